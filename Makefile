@@ -1,0 +1,86 @@
+# The front door. Everything is downloaded into a cache folder, pinned by version
+# and hash, and built below target/.
+
+.DEFAULT_GOAL := help
+.ONESHELL:
+SHELL := /bin/bash
+.SHELLFLAGS := -euc
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+PROFILE ?= release
+export PYTHONDONTWRITEBYTECODE := 1
+
+toolchain := $(PYTHON) scripts/toolchain.py
+server := $(PYTHON) scripts/server.py
+docsearch := $(or $(CARGO_TARGET_DIR),target)/release/docsearch
+
+.PHONY: help
+help:
+	@sed -n 's/^##//p' $(firstword $(MAKEFILE_LIST))
+
+## make demo                   from nothing: build, start a private server, index, search
+## make test                   every test (test-core, test-sql, test-client, test-model: one part)
+## make start | stop           a private development server with the extension
+## make url | psql | reset     its libpq URL; psql on it; forget its data
+## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
+## make lint                   rustfmt and clippy
+## make check-pg16             compile against PostgreSQL 16
+## make eval DATA=dir          retrieval quality on a data set in BEIR layout
+##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
+## make bench [DATA=dir]       indexing throughput and search latency
+## make model                  build the embedding model; prints its directory
+
+.PHONY: demo
+demo: cli
+	@$(PYTHON) scripts/demo.py
+
+.PHONY: test test-core test-sql test-client test-model
+test:
+	@$(PYTHON) scripts/test.py
+test-core test-sql test-client test-model: test-%:
+	@$(PYTHON) scripts/test.py $*
+
+.PHONY: start stop url psql reset
+start:
+	@$(server) start --profile $(PROFILE)
+stop url psql reset:
+	@$(server) $@
+
+.PHONY: install
+install:
+	@$(PYTHON) scripts/install.py --profile $(PROFILE) \
+		--pg-config "$(or $(PG_CONFIG),$(error make install needs PG_CONFIG=, the path of the server's pg_config))"
+
+.PHONY: cli
+cli:
+	@$(toolchain) cargo build --release -p docsearch-cli
+
+.PHONY: lint
+lint:
+	@$(toolchain) cargo fmt --all --check
+	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
+
+.PHONY: check-pg16
+check-pg16:
+	@PGRX_PG_CONFIG_PATH="$$($(toolchain) path postgres16)" \
+		$(toolchain) cargo check -p pg_docsearch --no-default-features --features pg16
+
+.PHONY: eval
+eval: cli
+	@$(server) start --create-extension
+	mkdir -p target/eval
+	$(docsearch) eval "$(or $(DATA),$(error make eval needs DATA=, a directory in BEIR layout))" \
+		--url "$$($(server) url)" \
+		$(if $(CONFIG),--config '$(CONFIG)') $(if $(QUERIES),--queries "$(QUERIES)") \
+		$(if $(QRELS),--qrels "$(QRELS)") $(if $(VECTORS),--vectors "$(VECTORS)") \
+		--report "target/eval/$(notdir $(patsubst %/,%,$(DATA)))$(if $(VECTORS),-$(VECTORS)).json"
+
+.PHONY: bench
+bench: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/run.py $(if $(DATA),--data "$(DATA)")
+
+.PHONY: model
+model:
+	@$(toolchain) path model

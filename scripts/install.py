@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Builds the extension and installs it, with its model and ONNX Runtime, into a PostgreSQL server.
+
+The build is staged below the target directory first, complete, so that copying
+alone can be done by another user: install.py --copy-only --pg-config PATH.
+"""
+
+import argparse
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import toolchain
+
+SUPPORTED = (16, 17, 18)
+REQUIRED_EXTENSIONS = {
+    "vector": "pgvector (Debian: postgresql-NN-pgvector)",
+    "pg_trgm": "pg_trgm, part of contrib (Debian: in postgresql-NN; Fedora: postgresql-contrib)",
+    "btree_gin": "btree_gin, part of contrib (Debian: in postgresql-NN; Fedora: postgresql-contrib)",
+}
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A PostgreSQL installation, seen through its pg_config."""
+
+    pg_config: Path
+    major: int
+    share: Path
+    library: Path
+    headers: Path
+
+    @classmethod
+    def find(cls, pg_config: str) -> "Installation":
+        """Reads a pg_config; `pg_config` may be a path or a name to look up in PATH."""
+        found = shutil.which(pg_config)
+        if found is None:
+            raise SystemExit(f"{pg_config}: there is no such program. PG_CONFIG= takes the path "
+                             "of the server's pg_config.")
+
+        def ask(option: str) -> str:
+            return subprocess.run([found, option], check=True, capture_output=True,
+                                  text=True).stdout.strip()
+
+        version = ask("--version").removeprefix("PostgreSQL ")
+        major = int("".join(c if c.isdigit() else " " for c in version).split()[0])
+        return cls(Path(found).absolute(), major, Path(ask("--sharedir")),
+                   Path(ask("--pkglibdir")), Path(ask("--includedir-server")))
+
+    def check(self, build: bool) -> None:
+        """Ends the program with a hint when the extension could not work here."""
+        if self.major not in SUPPORTED:
+            raise SystemExit(f"{self.pg_config} belongs to PostgreSQL {self.major}; "
+                             f"supported are {', '.join(map(str, SUPPORTED))}.")
+        for name, package in REQUIRED_EXTENSIONS.items():
+            if not (self.share / "extension" / f"{name}.control").is_file():
+                raise SystemExit(f"PostgreSQL {self.major} in {self.share} lacks the extension {name}: "
+                                 f"install {package.replace('NN', str(self.major))} first.")
+        if build and not (self.headers / "postgres.h").is_file():
+            raise SystemExit(f"{self.headers} has no server headers: install them first "
+                             f"(Debian: postgresql-server-dev-{self.major}).")
+
+
+def staging_directory(major: int, profile: str) -> Path:
+    """Where a build waits for being copied: `share` and `lib` as they will be installed."""
+    return toolchain.target_directory() / "package" / f"pg{major}-{profile}"
+
+
+def build(installation: Installation, profile: str) -> Path:
+    """Builds the extension and gathers everything that is to be installed."""
+    environment = toolchain.build_environment()
+    if installation.pg_config != toolchain.postgres_pg_config():
+        environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
+    staged = staging_directory(installation.major, profile)
+    packaged = staged.with_suffix(".pgrx")
+    shutil.rmtree(packaged, ignore_errors=True)
+    command = ["cargo", "pgrx", "package", "--package", "pg_docsearch", "--profile", profile,
+               "--no-default-features", "--features", f"pg{installation.major}",
+               "--pg-config", str(installation.pg_config), "--out-dir", str(packaged)]
+    if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
+        raise SystemExit("the extension did not build")
+    shutil.rmtree(staged, ignore_errors=True)
+    gather(packaged, staged)
+    return staged
+
+
+def gather(packaged: Path, staged: Path) -> None:
+    """Lays the output of cargo-pgrx, the model and ONNX Runtime out as they are installed."""
+    extension, library = staged / "share" / "extension", staged / "lib"
+    extension.mkdir(parents=True)
+    for file in (path for path in packaged.rglob("*") if path.is_file()):
+        directory = extension if file.suffix in (".control", ".sql") else library
+        directory.mkdir(exist_ok=True)
+        shutil.move(file, directory / file.name)
+    shutil.rmtree(packaged)
+    shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")
+    shutil.copytree(toolchain.model(),
+                    staged / "share" / "pg_docsearch" / "models" / toolchain.MODEL_NAME)
+
+
+def replace_file(source: Path, target: Path) -> bool:
+    """Makes `target` a copy of `source`; false if it was one already.
+
+    The file is renamed into place: a server that has the old one mapped keeps it.
+    """
+    if target.is_file() and filecmp.cmp(source, target, shallow=False):
+        return False
+    missing = [parent for parent in target.parents if not parent.exists()]
+    for directory in reversed(missing):
+        directory.mkdir()
+        directory.chmod(0o755)
+    handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    try:
+        shutil.copyfile(source, partial)
+        os.chmod(partial, 0o755 if ".so" in target.name else 0o644)
+        os.rename(partial, target)
+    except BaseException:
+        os.unlink(partial)
+        raise
+    return True
+
+
+def copy(staged: Path, installation: Installation) -> list[Path]:
+    """Copies a staged build into an installation; returns what changed."""
+    changed = []
+    for part, destination in (("share", installation.share), ("lib", installation.library)):
+        for source in sorted(path for path in (staged / part).rglob("*") if path.is_file()):
+            target = destination / source.relative_to(staged / part)
+            if replace_file(source, target):
+                changed.append(target)
+    return changed
+
+
+def writable(installation: Installation) -> bool:
+    """Whether this user may install here."""
+    return all(os.access(path, os.W_OK)
+               for path in (installation.share / "extension", installation.library))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pg-config", required=True, help="the server's pg_config")
+    parser.add_argument("--profile", default="release", help="cargo profile (default: release)")
+    parser.add_argument("--copy-only", action="store_true", help="install what was built before")
+    options = parser.parse_args()
+    installation = Installation.find(options.pg_config)
+    installation.check(build=not options.copy_only)
+    staged = staging_directory(installation.major, options.profile)
+    if not options.copy_only:
+        build(installation, options.profile)
+    elif not staged.is_dir():
+        raise SystemExit(f"{staged} does not exist: run make install first, as the user who builds")
+    if not writable(installation):
+        raise SystemExit(f"Built, but you may not write to {installation.library}. To finish:\n"
+                         f"  sudo {sys.executable} {Path(__file__).resolve()} --copy-only "
+                         f"--pg-config {installation.pg_config} --profile {options.profile}")
+    changed = copy(staged, installation)
+    for path in changed:
+        print(f"installed {path}")
+    print(f"pg_docsearch is installed in PostgreSQL {installation.major} "
+          f"({len(changed)} files changed). In a database:\n"
+          "  CREATE EXTENSION pg_docsearch CASCADE;")
+
+
+if __name__ == "__main__":
+    main()

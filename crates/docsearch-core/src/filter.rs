@@ -1,0 +1,188 @@
+//! The grammar of `filter`: which documents a search may return.
+//!
+//! A scalar matches equality, or membership where the document holds an array; an array matches any
+//! of its values; `{"not": …}` excludes; `{"from": …, "to": …}` is a range with both ends included.
+//! `category`, `version`, `kind`, `after` and `before` are fields of the document, everything else
+//! is looked up in its metadata.
+
+use serde_json::{Map, Value};
+
+/// Fields of the document that a filter may name.
+const FIELDS: [&str; 3] = ["category", "version", "kind"];
+
+/// A filter that could not be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// The filter is not an object.
+    #[error("filter must be a JSON object")]
+    NotAnObject,
+    /// A value has a form that the grammar does not know.
+    #[error("filter key \"{key}\" has a value that cannot be matched")]
+    Value {
+        /// The key.
+        key: String,
+    },
+    /// `after` or `before` is not a text.
+    #[error("filter key \"{key}\" must be a date or timestamp as text")]
+    Date {
+        /// The key.
+        key: String,
+    },
+}
+
+/// A filter in the forms that SQL evaluates: each part is a parameter of a fixed statement.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// `jsonpath` predicate over the document's metadata.
+    pub metadata: Option<String>,
+    /// `jsonpath` predicate over an object of the document's `category`, `version` and `kind`.
+    pub fields: Option<String>,
+    /// Published at or after this time.
+    pub after: Option<String>,
+    /// Published at or before this time.
+    pub before: Option<String>,
+}
+
+impl Filter {
+    /// Reads a filter. `null` and `{}` match every document.
+    pub fn parse(filter: &Value) -> Result<Self, FilterError> {
+        let filter = match filter {
+            Value::Null => return Ok(Self::default()),
+            Value::Object(map) => map,
+            _ => return Err(FilterError::NotAnObject),
+        };
+        let mut parsed = Self::default();
+        let (mut metadata, mut fields) = (Vec::new(), Vec::new());
+        for (key, value) in filter {
+            match key.as_str() {
+                "after" => parsed.after = Some(date(key, value)?),
+                "before" => parsed.before = Some(date(key, value)?),
+                field if FIELDS.contains(&field) => fields.push(condition(key, &[key.clone()], value)?),
+                _ => metadata.push(condition(key, &spellings(key), value)?),
+            }
+        }
+        parsed.metadata = all(metadata);
+        parsed.fields = all(fields);
+        Ok(parsed)
+    }
+
+    /// Whether every document matches.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// People write `platform` where the documents say `platforms`, and the other way round.
+fn spellings(key: &str) -> [String; 2] {
+    let other = key.strip_suffix('s').map_or_else(|| format!("{key}s"), str::to_owned);
+    [key.to_owned(), other]
+}
+
+fn date(key: &str, value: &Value) -> Result<String, FilterError> {
+    value
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| FilterError::Date { key: key.to_owned() })
+}
+
+fn all(conditions: Vec<String>) -> Option<String> {
+    (!conditions.is_empty()).then(|| conditions.join(" && "))
+}
+
+fn condition(key: &str, spellings: &[String], value: &Value) -> Result<String, FilterError> {
+    let refused = || FilterError::Value { key: key.to_owned() };
+    match value {
+        Value::Array(values) if values.is_empty() => Err(refused()),
+        Value::Array(values) => {
+            let any: Result<Vec<_>, _> = values.iter().map(|value| equality(spellings, value, refused)).collect();
+            Ok(format!("({})", any?.join(" || ")))
+        }
+        Value::Object(map) => nested(key, spellings, map),
+        scalar => equality(spellings, scalar, refused),
+    }
+}
+
+fn nested(key: &str, spellings: &[String], map: &Map<String, Value>) -> Result<String, FilterError> {
+    let refused = || FilterError::Value { key: key.to_owned() };
+    if let Some(value) = map.get("not").filter(|_| map.len() == 1) {
+        return Ok(format!("!({})", condition(key, spellings, value)?));
+    }
+    if map.is_empty() || !map.keys().all(|bound| bound == "from" || bound == "to") {
+        return Err(refused());
+    }
+    let bounds: Result<Vec<_>, _> = map
+        .iter()
+        .map(|(bound, value)| {
+            let operator = if bound == "from" { ">=" } else { "<=" };
+            let orders = matches!(value, Value::Number(_) | Value::String(_));
+            orders.then(|| comparison(spellings, operator, value)).ok_or_else(refused)
+        })
+        .collect();
+    Ok(format!("({})", bounds?.join(" && ")))
+}
+
+fn equality(spellings: &[String], value: &Value, refused: impl Fn() -> FilterError) -> Result<String, FilterError> {
+    match value {
+        Value::Array(_) | Value::Object(_) => Err(refused()),
+        scalar => Ok(comparison(spellings, "==", scalar)),
+    }
+}
+
+/// In lax mode a comparison looks into arrays by itself. JSON strings are `jsonpath` strings.
+fn comparison(spellings: &[String], operator: &str, value: &Value) -> String {
+    let sides: Vec<String> = spellings
+        .iter()
+        .map(|key| format!("$.{} {operator} {value}", Value::String(key.clone())))
+        .collect();
+    format!("({})", sides.join(" || "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn s0_15_scalars_arrays_negations_and_ranges() {
+        let metadata = |filter| Filter::parse(&filter).map(|filter| filter.metadata.unwrap_or_default());
+        assert_eq!(
+            metadata(json!({"platform": "ios"})),
+            Ok(r#"($."platform" == "ios" || $."platforms" == "ios")"#.into())
+        );
+        assert_eq!(
+            metadata(json!({"n": [1, 2]})),
+            Ok(r#"(($."n" == 1 || $."ns" == 1) || ($."n" == 2 || $."ns" == 2))"#.into())
+        );
+        assert_eq!(
+            metadata(json!({"a": {"not": true}})),
+            Ok(r#"!(($."a" == true || $."as" == true))"#.into())
+        );
+        assert_eq!(
+            metadata(json!({"year": {"from": 2020}})),
+            Ok(r#"(($."year" >= 2020 || $."years" >= 2020))"#.into())
+        );
+    }
+
+    #[test]
+    fn fields_of_the_document_are_reserved() {
+        let filter = Filter::parse(&json!({"category": "Layout", "after": "2025-11-01"})).expect("valid");
+        assert_eq!(filter.fields.as_deref(), Some(r#"($."category" == "Layout")"#));
+        assert_eq!(filter.after.as_deref(), Some("2025-11-01"));
+        assert_eq!(filter.metadata, None);
+    }
+
+    #[test]
+    fn what_cannot_be_matched_is_refused() {
+        assert_eq!(Filter::parse(&json!([1])), Err(FilterError::NotAnObject));
+        for bad in [json!({"a": []}), json!({"a": {}}), json!({"a": {"like": 1}}), json!({"a": [[1]]})] {
+            assert_eq!(Filter::parse(&bad), Err(FilterError::Value { key: "a".into() }));
+        }
+        assert_eq!(Filter::parse(&json!({"after": 3})), Err(FilterError::Date { key: "after".into() }));
+    }
+
+    #[test]
+    fn keys_and_values_cannot_leave_their_quotes() {
+        let filter = Filter::parse(&json!({"a\" || true": "x\" || true"})).expect("valid");
+        assert!(filter.metadata.expect("a predicate").contains(r#"$."a\" || true" == "x\" || true""#));
+    }
+}

@@ -1,0 +1,143 @@
+//! Identifiers: how a name of code falls into words.
+//!
+//! `UITableView` is `UI`, `Table`, `View`; `pg_cancel_backend` is `pg`, `cancel`, `backend`. The
+//! split looks at the case of letters, so it has to happen before anything is lower-cased.
+
+use std::ops::Range;
+
+/// The words of an identifier, as byte ranges of `identifier`, in order.
+///
+/// Boundaries are joiners and every other character that is neither letter nor digit, a lower-case
+/// letter before an upper-case one (`table|View`), and the last capital of a run of capitals before
+/// a lower-case letter (`HTTP|Server`). Digits stay with the word before them (`SHA256|Hash`,
+/// `Base64|Encoder`); only digits that end an identifier of several words stand alone
+/// (`HTTP|Server|2`). A text in one case (`HTTP`, `utf8`) is one word.
+pub fn words(identifier: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start = None;
+    let chars: Vec<(usize, char)> = identifier.char_indices().collect();
+    for (i, &(at, c)) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            if let Some(from) = start.take() {
+                words.push(from..at);
+            }
+            continue;
+        }
+        let Some(from) = start else {
+            start = Some(at);
+            continue;
+        };
+        let before = chars[i - 1].1;
+        let next_is_lower = chars.get(i + 1).is_some_and(|&(_, next)| next.is_lowercase());
+        let has_lower = || identifier[from..at].contains(char::is_lowercase);
+        let after_digit = before.is_ascii_digit() && (next_is_lower || has_lower());
+        let starts_hump = c.is_uppercase() && (before.is_lowercase() || after_digit);
+        let ends_acronym = c.is_uppercase() && before.is_uppercase() && next_is_lower;
+        if starts_hump || ends_acronym {
+            words.push(from..at);
+            start = Some(at);
+        }
+    }
+    if let Some(from) = start {
+        words.push(from..identifier.len());
+    }
+    detach_last_digits(identifier, &mut words);
+    words
+}
+
+fn detach_last_digits(identifier: &str, words: &mut Vec<Range<usize>>) {
+    if words.len() < 2 {
+        return;
+    }
+    let Some(last) = words.last().cloned() else {
+        return;
+    };
+    let stem = identifier[last.clone()].trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.ends_with(char::is_lowercase) && stem.len() < last.len() {
+        let digits = last.start + stem.len();
+        words.pop();
+        words.push(last.start..digits);
+        words.push(digits..last.end);
+    }
+}
+
+/// The identifier with a space between its words: `UITableView` gives `UI Table View`.
+///
+/// Text that is one word comes back as it is, and so does text without any word (`@>`).
+///
+/// ```
+/// use docsearch_core::identifier::split_identifier;
+/// assert_eq!(split_identifier("URLSession"), "URL Session");
+/// assert_eq!(split_identifier("HTTP"), "HTTP");
+/// ```
+pub fn split_identifier(identifier: &str) -> String {
+    let words = words(identifier);
+    if words.is_empty() {
+        return identifier.to_owned();
+    }
+    words
+        .into_iter()
+        .map(|range| &identifier[range])
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Whether a text reads as a name of code and not as a word of a language: it has an inner capital,
+/// a joiner or qualifier between letters, or digits after letters.
+pub fn is_identifier(text: &str) -> bool {
+    if text.is_empty() || text.contains(char::is_whitespace) {
+        return false;
+    }
+    let inner_mark = text
+        .char_indices()
+        .any(|(at, c)| at > 0 && matches!(c, '_' | '.' | ':' | '(' | '#'));
+    inner_mark || (words(text).len() > 1 && !text.contains('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn s0_18_splits_at_humps_and_leaves_acronyms_alone() {
+        for (identifier, expected) in [
+            ("UITableView", "UI Table View"),
+            ("GeometryReader", "Geometry Reader"),
+            ("URLSession", "URL Session"),
+            ("HTTP", "HTTP"),
+            ("HTTPServer2", "HTTP Server 2"),
+            ("SHA256Hash", "SHA256 Hash"),
+            ("Base64Encoder", "Base64 Encoder"),
+            ("utf8", "utf8"),
+            ("42P01", "42P01"),
+            ("pg_cancel_backend", "pg cancel backend"),
+            ("kebab-case", "kebab case"),
+            ("AsyncImagePhase.failure", "Async Image Phase failure"),
+            ("std::vector", "std vector"),
+            ("button", "button"),
+            ("@>", "@>"),
+            ("", ""),
+        ] {
+            assert_eq!(split_identifier(identifier), expected);
+        }
+    }
+
+    #[test]
+    fn tells_code_from_words() {
+        for code in ["UITableView", "a.b", "work_mem", "frame(width:height:)", "std::vector"] {
+            assert!(is_identifier(code), "{code}");
+        }
+        for word in ["Button", "HTTP", "well-known", "two words", ""] {
+            assert!(!is_identifier(word), "{word}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_loses_no_letter(identifier in "\\PC{0,40}") {
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+            prop_assert_eq!(letters(&split_identifier(&identifier)), letters(&identifier));
+        }
+    }
+}

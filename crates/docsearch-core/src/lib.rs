@@ -1,0 +1,15 @@
+//! Analysis, chunking and ranking for `pg_docsearch`: everything that can be computed without Postgres.
+
+pub mod bm25;
+pub mod chunk;
+pub mod filter;
+pub mod identifier;
+pub mod keyword;
+pub mod markdown;
+pub mod name;
+pub mod passage;
+pub mod query;
+pub mod rank;
+pub mod snippet;
+pub mod token;
+pub mod tsvector;

@@ -1,0 +1,133 @@
+//! The block structure of a document, as the chunker needs it.
+
+use super::events;
+use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
+use std::ops::Range;
+
+/// What a block is to somebody who wants to cut it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BlockKind {
+    /// Can be cut at sentences.
+    Prose,
+    /// A list, list item or quotation: can be cut between the blocks inside.
+    Container,
+    /// A code block: info string and contents, without the prefixes of lists and quotations around it.
+    Code { info: String, code: String },
+    /// A table: can be cut between rows.
+    Table,
+}
+
+/// One block; `range` is bytes of the source.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) kind: BlockKind,
+    pub(crate) range: Range<usize>,
+    /// Start of the block's first line when nothing but indentation and quotation marks precedes the block there:
+    /// cutting elsewhere would tear a list marker off.
+    pub(crate) cut: Option<usize>,
+    /// Number of containers around the block.
+    pub(crate) depth: usize,
+    /// Index after the last block inside this one.
+    pub(crate) subtree_end: usize,
+}
+
+/// The blocks of a document in document order, each container before its contents.
+pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for (event, range) in events(markdown) {
+        match event {
+            Event::Start(tag) => {
+                if let Some(kind) = block_kind(&tag) {
+                    push(&mut blocks, markdown, kind, range, open.len());
+                    open.push(blocks.len() - 1);
+                }
+            }
+            Event::End(tag) if is_block_end(&tag) => {
+                if let Some(index) = open.pop() {
+                    blocks[index].subtree_end = blocks.len();
+                }
+            }
+            Event::Rule => push(&mut blocks, markdown, BlockKind::Prose, range, open.len()),
+            Event::Text(text) => {
+                if let Some(&index) = open.last()
+                    && let BlockKind::Code { code, .. } = &mut blocks[index].kind
+                {
+                    code.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    blocks
+}
+
+fn push(blocks: &mut Vec<Block>, markdown: &str, kind: BlockKind, range: Range<usize>, depth: usize) {
+    let cut = cut_before(blocks.last(), markdown, range.start);
+    let subtree_end = blocks.len() + 1;
+    blocks.push(Block {
+        kind,
+        range,
+        cut,
+        depth,
+        subtree_end,
+    });
+}
+
+/// Looks back no further than the block before, so that thousands of nested blocks on one line stay cheap.
+fn cut_before(last: Option<&Block>, markdown: &str, start: usize) -> Option<usize> {
+    let (from, inherited) = last.map_or((0, Some(0)), |last| (last.range.start, last.cut));
+    let prefix = markdown[from..start].trim_end_matches([' ', '\t', '>']);
+    match prefix {
+        "" => inherited,
+        _ => prefix.ends_with('\n').then_some(from + prefix.len()),
+    }
+}
+
+/// The outermost code spans, links, images and stretches of emphasis of a text, in order: sentences do not end there.
+pub(crate) fn spans(markdown: &str) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for (event, range) in events(markdown) {
+        let span = matches!(
+            event,
+            Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::Emphasis | Tag::Strong) | Event::Code(_)
+        );
+        if span && spans.last().is_none_or(|last| last.end <= range.start) {
+            spans.push(range);
+        }
+    }
+    spans
+}
+
+fn block_kind(tag: &Tag<'_>) -> Option<BlockKind> {
+    match tag {
+        Tag::Paragraph | Tag::Heading { .. } | Tag::HtmlBlock => Some(BlockKind::Prose),
+        Tag::List(_) | Tag::Item | Tag::BlockQuote(_) => Some(BlockKind::Container),
+        Tag::Table(_) => Some(BlockKind::Table),
+        Tag::CodeBlock(kind) => {
+            let info = match kind {
+                CodeBlockKind::Fenced(info) => info.to_string(),
+                CodeBlockKind::Indented => String::new(),
+            };
+            Some(BlockKind::Code {
+                info,
+                code: String::new(),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn is_block_end(tag: &TagEnd) -> bool {
+    matches!(
+        tag,
+        TagEnd::Paragraph
+            | TagEnd::Heading(_)
+            | TagEnd::HtmlBlock
+            | TagEnd::List(_)
+            | TagEnd::Item
+            | TagEnd::BlockQuote(_)
+            | TagEnd::Table
+            | TagEnd::CodeBlock
+    )
+}

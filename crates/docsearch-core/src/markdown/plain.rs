@@ -1,0 +1,232 @@
+//! The words of a markdown text as a reader sees them.
+
+use super::{events, html};
+use pulldown_cmark::{Event, Tag, TagEnd};
+use std::ops::Range;
+
+/// The words of `markdown` as a reader sees them, in reading order.
+///
+/// Markup and link targets are dropped; code is kept verbatim; images leave their alternative text. Blocks end with a
+/// newline, table cells are separated by tabs, lines of one paragraph by spaces. The same input always gives the same
+/// output, so positions counted over it can be replayed.
+pub fn plain_text(markdown: &str) -> String {
+    let mut renderer = Renderer::new(markdown);
+    for (event, range) in events(markdown) {
+        renderer.event(&event, &range);
+    }
+    renderer.definitions(markdown.len());
+    renderer.finish()
+}
+
+/// Turns parser events into plain text.
+pub(super) struct Renderer<'a> {
+    source: &'a str,
+    out: String,
+    depth: usize,
+    /// End of the last top-level block: what lies between two blocks are link definitions. None in a fragment.
+    block_end: Option<usize>,
+    html: Option<String>,
+    heading_start: usize,
+    /// Whether the next item is the first of a list that starts at another number than 1.
+    numbered: bool,
+    cell_end: usize,
+}
+
+impl<'a> Renderer<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        Self {
+            source,
+            out: String::new(),
+            depth: 0,
+            block_end: Some(0),
+            html: None,
+            heading_start: 0,
+            numbered: false,
+            cell_end: 0,
+        }
+    }
+
+    /// A renderer for the events of one block only.
+    pub(super) fn fragment(source: &'a str) -> Self {
+        Self {
+            block_end: None,
+            ..Self::new(source)
+        }
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>, range: &Range<usize>) {
+        match event {
+            Event::Start(tag) => {
+                if self.depth == 0 {
+                    self.definitions(range.start);
+                }
+                self.depth += 1;
+                self.start(tag, range);
+            }
+            Event::End(tag) => {
+                self.end(tag, range);
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    self.block_ended(range.end);
+                }
+            }
+            Event::Html(source) | Event::InlineHtml(source) => match &mut self.html {
+                Some(block) => block.push_str(source),
+                None => html::push_text(source, &mut self.out),
+            },
+            Event::SoftBreak => self.out.push(' '),
+            Event::HardBreak => self.newline(),
+            Event::Rule => {
+                self.definitions(range.start);
+                self.block_ended(range.end);
+                self.newline();
+            }
+            Event::Text(text) => self.out.push_str(text),
+            Event::Code(code) => self.code_span(code, range),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
+        match tag {
+            Tag::Strong | Tag::Emphasis => self.literal_delimiter(range),
+            Tag::Link { .. } | Tag::Image { .. } | Tag::TableCell => {}
+            Tag::List(number) => {
+                self.newline();
+                self.numbered = number.is_some_and(|n| n != 1);
+            }
+            // A list that does not start at 1 is often a sentence that starts with a year.
+            Tag::Item => {
+                self.newline();
+                if std::mem::take(&mut self.numbered) {
+                    let item = &self.source[range.clone()];
+                    let number = item
+                        .trim_start()
+                        .split(|c: char| !c.is_ascii_digit())
+                        .next()
+                        .unwrap_or_default();
+                    self.out.push_str(number);
+                    self.out.push_str(". ");
+                }
+            }
+            Tag::HtmlBlock => {
+                self.newline();
+                self.html = Some(String::new());
+            }
+            Tag::TableHead | Tag::TableRow => {
+                self.newline();
+                self.cell_end = range.start;
+            }
+            _ => {
+                self.newline();
+                self.heading_start = self.out.len();
+            }
+        }
+    }
+
+    fn end(&mut self, tag: &TagEnd, range: &Range<usize>) {
+        match tag {
+            TagEnd::Strong | TagEnd::Emphasis => self.literal_delimiter(range),
+            TagEnd::Link | TagEnd::Image => {}
+            TagEnd::TableCell => {
+                self.out.push('\t');
+                self.cell_end = range.end;
+            }
+            TagEnd::TableHead | TagEnd::TableRow => self.excess_cells(range.end),
+            TagEnd::Heading(_) => {
+                let text = &self.out[self.heading_start..];
+                let kept = heading_id(text).map_or(text.len(), |(title, _)| title.len());
+                self.out.truncate(self.heading_start + kept);
+                self.newline();
+            }
+            TagEnd::HtmlBlock => {
+                if let Some(block) = self.html.take() {
+                    html::push_text(&block, &mut self.out);
+                }
+                self.newline();
+            }
+            _ => self.newline(),
+        }
+    }
+
+    /// Padding inside the backticks is dropped, but not where it is all that parts two words: stray backticks pair up
+    /// with the wrong ones.
+    fn code_span(&mut self, code: &str, range: &Range<usize>) {
+        let inner = self.source[range.clone()].trim_matches('`');
+        if inner.starts_with(char::is_whitespace) && self.out.ends_with(char::is_alphanumeric) {
+            self.out.push(' ');
+        }
+        self.out.push_str(code);
+        if inner.ends_with(char::is_whitespace) && self.source[range.end..].starts_with(char::is_alphanumeric) {
+            self.out.push(' ');
+        }
+    }
+
+    /// Keeps what looks like emphasis only to the parser: `__init__` is a name, `2**31 or 2**63` are two powers.
+    fn literal_delimiter(&mut self, range: &Range<usize>) {
+        let span = &self.source[range.clone()];
+        let name = |b: u8| b == b'_' || b.is_ascii_lowercase() || b.is_ascii_digit();
+        let inside_word = self.source[..range.start].ends_with(|c: char| c.is_ascii_alphanumeric());
+        if span.starts_with("__") && span.bytes().all(name) {
+            self.out.push_str("__");
+        } else if inside_word && span.starts_with('*') {
+            self.out.push_str(if span.starts_with("**") { "**" } else { "*" });
+        }
+    }
+
+    /// The parser ignores cells beyond the columns of the header; in text with stray `|` they are words.
+    fn excess_cells(&mut self, row_end: usize) {
+        let excess = self.source[self.cell_end.min(row_end)..row_end].trim_matches([' ', '\t', '|', '\r', '\n', '>']);
+        self.out.push_str(excess);
+        if self.out.ends_with('\t') {
+            self.out.pop();
+        }
+        self.newline();
+    }
+
+    /// Keeps lines such as `[section]: text`, which the parser takes for link definitions, unless they hold a target.
+    pub(super) fn definitions(&mut self, until: usize) {
+        let gap = self
+            .block_end
+            .and_then(|end| self.source.get(end..until))
+            .unwrap_or_default();
+        if !gap.contains("]:") {
+            return;
+        }
+        for line in gap.lines() {
+            let target = line.split_once("]:").map(|(_, target)| target);
+            if target.is_some_and(|target| !target.contains(['/', '.', '#', ':', '@', '<'])) {
+                self.newline();
+                self.out.push_str(line.trim());
+                self.newline();
+            }
+        }
+    }
+
+    fn block_ended(&mut self, end: usize) {
+        if let Some(block_end) = &mut self.block_end {
+            *block_end = end;
+        }
+    }
+
+    fn newline(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.truncate(self.out.trim_end().len());
+        self.out
+    }
+}
+
+/// Splits `Title {#id}` into the title and the identifier that the author gave the heading.
+pub(super) fn heading_id(text: &str) -> Option<(&str, &str)> {
+    let (title, id) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
+    let named = !id.is_empty()
+        && id
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'));
+    named.then_some((title.trim_end(), id))
+}

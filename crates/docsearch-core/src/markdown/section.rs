@@ -1,0 +1,188 @@
+//! Sections: what stands between one heading and the next.
+
+use super::{events, plain};
+use pulldown_cmark::{Event, Tag, TagEnd};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Longest heading kept in a heading path, in bytes. Real headings are far shorter; the bound keeps a heading of
+/// megabytes from being copied into every section below it.
+pub(crate) const HEADING_MAX_BYTES: usize = 512;
+
+/// A heading and the text up to the next heading of any level, or the text before the first heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Plain text of the headings above this section and of its own, outermost first; empty before the first heading.
+    /// Each is cut at 512 bytes.
+    pub heading_path: Vec<String>,
+    /// 1 to 6, or 0 for the text before the first heading.
+    pub level: u8,
+    /// The fragment that GitHub gives the heading, or the author's own (`{#id}`); unique in the document, and empty for
+    /// the text before the first heading.
+    pub anchor: String,
+    /// Bytes of the source, heading line included, without the sections below.
+    pub range: Range<usize>,
+    /// Where the text after the heading line starts, in bytes of the source.
+    pub body_start: usize,
+}
+
+/// The sections of `markdown`, in order; together their ranges cover it.
+///
+/// ATX and setext headings count, headings inside code, lists and quotations do not. Text before the first heading is
+/// a section of level 0 unless it is blank.
+pub fn sections(markdown: &str) -> Vec<Section> {
+    let mut path: Vec<(u8, String)> = Vec::new();
+    let mut anchors = Anchors::default();
+    let mut sections = vec![Section {
+        heading_path: Vec::new(),
+        level: 0,
+        anchor: String::new(),
+        range: 0..markdown.len(),
+        body_start: 0,
+    }];
+    for heading in headings(markdown) {
+        let start = line_start(markdown, heading.range.start);
+        if let Some(previous) = sections.last_mut() {
+            previous.range.end = start;
+        }
+        let (title, id) = match plain::heading_id(&heading.text) {
+            Some((title, id)) => (title, Some(id)),
+            None => (heading.text.as_str(), None),
+        };
+        path.retain(|(level, _)| *level < heading.level);
+        path.push((heading.level, clipped(title).to_owned()));
+        sections.push(Section {
+            heading_path: path.iter().map(|(_, title)| title.clone()).collect(),
+            level: heading.level,
+            anchor: anchors.unique(id.map_or_else(|| slug(clipped(title)), str::to_owned)),
+            range: start..markdown.len(),
+            body_start: heading.range.end,
+        });
+    }
+    if markdown[sections[0].range.clone()].trim().is_empty() && sections.len() > 1 {
+        let first = sections.remove(0);
+        sections[0].range.start = first.range.start;
+    }
+    if markdown.trim().is_empty() {
+        sections.clear();
+    }
+    sections
+}
+
+/// The source of one section together with the sections below it, heading line included.
+///
+/// `anchor` is an anchor of [`sections`], with or without `#`, or else the text of a heading in any case.
+pub fn section_markdown<'a>(markdown: &'a str, anchor: &str) -> Option<&'a str> {
+    let sections = sections(markdown);
+    let wanted = anchor.strip_prefix('#').unwrap_or(anchor).trim();
+    let titled = |s: &Section| {
+        s.heading_path
+            .last()
+            .is_some_and(|title| title.to_lowercase() == wanted.to_lowercase())
+    };
+    let at = sections
+        .iter()
+        .position(|s| s.level > 0 && s.anchor == wanted)
+        .or_else(|| sections.iter().position(titled))?;
+    let section = &sections[at];
+    let end = sections[at + 1..]
+        .iter()
+        .find(|next| next.level <= section.level)
+        .map_or(markdown.len(), |next| next.range.start);
+    Some(&markdown[section.range.start..end])
+}
+
+struct Heading {
+    level: u8,
+    text: String,
+    range: Range<usize>,
+}
+
+fn headings(markdown: &str) -> Vec<Heading> {
+    let mut found = Vec::new();
+    let mut depth = 0usize;
+    let mut open: Option<(u8, plain::Renderer<'_>)> = None;
+    for (event, range) in events(markdown) {
+        match &event {
+            Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                open = Some((*level as u8, plain::Renderer::fragment(markdown)));
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some((level, renderer)) = open.take() {
+                    let text = renderer.finish();
+                    found.push(Heading {
+                        level,
+                        text,
+                        range: range.clone(),
+                    });
+                }
+            }
+            _ => {
+                if let Some((_, renderer)) = &mut open {
+                    renderer.event(&event, &range);
+                }
+            }
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+fn clipped(title: &str) -> &str {
+    if title.len() <= HEADING_MAX_BYTES {
+        return title;
+    }
+    let cut = title.floor_char_boundary(HEADING_MAX_BYTES);
+    title[..cut]
+        .rfind(char::is_whitespace)
+        .map_or(&title[..cut], |space| title[..space].trim_end())
+}
+
+/// GitHub's rule: lower case, punctuation removed, each space a hyphen.
+fn slug(title: &str) -> String {
+    title
+        .to_lowercase()
+        .chars()
+        .filter_map(|c| match c {
+            _ if c.is_whitespace() => Some('-'),
+            '-' | '_' => Some(c),
+            _ => c.is_alphanumeric().then_some(c),
+        })
+        .collect()
+}
+
+/// Numbers repeated anchors `-1`, `-2`, ... as GitHub does. The empty anchor belongs to the text before all headings.
+struct Anchors(HashMap<String, usize>);
+
+impl Default for Anchors {
+    fn default() -> Self {
+        Self(HashMap::from([(String::new(), 0)]))
+    }
+}
+
+impl Anchors {
+    fn unique(&mut self, slug: String) -> String {
+        let Some(mut count) = self.0.get(&slug).copied() else {
+            self.0.insert(slug.clone(), 0);
+            return slug;
+        };
+        let anchor = loop {
+            count += 1;
+            let candidate = format!("{slug}-{count}");
+            if !self.0.contains_key(&candidate) {
+                break candidate;
+            }
+        };
+        self.0.insert(slug, count);
+        self.0.insert(anchor.clone(), 0);
+        anchor
+    }
+}

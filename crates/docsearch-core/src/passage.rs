@@ -1,0 +1,51 @@
+//! The text of a chunk that a model embeds.
+
+use crate::identifier::{is_identifier, split_identifier};
+use crate::markdown;
+
+/// Version of chunking and analysis: part of every hash, so that a change of them is noticed.
+pub const ANALYSIS_VERSION: u32 = 1;
+
+/// `title > heading path`, identifiers also in split form (`UITableView (UI Table View)`), then the
+/// text without markup.
+pub fn passage(title: &str, heading_path: &[String], body: &str) -> String {
+    let mut passage = context(title, heading_path);
+    passage.push('\n');
+    passage.push_str(&markdown::plain_text(body));
+    passage
+}
+
+/// The first line of a [`passage`].
+pub fn context(title: &str, heading_path: &[String]) -> String {
+    std::iter::once(title)
+        .chain(heading_path.iter().map(String::as_str))
+        .filter(|heading| !heading.trim().is_empty())
+        .map(in_both_forms)
+        .collect::<Vec<_>>()
+        .join(" > ")
+}
+
+fn in_both_forms(heading: &str) -> String {
+    let split = split_identifier(heading);
+    if is_identifier(heading) && split != heading {
+        format!("{heading} ({split})")
+    } else {
+        heading.to_owned()
+    }
+}
+
+/// The text of a document that is embedded as one vector: title and text.
+pub fn document_passage(title: &str, body: &str) -> String {
+    format!("{title} {body}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s0_22_both_forms_are_embedded() {
+        let passage = passage("UITableView", &["Declaration".into()], "Shows *rows*.");
+        assert_eq!(passage, "UITableView (UI Table View) > Declaration\nShows rows.");
+    }
+}

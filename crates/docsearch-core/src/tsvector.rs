@@ -1,0 +1,174 @@
+//! Reading a `tsvector` as Postgres stores it.
+//!
+//! Ranking reads the positions of a few lexemes out of a thousand vectors, so it looks them up in
+//! the stored bytes instead of building a copy.
+
+#[cfg(target_endian = "big")]
+compile_error!("the bit fields of a tsvector are read in little-endian order");
+
+/// The part of a document that a position belongs to, after `setweight`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Weight {
+    /// Body.
+    D = 0,
+    /// Keywords.
+    C = 1,
+    /// Headings.
+    B = 2,
+    /// Title and names.
+    A = 3,
+}
+
+impl Weight {
+    fn from_bits(bits: u16) -> Self {
+        match bits & 3 {
+            0 => Self::D,
+            1 => Self::C,
+            2 => Self::B,
+            _ => Self::A,
+        }
+    }
+}
+
+/// A `tsvector`, borrowed: the bytes after its length word, `utils/adt/tsvector.h` in Postgres.
+#[derive(Clone, Copy, Debug)]
+pub struct TsVector<'a> {
+    entries: &'a [u8],
+    strings: &'a [u8],
+}
+
+struct Entry {
+    has_positions: bool,
+    length: usize,
+    offset: usize,
+}
+
+impl<'a> TsVector<'a> {
+    /// Reads the header. `None` if the bytes are too few for the entries they announce.
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
+        let (count, rest) = bytes.split_first_chunk::<4>()?;
+        let count = usize::try_from(i32::from_le_bytes(*count)).ok()?;
+        let (entries, strings) = rest.split_at_checked(count.checked_mul(4)?)?;
+        Some(Self { entries, strings })
+    }
+
+    /// How many lexemes the vector has.
+    pub fn len(&self) -> usize {
+        self.entries.len() / 4
+    }
+
+    /// Whether the vector has no lexeme.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry> {
+        let bytes = self.entries.get(index * 4..index * 4 + 4)?.try_into().ok()?;
+        let bits = u32::from_le_bytes(bytes);
+        Some(Entry {
+            has_positions: bits & 1 == 1,
+            length: ((bits >> 1) & 0x7FF) as usize,
+            offset: (bits >> 12) as usize,
+        })
+    }
+
+    fn lexeme(&self, entry: &Entry) -> Option<&'a [u8]> {
+        self.strings.get(entry.offset..entry.offset + entry.length)
+    }
+
+    /// The positions of a lexeme, with the weight of each; empty if the lexeme does not occur.
+    /// A lexeme without stored positions gives none.
+    pub fn positions(&self, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
+        let stored = self.find(lexeme.as_bytes()).unwrap_or_default();
+        stored.chunks_exact(2).map(|bytes| {
+            let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
+            (bits & 0x3FFF, Weight::from_bits(bits >> 14))
+        })
+    }
+
+    /// The lexemes, in order; what is not valid UTF-8 is left out.
+    pub fn lexemes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let vector = *self;
+        (0..self.len()).filter_map(move |index| {
+            let entry = vector.entry(index)?;
+            std::str::from_utf8(vector.lexeme(&entry)?).ok()
+        })
+    }
+
+    fn find(&self, lexeme: &[u8]) -> Option<&'a [u8]> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let entry = self.entry(middle)?;
+            match self.lexeme(&entry)?.cmp(lexeme) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return self.stored_positions(&entry),
+            }
+        }
+        None
+    }
+
+    fn stored_positions(&self, entry: &Entry) -> Option<&'a [u8]> {
+        if !entry.has_positions {
+            return None;
+        }
+        let start = (entry.offset + entry.length).next_multiple_of(2);
+        let count = self.strings.get(start..start + 2)?.try_into().ok()?;
+        let count = usize::from(u16::from_le_bytes(count));
+        self.strings.get(start + 2..start + 2 + count * 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Writes a vector the way `tsvectorin` lays it out.
+    fn encode(lexemes: &[(&str, &[(u16, Weight)])]) -> Vec<u8> {
+        let mut strings = Vec::new();
+        let mut bytes = (lexemes.len() as i32).to_le_bytes().to_vec();
+        for (lexeme, positions) in lexemes {
+            let bits = u32::from(!positions.is_empty())
+                | (lexeme.len() as u32) << 1
+                | (strings.len() as u32) << 12;
+            bytes.extend(bits.to_le_bytes());
+            strings.extend(lexeme.as_bytes());
+            if !positions.is_empty() {
+                strings.resize(strings.len().next_multiple_of(2), 0);
+                strings.extend((positions.len() as u16).to_le_bytes());
+                for (position, weight) in *positions {
+                    strings.extend((position | (*weight as u16) << 14).to_le_bytes());
+                }
+            }
+        }
+        bytes.extend(strings);
+        bytes
+    }
+
+    #[test]
+    fn finds_positions_and_weights() {
+        let bytes = encode(&[
+            ("a", &[(1, Weight::D), (9, Weight::A)]),
+            ("button", &[(3, Weight::B)]),
+            ("plain", &[]),
+        ]);
+        let vector = TsVector::new(&bytes).expect("a whole vector");
+        let found = |lexeme: &str| vector.positions(lexeme).collect::<Vec<_>>();
+        assert_eq!(found("a"), [(1, Weight::D), (9, Weight::A)]);
+        assert_eq!(found("button"), [(3, Weight::B)]);
+        assert_eq!(found("plain"), []);
+        assert_eq!(found("absent"), []);
+        assert_eq!(vector.lexemes().collect::<Vec<_>>(), ["a", "button", "plain"]);
+    }
+
+    proptest! {
+        #[test]
+        fn broken_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..64), lexeme in "[a-z]{0,4}") {
+            if let Some(vector) = TsVector::new(&bytes) {
+                let _ = vector.positions(&lexeme).count();
+            }
+        }
+    }
+}

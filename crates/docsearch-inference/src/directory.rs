@@ -1,0 +1,342 @@
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::pooling::Pooling;
+
+/// Where the graph may lie, in the order in which it is looked for.
+const GRAPH_PATHS: [&str; 2] = ["onnx/model.onnx", "model.onnx"];
+/// Names of the passage prompt in `config_sentence_transformers.json`, in order of preference.
+const PASSAGE_PROMPTS: [&str; 3] = ["passage", "document", "corpus"];
+
+/// What a sentence-transformers directory says about its model.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelDirectory {
+    pub(crate) root: PathBuf,
+    pub(crate) graph: PathBuf,
+    pub(crate) tokenizer: PathBuf,
+    /// Greatest number of tokens of one text, special tokens included.
+    pub(crate) max_tokens: usize,
+    pub(crate) lowercase: bool,
+    pub(crate) normalize: bool,
+    pub(crate) query_prefix: String,
+    pub(crate) passage_prefix: String,
+    pooling: Option<PoolingModule>,
+    /// Modules after the transformer that only a graph can carry out, such as `Dense`.
+    other_modules: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+struct PoolingModule {
+    path: PathBuf,
+    dimension: Option<usize>,
+    modes: Vec<String>,
+    include_prompt: bool,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    path: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+impl Module {
+    fn class(&self) -> &str {
+        self.kind.rsplit('.').next().unwrap_or(&self.kind)
+    }
+}
+
+#[derive(Deserialize)]
+struct Config {
+    max_position_embeddings: Option<usize>,
+}
+
+#[derive(Deserialize, Default)]
+struct SentenceConfig {
+    max_seq_length: Option<usize>,
+    #[serde(default)]
+    do_lower_case: bool,
+}
+
+#[derive(Deserialize, Default)]
+struct TokenizerConfig {
+    /// A float because "no limit" is written as an integer of 31 digits.
+    model_max_length: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+struct PromptConfig {
+    #[serde(default)]
+    prompts: BTreeMap<String, String>,
+    default_prompt_name: Option<String>,
+}
+
+impl ModelDirectory {
+    /// Reads the small files of the directory; the graph and the tokenizer are only located.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let missing = || Error::DirectoryMissing { path: path.into() };
+        let root = path.canonicalize().map_err(|_| missing())?;
+        if !root.is_dir() {
+            return Err(missing());
+        }
+        let modules: Vec<Module> = read_json(&root.join("modules.json"))?;
+        let transformer = modules
+            .iter()
+            .find(|module| module.class() == "Transformer")
+            .ok_or_else(|| Error::Unsupported {
+                path: root.join("modules.json"),
+                reason: "no module is a Transformer".to_owned(),
+            })?;
+        let base = root.join(&transformer.path);
+        let sentence: SentenceConfig =
+            read_json_if_exists(&base.join("sentence_bert_config.json"))?.unwrap_or_default();
+        let prompts: PromptConfig =
+            read_json_if_exists(&root.join("config_sentence_transformers.json"))?.unwrap_or_default();
+
+        Ok(Self {
+            graph: locate_graph(&base)?,
+            tokenizer: existing(base.join("tokenizer.json"))?,
+            max_tokens: max_tokens(&base, &sentence)?,
+            lowercase: sentence.do_lower_case,
+            normalize: modules.iter().any(|module| module.class() == "Normalize"),
+            query_prefix: prompts.prefix(&["query"]),
+            passage_prefix: prompts.prefix(&PASSAGE_PROMPTS),
+            pooling: modules
+                .iter()
+                .find(|module| module.class() == "Pooling")
+                .map(|module| PoolingModule::read(&root.join(&module.path)))
+                .transpose()?,
+            other_modules: modules
+                .iter()
+                .map(Module::class)
+                .filter(|class| !["Transformer", "Pooling", "Normalize"].contains(class))
+                .map(str::to_owned)
+                .collect(),
+            root,
+        })
+    }
+
+    /// The pooling mode, if the directory states exactly one that [`Pooling`] knows.
+    pub(crate) fn pooling(&self) -> Option<Pooling> {
+        self.pooling.as_ref().and_then(PoolingModule::mode)
+    }
+
+    /// The pooling mode for a graph that gives token embeddings.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if something else than pooling and normalising would be needed.
+    pub(crate) fn pooling_of_tokens(&self) -> Result<Pooling> {
+        let unsupported = |path: PathBuf, reason: String| Error::Unsupported { path, reason };
+        if let Some(module) = self.other_modules.first() {
+            return Err(unsupported(
+                self.root.join("modules.json"),
+                format!("module {module} outside the graph"),
+            ));
+        }
+        let Some(pooling) = &self.pooling else {
+            return Err(unsupported(
+                self.root.join("modules.json"),
+                "no Pooling module, and the graph gives token embeddings".to_owned(),
+            ));
+        };
+        let prefixed = !self.query_prefix.is_empty() || !self.passage_prefix.is_empty();
+        if prefixed && !pooling.include_prompt {
+            return Err(unsupported(
+                pooling.path.clone(),
+                "pooling that leaves out the prompt".to_owned(),
+            ));
+        }
+        pooling.mode().ok_or_else(|| {
+            let modes = pooling.modes.join(" and ");
+            unsupported(
+                pooling.path.clone(),
+                format!("pooling mode \"{modes}\"; known are mean, cls, lasttoken and max"),
+            )
+        })
+    }
+
+    /// Compares the dimension of the graph's vectors with the one that the directory states.
+    pub(crate) fn check_dimension(&self, dimension: usize) -> Result<()> {
+        match &self.pooling {
+            Some(PoolingModule {
+                dimension: Some(stated),
+                path,
+                ..
+            }) if *stated != dimension && self.other_modules.is_empty() => Err(Error::Inconsistent {
+                path: path.clone(),
+                reason: format!("it states {stated} dimensions, the graph gives {dimension}"),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// SHA-256, in hexadecimal digits, of everything that decides a text's vector: the graph, its
+    /// external weights, the tokenizer, and the settings read from the other files.
+    pub(crate) fn digest(&self) -> Result<String> {
+        let mut hasher = Sha256::new();
+        for path in [&self.graph, &self.tokenizer]
+            .into_iter()
+            .chain(&self.external_weights())
+        {
+            hash_file(path, &mut hasher)?;
+        }
+        let modes = self.pooling.as_ref().map(|pooling| pooling.modes.join(","));
+        for (name, value) in [
+            ("max_tokens", self.max_tokens.to_string().as_str()),
+            ("lowercase", &self.lowercase.to_string()),
+            ("pooling", modes.as_deref().unwrap_or_default()),
+            ("normalize", &self.normalize.to_string()),
+            ("query_prefix", &self.query_prefix),
+            ("passage_prefix", &self.passage_prefix),
+        ] {
+            hasher.update(format!("{name} {} {value}\n", value.len()));
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    fn external_weights(&self) -> Vec<PathBuf> {
+        ["onnx_data", "onnx.data"]
+            .map(|extension| self.graph.with_extension(extension))
+            .into_iter()
+            .filter(|path| path.is_file())
+            .collect()
+    }
+}
+
+impl PoolingModule {
+    fn read(directory: &Path) -> Result<Self> {
+        let path = directory.join("config.json");
+        let config: serde_json::Map<String, serde_json::Value> = read_json(&path)?;
+        let flagged = config
+            .iter()
+            .filter(|(_, value)| **value == serde_json::Value::Bool(true))
+            .filter_map(|(key, _)| key.strip_prefix("pooling_mode_"));
+        let named = config.get("pooling_mode").and_then(|mode| mode.as_str());
+        let dimension = ["word_embedding_dimension", "embedding_dimension"]
+            .iter()
+            .find_map(|key| config.get(*key)?.as_u64());
+        Ok(Self {
+            dimension: dimension.and_then(|dimension| usize::try_from(dimension).ok()),
+            modes: flagged.chain(named).map(str::to_owned).collect(),
+            include_prompt: config.get("include_prompt").and_then(|flag| flag.as_bool()) != Some(false),
+            path,
+        })
+    }
+
+    fn mode(&self) -> Option<Pooling> {
+        let [mode] = self.modes.as_slice() else {
+            return None;
+        };
+        match mode.as_str() {
+            "mean_tokens" | "mean" => Some(Pooling::Mean),
+            "cls_token" | "cls" => Some(Pooling::Cls),
+            "lasttoken" => Some(Pooling::LastToken),
+            "max_tokens" | "max" => Some(Pooling::Max),
+            _ => None,
+        }
+    }
+}
+
+impl PromptConfig {
+    fn prefix(&self, names: &[&str]) -> String {
+        names
+            .iter()
+            .copied()
+            .chain(self.default_prompt_name.as_deref())
+            .find_map(|name| self.prompts.get(name))
+            .cloned()
+            .unwrap_or_default()
+    }
+}
+
+fn max_tokens(base: &Path, sentence: &SentenceConfig) -> Result<usize> {
+    let config_path = base.join("config.json");
+    let config: Config = read_json(&config_path)?;
+    let positions = config.max_position_embeddings;
+    if let Some(stated) = sentence.max_seq_length {
+        return match positions {
+            Some(positions) if stated > positions => Err(Error::Inconsistent {
+                path: base.join("sentence_bert_config.json"),
+                reason: format!("max_seq_length is {stated}, the transformer has {positions} positions"),
+            }),
+            _ => Ok(stated),
+        };
+    }
+    let tokenizer: TokenizerConfig = read_json_if_exists(&base.join("tokenizer_config.json"))?.unwrap_or_default();
+    let tokenizer_limit = tokenizer
+        .model_max_length
+        .filter(|limit| (1.0..1e9).contains(limit))
+        .map(|limit| limit as usize);
+    positions
+        .into_iter()
+        .chain(tokenizer_limit)
+        .min()
+        .ok_or_else(|| Error::Unsupported {
+            path: config_path,
+            reason: "unlimited length; state max_seq_length in sentence_bert_config.json".to_owned(),
+        })
+}
+
+fn locate_graph(base: &Path) -> Result<PathBuf> {
+    GRAPH_PATHS
+        .iter()
+        .map(|path| base.join(path))
+        .find(|path| path.is_file())
+        .map_or_else(|| existing(base.join(GRAPH_PATHS[0])), Ok)
+}
+
+fn existing(path: PathBuf) -> Result<PathBuf> {
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(Error::FileMissing { path })
+    }
+}
+
+/// Reads a file that the model needs.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|source| file_error(path, source))
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    serde_json::from_slice(&read_file(path)?).map_err(|error| Error::FileCorrupt {
+        path: path.into(),
+        reason: error.to_string(),
+    })
+}
+
+fn read_json_if_exists<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match read_json(path) {
+        Err(Error::FileMissing { .. }) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn hash_file(path: &Path, hasher: &mut Sha256) -> Result<()> {
+    let unreadable = |source| file_error(path, source);
+    let mut file = File::open(path).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
+    hasher.update(length.to_le_bytes());
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer).map_err(unreadable)? {
+            0 => return Ok(()),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
+
+fn file_error(path: &Path, source: std::io::Error) -> Error {
+    let path = path.into();
+    match source.kind() {
+        std::io::ErrorKind::NotFound => Error::FileMissing { path },
+        _ => Error::FileUnreadable { path, source },
+    }
+}

@@ -1,0 +1,85 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::pooling::Pooling;
+
+/// Turns texts into vectors, wherever the model runs.
+///
+/// A text's vector depends on the text and the model alone, bit for bit: not on other texts, on
+/// their order, or on the thread that computed it.
+pub trait Embedder: Send + Sync {
+    /// What the model is.
+    fn info(&self) -> &ModelInfo;
+
+    /// The vector of a query, its prefix added. Never waits behind passages.
+    ///
+    /// # Errors
+    /// [`Error::Run`](crate::Error::Run), [`Error::NoTokens`](crate::Error::NoTokens),
+    /// [`Error::NotFinite`](crate::Error::NotFinite) or
+    /// [`Error::Panicked`](crate::Error::Panicked).
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
+
+    /// Begins to embed passages, their prefix added, in parallel.
+    ///
+    /// The vectors are computed while the caller reads them. Dropping the result cancels what has
+    /// not begun.
+    ///
+    /// # Errors
+    /// [`Error::Thread`](crate::Error::Thread) or [`Error::Stopped`](crate::Error::Stopped).
+    fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>>;
+}
+
+/// Vectors of passages, in the order in which they become ready.
+pub trait Embeddings {
+    /// The next vector, waiting for at most `wait`.
+    ///
+    /// # Errors
+    /// [`Error::Passage`](crate::Error::Passage) if one passage has no vector: the others still
+    /// follow. [`Error::Stopped`](crate::Error::Stopped): none follows.
+    fn next_timeout(&mut self, wait: Duration) -> Result<Progress>;
+}
+
+/// What there is to say of a batch of passages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Progress {
+    /// One more vector.
+    Embedded(Embedded),
+    /// The time has passed without a vector.
+    Pending,
+    /// All passages have been returned.
+    Finished,
+}
+
+/// The vector of a passage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// The passage's place in the texts that were submitted, from 0.
+    pub index: usize,
+    /// As many numbers as the model has dimensions.
+    pub vector: Vec<f32>,
+}
+
+/// What a model is, as its directory and its graph say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelInfo {
+    /// The model's directory, absolute and free of symbolic links.
+    pub directory: PathBuf,
+    /// The ONNX file.
+    pub graph: PathBuf,
+    /// Number of components of a vector, at least 1.
+    pub dimension: usize,
+    /// Greatest number of tokens of one text, prefix and special tokens included; what follows is
+    /// not embedded.
+    pub max_tokens: usize,
+    /// Number of tokens of [`max_tokens`](Self::max_tokens) that a passage may use itself.
+    pub passage_tokens: usize,
+    /// How token vectors become the text's vector, if the directory states a known way.
+    pub pooling: Option<Pooling>,
+    /// Whether vectors have length 1.
+    pub normalized: bool,
+    /// What is put before a query, often nothing.
+    pub query_prefix: String,
+    /// What is put before a passage, often nothing.
+    pub passage_prefix: String,
+}

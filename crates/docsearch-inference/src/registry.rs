@@ -1,0 +1,54 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::model::{Model, Options};
+
+/// The models of this process, each loaded once. Made for a `static`: creating one does nothing.
+pub struct Registry {
+    models: Mutex<BTreeMap<PathBuf, Arc<Model>>>,
+}
+
+impl Registry {
+    /// A registry without models.
+    pub const fn new() -> Self {
+        Self {
+            models: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// The model in `directory`, loaded at the first call; later calls ignore `options`.
+    ///
+    /// # Errors
+    /// Those of [`Model::load`]. A model that could not be loaded is tried again by the next call.
+    pub fn get(&self, directory: &Path, options: &Options) -> Result<Arc<Model>> {
+        let path = directory
+            .canonicalize()
+            .map_err(|_| Error::DirectoryMissing { path: directory.into() })?;
+        let mut models = self.lock();
+        if let Some(model) = models.get(&path) {
+            return Ok(Arc::clone(model));
+        }
+        let model = Arc::new(Model::load(&path, options)?);
+        models.insert(path, Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// Stops all models, see [`Model::stop`], and forgets them.
+    pub fn stop(&self) {
+        for model in std::mem::take(&mut *self.lock()).into_values() {
+            model.stop();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Model>>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,64 @@
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ort::environment::Environment;
+use ort::logging::LogLevel;
+
+use crate::error::{Error, Result, catch_panic};
+use crate::signal::with_signals_blocked;
+use crate::telemetry;
+
+/// The library of this process. It is never unloaded: `ort` itself holds the environment weakly
+/// and cannot make a second one.
+static LOADED: Mutex<Option<Runtime>> = Mutex::new(None);
+
+/// ONNX Runtime, loaded into this process.
+#[derive(Debug, Clone)]
+pub(crate) struct Runtime {
+    path: PathBuf,
+    environment: Environment,
+}
+
+impl Runtime {
+    /// Loads ONNX Runtime from the library at `path`, or returns the one loaded from there before.
+    pub(crate) fn load(path: &Path) -> Result<Self> {
+        let requested = path
+            .canonicalize()
+            .map_err(|_| Error::RuntimeMissing { path: path.into() })?;
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*loaded {
+            Some(runtime) if runtime.path == requested => Ok(runtime.clone()),
+            Some(runtime) => Err(Error::RuntimeAlreadyLoaded {
+                loaded: runtime.path.clone(),
+                requested,
+            }),
+            None => {
+                let runtime = with_signals_blocked(|| Self::open(requested))?;
+                Ok(loaded.insert(runtime).clone())
+            }
+        }
+    }
+
+    fn open(path: PathBuf) -> Result<Self> {
+        let unusable = |reason: String| Error::RuntimeUnusable {
+            path: path.clone(),
+            reason,
+        };
+        telemetry::disable();
+        let environment = catch_panic(|| {
+            ort::init_from(&path)
+                .map_err(|error| unusable(error.to_string()))?
+                .with_name("docsearch")
+                .with_telemetry(false)
+                .build()
+                .map_err(|error| unusable(error.to_string()))
+        })?;
+        // Errors reach the caller as values; on stderr they would be said twice.
+        environment.set_log_level(LogLevel::Fatal);
+        Ok(Self { path, environment })
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+}

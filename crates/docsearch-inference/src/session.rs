@@ -1,0 +1,185 @@
+use std::path::Path;
+
+use ort::ep;
+use ort::session::builder::GraphOptimizationLevel;
+use ort::session::{Session, SessionInputValue};
+use ort::value::{Outlet, TensorElementType, TensorRef};
+
+use crate::directory::ModelDirectory;
+use crate::error::{Error, Result, catch_panic};
+use crate::pooling::{Pooling, normalize};
+use crate::runtime::Runtime;
+use crate::signal::with_signals_blocked;
+use crate::tokenizer::TokenIds;
+
+/// One loaded graph that turns the tokens of one text into its vector.
+///
+/// It runs on the calling thread and starts no other.
+pub(crate) struct EncoderSession {
+    session: Session,
+    inputs: Vec<Input>,
+    output: Output,
+    normalize: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Input {
+    Ids,
+    Mask,
+    Types,
+}
+
+/// The output to read, and what is left to do with it.
+#[derive(Debug)]
+enum Output {
+    /// `[batch, dimension]`
+    SentenceEmbedding { name: String },
+    /// `[batch, sequence, dimension]`
+    TokenEmbeddings { name: String, pooling: Pooling },
+}
+
+impl EncoderSession {
+    pub(crate) fn open(runtime: &Runtime, directory: &ModelDirectory) -> Result<Self> {
+        let graph = &directory.graph;
+        let session = catch_panic(|| {
+            with_signals_blocked(|| open_graph(runtime, graph)).map_err(|error| Error::FileCorrupt {
+                path: graph.clone(),
+                reason: error.to_string(),
+            })
+        })?;
+        Ok(Self {
+            inputs: session
+                .inputs()
+                .iter()
+                .map(|input| Input::named(input, graph))
+                .collect::<Result<_>>()?,
+            output: Output::choose(session.outputs(), directory)?,
+            normalize: directory.normalize,
+            session,
+        })
+    }
+
+    /// The vector of one text.
+    ///
+    /// # Errors
+    /// [`Error::Run`], [`Error::NotFinite`] or [`Error::Panicked`].
+    pub(crate) fn embed(&mut self, tokens: &TokenIds) -> Result<Vec<f32>> {
+        let mut vector = catch_panic(|| {
+            self.run(tokens).map_err(|error| Error::Run {
+                reason: error.to_string(),
+            })
+        })?;
+        if self.normalize {
+            normalize(&mut vector);
+        }
+        if vector.iter().all(|value| value.is_finite()) {
+            Ok(vector)
+        } else {
+            Err(Error::NotFinite)
+        }
+    }
+
+    fn run(&mut self, tokens: &TokenIds) -> ort::Result<Vec<f32>> {
+        let length = tokens.ids.len();
+        let mask = vec![1_i64; length];
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for input in &self.inputs {
+            let values = match input {
+                Input::Ids => &tokens.ids,
+                Input::Mask => &mask,
+                Input::Types => &tokens.type_ids,
+            };
+            let tensor = TensorRef::from_array_view(([1, length], values.as_slice()))?;
+            inputs.push((input.name(), SessionInputValue::from(tensor)));
+        }
+        let outputs = self.session.run(inputs)?;
+        let (shape, values) = outputs[self.output.name()].try_extract_tensor::<f32>()?;
+        match (&self.output, &shape[..]) {
+            (Output::SentenceEmbedding { .. }, &[1, _]) if !values.is_empty() => Ok(values.to_vec()),
+            (Output::TokenEmbeddings { pooling, .. }, &[1, _, dimension]) if !values.is_empty() => {
+                Ok(pooling.pool(values, dimension as usize))
+            }
+            (output, shape) => Err(ort::Error::new(format!(
+                "output \"{}\" has shape {shape:?} for one text of {length} tokens",
+                output.name()
+            ))),
+        }
+    }
+}
+
+fn open_graph(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
+    Session::builder(runtime.environment())?
+        .with_execution_providers([ep::CPU::default().with_arena_allocator(false).build()])?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        .with_parallel_execution(false)?
+        .with_intra_threads(1)?
+        .with_inter_threads(1)?
+        .with_intra_op_spinning(false)?
+        .with_inter_op_spinning(false)?
+        .with_memory_pattern(false)?
+        .commit_from_file(graph)
+}
+
+impl Input {
+    fn named(outlet: &Outlet, graph: &Path) -> Result<Self> {
+        let input = [Self::Ids, Self::Mask, Self::Types]
+            .into_iter()
+            .find(|input| input.name() == outlet.name());
+        match (input, outlet.dtype().tensor_type()) {
+            (Some(input), Some(TensorElementType::Int64)) => Ok(input),
+            _ => Err(Error::Unsupported {
+                path: graph.into(),
+                reason: format!("input \"{}\" of type {}", outlet.name(), outlet.dtype()),
+            }),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ids => "input_ids",
+            Self::Mask => "attention_mask",
+            Self::Types => "token_type_ids",
+        }
+    }
+}
+
+impl Output {
+    fn choose(outlets: &[Outlet], directory: &ModelDirectory) -> Result<Self> {
+        let rank = |outlet: &Outlet| outlet.dtype().tensor_shape().map(|shape| shape.len());
+        let is_float = |outlet: &Outlet| outlet.dtype().tensor_type() == Some(TensorElementType::Float32);
+        let find = |name: &str, wanted: usize| {
+            outlets
+                .iter()
+                .find(|outlet| outlet.name() == name && rank(outlet) == Some(wanted))
+                .filter(|outlet| is_float(outlet))
+        };
+        if let Some(outlet) = find("sentence_embedding", 2) {
+            return Ok(Self::SentenceEmbedding {
+                name: outlet.name().to_owned(),
+            });
+        }
+        if let Some(outlet) = find("last_hidden_state", 3).or_else(|| find("token_embeddings", 3)) {
+            return Ok(Self::TokenEmbeddings {
+                name: outlet.name().to_owned(),
+                pooling: directory.pooling_of_tokens()?,
+            });
+        }
+        let found: Vec<String> = outlets
+            .iter()
+            .map(|outlet| format!("\"{}\" of type {}", outlet.name(), outlet.dtype()))
+            .collect();
+        Err(Error::Unsupported {
+            path: directory.graph.clone(),
+            reason: format!(
+                "its outputs are {}; known are float32 sentence_embedding, last_hidden_state and token_embeddings",
+                found.join(", ")
+            ),
+        })
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::SentenceEmbedding { name } | Self::TokenEmbeddings { name, .. } => name,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+use std::borrow::Cow;
+
+use tokenizers::{PostProcessor, TruncationDirection};
+
+use crate::directory::{ModelDirectory, read_file};
+use crate::error::{Error, Result};
+
+/// Bytes that are tokenised at once, for the library keeps bookkeeping for each byte.
+const PIECE_BYTES: usize = 8192;
+
+/// A model's own tokenizer.
+#[derive(Debug)]
+pub struct Tokenizer {
+    inner: tokenizers::Tokenizer,
+    max_tokens: usize,
+    special_tokens: usize,
+    lowercase: bool,
+}
+
+/// The tokens of one text as a graph takes them, special tokens included.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TokenIds {
+    pub(crate) ids: Vec<i64>,
+    pub(crate) type_ids: Vec<i64>,
+}
+
+impl Tokenizer {
+    pub(crate) fn read(directory: &ModelDirectory) -> Result<Self> {
+        // Its worker threads would live as long as the process, with the signal mask of whoever
+        // came first.
+        tokenizers::utils::parallelism::set_parallelism(false);
+        let path = &directory.tokenizer;
+        let mut inner = tokenizers::Tokenizer::from_bytes(read_file(path)?).map_err(|error| Error::FileCorrupt {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        inner.with_padding(None);
+        inner.with_truncation(None).map_err(failed)?;
+        let special_tokens = inner
+            .get_post_processor()
+            .map_or(0, |processor| processor.added_tokens(false));
+        if directory.max_tokens <= special_tokens {
+            return Err(Error::Inconsistent {
+                path: path.clone(),
+                reason: format!(
+                    "it adds {special_tokens} special tokens, the model takes {} tokens in all",
+                    directory.max_tokens
+                ),
+            });
+        }
+        Ok(Self {
+            inner,
+            max_tokens: directory.max_tokens,
+            special_tokens,
+            lowercase: directory.lowercase,
+        })
+    }
+
+    /// Greatest number of tokens of one text, special tokens included; what follows is not
+    /// embedded.
+    pub fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    /// Number of special tokens that the model adds to each text.
+    pub fn special_tokens(&self) -> usize {
+        self.special_tokens
+    }
+
+    /// Number of tokens of `text`, without special tokens and without truncation.
+    ///
+    /// Time and memory are linear in the text's length. A run of more than 8 kB without white
+    /// space may count a token more than it would alone.
+    ///
+    /// # Errors
+    /// [`Error::Run`] if the tokenizer has no token for a part of the text, not even an unknown
+    /// one.
+    pub fn count(&self, text: &str) -> Result<usize> {
+        pieces(text).map(|piece| Ok(self.tokens(piece)?.len())).sum()
+    }
+
+    /// The tokens of `text`, cut at the end to what the model takes.
+    pub(crate) fn encode(&self, text: &str) -> Result<TokenIds> {
+        let room = self.max_tokens - self.special_tokens;
+        let mut encoding = self.leading_tokens(text, room)?;
+        encoding.truncate(room, 0, TruncationDirection::Right);
+        let encoding = self.inner.post_process(encoding, None, true).map_err(failed)?;
+        if encoding.is_empty() {
+            return Err(Error::NoTokens);
+        }
+        Ok(TokenIds {
+            ids: widened(encoding.get_ids()),
+            type_ids: widened(encoding.get_type_ids()),
+        })
+    }
+
+    /// The tokens of the shortest sufficient beginning of `text`: all of it, or more than `count`
+    /// tokens.
+    fn leading_tokens(&self, text: &str, count: usize) -> Result<tokenizers::Encoding> {
+        let mut end = piece_end(text, PIECE_BYTES);
+        loop {
+            let encoding = self.tokens(&text[..end])?;
+            if end == text.len() || encoding.len() > count {
+                return Ok(encoding);
+            }
+            end = piece_end(text, end.saturating_mul(2));
+        }
+    }
+
+    fn tokens(&self, text: &str) -> Result<tokenizers::Encoding> {
+        let text = if self.lowercase {
+            Cow::Owned(text.to_lowercase())
+        } else {
+            Cow::Borrowed(text)
+        };
+        self.inner.encode_fast(text, false).map_err(failed)
+    }
+}
+
+fn failed(error: tokenizers::Error) -> Error {
+    Error::Run {
+        reason: error.to_string(),
+    }
+}
+
+fn widened(ids: &[u32]) -> Vec<i64> {
+    ids.iter().copied().map(i64::from).collect()
+}
+
+/// Cuts `text` before white space into pieces of at most [`PIECE_BYTES`]; together they are `text`.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, tail) = rest.split_at(piece_end(rest, PIECE_BYTES));
+        rest = tail;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// The last place at or before `limit` where white space begins, or else the last between two
+/// characters; the end of `text` if it is no longer than `limit`. Greater than 0 unless `text` is
+/// empty, for limits of at least 4 bytes.
+fn piece_end(text: &str, limit: usize) -> usize {
+    if text.len() <= limit {
+        return text.len();
+    }
+    let end = text.floor_char_boundary(limit);
+    text[..end]
+        .rfind(char::is_whitespace)
+        .filter(|at| *at > 0)
+        .unwrap_or(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_bounded_cut_at_white_space_and_lose_nothing() {
+        let text = "word ".repeat(5000) + &"é".repeat(PIECE_BYTES) + " end";
+        let pieces: Vec<&str> = pieces(&text).collect();
+
+        assert_eq!(pieces.concat(), text);
+        assert!(pieces.iter().all(|piece| piece.len() <= PIECE_BYTES));
+        assert!(pieces[1].starts_with(" word") && pieces[1].ends_with("word"));
+    }
+
+    #[test]
+    fn a_text_that_begins_with_its_only_white_space_is_still_cut() {
+        let text = " ".to_owned() + &"x".repeat(2 * PIECE_BYTES);
+        assert_eq!(pieces(&text).map(str::len).sum::<usize>(), text.len());
+    }
+}

@@ -1,0 +1,121 @@
+//! What the tests that run a model share.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::env;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use docsearch_inference::{Embedded, Embedder, Options, Progress};
+use tempfile::TempDir;
+
+/// The ONNX Runtime library to test with.
+pub(crate) fn runtime() -> PathBuf {
+    required("DOCSEARCH_TEST_ORT", "the file libonnxruntime.so")
+}
+
+/// The directory of all-MiniLM-L6-v2.
+pub(crate) fn model_directory() -> PathBuf {
+    required("DOCSEARCH_TEST_MODEL", "the directory of all-MiniLM-L6-v2")
+}
+
+fn required(variable: &str, meaning: &str) -> PathBuf {
+    env::var_os(variable).map(PathBuf::from).unwrap_or_else(|| {
+        panic!("set {variable} to {meaning}; `make test` does so");
+    })
+}
+
+pub(crate) fn options(lanes: usize) -> Options {
+    Options {
+        runtime: runtime(),
+        lanes: NonZeroUsize::new(lanes).expect("at least one lane"),
+    }
+}
+
+/// The vectors of `texts`, in their order.
+pub(crate) fn embed_all(embedder: &dyn Embedder, texts: &[String]) -> Vec<Vec<f32>> {
+    let mut vectors = vec![Vec::new(); texts.len()];
+    let mut batch = embedder.embed_passages(texts.to_vec()).expect("lanes start");
+    loop {
+        match batch.next_timeout(Duration::from_secs(60)).expect("lanes answer") {
+            Progress::Embedded(Embedded { index, vector }) => vectors[index] = vector,
+            Progress::Pending => panic!("no vector within a minute"),
+            Progress::Finished => return vectors,
+        }
+    }
+}
+
+/// A model of two dimensions and six words, see `fixtures/token_embeddings.py`: mean pooling, no
+/// normalisation, no prefixes, 8 tokens.
+pub(crate) struct TinyModel {
+    directory: TempDir,
+}
+
+impl TinyModel {
+    pub(crate) fn new() -> Self {
+        let tiny = Self {
+            directory: TempDir::new().expect("a temporary directory"),
+        };
+        let graph = include_bytes!("../fixtures/token_embeddings.onnx");
+        tiny.write("onnx/model.onnx", graph);
+        tiny.write("tokenizer.json", TOKENIZER);
+        tiny.write("config.json", r#"{"max_position_embeddings": 8}"#);
+        tiny.modules(&["Transformer", "Pooling"]);
+        tiny.pooling("mean_tokens");
+        tiny
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a file in the directory"))
+            .and_then(|()| fs::write(path, contents))
+            .expect("a writable directory");
+    }
+
+    pub(crate) fn modules(&self, classes: &[&str]) {
+        let modules: Vec<String> = classes
+            .iter()
+            .enumerate()
+            .map(|(number, class)| {
+                let path = match *class {
+                    "Transformer" => String::new(),
+                    _ => format!("{number}_{class}"),
+                };
+                format!(r#"{{"path": "{path}", "type": "sentence_transformers.models.{class}"}}"#)
+            })
+            .collect();
+        self.write("modules.json", format!("[{}]", modules.join(",")));
+    }
+
+    pub(crate) fn pooling(&self, mode: &str) {
+        self.write(
+            "1_Pooling/config.json",
+            format!(r#"{{"word_embedding_dimension": 2, "pooling_mode_{mode}": true}}"#),
+        );
+    }
+}
+
+const TOKENIZER: &str = r#"{
+  "version": "1.0",
+  "truncation": null,
+  "padding": {
+    "strategy": {"Fixed": 8}, "direction": "Right", "pad_to_multiple_of": null,
+    "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"
+  },
+  "added_tokens": [],
+  "normalizer": null,
+  "pre_tokenizer": {"type": "WhitespaceSplit"},
+  "post_processor": {
+    "type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]
+  },
+  "decoder": null,
+  "model": {
+    "type": "WordLevel", "unk_token": "[UNK]",
+    "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "red": 4, "green": 5, "infinite": 6}
+  }
+}"#;

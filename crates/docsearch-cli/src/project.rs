@@ -1,0 +1,186 @@
+//! The SQL functions that fill a project, each behind one method.
+
+use postgres::types::Json;
+use postgres::{Client, Statement};
+use serde_json::Value;
+
+use crate::document::Document;
+use crate::error::Error;
+
+/// Documents of one transaction at most.
+pub(crate) const DEFAULT_BATCH_DOCUMENTS: usize = 32;
+/// Bytes of one transaction, give or take a document.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// How many documents ended up how.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Tally {
+    pub(crate) added: u64,
+    pub(crate) changed: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) deleted: u64,
+    pub(crate) failed: u64,
+}
+
+impl Tally {
+    /// Documents that went through the indexing function.
+    pub(crate) fn documents(&self) -> u64 {
+        self.added + self.changed + self.unchanged + self.failed
+    }
+}
+
+/// A document that the database refused.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) slug: String,
+    pub(crate) reason: String,
+}
+
+/// Creates the project unless it is there. `title` and `settings` only matter for a new one.
+pub(crate) fn ensure(
+    client: &mut Client,
+    name: &str,
+    title: Option<&str>,
+    settings: Option<&Value>,
+) -> Result<(), Error> {
+    if exists(client, name)? {
+        return Ok(());
+    }
+    let title = title.unwrap_or(name);
+    match settings {
+        Some(settings) => client.execute(
+            "SELECT docsearch.create_project(name => $1, title => $2, settings => $3::jsonb)",
+            &[&name, &title, &Json(settings)],
+        )?,
+        None => client.execute(
+            "SELECT docsearch.create_project(name => $1, title => $2)",
+            &[&name, &title],
+        )?,
+    };
+    Ok(())
+}
+
+/// The tables come with the first project, so they may be missing.
+fn exists(client: &mut Client, name: &str) -> Result<bool, Error> {
+    let has_tables: bool = client
+        .query_one("SELECT to_regclass('docsearch.project') IS NOT NULL", &[])?
+        .get(0);
+    if !has_tables {
+        return Ok(false);
+    }
+    let row = client.query_one(
+        "SELECT EXISTS (SELECT FROM docsearch.project WHERE name = $1)",
+        &[&name],
+    )?;
+    Ok(row.get(0))
+}
+
+/// Deletes the documents of `source_root` whose slugs are not in `keep`; returns how many.
+pub(crate) fn delete_missing(
+    client: &mut Client,
+    project: &str,
+    source_root: &str,
+    keep: &[String],
+) -> Result<u64, Error> {
+    let rows = client.query(
+        "SELECT docsearch.delete_missing($1, source_root => $2, keep => $3::text[])",
+        &[&project, &source_root, &keep],
+    )?;
+    Ok(rows.len() as u64)
+}
+
+/// Slugs under which files of `source_root` are indexed.
+pub(crate) fn slugs_of_sources(
+    client: &mut Client,
+    project: &str,
+    source_root: &str,
+    source_paths: &[String],
+) -> Result<Vec<String>, Error> {
+    let rows = client.query(
+        "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id \
+         WHERE p.name = $1 AND d.source_root = $2 AND d.source_path = ANY ($3::text[])",
+        &[&project, &source_root, &source_paths],
+    )?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
+/// Merges statistics and refreshes the planner's view after a load.
+pub(crate) fn finish_load(client: &mut Client, project: &str) -> Result<(), Error> {
+    client.execute("SELECT docsearch.finish_load($1)", &[&project])?;
+    Ok(())
+}
+
+/// Sends documents in batches; every batch is one statement and so one transaction.
+pub(crate) struct Loader<'a> {
+    client: &'a mut Client,
+    statement: Statement,
+    project: &'a str,
+    batch_documents: usize,
+    batch: Vec<Document>,
+    batch_bytes: usize,
+    tally: Tally,
+    refusals: Vec<Refusal>,
+}
+
+impl<'a> Loader<'a> {
+    /// A loader into `project` that sends `batch_documents` (at least 1) at a time.
+    pub(crate) fn new(client: &'a mut Client, project: &'a str, batch_documents: usize) -> Result<Self, Error> {
+        let statement =
+            client.prepare("SELECT slug, action, chunks::bigint, detail FROM docsearch.index_docs($1, $2::jsonb)")?;
+        Ok(Self {
+            client,
+            statement,
+            project,
+            batch_documents: batch_documents.max(1),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            tally: Tally::default(),
+            refusals: Vec::new(),
+        })
+    }
+
+    /// Takes a document; sends the batch once it is full. Returns the documents sent.
+    pub(crate) fn push(&mut self, document: Document) -> Result<u64, Error> {
+        let size = document.size();
+        let mut sent = 0;
+        if self.batch_bytes + size > BATCH_BYTES {
+            sent += self.flush()?;
+        }
+        self.batch_bytes += size;
+        self.batch.push(document);
+        if self.batch.len() >= self.batch_documents {
+            sent += self.flush()?;
+        }
+        Ok(sent)
+    }
+
+    /// Sends what is left.
+    pub(crate) fn finish(mut self) -> Result<(Tally, Vec<Refusal>), Error> {
+        self.flush()?;
+        Ok((self.tally, self.refusals))
+    }
+
+    fn flush(&mut self) -> Result<u64, Error> {
+        if self.batch.is_empty() {
+            return Ok(0);
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let rows = self.client.query(&self.statement, &[&self.project, &Json(&batch)])?;
+        for row in &rows {
+            match row.get("action") {
+                "added" => self.tally.added += 1,
+                "changed" => self.tally.changed += 1,
+                "failed" => {
+                    self.tally.failed += 1;
+                    self.refusals.push(Refusal {
+                        slug: row.get::<_, Option<String>>("slug").unwrap_or_default(),
+                        reason: row.get::<_, Option<String>>("detail").unwrap_or_default(),
+                    });
+                }
+                _ => self.tally.unchanged += 1,
+            }
+        }
+        Ok(batch.len() as u64)
+    }
+}

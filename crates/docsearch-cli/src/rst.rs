@@ -1,0 +1,261 @@
+//! A light reader of reStructuredText: enough of it that a page of Sphinx documentation reads
+//! well as markdown. What it does not know it keeps as text.
+
+mod block;
+mod directive;
+mod inline;
+mod line;
+mod reference;
+mod table;
+
+use block::{Reader, Scope};
+
+/// The markdown of a reST page.
+pub(crate) fn to_markdown(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
+    let mut reader = Reader::new(&lines);
+    let mut markdown = reader.blocks(&lines, &Scope::page()).join("\n\n");
+    if !markdown.is_empty() {
+        markdown.push('\n');
+    }
+    markdown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_markdown;
+
+    #[test]
+    fn heading_levels_follow_the_order_of_the_styles() {
+        let page = "\
+=====
+Title
+=====
+
+Part
+====
+
+Chapter
+-------
+
+Part two
+========
+";
+        assert_eq!(to_markdown(page), "# Title\n\n## Part\n\n### Chapter\n\n## Part two\n");
+    }
+
+    #[test]
+    fn literal_blocks_and_code_become_fences() {
+        let page = "\
+Run it::
+
+    $ ls *.py
+
+      indented
+
+.. code-block:: python
+    :caption: example.py
+
+    x = \"``\"
+
+.. console::
+
+    $ django-admin check
+";
+        assert_eq!(
+            to_markdown(page),
+            "Run it:\n\n```\n$ ls *.py\n\n  indented\n```\n\n```python\nx = \"``\"\n```\n\n```console\n$ django-admin check\n```\n"
+        );
+    }
+
+    #[test]
+    fn roles_and_references_become_code_text_and_links() {
+        let page = "\
+Use :class:`~django.db.models.Model`, :meth:`filter() <QuerySet.filter>` or
+:ref:`the guide <guide-label>`; see :ref:`below`, :pep:`8`, :ticket:`42` and `PyPI`_
+or `the site <https://example.test/>`__. Take ``a*b``\\s and \\*args, not :setting:`DEBUG`.
+Constants like FOO_ and <tag> stay. Default: ``'``:class:`a.B`\\ ``'``.
+
+.. _PyPI: https://pypi.example.test/
+.. _below:
+
+Further down
+------------
+";
+        assert_eq!(
+            to_markdown(page),
+            "\
+Use `Model`, `filter()` or
+the guide; see Further down, PEP 8, #42 and [PyPI](https://pypi.example.test/)
+or [the site](https://example.test/). Take `a*b`s and \\*args, not `DEBUG`.
+Constants like FOO_ and \\<tag> stay. Default: `'a.B'`.
+
+# Further down
+"
+        );
+    }
+
+    #[test]
+    fn notes_versions_and_comments() {
+        let page = "\
+.. This is a comment
+
+.. toctree::
+   :maxdepth: 2
+
+   intro
+   usage
+
+.. note::
+
+    Mind the *gap*.
+
+.. versionadded:: 4.2
+
+    The ``x`` argument.
+
+.. deprecated:: 5.0
+    Use y instead.
+
+.. admonition:: Why?
+
+    Because.
+";
+        assert_eq!(
+            to_markdown(page),
+            "**Note:** Mind the *gap*.\n\n**New in version 4.2:** The `x` argument.\n\n**Deprecated since version 5.0:** Use y instead.\n\n**Why?**\n\nBecause.\n"
+        );
+    }
+
+    #[test]
+    fn definitions_become_headings_that_name_their_owner() {
+        let page = "\
+Fields
+======
+
+.. class:: Field(null=False, **options)
+
+    A column.
+
+    .. method:: clean(value)
+
+        Validates.
+
+    .. attribute:: Field.name
+
+        Its name.
+
+.. setting:: DEBUG
+
+``DEBUG``
+---------
+
+.. method:: in_bulk(id_list=None)
+
+Takes a list.
+";
+        assert_eq!(
+            to_markdown(page),
+            "\
+# Fields
+
+## `Field`
+
+`class Field(null=False, **options)`
+
+A column.
+
+### `Field.clean`
+
+`clean(value)`
+
+Validates.
+
+### `Field.name`
+
+Its name.
+
+## `DEBUG`
+
+`in_bulk(id_list=None)`
+
+Takes a list.
+"
+        );
+    }
+
+    #[test]
+    fn lists_keep_their_nesting() {
+        let page = "\
+* One
+  continues.
+
+  * Inner::
+
+        code
+
+2. Second
+#. Third
+
+term : type
+    What it means.
+
+:Author: Ada
+-v, --verbose  Talk more.
+";
+        assert_eq!(
+            to_markdown(page),
+            "\
+- One
+  continues.
+
+  - Inner:
+
+    ```
+    code
+    ```
+
+2. Second
+3. Third
+
+- **term : type**
+
+  What it means.
+
+- **Author:** Ada
+- `-v, --verbose`: Talk more.
+"
+        );
+    }
+
+    #[test]
+    fn tables_keep_rows_and_columns() {
+        let simple = "\
+=====  =========
+Type   Meaning
+=====  =========
+``a``  first
+       line two
+b|c    second
+=====  =========
+";
+        let expected = "| Type | Meaning |\n| --- | --- |\n| `a` | first line two |\n| b\\|c | second |\n";
+        assert_eq!(to_markdown(simple), expected);
+        let grid = "\
++------+----------+
+| Type | Meaning  |
++======+==========+
+| a    | first    |
+|      | line two |
++------+----------+
+";
+        let expected = "| Type | Meaning |\n| --- | --- |\n| a | first line two |\n";
+        assert_eq!(to_markdown(grid), expected);
+    }
+
+    #[test]
+    fn hostile_indentation_ends() {
+        let staircase: String = (0..400).map(|depth| format!("{}* x\n\n", " ".repeat(depth))).collect();
+        assert!(to_markdown(&staircase).contains("- x"));
+    }
+}

@@ -1,0 +1,108 @@
+//! Lines of reST: indentation and adornments.
+
+const TAB_WIDTH: usize = 8;
+const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
+/// The line with tabs as spaces and nothing after its last character.
+pub(super) fn without_tabs(line: &str) -> String {
+    let line = line.trim_end();
+    if !line.contains('\t') {
+        return line.to_owned();
+    }
+    let mut output = String::with_capacity(line.len() + TAB_WIDTH);
+    let mut column = 0;
+    for character in line.chars() {
+        let width = if character == '\t' {
+            TAB_WIDTH - column % TAB_WIDTH
+        } else {
+            1
+        };
+        if character == '\t' {
+            output.extend(std::iter::repeat_n(' ', width));
+        } else {
+            output.push(character);
+        }
+        column += width;
+    }
+    output
+}
+
+/// Number of leading spaces.
+pub(super) fn indentation(line: &str) -> usize {
+    line.bytes().take_while(|&byte| byte == b' ').count()
+}
+
+/// The adornment character of a line that consists of nothing else.
+pub(super) fn adornment(line: &str) -> Option<char> {
+    let first = line.chars().next()?;
+    let uniform = ADORNMENTS.contains(first) && line.chars().all(|character| character == first);
+    (uniform && line.len() >= 2).then_some(first)
+}
+
+/// The line with up to `width` leading spaces less.
+pub(super) fn outdent(line: &str, width: usize) -> &str {
+    &line[indentation(line).min(width)..]
+}
+
+/// Number of lines from `start` on that are blank or indented by at least `width`, without blank
+/// lines at the end.
+pub(super) fn indented_extent(lines: &[String], start: usize, width: usize) -> usize {
+    let mut end = start;
+    for (at, line) in lines.iter().enumerate().skip(start) {
+        if line.is_empty() {
+            continue;
+        }
+        if indentation(line) < width {
+            break;
+        }
+        end = at + 1;
+    }
+    end - start
+}
+
+/// The lines without their common indentation and without blank lines around them.
+pub(super) fn dedent(lines: &[String]) -> Vec<String> {
+    let width = lines
+        .iter()
+        .filter(|line| !line.is_empty())
+        .map(|line| indentation(line))
+        .min()
+        .unwrap_or(0);
+    let cut: Vec<String> = lines.iter().map(|line| outdent(line, width).to_owned()).collect();
+    trim_blank(&cut).to_vec()
+}
+
+fn trim_blank(lines: &[String]) -> &[String] {
+    let Some(first) = lines.iter().position(|line| !line.is_empty()) else {
+        return &[];
+    };
+    let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
+    &lines[first..=last]
+}
+
+/// A fenced code block; its fence is longer than any in the code.
+pub(super) fn fence(language: &str, code: &[String]) -> String {
+    let longest = code
+        .iter()
+        .map(|line| line.trim_start().bytes().take_while(|&byte| byte == b'`').count())
+        .max()
+        .unwrap_or(0);
+    let marker = "`".repeat(3.max(longest + 1));
+    format!("{marker}{language}\n{}\n{marker}", code.join("\n"))
+}
+
+/// `text` with every line after the first indented by `width` spaces.
+pub(super) fn hang(text: &str, width: usize) -> String {
+    let indent = " ".repeat(width);
+    let mut output = String::with_capacity(text.len());
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            output.push('\n');
+            if !line.is_empty() {
+                output.push_str(&indent);
+            }
+        }
+        output.push_str(line);
+    }
+    output
+}

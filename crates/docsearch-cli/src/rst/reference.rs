@@ -1,0 +1,98 @@
+//! What names in a reST page refer to: link targets, section labels, substitutions.
+
+use std::collections::HashMap;
+
+use super::line::adornment;
+
+/// Lines between a label and the heading it names, at most.
+const LABEL_REACH: usize = 50;
+
+/// The targets of one page, by normalised name.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    urls: HashMap<String, String>,
+    labels: HashMap<String, String>,
+    substitutions: HashMap<String, String>,
+}
+
+impl References {
+    /// Collects the targets of a page.
+    pub(super) fn collect(lines: &[String]) -> Self {
+        let mut references = Self::default();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(markup) = line.trim_start().strip_prefix(".. ") else {
+                continue;
+            };
+            if let Some((name, url)) = markup.strip_prefix('_').and_then(target) {
+                if url.is_empty() {
+                    if let Some(heading) = heading_after(lines, at + 1) {
+                        references.labels.insert(normalise(&name), heading);
+                    }
+                } else {
+                    references.urls.insert(normalise(&name), url);
+                }
+            } else if let Some((name, text)) = substitution(markup) {
+                references.substitutions.insert(name.to_owned(), text.to_owned());
+            }
+        }
+        references
+    }
+
+    /// The address of a `` `name`_ `` reference.
+    pub(super) fn url(&self, name: &str) -> Option<&str> {
+        let mut name = normalise(name);
+        // A target may point to another one: `.. _a: b_`.
+        for _ in 0..4 {
+            let url = self.urls.get(&name)?;
+            match url.strip_suffix('_') {
+                Some(next) if !url.contains("://") => name = normalise(next.trim_matches('`')),
+                _ => return Some(url),
+            }
+        }
+        None
+    }
+
+    /// The heading of the section that bears a label of this page.
+    pub(super) fn section(&self, label: &str) -> Option<&str> {
+        self.labels.get(&normalise(label)).map(String::as_str)
+    }
+
+    pub(super) fn substitution(&self, name: &str) -> Option<&str> {
+        self.substitutions.get(name).map(String::as_str)
+    }
+}
+
+fn normalise(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Name and address of `name: url` or `` `quoted name`: url ``.
+fn target(text: &str) -> Option<(String, String)> {
+    let (name, rest) = match text.strip_prefix('`') {
+        Some(quoted) => quoted.split_once("`:")?,
+        None => text.split_once(": ").or_else(|| Some((text.strip_suffix(':')?, "")))?,
+    };
+    Some((name.replace('\\', ""), rest.trim().to_owned()))
+}
+
+fn substitution(markup: &str) -> Option<(&str, &str)> {
+    let (name, rest) = markup.strip_prefix('|')?.split_once('|')?;
+    Some((name, rest.trim_start().strip_prefix("replace::")?.trim()))
+}
+
+/// The heading that follows, if only blank lines and explicit markup come before it.
+fn heading_after(lines: &[String], start: usize) -> Option<String> {
+    let mut candidates = lines[start..]
+        .iter()
+        .take(LABEL_REACH)
+        .filter(|line| !line.is_empty() && !line.starts_with(".. ") && !line.starts_with(' '));
+    let first = candidates.next()?;
+    let text = if adornment(first).is_some() {
+        candidates.next()?
+    } else {
+        first
+    };
+    let underline = candidates.next()?;
+    adornment(underline)?;
+    Some(text.trim().to_owned())
+}

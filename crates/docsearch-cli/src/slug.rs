@@ -1,0 +1,73 @@
+//! Slugs: where a file's page lives in its project.
+
+use std::path::Path;
+
+/// File stems that stand for their folder.
+const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
+
+/// The slug of the file at `relative` (a path below the indexed folder): the path without its
+/// extension, `/` between segments, white space as `-`, case kept. `index` and `README` take the
+/// slug of their folder. `prefix` goes in front.
+pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
+    let stem = relative.with_extension("");
+    let mut segments: Vec<String> = stem
+        .components()
+        .flat_map(|component| {
+            let segment = component.as_os_str().to_string_lossy();
+            segment.split('\\').map(segment_text).collect::<Vec<_>>()
+        })
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    let prefix = prefix.map(normalise).filter(|prefix| !prefix.is_empty());
+    let names_folder = segments
+        .last()
+        .is_some_and(|last| FOLDER_PAGES.contains(&last.to_lowercase().as_str()));
+    if names_folder && (segments.len() > 1 || prefix.is_some()) {
+        segments.pop();
+    }
+    prefix.into_iter().chain(segments).collect::<Vec<_>>().join("/")
+}
+
+/// A slug as its author wrote it, without empty segments.
+pub(crate) fn normalise(slug: &str) -> String {
+    slug.split(['/', '\\'])
+        .map(segment_text)
+        .filter(|segment| !segment.is_empty())
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+fn segment_text(segment: &str) -> String {
+    segment.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slug(path: &str) -> String {
+        from_path(Path::new(path), None)
+    }
+
+    #[test]
+    fn the_path_without_extension_in_its_own_case() {
+        assert_eq!(slug("ref/models/QuerySet.txt"), "ref/models/QuerySet");
+        assert_eq!(slug("releases/4.2.1.txt"), "releases/4.2.1");
+        assert_eq!(slug("User Guide/Getting  Started.md"), "User-Guide/Getting-Started");
+        assert_eq!(slug("guide\\windows.md"), "guide/windows");
+    }
+
+    #[test]
+    fn folder_pages_take_the_folder() {
+        assert_eq!(slug("guide/index.md"), "guide");
+        assert_eq!(slug("guide/README.md"), "guide");
+        assert_eq!(slug("guide/_index.md"), "guide");
+        assert_eq!(slug("README.md"), "README");
+        assert_eq!(from_path(Path::new("index.md"), Some("/django/")), "django");
+    }
+
+    #[test]
+    fn the_prefix_comes_first() {
+        assert_eq!(from_path(Path::new("a/b.md"), Some("django/5.2/")), "django/5.2/a/b");
+    }
+}

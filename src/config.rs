@@ -1,0 +1,198 @@
+//! What one call of a search asks for: arguments, `config` and settings in one place.
+
+use docsearch_core::bm25::Bm25;
+use docsearch_core::rank::Weights;
+use pgrx::JsonB;
+use serde_json::{Map, Value};
+
+use crate::report::{Result, invalid};
+use crate::settings::{self, Int, Real};
+
+/// Greatest number of results of one search.
+const MAX_RESULTS: i64 = 1000;
+
+/// Keys of `config` that are not settings.
+const CALL_KEYS: [&str; 6] = ["limit", "max_results", "offset", "min_score", "dedup", "transform"];
+
+/// How further sections of a document that was already found are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dedup {
+    /// The best section of each document; free places go to further sections.
+    Document,
+    /// Every section is a result of its own.
+    None,
+}
+
+impl Dedup {
+    fn parse(name: &str) -> Result<Self> {
+        match name {
+            "document" => Ok(Self::Document),
+            "none" => Ok(Self::None),
+            _ => Err(invalid(
+                format!("unknown dedup mode \"{name}\""),
+                "Use document or none.",
+            )),
+        }
+    }
+}
+
+/// A call's arguments after `config` and the settings have been applied.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchConfig {
+    pub(crate) max_results: usize,
+    pub(crate) offset: usize,
+    pub(crate) min_score: f32,
+    pub(crate) dedup: Dedup,
+    pub(crate) weights: Weights,
+    pub(crate) part_weight: f32,
+    pub(crate) candidates: i64,
+    pub(crate) keyword_budget: i64,
+    pub(crate) exact_search_limit: i64,
+    pub(crate) snippet_length: usize,
+    pub(crate) confidence_high: f32,
+    pub(crate) confidence_medium: f32,
+}
+
+impl SearchConfig {
+    /// Precedence: `config`, then the arguments, then the settings of session, role, database and
+    /// server.
+    pub(crate) fn resolve(max_results: i32, min_score: f32, dedup: &str, config: Option<JsonB>) -> Result<Self> {
+        let overrides = Overrides::read(config)?;
+        let max_results = match overrides.integer("max_results")?.or(overrides.integer("limit")?) {
+            Some(given) => given,
+            None => max_results.into(),
+        };
+        if !(1..=MAX_RESULTS).contains(&max_results) {
+            return Err(invalid(
+                format!("max_results is {max_results}"),
+                format!("Ask for 1 to {MAX_RESULTS} results."),
+            ));
+        }
+        let offset = overrides.integer("offset")?.unwrap_or(0);
+        if !(0..=MAX_RESULTS).contains(&offset) {
+            return Err(invalid(format!("offset is {offset}"), format!("Use 0 to {MAX_RESULTS}.")));
+        }
+        let min_score = overrides.number("min_score")?.unwrap_or(min_score.into());
+        if !(0.0..=1.0).contains(&min_score) {
+            return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
+        }
+        overrides.transform()?;
+        let real = |setting: &Real| overrides.real(setting);
+        let int = |setting: &Int| overrides.int(setting);
+        let wanted = usize::try_from(max_results + offset).unwrap_or(usize::MAX);
+        Ok(Self {
+            max_results: usize::try_from(max_results).unwrap_or(usize::MAX),
+            offset: usize::try_from(offset).unwrap_or(usize::MAX),
+            min_score: min_score as f32,
+            dedup: Dedup::parse(overrides.text("dedup")?.unwrap_or(dedup))?,
+            weights: Weights {
+                hybrid: real(&settings::HYBRID_WEIGHT)?,
+                document_share: real(&settings::DOCUMENT_SHARE)?,
+                background: 0.0,
+                bm25: Bm25 {
+                    k1: real(&settings::BM25_K1)?,
+                    b: real(&settings::BM25_B)?,
+                    title: real(&settings::WEIGHT_TITLE)?,
+                    heading: real(&settings::WEIGHT_HEADING)?,
+                    keyword: real(&settings::WEIGHT_KEYWORD)?,
+                },
+            },
+            part_weight: real(&settings::PART_WEIGHT)?,
+            candidates: int(&settings::CANDIDATES)?.max(2 * wanted as i64),
+            keyword_budget: int(&settings::KEYWORD_BUDGET)?,
+            exact_search_limit: int(&settings::EXACT_SEARCH_LIMIT)?,
+            snippet_length: usize::try_from(int(&settings::SNIPPET_LENGTH)?).unwrap_or(0),
+            confidence_high: real(&settings::CONFIDENCE_HIGH)?,
+            confidence_medium: real(&settings::CONFIDENCE_MEDIUM)?,
+        })
+    }
+
+    /// Results to rank: those before the offset, too.
+    pub(crate) fn wanted(&self) -> usize {
+        self.max_results + self.offset
+    }
+}
+
+/// The `config` argument.
+struct Overrides(Map<String, Value>);
+
+impl Overrides {
+    fn read(config: Option<JsonB>) -> Result<Self> {
+        let map = match config {
+            None | Some(JsonB(Value::Null)) => Map::new(),
+            Some(JsonB(Value::Object(map))) => map,
+            Some(_) => return Err(invalid("config must be a JSON object", known_keys())),
+        };
+        let unknown = map.keys().find(|key| !is_known(key));
+        match unknown {
+            Some(key) => Err(invalid(format!("unknown config key \"{key}\""), known_keys())),
+            None => Ok(Self(map)),
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<Option<f64>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be a number"), known_keys());
+        self.0.get(key).map(|value| value.as_f64().ok_or_else(wrong)).transpose()
+    }
+
+    fn integer(&self, key: &str) -> Result<Option<i64>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be a whole number"), known_keys());
+        self.0.get(key).map(|value| value.as_i64().ok_or_else(wrong)).transpose()
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&str>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be a text"), known_keys());
+        self.0.get(key).map(|value| value.as_str().ok_or_else(wrong)).transpose()
+    }
+
+    /// The query is searched as it was written: other values come with the transformations.
+    fn transform(&self) -> Result<()> {
+        match self.text("transform")? {
+            None | Some("none") => Ok(()),
+            Some(other) => Err(invalid(format!("unknown transformation \"{other}\""), "Use none.")),
+        }
+    }
+
+    fn real(&self, setting: &Real) -> Result<f32> {
+        let key = name(setting.name);
+        let value = self.number(&key)?.unwrap_or_else(|| setting.guc.get());
+        if (setting.min..=setting.max).contains(&value) {
+            Ok(value as f32)
+        } else {
+            Err(out_of_bounds(&key, value, setting.min, setting.max))
+        }
+    }
+
+    fn int(&self, setting: &Int) -> Result<i64> {
+        let key = name(setting.name);
+        let value = self.integer(&key)?.unwrap_or_else(|| setting.guc.get().into());
+        if (i64::from(setting.min)..=i64::from(setting.max)).contains(&value) {
+            Ok(value)
+        } else {
+            Err(out_of_bounds(&key, value, i64::from(setting.min), i64::from(setting.max)))
+        }
+    }
+}
+
+fn out_of_bounds<T: std::fmt::Display>(key: &str, value: T, min: T, max: T) -> pgrx::pg_sys::panic::ErrorReport {
+    invalid(format!("config key \"{key}\" is {value}"), format!("Use {min} to {max}."))
+}
+
+fn name(name: &std::ffi::CStr) -> std::borrow::Cow<'_, str> {
+    name.to_string_lossy()
+}
+
+fn setting_names() -> impl Iterator<Item = std::borrow::Cow<'static, str>> {
+    let reals = settings::REALS.iter().map(|setting| name(setting.name));
+    reals.chain(settings::INTS.iter().map(|setting| name(setting.name)))
+}
+
+fn is_known(key: &str) -> bool {
+    CALL_KEYS.contains(&key) || setting_names().any(|name| name == key)
+}
+
+fn known_keys() -> String {
+    let mut keys: Vec<_> = CALL_KEYS.iter().map(|key| (*key).into()).chain(setting_names()).collect();
+    keys.sort();
+    format!("Known keys: {}.", keys.join(", "))
+}

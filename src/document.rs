@@ -1,0 +1,316 @@
+//! Documents whole: `load_doc`, `load_docs` and `list_docs`. Everything runs as the caller.
+
+use docsearch_core::markdown;
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+use crate::report::{Result, error_with_hint, invalid, undefined};
+use crate::{names, project, schema, statement};
+
+/// The markdown of a document: title, category, sources, date, summary and sections.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+fn load_doc(
+    slug: Option<&str>,
+    include_sections: default!(Option<bool>, true),
+    include_metadata: default!(Option<bool>, true),
+    project: default!(Option<&str>, "NULL"),
+    section: default!(Option<&str>, "NULL"),
+    max_tokens: default!(Option<i32>, "NULL"),
+) -> Result<String> {
+    let shape = Shape::new(include_sections, include_metadata, section, max_tokens)?;
+    let slug = slug.filter(|slug| !slug.trim().is_empty());
+    let slug = slug.ok_or_else(|| invalid("slug must not be null or blank", "list_docs() lists the slugs."))?;
+    load(slug, project, &shape)
+}
+
+/// Several documents: a slug that cannot be loaded has its error in its row.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+fn load_docs(
+    slugs: Vec<Option<String>>,
+    include_sections: default!(Option<bool>, true),
+    include_metadata: default!(Option<bool>, true),
+    project: default!(Option<&str>, "NULL"),
+    max_tokens: default!(Option<i32>, "NULL"),
+) -> Result<
+    TableIterator<
+        'static,
+        (name!(slug, Option<String>), name!(content, Option<String>), name!(error, Option<String>)),
+    >,
+> {
+    let shape = Shape::new(include_sections, include_metadata, None, max_tokens)?;
+    if let Some(name) = project {
+        project::by_name(name)?;
+    }
+    let rows = slugs.into_iter().map(|slug| {
+        let loaded = match slug.as_deref() {
+            Some(given) if !given.trim().is_empty() => load(given, project, &shape),
+            _ => Err(invalid("slug must not be null or blank", "list_docs() lists the slugs.")),
+        };
+        match loaded {
+            Ok(content) => (slug, Some(content), None),
+            Err(problem) => {
+                let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
+                (slug, None, Some(format!("{}{hint}", problem.message())))
+            }
+        }
+    });
+    Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+}
+
+/// The documents that the caller sees, without their text.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::type_complexity)]
+fn list_docs(
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    kind: default!(Option<&str>, "NULL"),
+    sort_by: default!(Option<&str>, "'title'"),
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(project, String),
+            name!(category, Option<String>),
+            name!(slug, String),
+            name!(title, String),
+            name!(kind, Option<String>),
+            name!(description, Option<String>),
+            name!(version, Option<String>),
+            name!(chunk_count, i32),
+            name!(updated_at, TimestampWithTimeZone),
+        ),
+    >,
+> {
+    let order = sort_by.unwrap_or("title");
+    if !["title", "category", "date"].contains(&order) {
+        return Err(invalid(format!("unknown sort key \"{order}\""), "Sort by title, category or date."));
+    }
+    if let Some(name) = project {
+        project::by_name(name)?;
+    }
+    if !schema::exists()? {
+        return Ok(TableIterator::new(Vec::new()));
+    }
+    let rows = statement::rows(
+        "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
+                d.updated_at
+         FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+         WHERE ($1::text IS NULL OR p.name = $1)
+           AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
+           AND ($3::text IS NULL OR d.kind = $3)
+         ORDER BY CASE WHEN $4 = 'date' THEN d.updated_at END DESC,
+                  CASE WHEN $4 = 'category' THEN d.category END,
+                  lower(d.title), p.name, d.slug",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(category),
+            DatumWithOid::from(kind),
+            DatumWithOid::from(order),
+        ],
+        |row| {
+            Ok((
+                row.required(1)?,
+                row.optional(2)?,
+                row.required(3)?,
+                row.required(4)?,
+                row.optional(5)?,
+                row.optional(6)?,
+                row.optional(7)?,
+                row.required(8)?,
+                row.required(9)?,
+            ))
+        },
+    )?;
+    Ok(TableIterator::new(rows))
+}
+
+/// Which parts of a document are wanted.
+struct Shape<'a> {
+    sections: bool,
+    metadata: bool,
+    section: Option<&'a str>,
+    max_chars: Option<usize>,
+}
+
+/// Characters for a token of a language model, on average over English prose and code.
+const CHARS_PER_TOKEN: usize = 4;
+
+impl<'a> Shape<'a> {
+    fn new(
+        sections: Option<bool>,
+        metadata: Option<bool>,
+        section: Option<&'a str>,
+        max_tokens: Option<i32>,
+    ) -> Result<Self> {
+        let max_tokens = max_tokens.map(usize::try_from).transpose();
+        let max_tokens = max_tokens.ok().filter(|limit| *limit != Some(0));
+        let Some(max_tokens) = max_tokens else {
+            return Err(invalid("max_tokens must be at least 1", "Leave it away for the whole document."));
+        };
+        Ok(Self {
+            sections: sections.unwrap_or(true),
+            metadata: metadata.unwrap_or(true),
+            section,
+            max_chars: max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
+        })
+    }
+}
+
+struct Loaded {
+    project: String,
+    slug: String,
+    title: String,
+    category: Option<String>,
+    source_urls: Vec<String>,
+    updated: String,
+    summary: Option<String>,
+    body: String,
+}
+
+fn load(given: &str, project: Option<&str>, shape: &Shape<'_>) -> Result<String> {
+    if let Some(name) = project {
+        project::by_name(name)?;
+    } else if !schema::exists()? {
+        return Err(crate::owner::no_tables());
+    }
+    let (reference, anchor) = match given.split_once('#') {
+        Some((reference, anchor)) => (reference, Some(anchor)),
+        None => (given, None),
+    };
+    let mut found = lookup(given, project)?;
+    let mut section = shape.section;
+    if found.is_empty() && anchor.is_some() {
+        found = lookup(reference, project)?;
+        section = section.or(anchor);
+    }
+    match found.len() {
+        0 => Err(unknown(given, project)?),
+        1 => render(&found[0], section, shape),
+        _ => Err(ambiguous(given, &found)),
+    }
+}
+
+/// Documents whose slug this is, or else whose reference `project/slug` it is.
+fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
+    let exact = read("d.slug = $1 AND ($2::text IS NULL OR p.name = $2)", slug, project)?;
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    read(
+        "starts_with($1, p.name || '/') AND d.slug = substr($1, length(p.name) + 2)
+         AND ($2::text IS NULL OR p.name = $2)",
+        slug,
+        project,
+    )
+}
+
+fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
+    statement::rows(
+        &format!(
+            "SELECT p.name, d.slug, d.title, d.category, d.source_urls,
+                    to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.summary, d.body
+             FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
+             WHERE {condition} ORDER BY p.name"
+        ),
+        &[DatumWithOid::from(slug), DatumWithOid::from(project)],
+        |row| {
+            Ok(Loaded {
+                project: row.required(1)?,
+                slug: row.required(2)?,
+                title: row.required(3)?,
+                category: row.optional(4)?,
+                source_urls: row.required(5)?,
+                updated: row.required(6)?,
+                summary: row.optional(7)?,
+                body: row.required(8)?,
+            })
+        },
+    )
+}
+
+fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
+    let trigram = names::trigram_schema()?;
+    let nearest: Vec<String> = statement::rows(
+        &format!(
+            "SELECT p.name || '/' || d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+             WHERE $2::text IS NULL OR p.name = $2
+             ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug
+             LIMIT 3"
+        ),
+        &[DatumWithOid::from(slug), DatumWithOid::from(project)],
+        |row| row.required(1),
+    )?;
+    let hint = if nearest.is_empty() {
+        "There is no document yet: SELECT docsearch.index_doc(...).".to_owned()
+    } else {
+        format!("Did you mean {}?", nearest.join(", "))
+    };
+    Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
+}
+
+fn ambiguous(slug: &str, found: &[Loaded]) -> pg_sys::panic::ErrorReport {
+    let references: Vec<String> = found.iter().map(|doc| format!("{}/{}", doc.project, doc.slug)).collect();
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER,
+        format!("document \"{slug}\" is in {} projects", found.len()),
+        format!("Name one of {}.", references.join(", ")),
+    )
+}
+
+fn render(document: &Loaded, section: Option<&str>, shape: &Shape<'_>) -> Result<String> {
+    let mut text = format!("# {}\n", document.title);
+    if shape.metadata {
+        if let Some(category) = &document.category {
+            text.push_str(&format!("\n**Category:** {category}"));
+        }
+        if !document.source_urls.is_empty() {
+            text.push_str(&format!("\n**Sources:** {}", document.source_urls.join(", ")));
+        }
+        text.push_str(&format!("\n**Last Updated:** {}\n", document.updated));
+    }
+    match section {
+        Some(wanted) => {
+            let found = markdown::section_markdown(&document.body, wanted);
+            let found = found.ok_or_else(|| unknown_section(document, wanted))?;
+            text.push_str(&format!("\n{}\n", found.trim()));
+        }
+        None => {
+            if let Some(summary) = document.summary.as_deref().filter(|summary| !summary.is_empty()) {
+                text.push_str(&format!("\n## Summary\n\n{summary}\n"));
+            }
+            if shape.sections {
+                text.push_str(&format!("\n## Sections\n\n{}\n", document.body.trim()));
+            }
+        }
+    }
+    Ok(shortened(text, shape.max_chars))
+}
+
+fn unknown_section(document: &Loaded, wanted: &str) -> pg_sys::panic::ErrorReport {
+    let anchors: Vec<String> = markdown::sections(&document.body)
+        .into_iter()
+        .map(|section| section.anchor)
+        .filter(|anchor| !anchor.is_empty())
+        .take(20)
+        .collect();
+    undefined(
+        format!("document \"{}\" has no section \"{wanted}\"", document.slug),
+        if anchors.is_empty() {
+            "The document has no sections.".to_owned()
+        } else {
+            format!("Its sections: {}.", anchors.join(", "))
+        },
+    )
+}
+
+fn shortened(text: String, max_chars: Option<usize>) -> String {
+    let Some((end, _)) = max_chars.and_then(|limit| text.char_indices().nth(limit)) else {
+        return text;
+    };
+    let end = text[..end].rfind('\n').filter(|&at| at > 0).unwrap_or(end);
+    format!("{}\n\n[truncated: {} of {} characters shown]\n", &text[..end], text[..end].chars().count(), text.chars().count())
+}
+

@@ -1,0 +1,712 @@
+//! Indexing: `index_doc`, `index_docs`, `delete_doc` and `delete_missing`.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
+use docsearch_core::passage::{document_passage, passage};
+use docsearch_core::{keyword, markdown, name, token};
+use docsearch_inference::{Embedder, Model};
+use pgrx::JsonB;
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+use crate::document_input::{DocumentInput, digest};
+use crate::owner::AsOwner;
+use crate::project::{self, Project};
+use crate::report::{Result, error_with_hint, inference, internal, invalid};
+use crate::statistics::{Delta, Totals, chunk_frequencies};
+use crate::tsvector::TsVectorBytes;
+use crate::{lexical, model, statement, subtransaction, vectors};
+
+/// Documents that are read, cut and submitted together; bounds the memory of a call.
+const BATCH: usize = 64;
+/// Keywords of a document.
+const KEYWORDS: usize = 12;
+/// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
+/// document: a tsvector holds less than 1 MB.
+const ONE_CHUNK_BYTES: usize = 256 * 1024;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Indexes a document, new or changed, and says which: added, changed or unchanged.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::too_many_arguments)]
+    fn index_doc(
+        project: &str,
+        slug: Option<String>,
+        title: Option<String>,
+        body: Option<String>,
+        category: default!(Option<String>, "NULL"),
+        metadata: default!(Option<JsonB>, "'{}'"),
+        kind: default!(Option<String>, "NULL"),
+        version: default!(Option<String>, "NULL"),
+        summary: default!(Option<String>, "NULL"),
+        keywords: default!(Option<Vec<String>>, "NULL"),
+        source_urls: default!(Option<Vec<String>>, "NULL"),
+        source_path: default!(Option<String>, "NULL"),
+        source_root: default!(Option<String>, "NULL"),
+        published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
+    ) -> Result<String> {
+        let project = project::by_name(project)?;
+        let input = DocumentInput {
+            slug: slug.unwrap_or_default(),
+            title: title.unwrap_or_default(),
+            body,
+            category,
+            metadata: metadata.map(|JsonB(metadata)| metadata),
+            kind,
+            version,
+            summary,
+            keywords: keywords.unwrap_or_default(),
+            source_urls: source_urls.unwrap_or_default(),
+            source_path,
+            source_root,
+            published_at: published_at.map(|time| time.to_iso_string()),
+        };
+        input.check()?;
+        let mut outcomes = index(&project, vec![input], OnFailure::Raise)?;
+        let outcome = outcomes.pop().ok_or_else(|| internal("no outcome"))?;
+        Ok(outcome.action.to_owned())
+    }
+
+    /// Indexes an array of documents: objects whose keys are the arguments of index_doc. One row
+    /// for each; a document that fails does not lose the others.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn index_docs(
+        project: &str,
+        docs: JsonB,
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(slug, Option<String>),
+                name!(action, String),
+                name!(chunks, Option<i32>),
+                name!(detail, Option<String>),
+            ),
+        >,
+    > {
+        let project = project::by_name(project)?;
+        let serde_json::Value::Array(docs) = docs.0 else {
+            return Err(invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT));
+        };
+        let mut outcomes = Vec::with_capacity(docs.len());
+        let mut seen = HashSet::new();
+        let mut inputs = Vec::new();
+        for doc in docs {
+            match DocumentInput::parse(doc) {
+                Ok(input) if seen.insert(input.slug.clone()) => inputs.push(input),
+                Ok(input) => outcomes.push(Outcome::failed(Some(input.slug), "slug was given twice")),
+                Err((slug, problem)) => outcomes.push(Outcome::failed(slug, problem)),
+            }
+        }
+        outcomes.extend(index(&project, inputs, OnFailure::Return)?);
+        let rows = outcomes
+            .into_iter()
+            .map(|outcome| (outcome.slug, outcome.action.to_owned(), outcome.chunks, outcome.detail));
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+
+    /// Removes a document; false if there is none with this slug.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn delete_doc(project: &str, slug: &str) -> Result<bool> {
+        let project = project::by_name(project)?;
+        Ok(!delete(&project, vec![slug.to_owned()])?.is_empty())
+    }
+
+    /// Removes the documents of a source root whose slug is not in keep, and returns their slugs.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn delete_missing(project: &str, source_root: &str, keep: Vec<String>) -> Result<SetOfIterator<'static, String>> {
+        let project = project::by_name(project)?;
+        let gone = statement::rows(
+            "SELECT d.slug FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug <> ALL ($3) ORDER BY d.slug",
+            &[DatumWithOid::from(project.id), DatumWithOid::from(source_root), DatumWithOid::from(keep)],
+            |row| row.required::<String>(1),
+        )?;
+        Ok(SetOfIterator::new(delete(&project, gone)?))
+    }
+
+    /// The text that was embedded for a chunk.
+    #[pg_extern(stable, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn embed_input(project_id: i64, document_id: i64, chunk_no: i32) -> Result<Option<String>> {
+        let document = statement::one(
+            "SELECT d.title, d.body, p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document'
+             FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+             WHERE d.project_id = $1 AND d.id = $2",
+            &[DatumWithOid::from(project_id), DatumWithOid::from(document_id)],
+            |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?, row.required::<bool>(3)?)),
+        )?;
+        let Some((title, body, one_vector)) = document else {
+            return Ok(None);
+        };
+        if one_vector {
+            return Ok((chunk_no == 0).then(|| document_passage(&title, &body)));
+        }
+        let _owner = AsOwner::enter()?;
+        statement::one(
+            "SELECT c.heading_path, c.body FROM docsearch.chunk c
+             WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
+            &[
+                DatumWithOid::from(project_id),
+                DatumWithOid::from(document_id),
+                DatumWithOid::from(chunk_no),
+            ],
+            |row| Ok(passage(&title, &row.required::<Vec<String>>(1)?, &row.required::<String>(2)?)),
+        )
+    }
+}
+
+/// Whether one document's failure is an error of the call or a row of its result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnFailure {
+    Raise,
+    Return,
+}
+
+/// What became of a document.
+struct Outcome {
+    slug: Option<String>,
+    action: &'static str,
+    chunks: Option<i32>,
+    detail: Option<String>,
+}
+
+impl Outcome {
+    fn failed(slug: Option<String>, detail: impl Into<String>) -> Self {
+        Self { slug, action: "failed", chunks: None, detail: Some(detail.into()) }
+    }
+}
+
+fn index(project: &Project, mut inputs: Vec<DocumentInput>, on_failure: OnFailure) -> Result<Vec<Outcome>> {
+    // Everybody takes locks in the order of slugs.
+    inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
+    let indexer = Indexer::open(project)?;
+    let mut outcomes = Vec::with_capacity(inputs.len());
+    let mut delta = Delta::default();
+    let mut inputs = inputs.into_iter().peekable();
+    while inputs.peek().is_some() {
+        let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
+        outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
+    }
+    let _owner = AsOwner::enter()?;
+    delta.write(project.id)?;
+    Ok(outcomes)
+}
+
+/// A document that has to be written.
+struct Planned {
+    input: DocumentInput,
+    content_hash: String,
+    known: Option<i64>,
+    chunks: Vec<PlannedChunk>,
+    /// Places in the batch of passages, for the chunks that have to be embedded.
+    passages: Vec<(i32, usize)>,
+    keywords: Vec<String>,
+    summary: Option<String>,
+    words: i32,
+}
+
+struct PlannedChunk {
+    chunk: Chunk,
+    plain: String,
+    input_hash: String,
+}
+
+/// What is there of a document that changes.
+#[derive(Default)]
+struct Stored {
+    words: i64,
+    chunks: Vec<(i64, Vec<u8>)>,
+    /// Chunk numbers by hash, and hashes by chunk number.
+    by_hash: HashMap<String, i32>,
+    by_number: HashMap<i32, String>,
+}
+
+struct Indexer<'a> {
+    project: &'a Project,
+    model: Arc<Model>,
+    vector_table: String,
+    vector_schema: String,
+    digest: String,
+    limits: ChunkLimits,
+    totals: Totals,
+}
+
+impl<'a> Indexer<'a> {
+    fn open(project: &'a Project) -> Result<Self> {
+        let row = project.model()?;
+        let model = model::load(&row.name)?;
+        let digest = model.digest().map_err(|failure| inference(&failure))?.to_owned();
+        model::check_digest(&row, &digest)?;
+        let limits = ChunkLimits {
+            max_tokens: model.info().passage_tokens + model.tokenizer().special_tokens(),
+            special_tokens: model.tokenizer().special_tokens(),
+            ..ChunkLimits::default()
+        };
+        let _owner = AsOwner::enter()?;
+        Ok(Self {
+            project,
+            vector_table: row.vector_table(),
+            vector_schema: vectors::schema()?,
+            digest,
+            limits,
+            totals: Totals::read(project.id)?,
+            model,
+        })
+    }
+
+    fn index_batch(
+        &self,
+        inputs: Vec<DocumentInput>,
+        on_failure: OnFailure,
+        delta: &mut Delta,
+    ) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(inputs.len());
+        let mut planned = Vec::new();
+        let mut passages = Vec::new();
+        for input in inputs {
+            match self.plan(input, &mut passages)? {
+                Ok(document) => planned.push(document),
+                Err(unchanged) => outcomes.push(unchanged),
+            }
+        }
+        // The lanes compute while the documents are written.
+        let mut vectors = self.model.embed_passages(passages).map_err(|failure| inference(&failure))?;
+        let mut places = HashMap::new();
+        for document in planned {
+            let written = match on_failure {
+                OnFailure::Raise => self.write(&document),
+                OnFailure::Return => subtransaction::run(|| self.write(&document)),
+            };
+            match written {
+                Ok((id, change)) => {
+                    delta.add(change);
+                    for &(chunk_no, place) in &document.passages {
+                        places.insert(place, (id, chunk_no));
+                    }
+                    outcomes.push(Outcome {
+                        slug: Some(document.input.slug),
+                        action: if document.known.is_some() { "changed" } else { "added" },
+                        chunks: i32::try_from(document.chunks.len()).ok(),
+                        detail: None,
+                    });
+                }
+                Err(problem) if on_failure == OnFailure::Return => {
+                    let hint = problem.hint().map(|hint| format!(" {hint}")).unwrap_or_default();
+                    outcomes.push(Outcome::failed(Some(document.input.slug), format!("{}{hint}", problem.message())));
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
+        let _owner = AsOwner::enter()?;
+        while let Some((place, vector)) = model::next_vector(vectors.as_mut())? {
+            if let Some(&(document, chunk_no)) = places.get(&place) {
+                self.store_vector(document, chunk_no, vector)?;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
+    fn plan(
+        &self,
+        input: DocumentInput,
+        passages: &mut Vec<String>,
+    ) -> Result<std::result::Result<Planned, Outcome>> {
+        pgrx::check_for_interrupts!();
+        let content_hash = input.content_hash(&self.digest);
+        let known = statement::one(
+            "SELECT d.id, d.content_hash, d.chunk_count FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.slug = $2",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(input.slug.as_str())],
+            |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?, row.required::<i32>(3)?)),
+        )?;
+        if let Some((_, _, chunks)) = known.as_ref().filter(|(_, hash, _)| *hash == content_hash) {
+            return Ok(Err(Outcome {
+                slug: Some(input.slug),
+                action: "unchanged",
+                chunks: Some(*chunks),
+                detail: None,
+            }));
+        }
+        let known = known.map(|(id, _, _)| id);
+        let body = input.body.as_deref().unwrap_or_default();
+        let plain = markdown::plain_text(body);
+        let chunks = if self.project.one_vector { self.one_chunk(&input, body) } else { self.chunks(&input, body)? };
+        let stored = match known {
+            Some(id) => self.stored_hashes(id)?,
+            None => Stored::default(),
+        };
+        let mut wanted = Vec::new();
+        for (chunk_no, chunk) in (0i32..).zip(&chunks) {
+            let kept = stored.by_number.get(&chunk_no) == Some(&chunk.input_hash)
+                || stored.by_hash.contains_key(&chunk.input_hash);
+            if !kept {
+                wanted.push((chunk_no, passages.len()));
+                passages.push(self.passage(&input, chunk, body));
+            }
+        }
+        let keywords = if input.keywords.is_empty() { self.keywords(&plain, body)? } else { input.keywords.clone() };
+        Ok(Ok(Planned {
+            words: i32::try_from(token::word_count(&plain)).map_err(internal)?,
+            summary: input.summary.clone().or_else(|| markdown::lead_paragraph(body)),
+            content_hash,
+            known,
+            chunks,
+            passages: wanted,
+            keywords,
+            input,
+        }))
+    }
+
+    fn chunks(&self, input: &DocumentInput, body: &str) -> Result<Vec<PlannedChunk>> {
+        let tokenizer = self.model.tokenizer();
+        let counter = |text: &str| tokenizer.count(text).unwrap_or(text.len());
+        let chunked = chunk_document(&input.title, body, input.summary.as_deref(), &counter, &self.limits);
+        Ok(chunked
+            .chunks
+            .into_iter()
+            .map(|chunk| PlannedChunk {
+                plain: markdown::plain_text(&chunk.body),
+                input_hash: digest(&[&self.digest, &passage(&input.title, &chunk.heading_path, &chunk.body)]),
+                chunk,
+            })
+            .collect())
+    }
+
+    fn one_chunk(&self, input: &DocumentInput, body: &str) -> Vec<PlannedChunk> {
+        let mut end = body.len().min(ONE_CHUNK_BYTES);
+        while !body.is_char_boundary(end) {
+            end -= 1;
+        }
+        let chunk = Chunk {
+            chunk_no: 0,
+            kind: ChunkKind::Summary,
+            heading_path: Vec::new(),
+            also_under: Vec::new(),
+            anchor: String::new(),
+            body: body[..end].to_owned(),
+            token_count: self.limits.max_tokens,
+        };
+        vec![PlannedChunk {
+            plain: markdown::plain_text(&chunk.body),
+            input_hash: digest(&[&self.digest, &document_passage(&input.title, body)]),
+            chunk,
+        }]
+    }
+
+    fn passage(&self, input: &DocumentInput, planned: &PlannedChunk, body: &str) -> String {
+        if self.project.one_vector {
+            document_passage(&input.title, body)
+        } else {
+            passage(&input.title, &planned.chunk.heading_path, &planned.chunk.body)
+        }
+    }
+
+    fn keywords(&self, plain: &str, body: &str) -> Result<Vec<String>> {
+        let candidates = keyword::candidates(plain);
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds: Vec<i32> = candidates.iter().map(|candidate| candidate.kind as i32).collect();
+        let words: Vec<&str> = candidates.iter().map(|candidate| candidate.word.as_str()).collect();
+        let lexemes = lexical::lexemes(&self.project.text_config, &kinds, &words)?;
+        let _owner = AsOwner::enter()?;
+        let frequencies = chunk_frequencies(self.project.id, lexemes.iter().flatten().cloned().collect())?;
+        let idf: Vec<f32> = lexemes
+            .iter()
+            .map(|lexemes| {
+                let frequency = lexemes.first().and_then(|lexeme| frequencies.get(lexeme));
+                docsearch_core::bm25::idf(self.totals.chunks, frequency.copied().unwrap_or(0.0))
+            })
+            .collect();
+        Ok(keyword::select(&candidates, &idf, &markdown::code_identifiers(body), KEYWORDS))
+    }
+
+    /// Writes a document and all that is derived from it but the new vectors.
+    fn write(&self, document: &Planned) -> Result<(i64, Delta)> {
+        let id = self.write_document(document)?;
+        let mut delta = Delta::default();
+        let _owner = AsOwner::enter()?;
+        let stored = match document.known {
+            Some(_) => self.stored(id)?,
+            None => Stored::default(),
+        };
+        if document.known.is_some() {
+            delta.count(-1, stored.words, &stored.chunks);
+        }
+        let moved = self.moved_vectors(id, document, &stored)?;
+        let terms = self.write_chunks(id, document)?;
+        for (chunk_no, vector) in moved {
+            self.store_vector(id, chunk_no, vector)?;
+        }
+        self.write_names(id, &document.input)?;
+        delta.count(1, document.words.into(), &terms);
+        Ok((id, delta))
+    }
+
+    /// Inserts or updates the row that row-level security is about: as the caller.
+    fn write_document(&self, document: &Planned) -> Result<i64> {
+        let input = &document.input;
+        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        let mut args = vec![
+            DatumWithOid::from(self.project.id),
+            DatumWithOid::from(input.slug.as_str()),
+            DatumWithOid::from(input.title.as_str()),
+            DatumWithOid::from(input.kind.as_deref()),
+            DatumWithOid::from(input.category.as_deref()),
+            DatumWithOid::from(input.version.as_deref()),
+            DatumWithOid::from(document.summary.as_deref()),
+            DatumWithOid::from(document.keywords.clone()),
+            DatumWithOid::from(input.source_urls.clone()),
+            DatumWithOid::from(input.source_path.as_deref()),
+            DatumWithOid::from(input.source_root.as_deref()),
+            DatumWithOid::from(input.metadata.clone().map(JsonB)),
+            DatumWithOid::from(input.body.as_deref()),
+            DatumWithOid::from(document.content_hash.as_str()),
+            DatumWithOid::from(document.words),
+            DatumWithOid::from(chunk_count),
+            DatumWithOid::from(input.published_at.as_deref()),
+        ];
+        let written = match document.known {
+            None => statement::change(
+                "INSERT INTO docsearch.document
+                     (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
+                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{}'), $13, $14, $15, $16,
+                         $17::timestamptz)
+                 RETURNING id",
+                &args,
+                |row| row.required::<i64>(1),
+            ),
+            Some(id) => {
+                args.push(DatumWithOid::from(id));
+                statement::change(
+                    "UPDATE docsearch.document d
+                     SET slug = $2, title = $3, kind = $4, category = $5, version = $6, summary = $7,
+                         keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
+                         metadata = coalesce($12, '{}'), body = $13, content_hash = $14, term_count = $15,
+                         chunk_count = $16, published_at = $17::timestamptz, updated_at = now()
+                     WHERE d.project_id = $1 AND d.id = $18 RETURNING d.id",
+                    &args,
+                    |row| row.required::<i64>(1),
+                )
+            }
+        }?;
+        written.first().copied().ok_or_else(|| {
+            error_with_hint(
+                PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+                format!("document \"{}\" was removed while it was indexed, or a policy hides it", input.slug),
+                "Index it again.",
+            )
+        })
+    }
+
+    fn write_chunks(&self, id: i64, document: &Planned) -> Result<Vec<(i64, Vec<u8>)>> {
+        let count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        statement::execute(
+            "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(id), DatumWithOid::from(count)],
+        )?;
+        let keywords = document.keywords.join(" ");
+        let mut written = Vec::with_capacity(document.chunks.len());
+        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
+            let chunk = &planned.chunk;
+            let headings: Vec<&str> =
+                chunk.heading_path.iter().chain(chunk.also_under.iter().flatten()).map(String::as_str).collect();
+            let headings = headings.join("\n");
+            let words = token::word_count(&planned.plain)
+                + token::word_count(&headings)
+                + token::word_count(&document.input.title);
+            let words = i32::try_from(words).map_err(internal)?;
+            let keywords = if chunk_no == 0 { keywords.as_str() } else { "" };
+            let terms = statement::change(
+                // The body comes first: its positions are then those of its own tokens.
+                "INSERT INTO docsearch.chunk
+                     (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
+                      term_count, input_hash, terms)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+                         to_tsvector($11::regconfig, $12)
+                         || setweight(to_tsvector($11::regconfig, $13), 'A')
+                         || setweight(to_tsvector($11::regconfig, $14), 'B')
+                         || setweight(to_tsvector($11::regconfig, $15), 'C'))
+                 ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
+                 SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
+                     body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
+                     input_hash = excluded.input_hash, terms = excluded.terms
+                 RETURNING terms",
+                &[
+                    DatumWithOid::from(self.project.id),
+                    DatumWithOid::from(id),
+                    DatumWithOid::from(chunk_no),
+                    DatumWithOid::from(match chunk.kind {
+                        ChunkKind::Summary => "summary",
+                        ChunkKind::Body => "body",
+                    }),
+                    DatumWithOid::from(chunk.heading_path.clone()),
+                    DatumWithOid::from(chunk.anchor.as_str()),
+                    DatumWithOid::from(chunk.body.as_str()),
+                    DatumWithOid::from(i32::try_from(chunk.token_count).map_err(internal)?),
+                    DatumWithOid::from(words),
+                    DatumWithOid::from(planned.input_hash.as_str()),
+                    DatumWithOid::from(self.project.text_config.as_str()),
+                    DatumWithOid::from(planned.plain.as_str()),
+                    DatumWithOid::from(document.input.title.as_str()),
+                    DatumWithOid::from(headings.as_str()),
+                    DatumWithOid::from(keywords),
+                ],
+                |row| row.required::<TsVectorBytes>(1),
+            )?;
+            written.extend(terms.into_iter().map(|terms| (i64::from(words), terms.into_bytes())));
+        }
+        Ok(written)
+    }
+
+    fn write_names(&self, id: i64, input: &DocumentInput) -> Result<()> {
+        let aliases: Vec<&str> = input
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.get("aliases")?.as_array())
+            .into_iter()
+            .flatten()
+            .filter_map(|alias| alias.as_str())
+            .collect();
+        let (keys, kinds): (Vec<String>, Vec<String>) = name::page_names(&input.title, &input.slug, aliases)
+            .into_iter()
+            .map(|name| (name.key, name.kind.as_str().to_owned()))
+            .unzip();
+        statement::execute(
+            "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(id)],
+        )?;
+        statement::execute(
+            "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
+             SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(keys),
+                DatumWithOid::from(kinds),
+            ],
+        )
+    }
+
+    fn stored_hashes(&self, id: i64) -> Result<Stored> {
+        let _owner = AsOwner::enter()?;
+        self.stored(id)
+    }
+
+    fn stored(&self, id: i64) -> Result<Stored> {
+        read_stored(self.project, id)
+    }
+
+    /// Vectors of chunks whose text is the same and whose number is another.
+    fn moved_vectors(&self, id: i64, document: &Planned, stored: &Stored) -> Result<Vec<(i32, Vec<f32>)>> {
+        let mut moved = Vec::new();
+        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
+            let stays = stored.by_number.get(&chunk_no) == Some(&planned.input_hash);
+            let embedded = document.passages.iter().any(|&(number, _)| number == chunk_no);
+            let Some(&from) = stored.by_hash.get(&planned.input_hash).filter(|_| !stays && !embedded) else {
+                continue;
+            };
+            let table = &self.vector_table;
+            let vector = statement::one(
+                &format!(
+                    "SELECT v.embedding::real[] FROM {table} v
+                     WHERE v.project_id = $1 AND v.document_id = $2 AND v.chunk_no = $3"
+                ),
+                &[DatumWithOid::from(self.project.id), DatumWithOid::from(id), DatumWithOid::from(from)],
+                |row| row.required::<Vec<f32>>(1),
+            )?;
+            moved.extend(vector.map(|vector| (chunk_no, vector)));
+        }
+        Ok(moved)
+    }
+
+    /// Stores the vector of a chunk. Runs as the owner.
+    fn store_vector(&self, document: i64, chunk_no: i32, vector: Vec<f32>) -> Result<()> {
+        let (table, schema) = (&self.vector_table, &self.vector_schema);
+        statement::execute(
+            &format!(
+                "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
+                 VALUES ($1, $2, $3, $4::real[]::{schema}.halfvec)
+                 ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE SET embedding = excluded.embedding"
+            ),
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(document),
+                DatumWithOid::from(chunk_no),
+                DatumWithOid::from(vector),
+            ],
+        )
+    }
+}
+
+/// What is stored of a document. Runs as the owner.
+fn read_stored(project: &Project, id: i64) -> Result<Stored> {
+    let words = statement::one(
+        "SELECT d.term_count::bigint FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        |row| row.required::<i64>(1),
+    )?;
+    let mut stored = Stored { words: words.unwrap_or(0), ..Stored::default() };
+    let chunks = statement::rows(
+        "SELECT c.chunk_no, c.input_hash, c.term_count::bigint, c.terms FROM docsearch.chunk c
+         WHERE c.project_id = $1 AND c.document_id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        |row| {
+            let terms: TsVectorBytes = row.required(4)?;
+            Ok((row.required::<i32>(1)?, row.required::<String>(2)?, row.required::<i64>(3)?, terms.into_bytes()))
+        },
+    )?;
+    for (chunk_no, hash, words, terms) in chunks {
+        stored.by_hash.insert(hash.clone(), chunk_no);
+        stored.by_number.insert(chunk_no, hash);
+        stored.chunks.push((words, terms));
+    }
+    Ok(stored)
+}
+
+/// Removes the documents with these slugs that the caller may remove, and returns their slugs.
+fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<String>> {
+    slugs.sort();
+    let mut delta = Delta::default();
+    let mut deleted = Vec::new();
+    for slug in slugs {
+        let key = [DatumWithOid::from(project.id), DatumWithOid::from(slug.as_str())];
+        let id = statement::change(
+            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2 FOR UPDATE",
+            &key,
+            |row| row.required::<i64>(1),
+        )?;
+        let Some(&id) = id.first() else {
+            continue;
+        };
+        let stored = {
+            let _owner = AsOwner::enter()?;
+            read_stored(project, id)?
+        };
+        let gone = statement::change(
+            "DELETE FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2 RETURNING d.id",
+            &key,
+            |row| row.required::<i64>(1),
+        )?;
+        if !gone.is_empty() {
+            delta.count(-1, stored.words, &stored.chunks);
+            deleted.push(slug);
+        }
+    }
+    let _owner = AsOwner::enter()?;
+    delta.write(project.id)?;
+    Ok(deleted)
+}

@@ -1,0 +1,41 @@
+//! Documentation search inside Postgres.
+//!
+//! This crate is glue: it converts arguments, calls `docsearch-core` and `docsearch-inference`, and
+//! reports. One file for each family of SQL functions, named after what it owns.
+
+use pgrx::prelude::*;
+
+mod candidates;
+mod config;
+mod document;
+mod document_input;
+mod index;
+mod lexical;
+mod model;
+mod names;
+mod owner;
+mod parser;
+mod project;
+mod report;
+mod schema;
+mod search;
+mod settings;
+mod statement;
+mod statistics;
+mod subtransaction;
+mod tsvector;
+mod vectors;
+
+pgrx::pg_module_magic!(name, version);
+
+extension_sql_file!("../sql/bootstrap.sql", name = "bootstrap", bootstrap);
+extension_sql_file!("../sql/text_search.sql", name = "text_search", requires = [parser::docsearch]);
+extension_sql_file!("../sql/vector_functions.sql", name = "vector_functions", requires = [model::docsearch]);
+extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
+
+/// Called when the library is loaded: defines the settings.
+/// Nothing is read from disk and no thread is started here, since this may run in the postmaster.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    settings::define();
+}

@@ -1,0 +1,259 @@
+//! Models: where they are, loading them once in a backend, and the functions that embed.
+
+use std::cell::Cell;
+use std::ffi::CStr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docsearch_inference::{Embedder, Embeddings, Model, Options, Progress, Registry};
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::report::{Result, inference, internal, undefined};
+use crate::{schema, settings, statement};
+
+/// How long a backend waits for a vector before it looks whether it was cancelled.
+const WAIT: Duration = Duration::from_millis(10);
+
+static MODELS: Registry = Registry::new();
+
+thread_local! {
+    static STOPS_AT_EXIT: Cell<bool> = const { Cell::new(false) };
+}
+
+#[pg_schema]
+pub(crate) mod docsearch {
+    use super::*;
+
+    /// The vector of a query, as real[]; docsearch.embed gives it as vector.
+    #[pg_extern(stable, parallel_restricted, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn query_embedding(query: Option<&str>, model: default!(Option<&str>, "NULL")) -> Result<Option<Vec<f32>>> {
+        let Some(query) = query else {
+            return Ok(None);
+        };
+        let model = load(&model_name(model)?)?;
+        model.embed_query(query).map(Some).map_err(|failure| inference(&failure))
+    }
+
+    /// The vectors of passages, as real[]; docsearch.embed_passages gives them as vector[].
+    #[pg_extern(stable, parallel_restricted, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn passage_embeddings(
+        passages: Vec<Option<String>>,
+        model: default!(Option<&str>, "NULL"),
+    ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
+        let model = load(&model_name(model)?)?;
+        let count = passages.len();
+        let (places, texts): (Vec<usize>, Vec<String>) = passages
+            .into_iter()
+            .enumerate()
+            .filter_map(|(place, passage)| passage.map(|text| (place, text)))
+            .unzip();
+        let mut vectors = vec![None; count];
+        let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
+        while let Some((index, vector)) = next_vector(batch.as_mut())? {
+            vectors[places[index]] = Some(vector);
+        }
+        Ok(TableIterator::new((1..).zip(vectors)))
+    }
+
+    /// Number of components of a model's vectors.
+    #[pg_extern(stable, parallel_restricted)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn embedding_dimension(model: default!(Option<&str>, "NULL")) -> Result<i32> {
+        let model = load(&model_name(model)?)?;
+        i32::try_from(model.info().dimension).map_err(internal)
+    }
+}
+
+/// A row of `docsearch.model`.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelRow {
+    pub(crate) id: i32,
+    pub(crate) name: String,
+    pub(crate) background: f32,
+}
+
+impl ModelRow {
+    /// The table of its vectors: the number comes from the catalog.
+    pub(crate) fn vector_table(&self) -> String {
+        format!("docsearch.vector_{}", self.id)
+    }
+}
+
+/// The model with this id.
+pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
+    let row = statement::one(
+        "SELECT m.id, m.name, m.background FROM docsearch.model m WHERE m.id = $1",
+        &[DatumWithOid::from(id)],
+        |row| Ok(ModelRow { id: row.required(1)?, name: row.required(2)?, background: row.required(3)? }),
+    )?;
+    row.ok_or_else(|| internal(format_args!("model {id} does not exist")))
+}
+
+/// The name of the model that is asked for, or the one of new projects.
+pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
+    let name = match asked {
+        Some(name) => name.to_owned(),
+        None => match settings::DEFAULT_MODEL.get() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => String::new(),
+        },
+    };
+    if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+        return Err(undefined(
+            format!("model \"{name}\" does not exist"),
+            "Name a directory below docsearch.model_directory.",
+        ));
+    }
+    Ok(name)
+}
+
+/// The model of this name, loaded at the first call in this backend.
+pub(crate) fn load(name: &str) -> Result<Arc<Model>> {
+    let options = Options { runtime: runtime_path(), lanes: lanes() };
+    let model = MODELS.get(&directory(name), &options).map_err(|failure| inference(&failure))?;
+    if !STOPS_AT_EXIT.replace(true) {
+        // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.
+        unsafe { pg_sys::on_proc_exit(Some(stop_models), pg_sys::Datum::from(0)) };
+    }
+    Ok(model)
+}
+
+unsafe extern "C-unwind" fn stop_models(_code: i32, _argument: pg_sys::Datum) {
+    MODELS.stop();
+}
+
+/// The next vector of a batch with its index, or `None` after the last. Cancelling acts at once.
+pub(crate) fn next_vector(batch: &mut dyn Embeddings) -> Result<Option<(usize, Vec<f32>)>> {
+    loop {
+        pgrx::check_for_interrupts!();
+        match batch.next_timeout(WAIT).map_err(|failure| inference(&failure))? {
+            Progress::Embedded(done) => return Ok(Some((done.index, done.vector))),
+            Progress::Finished => return Ok(None),
+            Progress::Pending => {}
+        }
+    }
+}
+
+fn lanes() -> NonZeroUsize {
+    let asked = usize::try_from(settings::THREADS.get()).ok().and_then(NonZeroUsize::new);
+    asked.unwrap_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        NonZeroUsize::new(cores / 2).unwrap_or(NonZeroUsize::MIN)
+    })
+}
+
+fn runtime_path() -> PathBuf {
+    match settings::ONNXRUNTIME_PATH.get() {
+        Some(path) if !path.is_empty() => path.to_string_lossy().into_owned().into(),
+        _ => PathBuf::from(server_path(&raw const pg_sys::pkglib_path)).join("pg_docsearch/libonnxruntime.so"),
+    }
+}
+
+/// A directory of models holds one directory for each; a model's own directory serves under any name.
+fn directory(name: &str) -> PathBuf {
+    let base = match settings::MODEL_DIRECTORY.get() {
+        Some(path) if !path.is_empty() => PathBuf::from(path.to_string_lossy().into_owned()),
+        _ => share_directory().join("pg_docsearch/models"),
+    };
+    if base.join("config.json").is_file() { base } else { base.join(name) }
+}
+
+fn share_directory() -> PathBuf {
+    let mut path = [0; pg_sys::MAXPGPATH as usize];
+    // SAFETY: the function writes at most MAXPGPATH bytes with their terminator.
+    let path = unsafe {
+        pg_sys::get_share_path((&raw const pg_sys::my_exec_path).cast(), path.as_mut_ptr());
+        CStr::from_ptr(path.as_ptr())
+    };
+    PathBuf::from(path.to_string_lossy().into_owned())
+}
+
+fn server_path<const N: usize>(path: *const [std::ffi::c_char; N]) -> String {
+    // SAFETY: a path that the server terminated at its start and does not change.
+    unsafe { CStr::from_ptr(path.cast()) }.to_string_lossy().into_owned()
+}
+
+/// The row of the model of this name; written, with its table of vectors, when it is new.
+///
+/// Runs as the owner of the tables.
+pub(crate) fn register(name: &str) -> Result<i32> {
+    let known = statement::one(
+        "SELECT m.id FROM docsearch.model m WHERE m.name = $1",
+        &[DatumWithOid::from(name)],
+        |row| row.required(1),
+    )?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let model = load(name)?;
+    let info = model.info();
+    let digest = model.digest().map_err(|failure| inference(&failure))?;
+    let id = statement::change(
+        "INSERT INTO docsearch.model
+             (name, dimension, max_tokens, pooling, query_prefix, passage_prefix, digest, background)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
+        &[
+            DatumWithOid::from(name),
+            DatumWithOid::from(i32::try_from(info.dimension).map_err(internal)?),
+            DatumWithOid::from(i32::try_from(info.max_tokens).map_err(internal)?),
+            DatumWithOid::from(info.pooling.map(|pooling| format!("{pooling:?}").to_lowercase())),
+            DatumWithOid::from(info.query_prefix.as_str()),
+            DatumWithOid::from(info.passage_prefix.as_str()),
+            DatumWithOid::from(digest),
+            DatumWithOid::from(background(&model)?),
+        ],
+        |row| row.required::<i32>(1),
+    )?;
+    let id = *id.first().ok_or_else(|| internal("no model id"))?;
+    schema::create_vector_table(id, info.dimension)?;
+    Ok(id)
+}
+
+/// Mean cosine similarity of sentences that have nothing to do with each other, 0 to 0.9.
+fn background(model: &Model) -> Result<f32> {
+    const UNRELATED: [&str; 8] = [
+        "The ferry to the island leaves twice a day in winter.",
+        "Create an index concurrently to avoid blocking writes.",
+        "She whisked the egg whites until they formed stiff peaks.",
+        "The enzyme is inhibited by high concentrations of calcium.",
+        "Press the button to show the next page of the form.",
+        "The treaty was signed after eleven years of negotiations.",
+        "A tenor saxophone plays the melody over a walking bass.",
+        "Tighten the bolts crosswise before you lower the car.",
+    ];
+    let vectors: Vec<Vec<f32>> = UNRELATED
+        .iter()
+        .map(|text| model.embed_query(text).map_err(|failure| inference(&failure)))
+        .collect::<Result<_>>()?;
+    let mut similarities = Vec::new();
+    for (i, a) in vectors.iter().enumerate() {
+        for b in &vectors[i + 1..] {
+            similarities.push(docsearch_core::rank::cosine(a, b));
+        }
+    }
+    let mean = similarities.iter().sum::<f32>() / similarities.len() as f32;
+    Ok(mean.clamp(0.0, 0.9))
+}
+
+/// The files of a model must be those that its vectors were made with.
+pub(crate) fn check_digest(row: &ModelRow, digest: &str) -> Result<()> {
+    let stored = statement::one(
+        "SELECT m.digest FROM docsearch.model m WHERE m.id = $1",
+        &[DatumWithOid::from(row.id)],
+        |row| row.required::<String>(1),
+    )?;
+    if stored.as_deref() == Some(digest) {
+        return Ok(());
+    }
+    Err(crate::report::error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("the files of model \"{}\" are not those that its vectors were made with", row.name),
+        "Put the former files back, or create a project with a model of another name.",
+    ))
+}

@@ -1,0 +1,101 @@
+//! Acting as the owner of the tables for a moment, and settings for one call.
+//!
+//! Callers have rights on `docsearch.document` only. What is derived from it is read and written as
+//! the tables' owner, the way the triggers of foreign keys do, and nothing that was read leaves a
+//! function before a query run as the caller has joined it with `document`.
+
+use std::ffi::CString;
+
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::report::{Result, error_with_hint};
+use crate::statement;
+
+/// While this lives, statements run as the owner of the schema `docsearch`'s tables.
+pub(crate) struct AsOwner {
+    user: pg_sys::Oid,
+    context: i32,
+}
+
+impl AsOwner {
+    /// Becomes the owner.
+    pub(crate) fn enter() -> Result<Self> {
+        let owner = owner()?;
+        let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+        // SAFETY: both pointers are to locals; the pair is set back on drop, and by Postgres itself
+        // when the (sub)transaction aborts.
+        unsafe {
+            pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+            let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
+            pg_sys::SetUserIdAndSecContext(owner, context | flags as i32);
+        }
+        Ok(Self { user, context })
+    }
+}
+
+impl Drop for AsOwner {
+    fn drop(&mut self) {
+        // SAFETY: gives back what `enter` found.
+        unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
+    }
+}
+
+fn owner() -> Result<pg_sys::Oid> {
+    let owner = statement::one(
+        "SELECT c.relowner FROM pg_catalog.pg_class c
+         WHERE c.relname = 'chunk' AND c.relnamespace = 'docsearch'::pg_catalog.regnamespace",
+        &[],
+        |row| row.required::<pg_sys::Oid>(1),
+    )?;
+    owner.ok_or_else(no_tables)
+}
+
+/// The tables are made by the first `create_project`.
+pub(crate) fn no_tables() -> pg_sys::panic::ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "there is no project yet",
+        "Create one: SELECT docsearch.create_project('name').",
+    )
+}
+
+/// Settings that hold until this is dropped, as with a function's SET clause.
+pub(crate) struct LocalSettings {
+    level: i32,
+}
+
+impl LocalSettings {
+    /// Sets each parameter to its value, as the session's user may.
+    pub(crate) fn apply(settings: &[(&str, &str)]) -> Result<Self> {
+        // SAFETY: the level is closed on drop, and by Postgres at an abort.
+        let local = Self { level: unsafe { pg_sys::NewGUCNestLevel() } };
+        for (name, value) in settings {
+            let name = CString::new(*name).map_err(crate::report::internal)?;
+            let value = CString::new(*value).map_err(crate::report::internal)?;
+            // SAFETY: the strings outlive the call, which copies them.
+            unsafe {
+                pg_sys::set_config_option(
+                    name.as_ptr(),
+                    value.as_ptr(),
+                    pg_sys::GucContext::PGC_USERSET,
+                    pg_sys::GucSource::PGC_S_SESSION,
+                    pg_sys::GucAction::GUC_ACTION_SAVE,
+                    true,
+                    0,
+                    false,
+                );
+            }
+        }
+        Ok(local)
+    }
+}
+
+impl Drop for LocalSettings {
+    fn drop(&mut self) {
+        // SAFETY: closes the level that `apply` opened. During an abort Postgres closes it.
+        if !std::thread::panicking() {
+            unsafe { pg_sys::AtEOXact_GUC(true, self.level) };
+        }
+    }
+}

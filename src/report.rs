@@ -1,0 +1,56 @@
+//! Errors and notices as Postgres reports them: SQLSTATE, message, DETAIL and HINT.
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+pub(crate) type Result<T> = std::result::Result<T, ErrorReport>;
+
+/// An error without a hint: use where nothing the caller does would help.
+pub(crate) fn error(code: PgSqlErrorCode, message: impl Into<String>) -> ErrorReport {
+    ErrorReport::new(code, message.into(), "")
+}
+
+/// An error that says what to do.
+pub(crate) fn error_with_hint(
+    code: PgSqlErrorCode,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> ErrorReport {
+    error(code, message).set_hint(hint)
+}
+
+/// An argument that cannot be used (22023).
+pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> ErrorReport {
+    error_with_hint(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message, hint)
+}
+
+/// Something named by the caller that does not exist (42704).
+pub(crate) fn undefined(message: impl Into<String>, hint: impl Into<String>) -> ErrorReport {
+    error_with_hint(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message, hint)
+}
+
+/// What SPI reports beyond the errors that Postgres raises itself.
+pub(crate) fn internal(problem: impl std::fmt::Display) -> ErrorReport {
+    error(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, problem.to_string())
+}
+
+/// An error of the inference library with its hint.
+pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
+    use docsearch_inference::Error as E;
+    let code = match failure {
+        E::DirectoryMissing { .. } | E::FileMissing { .. } | E::RuntimeMissing { .. } => {
+            PgSqlErrorCode::ERRCODE_UNDEFINED_FILE
+        }
+        E::FileCorrupt { .. } | E::Inconsistent { .. } => PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
+        E::FileUnreadable { .. } => PgSqlErrorCode::ERRCODE_IO_ERROR,
+        E::Unsupported { .. } | E::RuntimeUnusable { .. } | E::RuntimeAlreadyLoaded { .. } => {
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED
+        }
+        _ => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+    };
+    let report = error(code, failure.to_string());
+    match failure.hint() {
+        Some(hint) => report.set_hint(hint),
+        None => report,
+    }
+}

@@ -1,0 +1,128 @@
+//! The tables: made by the first `create_project`, brought up to date by `migrate`.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::report::{Result, error_with_hint};
+use crate::statement;
+
+/// The versions of the schema: each brings the one before it up by one.
+const VERSIONS: [&str; 1] = [include_str!("../sql/schema/0001.sql")];
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Brings the tables in schema docsearch to the version of this extension and returns it.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn migrate() -> Result<i32> {
+        super::migrate()
+    }
+
+    /// Gives a role what searching needs, or indexing too.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grant_usage(role: &str, write: default!(bool, false)) -> Result<()> {
+        super::migrate()?;
+        let role = pgrx::spi::quote_identifier(role);
+        Spi::run(&format!(
+            "GRANT USAGE ON SCHEMA docsearch TO {role};
+             GRANT SELECT ON docsearch.model, docsearch.project, docsearch.document, docsearch.schema_version TO {role}"
+        ))
+        .map_err(crate::report::internal)?;
+        if write {
+            Spi::run(&format!(
+                "GRANT INSERT, UPDATE, DELETE ON docsearch.project, docsearch.document TO {role}"
+            ))
+            .map_err(crate::report::internal)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the tables exist.
+pub(crate) fn exists() -> Result<bool> {
+    let found = statement::one("SELECT pg_catalog.to_regclass('docsearch.schema_version') IS NOT NULL", &[], |row| {
+        row.required(1)
+    })?;
+    Ok(found.unwrap_or(false))
+}
+
+fn version() -> Result<usize> {
+    if !exists()? {
+        return Ok(0);
+    }
+    let version: Option<i32> =
+        statement::one("SELECT pg_catalog.max(v.version) FROM docsearch.schema_version v", &[], |row| {
+            row.optional(1)
+        })?
+        .flatten();
+    Ok(usize::try_from(version.unwrap_or(0)).unwrap_or(0))
+}
+
+/// Applies the versions that are missing; the owner of the schema may.
+pub(crate) fn migrate() -> Result<i32> {
+    let newest = VERSIONS.len();
+    let applied = version()?;
+    if applied < newest {
+        require_owner()?;
+        // Two first calls at once: the second waits here and then finds everything done.
+        statement::execute(
+            "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('docsearch.schema_version', 0))",
+            &[],
+        )?;
+        for (number, sql) in VERSIONS.iter().enumerate().skip(version()?) {
+            Spi::run(sql).map_err(crate::report::internal)?;
+            let number = i32::try_from(number + 1).map_err(crate::report::internal)?;
+            statement::execute(
+                "INSERT INTO docsearch.schema_version (version) VALUES ($1)",
+                &[DatumWithOid::from(number)],
+            )?;
+        }
+    }
+    i32::try_from(newest.max(applied)).map_err(crate::report::internal)
+}
+
+fn require_owner() -> Result<()> {
+    let owner = statement::one(
+        "SELECT pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_get_userbyid(n.nspowner)::text
+         FROM pg_catalog.pg_namespace n WHERE n.nspname = 'docsearch'",
+        &[],
+        |row| Ok((row.required::<bool>(1)?, row.required::<String>(2)?)),
+    )?;
+    match owner {
+        Some((false, owner)) => Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            "the tables of pg_docsearch are made by the owner of schema docsearch",
+            format!(
+                "Ask \"{owner}\" to run: SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)."
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The table of a model's vectors: of another dimension than the model's, none can be stored.
+pub(crate) fn create_vector_table(model: i32, dimension: usize) -> Result<()> {
+    let vector = crate::vectors::schema()?;
+    Spi::run(&format!(
+        "CREATE TABLE docsearch.vector_{model} (
+             project_id bigint NOT NULL,
+             document_id bigint NOT NULL,
+             chunk_no int NOT NULL,
+             embedding {vector}.halfvec({dimension}) NOT NULL,
+             PRIMARY KEY (project_id, document_id, chunk_no),
+             FOREIGN KEY (project_id, document_id, chunk_no) REFERENCES docsearch.chunk ON DELETE CASCADE
+         );
+         ALTER TABLE docsearch.vector_{model} ALTER COLUMN embedding SET STORAGE PLAIN;
+         CREATE INDEX vector_{model}_embedding ON docsearch.vector_{model}
+             USING hnsw (embedding {vector}.halfvec_cosine_ops);
+         COMMENT ON TABLE docsearch.vector_{model} IS 'vectors of chunks, of the model with this number';
+         COMMENT ON COLUMN docsearch.vector_{model}.project_id IS 'project';
+         COMMENT ON COLUMN docsearch.vector_{model}.document_id IS 'document';
+         COMMENT ON COLUMN docsearch.vector_{model}.chunk_no IS 'chunk';
+         COMMENT ON COLUMN docsearch.vector_{model}.embedding IS 'vector of title, heading path and text'"
+    ))
+    .map_err(crate::report::internal)
+}

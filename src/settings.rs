@@ -1,0 +1,205 @@
+//! The settings `docsearch.*`: names, units, bounds and help.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::prelude::*;
+
+use crate::report::Result;
+use crate::statement;
+
+/// A number between bounds that a session may set, and a call through `config`.
+pub(crate) struct Real {
+    /// Name without `docsearch.`; also the key in `config`.
+    pub(crate) name: &'static CStr,
+    pub(crate) guc: GucSetting<f64>,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    help: &'static CStr,
+}
+
+/// A whole number between bounds that a session may set, and a call through `config`.
+pub(crate) struct Int {
+    /// Name without `docsearch.`; also the key in `config`.
+    pub(crate) name: &'static CStr,
+    pub(crate) guc: GucSetting<i32>,
+    pub(crate) min: i32,
+    pub(crate) max: i32,
+    help: &'static CStr,
+}
+
+macro_rules! reals {
+    ($($id:ident $name:literal = $default:literal in $min:literal..$max:literal: $help:literal;)*) => {
+        $(pub(crate) static $id: Real = Real {
+            name: $name, guc: GucSetting::<f64>::new($default), min: $min, max: $max, help: $help,
+        };)*
+        pub(crate) static REALS: &[&Real] = &[$(&$id),*];
+    };
+}
+
+macro_rules! ints {
+    ($($id:ident $name:literal = $default:literal in $min:literal..$max:literal: $help:literal;)*) => {
+        $(pub(crate) static $id: Int = Int {
+            name: $name, guc: GucSetting::<i32>::new($default), min: $min, max: $max, help: $help,
+        };)*
+        pub(crate) static INTS: &[&Int] = &[$(&$id),*];
+    };
+}
+
+reals! {
+    HYBRID_WEIGHT c"hybrid_weight" = 0.5 in 0.0..1.0:
+        c"Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone.";
+    DOCUMENT_SHARE c"document_share" = 0.5 in 0.0..1.0:
+        c"Share of the document as a whole in the keyword score; the rest is its best section.";
+    BM25_K1 c"bm25_k1" = 1.2 in 0.0..10.0:
+        c"BM25F: how soon more occurrences of a word stop to count.";
+    BM25_B c"bm25_b" = 0.75 in 0.0..1.0:
+        c"BM25F: how much longer texts are held back.";
+    WEIGHT_TITLE c"weight_title" = 2.0 in 0.0..100.0:
+        c"BM25F: weight of a word in the title; a word in the body weighs 1.";
+    WEIGHT_HEADING c"weight_heading" = 1.5 in 0.0..100.0:
+        c"BM25F: weight of a word in a heading.";
+    WEIGHT_KEYWORD c"weight_keyword" = 1.0 in 0.0..100.0:
+        c"BM25F: weight of a keyword of the document.";
+    PART_WEIGHT c"part_weight" = 0.3 in 0.0..1.0:
+        c"How much the parts of an identifier count beside the identifier whole.";
+    CONFIDENCE_HIGH c"confidence_high" = 0.7 in 0.0..1.0:
+        c"Least score of a result with high confidence.";
+    CONFIDENCE_MEDIUM c"confidence_medium" = 0.35 in 0.0..1.0:
+        c"Least score of a result with medium confidence.";
+}
+
+ints! {
+    CANDIDATES c"candidates" = 200 in 10..10_000:
+        c"Least number of candidates that each leg of a search gives, or twice max_results.";
+    KEYWORD_BUDGET c"keyword_budget" = 1200 in 10..1_000_000:
+        c"Number of sections that keyword search reads at most: rarest words first.";
+    EXACT_SEARCH_LIMIT c"exact_search_limit" = 2000 in 0..10_000_000:
+        c"Up to this number of sections vectors are compared one by one and no index is used.";
+    SNIPPET_LENGTH c"snippet_length" = 240 in 20..10_000:
+        c"Length of snippets, in characters.";
+}
+
+/// Threads that embed passages.
+pub(crate) static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+/// `libonnxruntime.so`.
+pub(crate) static ONNXRUNTIME_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// Where models are.
+pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// Model of new projects.
+pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
+    GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
+
+/// `docsearch.` and a name, for the life of the server.
+fn qualified(name: &CStr) -> &'static CStr {
+    let mut full = b"docsearch.".to_vec();
+    full.extend(name.to_bytes());
+    let full = CString::new(full).unwrap_or_default();
+    Box::leak(full.into_boxed_c_str())
+}
+
+/// Defines every setting. Called once, when the library is loaded.
+pub(crate) fn define() {
+    let flags = GucFlags::default();
+    for real in REALS {
+        GucRegistry::define_float_guc(
+            qualified(real.name),
+            real.help,
+            c"",
+            &real.guc,
+            real.min,
+            real.max,
+            GucContext::Userset,
+            flags,
+        );
+    }
+    for int in INTS {
+        GucRegistry::define_int_guc(
+            qualified(int.name),
+            int.help,
+            c"",
+            &int.guc,
+            int.min,
+            int.max,
+            GucContext::Userset,
+            flags,
+        );
+    }
+    GucRegistry::define_string_guc(
+        c"docsearch.default_model",
+        c"Model of new projects: the name of a directory below docsearch.model_directory.",
+        c"A project keeps the model that it was created with.",
+        &DEFAULT_MODEL,
+        GucContext::Userset,
+        flags,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.threads",
+        c"Threads that embed passages; 0 is half the cores, at least one.",
+        c"",
+        &THREADS,
+        0,
+        1024,
+        GucContext::Sighup,
+        flags,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.onnxruntime_path",
+        c"Library libonnxruntime.so of ONNX Runtime 1.24 or newer.",
+        c"Not set: the copy that was installed with the extension.",
+        &ONNXRUNTIME_PATH,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.model_directory",
+        c"Directory that holds the directories of models, or is the directory of one.",
+        c"Not set: the one that was installed with the extension.",
+        &MODEL_DIRECTORY,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
+    );
+}
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Every setting with its value, where the value comes from, its unit and a sentence of help.
+    #[pg_extern(stable, parallel_safe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn settings() -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(name, String),
+                name!(value, Option<String>),
+                name!(source, String),
+                name!(unit, Option<String>),
+                name!(minimum, Option<String>),
+                name!(maximum, Option<String>),
+                name!(help, String),
+            ),
+        >,
+    > {
+        let rows = statement::rows(
+            "SELECT s.name, s.setting, s.source, s.unit, s.min_val, s.max_val,
+                    pg_catalog.concat_ws(' ', s.short_desc, NULLIF(s.extra_desc, ''))
+             FROM pg_catalog.pg_settings s WHERE s.name LIKE 'docsearch.%' ORDER BY s.name",
+            &[],
+            |row| {
+                Ok((
+                    row.required(1)?,
+                    row.optional(2)?,
+                    row.required(3)?,
+                    row.optional(4)?,
+                    row.optional(5)?,
+                    row.optional(6)?,
+                    row.required(7)?,
+                ))
+            },
+        )?;
+        Ok(TableIterator::new(rows))
+    }
+}

@@ -1,0 +1,234 @@
+//! Document frequencies and sizes of projects: changes are appended and added up when read, so that
+//! indexing never waits for a row that everybody changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use docsearch_core::tsvector::TsVector;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::owner::AsOwner;
+use crate::report::{Result, internal};
+use crate::{project, statement};
+
+/// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
+/// than half of the merged ones.
+const MERGE_AT: i64 = 20_000;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Adds up the changes of a project's statistics. Indexing does it by itself now and then.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn merge_statistics(project: &str) -> Result<()> {
+        let project = project::by_name(project)?;
+        let _owner = AsOwner::enter()?;
+        merge(project.id)
+    }
+
+    /// Ends a load: merges the project's statistics and those of the planner.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn finish_load(project: &str) -> Result<()> {
+        let project = project::by_name(project)?;
+        let _owner = AsOwner::enter()?;
+        merge(project.id)?;
+        let vectors = project.model()?.vector_table();
+        Spi::run(&format!(
+            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.term_stat, {vectors}"
+        ))
+        .map_err(internal)
+    }
+}
+
+/// What an indexing call changes in a project's statistics.
+#[derive(Debug, Default)]
+pub(crate) struct Delta {
+    documents: i64,
+    document_words: i64,
+    chunks: i64,
+    chunk_words: i64,
+    /// Chunks and documents for each lexeme.
+    terms: BTreeMap<String, (i32, i32)>,
+}
+
+impl Delta {
+    /// Counts a document: `sign` is 1 when it comes and -1 when it goes. Chunks are given by their
+    /// words and the bytes of their terms.
+    pub(crate) fn count(&mut self, sign: i32, words: i64, chunks: &[(i64, Vec<u8>)]) {
+        self.documents += i64::from(sign);
+        self.document_words += i64::from(sign) * words;
+        let mut in_document = BTreeSet::new();
+        for (chunk_words, terms) in chunks {
+            self.chunks += i64::from(sign);
+            self.chunk_words += i64::from(sign) * chunk_words;
+            let lexemes = TsVector::new(terms).into_iter().flat_map(|terms| terms.lexemes());
+            for lexeme in lexemes {
+                in_document.insert(lexeme);
+                match self.terms.get_mut(lexeme) {
+                    Some(counts) => counts.0 += sign,
+                    None => {
+                        self.terms.insert(lexeme.to_owned(), (sign, 0));
+                    }
+                }
+            }
+        }
+        for lexeme in in_document {
+            if let Some(counts) = self.terms.get_mut(lexeme) {
+                counts.1 += sign;
+            }
+        }
+    }
+
+    /// Adds another change.
+    pub(crate) fn add(&mut self, other: Delta) {
+        self.documents += other.documents;
+        self.document_words += other.document_words;
+        self.chunks += other.chunks;
+        self.chunk_words += other.chunk_words;
+        for (lexeme, (chunks, documents)) in other.terms {
+            let counts = self.terms.entry(lexeme).or_default();
+            counts.0 += chunks;
+            counts.1 += documents;
+        }
+    }
+
+    /// Appends the change. Runs as the owner of the tables.
+    pub(crate) fn write(mut self, project: i64) -> Result<()> {
+        self.terms.retain(|_, counts| *counts != (0, 0));
+        if self.terms.is_empty() && self.documents == 0 && self.chunks == 0 {
+            return Ok(());
+        }
+        let rows = i64::try_from(self.terms.len()).map_err(internal)?;
+        let (mut lexemes, mut chunks, mut documents) = (Vec::new(), Vec::new(), Vec::new());
+        for (lexeme, counts) in self.terms {
+            lexemes.push(lexeme);
+            chunks.push(counts.0);
+            documents.push(counts.1);
+        }
+        statement::execute(
+            "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+             SELECT $1, t.lexeme, t.chunks, t.documents
+             FROM unnest($2::text[], $3::int[], $4::int[]) AS t(lexeme, chunks, documents)",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(lexemes),
+                DatumWithOid::from(chunks),
+                DatumWithOid::from(documents),
+            ],
+        )?;
+        statement::execute(
+            "INSERT INTO docsearch.project_stat
+                 (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+             VALUES ($1, $2, $3, $4, $5, $6, false)",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(self.documents),
+                DatumWithOid::from(self.document_words),
+                DatumWithOid::from(self.chunks),
+                DatumWithOid::from(self.chunk_words),
+                DatumWithOid::from(rows),
+            ],
+        )?;
+        merge_if_due(project)
+    }
+}
+
+fn merge_if_due(project: i64) -> Result<()> {
+    let due = statement::one(
+        "SELECT coalesce(sum(s.term_rows) FILTER (WHERE NOT s.merged), 0)
+                > greatest($2, coalesce(sum(s.term_rows) FILTER (WHERE s.merged), 0) / 2)
+         FROM docsearch.project_stat s WHERE s.project_id = $1",
+        &[DatumWithOid::from(project), DatumWithOid::from(MERGE_AT)],
+        |row| row.required(1),
+    )?;
+    if due == Some(true) { merge(project) } else { Ok(()) }
+}
+
+/// Adds up what this transaction sees; a second merge at the same time does nothing.
+fn merge(project: i64) -> Result<()> {
+    let free = statement::one(
+        "SELECT pg_try_advisory_xact_lock(hashtextextended('docsearch.term_stat', $1))",
+        &[DatumWithOid::from(project)],
+        |row| row.required(1),
+    )?;
+    if free != Some(true) {
+        return Ok(());
+    }
+    statement::execute(
+        "WITH old AS (
+             DELETE FROM docsearch.term_stat s WHERE s.project_id = $1
+             RETURNING s.lexeme, s.chunks, s.documents
+         )
+         INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+         SELECT $1, o.lexeme, sum(o.chunks), sum(o.documents) FROM old o
+         GROUP BY o.lexeme HAVING sum(o.chunks) <> 0 OR sum(o.documents) <> 0",
+        &[DatumWithOid::from(project)],
+    )?;
+    statement::execute(
+        "WITH old AS (
+             DELETE FROM docsearch.project_stat s WHERE s.project_id = $1
+             RETURNING s.documents, s.document_words, s.chunks, s.chunk_words
+         )
+         INSERT INTO docsearch.project_stat
+             (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+         SELECT $1, coalesce(sum(o.documents), 0), coalesce(sum(o.document_words), 0),
+                coalesce(sum(o.chunks), 0), coalesce(sum(o.chunk_words), 0),
+                (SELECT count(*) FROM docsearch.term_stat t WHERE t.project_id = $1), true
+         FROM old o",
+        &[DatumWithOid::from(project)],
+    )
+}
+
+/// Size of a project.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) documents: f64,
+    pub(crate) document_words: f64,
+    pub(crate) chunks: f64,
+    pub(crate) chunk_words: f64,
+}
+
+impl Totals {
+    /// Reads the size of a project. Runs as the owner of the tables.
+    pub(crate) fn read(project: i64) -> Result<Self> {
+        let totals = statement::one(
+            "SELECT coalesce(sum(s.documents), 0)::float8, coalesce(sum(s.document_words), 0)::float8,
+                    coalesce(sum(s.chunks), 0)::float8, coalesce(sum(s.chunk_words), 0)::float8
+             FROM docsearch.project_stat s WHERE s.project_id = $1",
+            &[DatumWithOid::from(project)],
+            |row| {
+                Ok(Self {
+                    documents: row.required(1)?,
+                    document_words: row.required(2)?,
+                    chunks: row.required(3)?,
+                    chunk_words: row.required(4)?,
+                })
+            },
+        )?;
+        Ok(totals.unwrap_or_default())
+    }
+
+    /// Mean number of words of a document, at least 1.
+    pub(crate) fn average_document(&self) -> f32 {
+        (self.document_words / self.documents.max(1.0)).max(1.0) as f32
+    }
+
+    /// Mean number of words of a chunk, at least 1.
+    pub(crate) fn average_chunk(&self) -> f32 {
+        (self.chunk_words / self.chunks.max(1.0)).max(1.0) as f32
+    }
+}
+
+/// In how many chunks of a project each lexeme occurs. Runs as the owner of the tables.
+pub(crate) fn chunk_frequencies(project: i64, lexemes: Vec<String>) -> Result<BTreeMap<String, f64>> {
+    let found = statement::rows(
+        "SELECT s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
+         WHERE s.project_id = $1 AND s.lexeme = ANY ($2) GROUP BY s.lexeme",
+        &[DatumWithOid::from(project), DatumWithOid::from(lexemes)],
+        |row| Ok((row.required::<String>(1)?, row.required::<f64>(2)?)),
+    )?;
+    Ok(found.into_iter().collect())
+}

@@ -48,7 +48,10 @@ impl Search<'_> {
         embedding: Option<&[f32]>,
     ) -> Result<Vec<ScoredDocument>> {
         let model = project.model()?;
-        let weights = Weights { background: model.background, ..self.config.weights };
+        let weights = Weights {
+            background: model.background,
+            ..self.config.weights
+        };
         let listed = self.listed_documents(project)?;
         if listed.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Vec::new());
@@ -132,7 +135,11 @@ impl Search<'_> {
             let listed: HashSet<&i64> = documents.iter().collect();
             names.retain(|document, _| listed.contains(document));
         }
-        let budget = if documents.is_some() { budget.max(totals.chunks as i64) } else { budget };
+        let budget = if documents.is_some() {
+            budget.max(totals.chunks as i64)
+        } else {
+            budget
+        };
         let mut evidence = Evidence {
             terms: lexical.candidates(budget, documents)?,
             ..Evidence::default()
@@ -141,12 +148,18 @@ impl Search<'_> {
         if let Some(embedding) = embedding {
             let vectors = VectorTable::of(&project.model()?)?;
             let few = totals.chunks <= self.config.exact_search_limit as f64;
-            let method = if few || documents.is_some() { Method::Exact } else { Method::Index };
+            let method = if few || documents.is_some() {
+                Method::Exact
+            } else {
+                Method::Index
+            };
             evidence.similarity = vectors.nearest(project.id, embedding, window, documents, method)?;
             let unscored: Vec<ChunkId> = wanted_chunks(&evidence, &names)
                 .filter(|id| !evidence.similarity.contains_key(id))
                 .collect();
-            evidence.similarity.extend(vectors.of_chunks(project.id, embedding, &unscored)?);
+            evidence
+                .similarity
+                .extend(vectors.of_chunks(project.id, embedding, &unscored)?);
         }
         let unread: Vec<ChunkId> = evidence
             .similarity
@@ -156,7 +169,11 @@ impl Search<'_> {
             .filter(|id| !evidence.terms.contains_key(id))
             .collect();
         evidence.terms.extend(lexical.of_chunks(&unread)?);
-        Ok(Legs { evidence, names, corpus: lexical.corpus })
+        Ok(Legs {
+            evidence,
+            names,
+            corpus: lexical.corpus,
+        })
     }
 
     /// The candidates that the caller sees and the filter lets through. Runs as the caller.
@@ -207,7 +224,11 @@ impl Search<'_> {
                         &slug,
                         metadata.as_ref().map(|metadata| &metadata.0),
                     );
-                let visible = Visible { title: row.required(2)?, words: row.required::<i32>(3)? as f32, in_container };
+                let visible = Visible {
+                    title: row.required(2)?,
+                    words: row.required::<i32>(3)? as f32,
+                    in_container,
+                };
                 Ok((row.required::<i64>(1)?, visible))
             },
         )?;
@@ -225,7 +246,9 @@ struct Legs {
 impl Legs {
     /// Drops what the caller does not see, and turns matches of names into strengths.
     fn keep(&mut self, visible: &HashMap<i64, Visible>, query: &Query) {
-        self.evidence.similarity.retain(|id, _| visible.contains_key(&id.document));
+        self.evidence
+            .similarity
+            .retain(|id, _| visible.contains_key(&id.document));
         self.evidence.terms.retain(|id, _| visible.contains_key(&id.document));
         self.evidence.document_length = visible.iter().map(|(&id, document)| (id, document.words)).collect();
         self.evidence.names = self
@@ -240,10 +263,7 @@ impl Legs {
 }
 
 /// The sections that need a similarity: those the keyword leg kept, and the summaries of named pages.
-fn wanted_chunks<'a>(
-    evidence: &'a Evidence,
-    names: &'a HashMap<i64, NameMatch>,
-) -> impl Iterator<Item = ChunkId> + 'a {
+fn wanted_chunks<'a>(evidence: &'a Evidence, names: &'a HashMap<i64, NameMatch>) -> impl Iterator<Item = ChunkId> + 'a {
     let summaries = names.keys().map(|&document| ChunkId { document, chunk: 0 });
     let unnamed = |id: &ChunkId| !(id.chunk == 0 && names.contains_key(&id.document));
     evidence.terms.keys().copied().filter(unnamed).chain(summaries)
@@ -270,8 +290,10 @@ fn keep_best(evidence: &mut Evidence, lexical: &Lexical<'_>, weights: &Weights, 
 }
 
 fn row_security_active() -> Result<bool> {
-    let active = statement::one("SELECT row_security_active('docsearch.document'::regclass)", &[], |row| {
-        row.required(1)
-    })?;
+    let active = statement::one(
+        "SELECT row_security_active('docsearch.document'::regclass)",
+        &[],
+        |row| row.required(1),
+    )?;
     Ok(active.unwrap_or(true))
 }

@@ -70,7 +70,10 @@ impl SearchConfig {
         }
         let offset = overrides.integer("offset")?.unwrap_or(0);
         if !(0..=MAX_RESULTS).contains(&offset) {
-            return Err(invalid(format!("offset is {offset}"), format!("Use 0 to {MAX_RESULTS}.")));
+            return Err(invalid(
+                format!("offset is {offset}"),
+                format!("Use 0 to {MAX_RESULTS}."),
+            ));
         }
         let min_score = overrides.number("min_score")?.unwrap_or(min_score.into());
         if !(0.0..=1.0).contains(&min_score) {
@@ -132,17 +135,26 @@ impl Overrides {
 
     fn number(&self, key: &str) -> Result<Option<f64>> {
         let wrong = || invalid(format!("config key \"{key}\" must be a number"), known_keys());
-        self.0.get(key).map(|value| value.as_f64().ok_or_else(wrong)).transpose()
+        self.0
+            .get(key)
+            .map(|value| value.as_f64().ok_or_else(wrong))
+            .transpose()
     }
 
     fn integer(&self, key: &str) -> Result<Option<i64>> {
         let wrong = || invalid(format!("config key \"{key}\" must be a whole number"), known_keys());
-        self.0.get(key).map(|value| value.as_i64().ok_or_else(wrong)).transpose()
+        self.0
+            .get(key)
+            .map(|value| value.as_i64().ok_or_else(wrong))
+            .transpose()
     }
 
     fn text(&self, key: &str) -> Result<Option<&str>> {
         let wrong = || invalid(format!("config key \"{key}\" must be a text"), known_keys());
-        self.0.get(key).map(|value| value.as_str().ok_or_else(wrong)).transpose()
+        self.0
+            .get(key)
+            .map(|value| value.as_str().ok_or_else(wrong))
+            .transpose()
     }
 
     /// The query is searched as it was written: other values come with the transformations.
@@ -169,13 +181,21 @@ impl Overrides {
         if (i64::from(setting.min)..=i64::from(setting.max)).contains(&value) {
             Ok(value)
         } else {
-            Err(out_of_bounds(&key, value, i64::from(setting.min), i64::from(setting.max)))
+            Err(out_of_bounds(
+                &key,
+                value,
+                i64::from(setting.min),
+                i64::from(setting.max),
+            ))
         }
     }
 }
 
 fn out_of_bounds<T: std::fmt::Display>(key: &str, value: T, min: T, max: T) -> pgrx::pg_sys::panic::ErrorReport {
-    invalid(format!("config key \"{key}\" is {value}"), format!("Use {min} to {max}."))
+    invalid(
+        format!("config key \"{key}\" is {value}"),
+        format!("Use {min} to {max}."),
+    )
 }
 
 fn name(name: &std::ffi::CStr) -> std::borrow::Cow<'_, str> {
@@ -192,7 +212,11 @@ fn is_known(key: &str) -> bool {
 }
 
 fn known_keys() -> String {
-    let mut keys: Vec<_> = CALL_KEYS.iter().map(|key| (*key).into()).chain(setting_names()).collect();
+    let mut keys: Vec<_> = CALL_KEYS
+        .iter()
+        .map(|key| (*key).into())
+        .chain(setting_names())
+        .collect();
     keys.sort();
     format!("Known keys: {}.", keys.join(", "))
 }

@@ -36,7 +36,11 @@ fn load_docs(
 ) -> Result<
     TableIterator<
         'static,
-        (name!(slug, Option<String>), name!(content, Option<String>), name!(error, Option<String>)),
+        (
+            name!(slug, Option<String>),
+            name!(content, Option<String>),
+            name!(error, Option<String>),
+        ),
     >,
 > {
     let shape = Shape::new(include_sections, include_metadata, None, max_tokens)?;
@@ -46,7 +50,10 @@ fn load_docs(
     let rows = slugs.into_iter().map(|slug| {
         let loaded = match slug.as_deref() {
             Some(given) if !given.trim().is_empty() => load(given, project, &shape),
-            _ => Err(invalid("slug must not be null or blank", "list_docs() lists the slugs.")),
+            _ => Err(invalid(
+                "slug must not be null or blank",
+                "list_docs() lists the slugs.",
+            )),
         };
         match loaded {
             Ok(content) => (slug, Some(content), None),
@@ -86,7 +93,10 @@ fn list_docs(
 > {
     let order = sort_by.unwrap_or("title");
     if !["title", "category", "date"].contains(&order) {
-        return Err(invalid(format!("unknown sort key \"{order}\""), "Sort by title, category or date."));
+        return Err(invalid(
+            format!("unknown sort key \"{order}\""),
+            "Sort by title, category or date.",
+        ));
     }
     if let Some(name) = project {
         project::by_name(name)?;
@@ -148,7 +158,10 @@ impl<'a> Shape<'a> {
         let max_tokens = max_tokens.map(usize::try_from).transpose();
         let max_tokens = max_tokens.ok().filter(|limit| *limit != Some(0));
         let Some(max_tokens) = max_tokens else {
-            return Err(invalid("max_tokens must be at least 1", "Leave it away for the whole document."));
+            return Err(invalid(
+                "max_tokens must be at least 1",
+                "Leave it away for the whole document.",
+            ));
         };
         Ok(Self {
             sections: sections.unwrap_or(true),
@@ -252,7 +265,10 @@ fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorRepo
 }
 
 fn ambiguous(slug: &str, found: &[Loaded]) -> pg_sys::panic::ErrorReport {
-    let references: Vec<String> = found.iter().map(|doc| format!("{}/{}", doc.project, doc.slug)).collect();
+    let references: Vec<String> = found
+        .iter()
+        .map(|doc| format!("{}/{}", doc.project, doc.slug))
+        .collect();
     error_with_hint(
         PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER,
         format!("document \"{slug}\" is in {} projects", found.len()),
@@ -311,6 +327,10 @@ fn shortened(text: String, max_chars: Option<usize>) -> String {
         return text;
     };
     let end = text[..end].rfind('\n').filter(|&at| at > 0).unwrap_or(end);
-    format!("{}\n\n[truncated: {} of {} characters shown]\n", &text[..end], text[..end].chars().count(), text.chars().count())
+    format!(
+        "{}\n\n[truncated: {} of {} characters shown]\n",
+        &text[..end],
+        text[..end].chars().count(),
+        text.chars().count()
+    )
 }
-

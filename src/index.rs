@@ -94,7 +94,10 @@ mod docsearch {
     > {
         let project = project::by_name(project)?;
         let serde_json::Value::Array(docs) = docs.0 else {
-            return Err(invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT));
+            return Err(invalid(
+                "docs must be a JSON array of objects",
+                DocumentInput::KEYS_HINT,
+            ));
         };
         let mut outcomes = Vec::with_capacity(docs.len());
         let mut seen = HashSet::new();
@@ -129,7 +132,11 @@ mod docsearch {
         let gone = statement::rows(
             "SELECT d.slug FROM docsearch.document d
              WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug <> ALL ($3) ORDER BY d.slug",
-            &[DatumWithOid::from(project.id), DatumWithOid::from(source_root), DatumWithOid::from(keep)],
+            &[
+                DatumWithOid::from(project.id),
+                DatumWithOid::from(source_root),
+                DatumWithOid::from(keep),
+            ],
             |row| row.required::<String>(1),
         )?;
         Ok(SetOfIterator::new(delete(&project, gone)?))
@@ -144,7 +151,13 @@ mod docsearch {
              FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
              WHERE d.project_id = $1 AND d.id = $2",
             &[DatumWithOid::from(project_id), DatumWithOid::from(document_id)],
-            |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?, row.required::<bool>(3)?)),
+            |row| {
+                Ok((
+                    row.required::<String>(1)?,
+                    row.required::<String>(2)?,
+                    row.required::<bool>(3)?,
+                ))
+            },
         )?;
         let Some((title, body, one_vector)) = document else {
             return Ok(None);
@@ -161,7 +174,13 @@ mod docsearch {
                 DatumWithOid::from(document_id),
                 DatumWithOid::from(chunk_no),
             ],
-            |row| Ok(passage(&title, &row.required::<Vec<String>>(1)?, &row.required::<String>(2)?)),
+            |row| {
+                Ok(passage(
+                    &title,
+                    &row.required::<Vec<String>>(1)?,
+                    &row.required::<String>(2)?,
+                ))
+            },
         )
     }
 }
@@ -183,7 +202,12 @@ struct Outcome {
 
 impl Outcome {
     fn failed(slug: Option<String>, detail: impl Into<String>) -> Self {
-        Self { slug, action: "failed", chunks: None, detail: Some(detail.into()) }
+        Self {
+            slug,
+            action: "failed",
+            chunks: None,
+            detail: Some(detail.into()),
+        }
     }
 }
 
@@ -281,7 +305,10 @@ impl<'a> Indexer<'a> {
             }
         }
         // The lanes compute while the documents are written.
-        let mut vectors = self.model.embed_passages(passages).map_err(|failure| inference(&failure))?;
+        let mut vectors = self
+            .model
+            .embed_passages(passages)
+            .map_err(|failure| inference(&failure))?;
         let mut places = HashMap::new();
         for document in planned {
             let written = match on_failure {
@@ -303,7 +330,10 @@ impl<'a> Indexer<'a> {
                 }
                 Err(problem) if on_failure == OnFailure::Return => {
                     let hint = problem.hint().map(|hint| format!(" {hint}")).unwrap_or_default();
-                    outcomes.push(Outcome::failed(Some(document.input.slug), format!("{}{hint}", problem.message())));
+                    outcomes.push(Outcome::failed(
+                        Some(document.input.slug),
+                        format!("{}{hint}", problem.message()),
+                    ));
                 }
                 Err(problem) => return Err(problem),
             }
@@ -318,18 +348,23 @@ impl<'a> Indexer<'a> {
     }
 
     /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
-    fn plan(
-        &self,
-        input: DocumentInput,
-        passages: &mut Vec<String>,
-    ) -> Result<std::result::Result<Planned, Outcome>> {
+    fn plan(&self, input: DocumentInput, passages: &mut Vec<String>) -> Result<std::result::Result<Planned, Outcome>> {
         pgrx::check_for_interrupts!();
         let content_hash = input.content_hash(&self.digest);
         let known = statement::one(
             "SELECT d.id, d.content_hash, d.chunk_count FROM docsearch.document d
              WHERE d.project_id = $1 AND d.slug = $2",
-            &[DatumWithOid::from(self.project.id), DatumWithOid::from(input.slug.as_str())],
-            |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?, row.required::<i32>(3)?)),
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(input.slug.as_str()),
+            ],
+            |row| {
+                Ok((
+                    row.required::<i64>(1)?,
+                    row.required::<String>(2)?,
+                    row.required::<i32>(3)?,
+                ))
+            },
         )?;
         if let Some((_, _, chunks)) = known.as_ref().filter(|(_, hash, _)| *hash == content_hash) {
             return Ok(Err(Outcome {
@@ -342,7 +377,11 @@ impl<'a> Indexer<'a> {
         let known = known.map(|(id, _, _)| id);
         let body = input.body.as_deref().unwrap_or_default();
         let plain = markdown::plain_text(body);
-        let chunks = if self.project.one_vector { self.one_chunk(&input, body) } else { self.chunks(&input, body)? };
+        let chunks = if self.project.one_vector {
+            self.one_chunk(&input, body)
+        } else {
+            self.chunks(&input, body)?
+        };
         let stored = match known {
             Some(id) => self.stored_hashes(id)?,
             None => Stored::default(),
@@ -356,7 +395,11 @@ impl<'a> Indexer<'a> {
                 passages.push(self.passage(&input, chunk, body));
             }
         }
-        let keywords = if input.keywords.is_empty() { self.keywords(&plain, body)? } else { input.keywords.clone() };
+        let keywords = if input.keywords.is_empty() {
+            self.keywords(&plain, body)?
+        } else {
+            input.keywords.clone()
+        };
         Ok(Ok(Planned {
             words: i32::try_from(token::word_count(&plain)).map_err(internal)?,
             summary: input.summary.clone().or_else(|| markdown::lead_paragraph(body)),
@@ -430,7 +473,12 @@ impl<'a> Indexer<'a> {
                 docsearch_core::bm25::idf(self.totals.chunks, frequency.copied().unwrap_or(0.0))
             })
             .collect();
-        Ok(keyword::select(&candidates, &idf, &markdown::code_identifiers(body), KEYWORDS))
+        Ok(keyword::select(
+            &candidates,
+            &idf,
+            &markdown::code_identifiers(body),
+            KEYWORDS,
+        ))
     }
 
     /// Writes a document and all that is derived from it but the new vectors.
@@ -506,7 +554,10 @@ impl<'a> Indexer<'a> {
         written.first().copied().ok_or_else(|| {
             error_with_hint(
                 PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-                format!("document \"{}\" was removed while it was indexed, or a policy hides it", input.slug),
+                format!(
+                    "document \"{}\" was removed while it was indexed, or a policy hides it",
+                    input.slug
+                ),
                 "Index it again.",
             )
         })
@@ -516,14 +567,22 @@ impl<'a> Indexer<'a> {
         let count = i32::try_from(document.chunks.len()).map_err(internal)?;
         statement::execute(
             "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
-            &[DatumWithOid::from(self.project.id), DatumWithOid::from(id), DatumWithOid::from(count)],
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(count),
+            ],
         )?;
         let keywords = document.keywords.join(" ");
         let mut written = Vec::with_capacity(document.chunks.len());
         for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
             let chunk = &planned.chunk;
-            let headings: Vec<&str> =
-                chunk.heading_path.iter().chain(chunk.also_under.iter().flatten()).map(String::as_str).collect();
+            let headings: Vec<&str> = chunk
+                .heading_path
+                .iter()
+                .chain(chunk.also_under.iter().flatten())
+                .map(String::as_str)
+                .collect();
             let headings = headings.join("\n");
             let words = token::word_count(&planned.plain)
                 + token::word_count(&headings)
@@ -625,7 +684,11 @@ impl<'a> Indexer<'a> {
                     "SELECT v.embedding::real[] FROM {table} v
                      WHERE v.project_id = $1 AND v.document_id = $2 AND v.chunk_no = $3"
                 ),
-                &[DatumWithOid::from(self.project.id), DatumWithOid::from(id), DatumWithOid::from(from)],
+                &[
+                    DatumWithOid::from(self.project.id),
+                    DatumWithOid::from(id),
+                    DatumWithOid::from(from),
+                ],
                 |row| row.required::<Vec<f32>>(1),
             )?;
             moved.extend(vector.map(|vector| (chunk_no, vector)));
@@ -659,14 +722,22 @@ fn read_stored(project: &Project, id: i64) -> Result<Stored> {
         &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
         |row| row.required::<i64>(1),
     )?;
-    let mut stored = Stored { words: words.unwrap_or(0), ..Stored::default() };
+    let mut stored = Stored {
+        words: words.unwrap_or(0),
+        ..Stored::default()
+    };
     let chunks = statement::rows(
         "SELECT c.chunk_no, c.input_hash, c.term_count::bigint, c.terms FROM docsearch.chunk c
          WHERE c.project_id = $1 AND c.document_id = $2",
         &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
         |row| {
             let terms: TsVectorBytes = row.required(4)?;
-            Ok((row.required::<i32>(1)?, row.required::<String>(2)?, row.required::<i64>(3)?, terms.into_bytes()))
+            Ok((
+                row.required::<i32>(1)?,
+                row.required::<String>(2)?,
+                row.required::<i64>(3)?,
+                terms.into_bytes(),
+            ))
         },
     )?;
     for (chunk_no, hash, words, terms) in chunks {

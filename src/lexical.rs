@@ -62,7 +62,9 @@ impl<'a> Lexical<'a> {
             .iter()
             .map(|term| {
                 let sum: f64 = term.lexemes.iter().map(frequency).sum();
-                TermWeight { idf: idf(totals.chunks, sum) * term.weight }
+                TermWeight {
+                    idf: idf(totals.chunks, sum) * term.weight,
+                }
             })
             .collect();
         let corpus = Corpus {
@@ -70,16 +72,17 @@ impl<'a> Lexical<'a> {
             average_chunk: totals.average_chunk(),
             average_document: totals.average_document(),
         };
-        Ok(Self { project, terms, frequencies, corpus })
+        Ok(Self {
+            project,
+            terms,
+            frequencies,
+            corpus,
+        })
     }
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
     /// can never make a query slow. All words count in the score. Runs as the owner.
-    pub(crate) fn candidates(
-        &self,
-        budget: i64,
-        documents: Option<&[i64]>,
-    ) -> Result<HashMap<ChunkId, ChunkTerms>> {
+    pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<HashMap<ChunkId, ChunkTerms>> {
         let query = query::any_of(self.within_budget(budget));
         if query.is_empty() {
             return Ok(HashMap::new());
@@ -95,7 +98,12 @@ impl<'a> Lexical<'a> {
             Some(documents) => statement::rows(
                 "SELECT c.document_id, c.chunk_no, c.term_count, c.terms FROM docsearch.chunk c
                  WHERE c.project_id = $1 AND c.terms @@ $2::tsquery AND c.document_id = ANY ($4) LIMIT $3",
-                &[project, DatumWithOid::from(query), limit, DatumWithOid::from(documents.to_vec())],
+                &[
+                    project,
+                    DatumWithOid::from(query),
+                    limit,
+                    DatumWithOid::from(documents.to_vec()),
+                ],
                 |row| self.read(row),
             ),
         }?;
@@ -110,7 +118,11 @@ impl<'a> Lexical<'a> {
              FROM unnest($2::bigint[], $3::int[]) AS wanted(document_id, chunk_no)
              JOIN docsearch.chunk c ON c.project_id = $1
               AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
-            &[DatumWithOid::from(self.project), DatumWithOid::from(documents), DatumWithOid::from(numbers)],
+            &[
+                DatumWithOid::from(self.project),
+                DatumWithOid::from(documents),
+                DatumWithOid::from(numbers),
+            ],
             |row| self.read(row),
         )?;
         Ok(rows.into_iter().collect())
@@ -118,7 +130,11 @@ impl<'a> Lexical<'a> {
 
     /// Lexemes to look up: rarest first while their sections fit the budget, at least one.
     fn within_budget(&self, budget: i64) -> Vec<&str> {
-        let mut known: Vec<(&String, f64)> = self.frequencies.iter().map(|(lexeme, &count)| (lexeme, count)).collect();
+        let mut known: Vec<(&String, f64)> = self
+            .frequencies
+            .iter()
+            .map(|(lexeme, &count)| (lexeme, count))
+            .collect();
         known.retain(|&(_, count)| count > 0.0);
         known.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(b.0)));
         let mut sum = 0.0;
@@ -134,7 +150,10 @@ impl<'a> Lexical<'a> {
     }
 
     fn read(&self, row: &Row<'_, '_>) -> Result<(ChunkId, ChunkTerms)> {
-        let id = ChunkId { document: row.required(1)?, chunk: row.required(2)? };
+        let id = ChunkId {
+            document: row.required(1)?,
+            chunk: row.required(2)?,
+        };
         let length = row.required::<i32>(3)? as f32;
         let bytes: TsVectorBytes = row.required(4)?;
         let vector = TsVector::new(bytes.as_bytes());
@@ -143,9 +162,10 @@ impl<'a> Lexical<'a> {
             .iter()
             .map(|term| {
                 let mut sum = Frequencies::default();
-                for found in vector.iter().flat_map(|vector| {
-                    term.lexemes.iter().map(move |lexeme| Frequencies::of(lexeme, vector))
-                }) {
+                for found in vector
+                    .iter()
+                    .flat_map(|vector| term.lexemes.iter().map(move |lexeme| Frequencies::of(lexeme, vector)))
+                {
                     sum = sum.plus(&found);
                 }
                 sum

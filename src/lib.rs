@@ -9,6 +9,7 @@ mod candidates;
 mod config;
 mod document;
 mod document_input;
+mod identifier;
 mod index;
 mod lexical;
 mod model;
@@ -29,8 +30,16 @@ mod vectors;
 pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/bootstrap.sql", name = "bootstrap", bootstrap);
-extension_sql_file!("../sql/text_search.sql", name = "text_search", requires = [parser::docsearch]);
-extension_sql_file!("../sql/vector_functions.sql", name = "vector_functions", requires = [model::docsearch]);
+extension_sql_file!(
+    "../sql/text_search.sql",
+    name = "text_search",
+    requires = [code_parser_start, code_parser_token, code_parser_end, code_parser_types]
+);
+extension_sql_file!(
+    "../sql/vector_functions.sql",
+    name = "vector_functions",
+    requires = [query_embedding, passage_embeddings]
+);
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 
 /// Called when the library is loaded: defines the settings.

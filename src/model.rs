@@ -36,7 +36,10 @@ pub(crate) mod docsearch {
             return Ok(None);
         };
         let model = load(&model_name(model)?)?;
-        model.embed_query(query).map(Some).map_err(|failure| inference(&failure))
+        model
+            .embed_query(query)
+            .map(Some)
+            .map_err(|failure| inference(&failure))
     }
 
     /// The vectors of passages, as real[]; docsearch.embed_passages gives them as vector[].
@@ -90,7 +93,13 @@ pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
     let row = statement::one(
         "SELECT m.id, m.name, m.background FROM docsearch.model m WHERE m.id = $1",
         &[DatumWithOid::from(id)],
-        |row| Ok(ModelRow { id: row.required(1)?, name: row.required(2)?, background: row.required(3)? }),
+        |row| {
+            Ok(ModelRow {
+                id: row.required(1)?,
+                name: row.required(2)?,
+                background: row.required(3)?,
+            })
+        },
     )?;
     row.ok_or_else(|| internal(format_args!("model {id} does not exist")))
 }
@@ -115,8 +124,13 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
 
 /// The model of this name, loaded at the first call in this backend.
 pub(crate) fn load(name: &str) -> Result<Arc<Model>> {
-    let options = Options { runtime: runtime_path(), lanes: lanes() };
-    let model = MODELS.get(&directory(name), &options).map_err(|failure| inference(&failure))?;
+    let options = Options {
+        runtime: runtime_path(),
+        lanes: lanes(),
+    };
+    let model = MODELS
+        .get(&directory(name), &options)
+        .map_err(|failure| inference(&failure))?;
     if !STOPS_AT_EXIT.replace(true) {
         // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.
         unsafe { pg_sys::on_proc_exit(Some(stop_models), pg_sys::Datum::from(0)) };
@@ -141,7 +155,9 @@ pub(crate) fn next_vector(batch: &mut dyn Embeddings) -> Result<Option<(usize, V
 }
 
 fn lanes() -> NonZeroUsize {
-    let asked = usize::try_from(settings::THREADS.get()).ok().and_then(NonZeroUsize::new);
+    let asked = usize::try_from(settings::THREADS.get())
+        .ok()
+        .and_then(NonZeroUsize::new);
     asked.unwrap_or_else(|| {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         NonZeroUsize::new(cores / 2).unwrap_or(NonZeroUsize::MIN)
@@ -161,7 +177,11 @@ fn directory(name: &str) -> PathBuf {
         Some(path) if !path.is_empty() => PathBuf::from(path.to_string_lossy().into_owned()),
         _ => share_directory().join("pg_docsearch/models"),
     };
-    if base.join("config.json").is_file() { base } else { base.join(name) }
+    if base.join("config.json").is_file() {
+        base
+    } else {
+        base.join(name)
+    }
 }
 
 fn share_directory() -> PathBuf {
@@ -253,7 +273,10 @@ pub(crate) fn check_digest(row: &ModelRow, digest: &str) -> Result<()> {
     }
     Err(crate::report::error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("the files of model \"{}\" are not those that its vectors were made with", row.name),
+        format!(
+            "the files of model \"{}\" are not those that its vectors were made with",
+            row.name
+        ),
         "Put the former files back, or create a project with a model of another name.",
     ))
 }

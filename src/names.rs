@@ -25,7 +25,11 @@ pub(crate) struct NameMatch {
 pub(crate) fn matches(project: i64, query: &Query) -> Result<HashMap<i64, NameMatch>> {
     let whole = name::key(&query.text);
     let symbol = query.symbol.as_deref().map(name::key).unwrap_or_default();
-    let keys: Vec<String> = [&whole, &symbol].into_iter().filter(|key| !key.is_empty()).cloned().collect();
+    let keys: Vec<String> = [&whole, &symbol]
+        .into_iter()
+        .filter(|key| !key.is_empty())
+        .cloned()
+        .collect();
     let rows = statement::rows(
         "SELECT n.document_id, n.key, n.kind FROM docsearch.document_name n
          WHERE n.project_id = $1 AND n.key = ANY ($2) LIMIT $3",
@@ -34,14 +38,23 @@ pub(crate) fn matches(project: i64, query: &Query) -> Result<HashMap<i64, NameMa
             DatumWithOid::from(keys),
             DatumWithOid::from(MAX_BEARERS),
         ],
-        |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?, row.required::<String>(3)?)),
+        |row| {
+            Ok((
+                row.required::<i64>(1)?,
+                row.required::<String>(2)?,
+                row.required::<String>(3)?,
+            ))
+        },
     )?;
     let mut found: HashMap<i64, NameMatch> = HashMap::new();
     for (document, key, kind) in rows {
         let Some(kind) = NameKind::parse(&kind) else {
             continue;
         };
-        let this = NameMatch { kind, of_symbol: key != whole };
+        let this = NameMatch {
+            kind,
+            of_symbol: key != whole,
+        };
         let rank = |found: &NameMatch| (found.of_symbol, found.kind);
         match found.get(&document) {
             Some(known) if rank(known) <= rank(&this) => {}
@@ -56,7 +69,11 @@ pub(crate) fn matches(project: i64, query: &Query) -> Result<HashMap<i64, NameMa
 impl NameMatch {
     /// How much the match lifts the document, see [`name_strength`].
     pub(crate) fn strength(&self, query: &Query, title: &str, in_container: bool) -> f32 {
-        let asked = if self.of_symbol { query.symbol.as_deref() } else { Some(query.text.as_str()) };
+        let asked = if self.of_symbol {
+            query.symbol.as_deref()
+        } else {
+            Some(query.text.as_str())
+        };
         let as_written = asked == Some(title) || asked == name::symbol(title);
         name_strength(self.kind, as_written, !self.of_symbol || in_container)
     }

@@ -69,7 +69,9 @@ impl LocalSettings {
     /// Sets each parameter to its value, as the session's user may.
     pub(crate) fn apply(settings: &[(&str, &str)]) -> Result<Self> {
         // SAFETY: the level is closed on drop, and by Postgres at an abort.
-        let local = Self { level: unsafe { pg_sys::NewGUCNestLevel() } };
+        let local = Self {
+            level: unsafe { pg_sys::NewGUCNestLevel() },
+        };
         for (name, value) in settings {
             let name = CString::new(*name).map_err(crate::report::internal)?;
             let value = CString::new(*value).map_err(crate::report::internal)?;

@@ -27,10 +27,12 @@ pub(crate) mod docsearch {
         // SAFETY: the parser interface passes a text of this many bytes, which outlives the parse;
         // the state is dropped with the memory context of the parse.
         let text: &'static [u8] = unsafe { std::slice::from_raw_parts(base.cast(), length) };
-        let text = std::str::from_utf8(text).map_err(|problem| {
-            error(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, problem.to_string())
-        })?;
-        Ok(Internal::new(ParserState { base, tokens: Box::new(tokens(text)) }))
+        let text = std::str::from_utf8(text)
+            .map_err(|problem| error(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, problem.to_string()))?;
+        Ok(Internal::new(ParserState {
+            base,
+            tokens: Box::new(tokens(text)),
+        }))
     }
 
     #[pg_extern(immutable, strict, parallel_safe)]

@@ -111,7 +111,10 @@ pub(crate) fn by_name(name: &str) -> Result<Project> {
     }
     match read("WHERE p.name = $1", Some(name))?.into_iter().next() {
         Some(project) => Ok(project),
-        None => Err(undefined(format!("project \"{name}\" does not exist"), known_projects(name)?)),
+        None => Err(undefined(
+            format!("project \"{name}\" does not exist"),
+            known_projects(name)?,
+        )),
     }
 }
 
@@ -159,13 +162,19 @@ fn checked_name(name: Option<&str>) -> Result<&str> {
     let usable = !name.is_empty()
         && name.chars().count() <= 128
         && !name.contains(|c: char| c.is_whitespace() || c == '/' || c == '#');
-    if usable { Ok(name) } else { Err(invalid(format!("project name \"{name}\" cannot be used"), hint)) }
+    if usable {
+        Ok(name)
+    } else {
+        Err(invalid(format!("project name \"{name}\" cannot be used"), hint))
+    }
 }
 
 fn checked_settings(settings: Option<JsonB>) -> Result<Value> {
     let settings = settings.map_or(json!({}), |JsonB(settings)| settings);
     let hint = "Known settings: {\"vectors\": \"sections\"} or {\"vectors\": \"document\"}.";
-    let map = settings.as_object().ok_or_else(|| invalid("project settings must be a JSON object", hint))?;
+    let map = settings
+        .as_object()
+        .ok_or_else(|| invalid("project settings must be a JSON object", hint))?;
     for (key, value) in map {
         match (key.as_str(), value.as_str()) {
             ("vectors", Some("sections" | "document")) => {}

@@ -43,9 +43,11 @@ mod docsearch {
 
 /// Whether the tables exist.
 pub(crate) fn exists() -> Result<bool> {
-    let found = statement::one("SELECT pg_catalog.to_regclass('docsearch.schema_version') IS NOT NULL", &[], |row| {
-        row.required(1)
-    })?;
+    let found = statement::one(
+        "SELECT pg_catalog.to_regclass('docsearch.schema_version') IS NOT NULL",
+        &[],
+        |row| row.required(1),
+    )?;
     Ok(found.unwrap_or(false))
 }
 
@@ -53,11 +55,12 @@ fn version() -> Result<usize> {
     if !exists()? {
         return Ok(0);
     }
-    let version: Option<i32> =
-        statement::one("SELECT pg_catalog.max(v.version) FROM docsearch.schema_version v", &[], |row| {
-            row.optional(1)
-        })?
-        .flatten();
+    let version: Option<i32> = statement::one(
+        "SELECT pg_catalog.max(v.version) FROM docsearch.schema_version v",
+        &[],
+        |row| row.optional(1),
+    )?
+    .flatten();
     Ok(usize::try_from(version.unwrap_or(0)).unwrap_or(0))
 }
 

@@ -66,7 +66,10 @@ fn search_docs(
         config,
     )?;
     let parsed = query.and_then(Query::parse).ok_or_else(|| {
-        invalid("query must not be null or blank", "Give a name, some words or a question.")
+        invalid(
+            "query must not be null or blank",
+            "Give a name, some words or a question.",
+        )
     })?;
     let filter = parse_filter(filter)?;
     let found = find(&parsed, project, category, &filter, &config)?;
@@ -142,10 +145,17 @@ fn find(
     config: &SearchConfig,
 ) -> Result<Vec<Hit>> {
     let projects = project::selected(project)?;
-    let search = Search { query, category, filter, config };
+    let search = Search {
+        query,
+        category,
+        filter,
+        config,
+    };
     let mut notices = Vec::new();
     if query.truncated {
-        notices.push(format!("query_truncated: only the first {MAX_QUERY_CHARS} characters were searched"));
+        notices.push(format!(
+            "query_truncated: only the first {MAX_QUERY_CHARS} characters were searched"
+        ));
     }
     let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
     let mut analysed: HashMap<&str, Vec<Term>> = HashMap::new();
@@ -177,12 +187,17 @@ fn find(
 fn embed(query: &Query, project: &Project, notices: &mut Vec<String>) -> Result<Option<Vec<f32>>> {
     let name = project.model()?.name;
     let embedded = model::load(&name).and_then(|model| {
-        model.embed_query(&query.text).map_err(|failure| crate::report::inference(&failure))
+        model
+            .embed_query(&query.text)
+            .map_err(|failure| crate::report::inference(&failure))
     });
     match embedded {
         Ok(vector) => Ok(Some(vector)),
         Err(problem) => {
-            notices.push(format!("vector_unavailable: keywords only, since {}", problem.message()));
+            notices.push(format!(
+                "vector_unavailable: keywords only, since {}",
+                problem.message()
+            ));
             Ok(None)
         }
     }
@@ -201,7 +216,13 @@ fn results(project: usize, documents: Vec<ScoredDocument>, config: &SearchConfig
             additional,
         };
         let best = document.chunks.first().map_or(0, |chunk| chunk.id.chunk);
-        results.push(whole(ChunkId { document: document.document, chunk: best }, false));
+        results.push(whole(
+            ChunkId {
+                document: document.document,
+                chunk: best,
+            },
+            false,
+        ));
         let rest = document.chunks.iter().skip(1).take(config.wanted());
         results.extend(rest.map(|chunk| section(project, &document, chunk, config.dedup)));
     }
@@ -225,7 +246,10 @@ fn section(project: usize, document: &ScoredDocument, chunk: &ScoredChunk, dedup
 /// Orders and cuts: with dedup, further sections only fill places that documents leave free.
 fn choose(mut ranked: Vec<Ranked>, config: &SearchConfig, notices: &mut Vec<String>) -> Vec<Ranked> {
     ranked.sort_by(|a, b| {
-        a.additional.cmp(&b.additional).then(b.score.total_cmp(&a.score)).then(a.chunk.cmp(&b.chunk))
+        a.additional
+            .cmp(&b.additional)
+            .then(b.score.total_cmp(&a.score))
+            .then(a.chunk.cmp(&b.chunk))
     });
     ranked.truncate(config.wanted());
     let above = ranked.iter().filter(|result| result.score >= config.min_score).count();
@@ -233,9 +257,14 @@ fn choose(mut ranked: Vec<Ranked>, config: &SearchConfig, notices: &mut Vec<Stri
         let shown = ranked.len();
         if above > 0 {
             ranked.retain(|result| result.score >= config.min_score);
-            notices.push(format!("below_threshold: {above} of {shown} results above the threshold"));
+            notices.push(format!(
+                "below_threshold: {above} of {shown} results above the threshold"
+            ));
         } else {
-            notices.push(format!("low_confidence: no result reaches min_score {}", config.min_score));
+            notices.push(format!(
+                "low_confidence: no result reaches min_score {}",
+                config.min_score
+            ));
         }
     }
     ranked.drain(..config.offset.min(ranked.len()));
@@ -256,7 +285,9 @@ fn present(
         let Some(document) = shown_document(project, result.chunk.document)? else {
             continue;
         };
-        let terms = analysed.get(project.text_config.as_str()).map_or(&[][..], Vec::as_slice);
+        let terms = analysed
+            .get(project.text_config.as_str())
+            .map_or(&[][..], Vec::as_slice);
         let (section, snippet) = shown_section(project, result.chunk, terms, config.snippet_length)?;
         hits.push(Hit {
             chunk: result.chunk,
@@ -306,7 +337,10 @@ fn shown_document(project: &Project, document: i64) -> Result<Option<ShownDocume
         &[DatumWithOid::from(project.id), DatumWithOid::from(document)],
         |row| {
             let slug: String = row.required(1)?;
-            let root = project.root_url.as_ref().map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
+            let root = project
+                .root_url
+                .as_ref()
+                .map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
             Ok(ShownDocument {
                 title: row.required(2)?,
                 category: row.optional(3)?,
@@ -324,13 +358,20 @@ fn shown_section(project: &Project, chunk: ChunkId, terms: &[Term], length: usiz
     let shown = statement::one(
         "SELECT c.heading_path, c.body, c.terms FROM docsearch.chunk c
          WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
-        &[DatumWithOid::from(project.id), DatumWithOid::from(chunk.document), DatumWithOid::from(chunk.chunk)],
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(chunk.document),
+            DatumWithOid::from(chunk.chunk),
+        ],
         |row| {
             let path: Vec<String> = row.required(1)?;
             let body: String = row.required(2)?;
             let bytes: TsVectorBytes = row.required(3)?;
             let matches = body_matches(bytes.as_bytes(), terms);
-            Ok((path.join(" > "), snippet(&markdown::plain_text(&body), &matches, length)))
+            Ok((
+                path.join(" > "),
+                snippet(&markdown::plain_text(&body), &matches, length),
+            ))
         },
     )?;
     Ok(shown.unwrap_or_default())

@@ -36,7 +36,10 @@ pub(crate) enum Method {
 
 impl VectorTable {
     pub(crate) fn of(model: &ModelRow) -> Result<Self> {
-        Ok(Self { table: model.vector_table(), schema: schema()? })
+        Ok(Self {
+            table: model.vector_table(),
+            schema: schema()?,
+        })
     }
 
     /// The similarity of the nearest sections of a project, at most `limit`, of the documents
@@ -52,7 +55,11 @@ impl VectorTable {
         let Self { table, schema } = self;
         // The parameter is converted once and not for each row; `+ 0` keeps the index away.
         let exact = if method == Method::Exact { " + 0" } else { "" };
-        let among = if documents.is_some() { "AND v.document_id = ANY ($4)" } else { "AND $4::bigint[] IS NULL" };
+        let among = if documents.is_some() {
+            "AND v.document_id = ANY ($4)"
+        } else {
+            "AND $4::bigint[] IS NULL"
+        };
         let sql = format!(
             "SELECT v.document_id, v.chunk_no,
                     v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)
@@ -112,7 +119,10 @@ impl VectorTable {
 }
 
 fn similarity(row: &statement::Row<'_, '_>) -> Result<(ChunkId, f32)> {
-    let id = ChunkId { document: row.required(1)?, chunk: row.required(2)? };
+    let id = ChunkId {
+        document: row.required(1)?,
+        chunk: row.required(2)?,
+    };
     Ok((id, 1.0 - row.required::<f64>(3)? as f32))
 }
 

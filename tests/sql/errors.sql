@@ -1,0 +1,31 @@
+\set VERBOSITY verbose
+\set SHOW_CONTEXT never
+SELECT * FROM search_docs(NULL);
+SELECT * FROM search_docs('   ');
+SELECT * FROM search_docs('x', project => 'swift');
+SELECT * FROM search_docs('x', max_results => 0);
+SELECT * FROM search_docs('x', min_score => 2);
+SELECT * FROM search_docs('x', dedup => 'often');
+SELECT * FROM search_docs('x', config => '{"hybrid_wait": 0.5}');
+SELECT * FROM search_docs('x', config => '{"hybrid_weight": 5}');
+SELECT * FROM search_docs('x', config => '{"limit": "many"}');
+SELECT * FROM search_docs('x', config => '[]');
+SELECT docsearch.index_doc('nowhere', 'a', 'A', 'a');
+SELECT docsearch.index_doc('swiftui', NULL, 'A', 'a');
+SELECT docsearch.index_doc('swiftui', repeat('x', 2000), 'A', 'a');
+SELECT docsearch.index_doc('swiftui', 'a', ' ', 'a');
+SELECT docsearch.index_doc('swiftui', 'a', 'A', NULL);
+SELECT docsearch.index_doc('swiftui', 'a', 'A', 'a', metadata => '[]');
+SELECT docsearch.embed('x', 'no-such-model');
+SELECT docsearch.embed('x', '../../etc');
+\set VERBOSITY default
+-- Documents that are odd are documents: empty, deep, endless.
+SELECT docsearch.index_doc('swiftui', 'odd/empty', 'Empty', '');
+SELECT docsearch.index_doc('swiftui', 'odd/fence', 'Open fence', E'# Open\n\n```sql\nSELECT 1;\n' || repeat(E'SELECT 2;\n', 200));
+SELECT docsearch.index_doc('swiftui', 'odd/line', 'One line', repeat('abcdefghij', 2000));
+SELECT docsearch.index_doc('swiftui', 'odd/quotes', 'Deep', repeat('> ', 2000) || 'deep');
+SELECT title FROM search_docs('open fence', project => 'swiftui', max_results => 1);
+SELECT count(*) FROM docsearch.delete_missing('swiftui', 'x', '{}');
+SELECT bool_and(docsearch.delete_doc('swiftui', slug)) FROM unnest(ARRAY['odd/empty', 'odd/fence', 'odd/line', 'odd/quotes']) slug;
+-- No project is left behind with half a document.
+SELECT count(*) FROM docsearch.document d WHERE NOT EXISTS (SELECT FROM docsearch.chunk c WHERE c.document_id = d.id AND c.project_id = d.project_id);

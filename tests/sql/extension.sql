@@ -1,0 +1,26 @@
+-- One statement brings pgvector, pg_trgm and btree_gin along.
+CREATE EXTENSION pg_docsearch CASCADE;
+SELECT extname FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY extname;
+
+-- Tables are not members: they are made by the first create_project.
+SELECT count(*) AS member_tables
+FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid JOIN pg_class c ON c.oid = d.objid
+WHERE e.extname = 'pg_docsearch' AND d.deptype = 'e' AND d.classid = 'pg_class'::regclass;
+
+-- Before that, nothing is found and the errors say why.
+SELECT count(*) FROM list_docs();
+SELECT * FROM search_docs('anything');
+SELECT load_doc('anything');
+
+-- Every function has a pinned search_path, unless it is in C and touches no table, and a comment.
+SELECT p.proname
+FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'pg_docsearch'
+WHERE (p.proconfig IS NULL AND p.proname NOT LIKE 'code\_parser\_%' AND p.proname <> 'split_identifier')
+   OR obj_description(p.oid, 'pg_proc') IS NULL
+ORDER BY 1;
+
+-- Settings have units, bounds and help.
+SELECT name, value, minimum, maximum FROM docsearch.settings() WHERE name = 'docsearch.hybrid_weight';
+SELECT count(*) AS without_help FROM docsearch.settings() WHERE coalesce(help, '') = '';
+SET docsearch.hybrid_weight = 2;

@@ -1,0 +1,80 @@
+-- New, changed and unchanged documents.
+SELECT docsearch.index_doc('guide', 'install', 'Install', E'# Install\n\nRun the installer.\n\n## Linux\n\nUse the package manager.\n');
+SELECT docsearch.index_doc('guide', 'install', 'Install', E'# Install\n\nRun the installer.\n\n## Linux\n\nUse the package manager.\n');
+SELECT docsearch.index_doc('guide', 'install', 'Install', E'# Install\n\nRun the installer twice.\n\n## Linux\n\nUse the package manager.\n');
+SELECT slug, title, summary, chunk_count, term_count FROM docsearch.document;
+
+-- Chunks whose text stays are not embedded again: their row of the vector table stays.
+SELECT docsearch.index_doc('guide', 'long', 'Long page', E'# Long page\n\nThe lead.\n\n## One\n\n' || repeat('The first section talks about installing. ', 30)
+    || E'\n\n## Two\n\n' || repeat('The second section talks about removing. ', 30));
+CREATE TEMP TABLE before AS
+    SELECT v.chunk_no, v.xmin::text AS written FROM docsearch.vector_1 v JOIN docsearch.document d ON d.id = v.document_id WHERE d.slug = 'long';
+SELECT docsearch.index_doc('guide', 'long', 'Long page', E'# Long page\n\nThe lead.\n\n## One\n\n' || repeat('The first section talks about installing. ', 30)
+    || E'\n\n## Two\n\n' || repeat('The second section talks about upgrading. ', 30));
+SELECT c.chunk_no, c.heading_path, v.xmin::text = b.written AS kept
+FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id
+JOIN docsearch.vector_1 v USING (document_id, chunk_no) LEFT JOIN before b USING (chunk_no)
+WHERE d.slug = 'long' ORDER BY c.chunk_no;
+
+-- s3_10: what is embedded stands alone: title and heading path come first.
+SELECT split_part(docsearch.embed_input(c.project_id, c.document_id, c.chunk_no), E'\n', 1) AS context
+FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id WHERE d.slug = 'long' ORDER BY c.chunk_no;
+
+-- s3_11: an identical passage is stored once.
+SELECT docsearch.index_doc('guide', 'twice', 'Twice', E'# Twice\n\nLead.\n\n## A\n\n' || repeat('Exactly the same words. ', 60) || E'\n\n## B\n\n' || repeat('Exactly the same words. ', 60));
+SELECT count(*) = count(DISTINCT body) AS distinct_bodies FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id WHERE d.slug = 'twice';
+
+-- index_docs: one row for each; a document that fails does not lose the others.
+SELECT * FROM docsearch.index_docs('guide', '[
+    {"slug": "b", "title": "B", "body": "Beta"},
+    {"slug": "a", "title": "A", "body": ""},
+    {"slug": "a", "title": "A", "body": "again"},
+    {"slug": "c", "title": "C"},
+    {"slug": "d", "title": "D", "body": "x", "colour": "red"},
+    {"slug": "e", "title": "E", "body": "x", "published_at": "yesterday-ish"},
+    {"title": "F", "body": "x"},
+    7
+]') ORDER BY slug NULLS LAST, action;
+SELECT slug FROM docsearch.document ORDER BY slug;
+SELECT * FROM docsearch.index_docs('guide', '{"slug": "b"}');
+
+-- s3_9: keywords are the names of a page.
+SELECT docsearch.index_doc('guide', 'tables', 'Tables', 'The `UITableView` shows rows. A `UITableView` asks its data source. UITableView again.');
+SELECT keywords[1] FROM docsearch.document WHERE slug = 'tables';
+
+-- Statistics are the sum of what is there.
+CREATE VIEW pg_temp.drift AS
+    SELECT lexeme FROM
+        (SELECT lexeme, sum(chunks) AS counted FROM docsearch.term_stat GROUP BY lexeme) s
+        FULL JOIN (SELECT lexeme, count(*) AS real FROM docsearch.chunk, unnest(tsvector_to_array(terms)) AS lexeme GROUP BY lexeme) r USING (lexeme)
+    WHERE coalesce(counted, 0) <> coalesce(real, 0);
+SELECT count(*) AS drifted FROM pg_temp.drift;
+SELECT sum(documents) = (SELECT count(*) FROM docsearch.document) AS documents,
+       sum(chunks) = (SELECT count(*) FROM docsearch.chunk) AS chunks,
+       sum(chunk_words) = (SELECT sum(term_count) FROM docsearch.chunk) AS chunk_words,
+       sum(document_words) = (SELECT sum(term_count) FROM docsearch.document) AS document_words
+FROM docsearch.project_stat;
+
+-- Deleting takes everything along.
+SELECT docsearch.delete_doc('guide', 'twice'), docsearch.delete_doc('guide', 'twice');
+SELECT docsearch.index_doc('guide', 'r/one', 'One', 'one', source_root => '/r'), docsearch.index_doc('guide', 'r/two', 'Two', 'two', source_root => '/r');
+SELECT docsearch.delete_missing('guide', '/r', ARRAY['r/one']);
+SELECT docsearch.delete_missing('guide', '/other', ARRAY[]::text[]);
+SELECT count(*) AS drifted FROM pg_temp.drift;
+SELECT docsearch.merge_statistics('guide');
+SELECT count(*) AS drifted, (SELECT count(*) FROM docsearch.project_stat) AS rows FROM pg_temp.drift;
+SELECT count(*) AS vectors_without_chunk FROM docsearch.vector_1 v LEFT JOIN docsearch.chunk c USING (project_id, document_id, chunk_no) WHERE c.chunk_no IS NULL;
+SELECT count(*) AS chunks_without_vector FROM docsearch.chunk c LEFT JOIN docsearch.vector_1 v USING (project_id, document_id, chunk_no) WHERE v.chunk_no IS NULL;
+
+-- A rolled back transaction leaves nothing.
+BEGIN;
+SELECT docsearch.index_doc('guide', 'gone', 'Gone', 'gone');
+ROLLBACK;
+SELECT count(*) FROM docsearch.document WHERE slug = 'gone';
+
+-- One vector for a document.
+SELECT docsearch.create_project('flat', settings => '{"vectors": "document"}') > 0 AS created;
+SELECT docsearch.index_doc('flat', 'long', 'Long page', E'# One\n\n' || repeat('Words and words. ', 400) || E'\n\n# Two\n\nMore.');
+SELECT chunk_count FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = 'flat';
+SELECT docsearch.drop_project('flat');
+SELECT docsearch.drop_project('guide');

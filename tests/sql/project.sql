@@ -1,0 +1,31 @@
+-- The first project makes the tables, all with comments.
+SELECT docsearch.create_project('guide', title => 'Guide') > 0 AS created;
+SELECT c.relname, obj_description(c.oid, 'pg_class') IS NOT NULL AS commented,
+       count(*) FILTER (WHERE col_description(c.oid, a.attnum) IS NULL) AS columns_without_comment
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r'
+GROUP BY c.oid, c.relname ORDER BY c.relname COLLATE "C";
+SELECT docsearch.migrate();
+
+SELECT name, title, text_config, settings FROM docsearch.project;
+SELECT name, dimension, max_tokens, length(digest) AS digest, background BETWEEN 0 AND 0.2 AS plausible FROM docsearch.model;
+
+-- s3_4: a vector of another dimension cannot be stored.
+INSERT INTO docsearch.vector_1 VALUES (1, 1, 0, '[1,2,3]');
+
+-- s3_5, s3_8: embedding.
+SELECT vector_dims(docsearch.embed('a query')), docsearch.embedding_dimension();
+SELECT docsearch.embed('same') = (docsearch.embed_passages(ARRAY['other', 'same']))[2] AS independent_of_neighbours;
+SELECT array_length(docsearch.embed_passages(ARRAY['a', NULL, 'b']), 1), docsearch.embed(NULL) IS NULL;
+
+SELECT docsearch.create_project('guide');
+SELECT docsearch.create_project('');
+SELECT docsearch.create_project('two words');
+SELECT docsearch.create_project(NULL);
+SELECT docsearch.create_project('other', model => 'no-such-model');
+SELECT docsearch.create_project('other', text_config => 'no_such_config');
+SELECT docsearch.create_project('other', settings => '{"vector": "document"}');
+SELECT docsearch.create_project('german', text_config => 'docsearch.german') > 0 AS created;
+SELECT text_config FROM docsearch.project WHERE name = 'german';
+SELECT docsearch.drop_project('german');
+SELECT docsearch.drop_project('german');

@@ -1,0 +1,66 @@
+-- A small API reference.
+SELECT docsearch.create_project('swiftui', root_url => 'app://docs') > 0 AS created;
+SELECT slug, action FROM docsearch.index_docs('swiftui', '[
+  {"slug": "button", "title": "Button", "category": "Controls", "metadata": {"framework": "SwiftUI"}, "body": "# Button\n\nA control that starts an action when people tap it.\n\n## Overview\n\nGive a Button an action and a label."},
+  {"slug": "uikit/uibutton", "title": "UIButton", "category": "Controls", "metadata": {"framework": "UIKit"}, "body": "# UIButton\n\nA control of UIKit that runs code when somebody taps it. In SwiftUI use Button."},
+  {"slug": "navigationview", "title": "NavigationView", "category": "Navigation", "metadata": {"framework": "SwiftUI"}, "body": "# NavigationView\n\nAn old container for navigation. Use NavigationStack."},
+  {"slug": "navigationstack", "title": "NavigationStack", "category": "Navigation", "metadata": {"framework": "SwiftUI"}, "body": "# NavigationStack\n\nShows views above each other. It replaces NavigationView; NavigationLink pushes."},
+  {"slug": "asyncimagephase/failure", "title": "failure", "category": "Images", "metadata": {"framework": "SwiftUI"}, "body": "# failure\n\nAn image could not be loaded, with its error."},
+  {"slug": "asyncimagephase/empty", "title": "empty", "category": "Images", "metadata": {"framework": "SwiftUI"}, "body": "# empty\n\nNo image is loaded."},
+  {"slug": "view/frame", "title": "frame(width:height:)", "category": "Layout", "metadata": {"framework": "SwiftUI"}, "body": "# frame(width:height:)\n\nPuts the view into an invisible frame."},
+  {"slug": "uikit/uitableview", "title": "UITableView", "category": "Lists", "metadata": {"framework": "UIKit"}, "body": "# UITableView\n\nShows rows in one column."},
+  {"slug": "uikit/uitableviewcontroller", "title": "UITableViewController", "category": "Lists", "metadata": {"framework": "UIKit"}, "body": "# UITableViewController\n\nManages a UITableView. The UITableView fills the screen. UITableView, UITableView."}
+]');
+
+CREATE FUNCTION pg_temp.top(query text) RETURNS text LANGUAGE sql AS $$ SELECT slug FROM search_docs(query) WHERE rank = 1 $$;
+
+-- s0_1, s0_2, s0_4, s0_5, s0_7, s0_17, s0_36: exact names come first, however they are written.
+SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
+    'Button', 'button', 'Button in SwiftUI', 'button in swift ui', 'UIButton', 'ui button', 'UIButton in UIKit',
+    'navigationview in swiftui', 'NavigationView', 'asyncimagephase failure in swiftui',
+    'AsyncImagePhase.failure in SwiftUI', 'AsyncImagePhase.failure', 'view frame in swiftui', 'frame',
+    'UITableView', 'table view', 'ui_table_view', 'uitableviewcontroller'
+]) q;
+
+-- s4_21: words find what they stand in.
+SELECT pg_temp.top('control that runs code when somebody taps'), pg_temp.top('an image could not be loaded');
+
+-- The columns, for a query that is not a name.
+SELECT rank, slug, title, section, project, category, confidence, url, chunk_no, chunk_count, additional_chunk, notice,
+       score BETWEEN 0 AND 1 AS score, similarity BETWEEN -1 AND 1 AS similarity, keyword_score BETWEEN 0 AND 1 AS keyword
+FROM search_docs('shows rows in one column', max_results => 2);
+SELECT snippet FROM search_docs('shows rows in one column', max_results => 1);
+
+-- s0_27: the same search gives the same rows.
+SELECT count(*) FROM (SELECT * FROM search_docs('navigation') EXCEPT SELECT * FROM search_docs('navigation')) d;
+
+-- s4_1, s4_20: as many results as asked for, best first, each document once.
+SELECT count(*), count(DISTINCT slug), bool_and(score <= before) FROM
+    (SELECT slug, score, lag(score, 1, 1) OVER (ORDER BY rank) AS before FROM search_docs('view', max_results => 8)) r;
+SELECT rank, slug FROM search_docs('NavigationView', config => '{"limit": 1, "offset": 1}');
+
+-- s3_30: punctuation is a query.
+SELECT count(*) > 0 FROM search_docs('@>');
+SELECT count(*) > 0 FROM search_docs('[[');
+SELECT notice FROM search_docs(repeat('button ', 15000), max_results => 1);
+
+-- s4_19, s4_8: a threshold leaves out and says so, but never everything.
+SELECT count(*), min(notice) FROM search_docs('Button', min_score => 0.95);
+SELECT count(*), min(confidence), min(notice) FROM search_docs('quantum chromodynamics', min_score => 0.99);
+
+-- s4_30: vectors alone and keywords alone.
+SELECT pg_temp.top('tap') IS NOT NULL;
+SELECT slug FROM search_docs('stopped working picture', config => '{"hybrid_weight": 1}', max_results => 1);
+SELECT slug FROM search_docs('invisible', config => '{"hybrid_weight": 0}', max_results => 1);
+
+-- s4_6, s4_9: the best section of each document first, then further ones, marked.
+SELECT docsearch.create_project('one') > 0 AS created;
+SELECT docsearch.index_doc('one', 'guide', 'Guide', E'# Guide\n\nAbout cats.\n\n## Food\n\n' || repeat('Cats eat fish. ', 40) || E'\n\n## Sleep\n\n' || repeat('Cats sleep a lot. ', 40));
+SELECT docsearch.index_doc('one', 'dogs', 'Dogs', E'Dogs bark at cats.');
+SELECT slug, section, additional_chunk FROM search_docs('cats eat fish', project => 'one', max_results => 4);
+SELECT count(*) FILTER (WHERE additional_chunk) FROM search_docs('cats eat fish', project => 'one', dedup => 'none');
+
+-- s3_34: projects are kept apart, and searched together.
+SELECT DISTINCT project FROM search_docs('cats', project => 'one');
+SELECT count(DISTINCT project) FROM search_docs('cats view', max_results => 20);
+SELECT docsearch.drop_project('one');

@@ -11,9 +11,13 @@ import argparse
 import hashlib
 import json
 import logging
+import os
 import shutil
 import tempfile
 from pathlib import Path
+
+# Read when the library is loaded; without it the library reports its use to its vendor.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import onnx
 import onnxruntime

@@ -10,6 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+# Read when the library is loaded; without it the library reports its use to its vendor.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 import numpy as np
 import onnx
 import onnxruntime

@@ -1,0 +1,60 @@
+COMMENT ON SCHEMA docsearch IS
+    'pg_docsearch: projects, documents and what is derived from them, and the functions that index them';
+
+COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, jsonb, integer, real, text, jsonb) IS
+    'documents that best answer query, best first: max_results rows (1 to 1000) with scores from 0 to 1, best section, snippet and notices; of one project, category or filter if given. A blank query and unknown keys of config are errors (22023), an unknown project too (42704).';
+COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, integer) IS
+    'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at about max_tokens tokens (4 characters each). Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
+COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, integer) IS
+    'load_doc for several slugs, one row each in the order given; a slug that cannot be loaded has an error in its row and does not lose the others.';
+COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text) IS
+    'the documents that the caller sees, without their text; sort_by is title, category or date (newest change first). A category includes those below it, as in guides and guides/install.';
+
+COMMENT ON FUNCTION docsearch.create_project(text, text, text, regconfig, text, jsonb) IS
+    'creates a project and returns its id; the first call makes the tables and has to come from the owner of schema docsearch. text_config is a text search configuration, docsearch.english if NULL; settings is {"vectors": "sections"} or {"vectors": "document"}.';
+COMMENT ON FUNCTION docsearch.drop_project(text) IS
+    'removes a project with all its documents and returns how many documents the caller saw in it; an unknown project is an error (42704).';
+COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, jsonb, text, text, text, text[], text[], text, text, timestamp with time zone) IS
+    'stores a markdown document with its chunks, names, terms and vectors, and returns added, changed or unchanged. Slug, title and body are required; a chunk whose text is unchanged is not embedded again.';
+COMMENT ON FUNCTION docsearch.index_docs(text, jsonb) IS
+    'index_doc for an array of objects whose keys are its arguments; one row each with action added, changed, unchanged or failed, the number of chunks, and what is wrong. A document that fails does not lose the others.';
+COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
+    'removes a document of a project; false if there is none with this slug that the caller sees.';
+COMMENT ON FUNCTION docsearch.delete_missing(text, text, text[]) IS
+    'removes the documents of a project that came from source_root and whose slug is not in keep, and returns their slugs; other source roots are left alone.';
+COMMENT ON FUNCTION docsearch.finish_load(text) IS
+    'ends a load: adds up the statistics of a project and analyses the tables for the planner.';
+COMMENT ON FUNCTION docsearch.merge_statistics(text) IS
+    'adds up the appended changes of a project''s term statistics; indexing does it by itself when many have come together. Does nothing while another transaction merges them.';
+
+COMMENT ON FUNCTION docsearch.embed(text, text) IS
+    'vector of a query, by the model named or else docsearch.default_model; NULL for NULL. A missing library or model is an error with a hint (58P01).';
+COMMENT ON FUNCTION docsearch.embed_passages(text[], text) IS
+    'vectors of passages in the order given, by the model named or else docsearch.default_model; a NULL passage has a NULL vector.';
+COMMENT ON FUNCTION docsearch.query_embedding(text, text) IS
+    'vector of a query as real[]: what docsearch.embed casts to vector.';
+COMMENT ON FUNCTION docsearch.passage_embeddings(text[], text) IS
+    'vectors of passages as rows of ordinal (from 1) and real[]: what docsearch.embed_passages collects.';
+COMMENT ON FUNCTION docsearch.embedding_dimension(text) IS
+    'number of components of a vector of the model named or else of docsearch.default_model.';
+COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, integer) IS
+    'text that was embedded for a chunk, given by project_id, document_id and chunk_no; NULL if there is no such chunk or the caller does not see its document.';
+
+COMMENT ON FUNCTION docsearch.split_identifier(text) IS
+    'the identifier with a space between its words, as in UI Table View for UITableView.';
+
+COMMENT ON FUNCTION docsearch.migrate() IS
+    'brings the tables of schema docsearch to the version of this extension and returns it; needed after ALTER EXTENSION pg_docsearch UPDATE, run by the owner of the schema.';
+COMMENT ON FUNCTION docsearch.grant_usage(text, boolean) IS
+    'grants a role what searching needs, with write => true what indexing needs too; which documents the role sees is up to the policies on docsearch.document.';
+COMMENT ON FUNCTION docsearch.settings() IS
+    'every setting docsearch.* that the caller may read: value, where the value comes from, unit, bounds and a sentence of help.';
+
+COMMENT ON FUNCTION docsearch.code_parser_start(internal, integer) IS
+    'begins a parse of docsearch.code_parser; called by Postgres.';
+COMMENT ON FUNCTION docsearch.code_parser_token(internal, internal, internal) IS
+    'next token of docsearch.code_parser; called by Postgres.';
+COMMENT ON FUNCTION docsearch.code_parser_end(internal) IS
+    'ends a parse of docsearch.code_parser; called by Postgres.';
+COMMENT ON FUNCTION docsearch.code_parser_types(internal) IS
+    'token types of docsearch.code_parser; called by Postgres.';

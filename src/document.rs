@@ -298,7 +298,10 @@ fn render(document: &Loaded, section: Option<&str>, shape: &Shape<'_>) -> Result
                 text.push_str(&format!("\n## Summary\n\n{summary}\n"));
             }
             if shape.sections {
-                text.push_str(&format!("\n## Sections\n\n{}\n", document.body.trim()));
+                text.push_str(&format!(
+                    "\n## Sections\n\n{}\n",
+                    markdown::without_title(&document.body, &document.title)
+                ));
             }
         }
     }

@@ -13,7 +13,7 @@ const MAX_SLUG_BYTES: usize = 1024;
 
 /// The arguments of `index_doc`, which are also the keys of an element of `index_docs`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a document as an object")]
 pub(crate) struct DocumentInput {
     pub(crate) slug: String,
     #[serde(default, deserialize_with = "or_default")]
@@ -57,7 +57,7 @@ impl DocumentInput {
         let slug = value.get("slug").and_then(Value::as_str).map(str::to_owned);
         let input: Self = match serde_json::from_value(value) {
             Ok(input) => input,
-            Err(problem) => return Err((slug, format!("{problem}. {}", Self::KEYS_HINT))),
+            Err(problem) => return Err((slug, problem.to_string())),
         };
         match input.check() {
             Ok(()) => Ok(input),

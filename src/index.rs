@@ -9,6 +9,7 @@ use docsearch_core::{keyword, markdown, name, token};
 use docsearch_inference::{Embedder, Model};
 use pgrx::JsonB;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::document_input::{DocumentInput, digest};
@@ -21,6 +22,8 @@ use crate::{lexical, model, statement, subtransaction, vectors};
 
 /// Documents that are read, cut and submitted together; bounds the memory of a call.
 const BATCH: usize = 64;
+/// How often a document is tried that others change at the same time.
+const ATTEMPTS: usize = 3;
 /// Keywords of a document.
 const KEYWORDS: usize = 12;
 /// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
@@ -219,25 +222,51 @@ fn index(project: &Project, mut inputs: Vec<DocumentInput>, on_failure: OnFailur
     let mut delta = Delta::default();
     let mut inputs = inputs.into_iter().peekable();
     while inputs.peek().is_some() {
-        let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
-        outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
+        let mut batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
+        for _ in 0..ATTEMPTS {
+            let (done, overtaken) = indexer.index_batch(batch, on_failure, &mut delta)?;
+            outcomes.extend(done);
+            batch = overtaken;
+        }
+        for document in batch {
+            let problem = overtaken(&document.slug);
+            match on_failure {
+                OnFailure::Raise => return Err(problem),
+                OnFailure::Return => outcomes.push(Outcome::failed(Some(document.slug), problem.message())),
+            }
+        }
     }
     let _owner = AsOwner::enter()?;
     delta.write(project.id)?;
     Ok(outcomes)
 }
 
+/// A document that was written by others each time, or that a policy hides.
+fn overtaken(slug: &str) -> ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+        format!("document \"{slug}\" was changed by others while it was indexed, or a policy hides it"),
+        "Index it again.",
+    )
+}
+
 /// A document that has to be written.
 struct Planned {
     input: DocumentInput,
     content_hash: String,
-    known: Option<i64>,
+    known: Option<Known>,
     chunks: Vec<PlannedChunk>,
     /// Places in the batch of passages, for the chunks that have to be embedded.
     passages: Vec<(i32, usize)>,
     keywords: Vec<String>,
     summary: Option<String>,
     words: i32,
+}
+
+/// A document as it was when the change of it was planned.
+struct Known {
+    id: i64,
+    content_hash: String,
 }
 
 struct PlannedChunk {
@@ -294,8 +323,9 @@ impl<'a> Indexer<'a> {
         inputs: Vec<DocumentInput>,
         on_failure: OnFailure,
         delta: &mut Delta,
-    ) -> Result<Vec<Outcome>> {
+    ) -> Result<(Vec<Outcome>, Vec<DocumentInput>)> {
         let mut outcomes = Vec::with_capacity(inputs.len());
+        let mut overtaken = Vec::new();
         let mut planned = Vec::new();
         let mut passages = Vec::new();
         for input in inputs {
@@ -316,7 +346,8 @@ impl<'a> Indexer<'a> {
                 OnFailure::Return => subtransaction::run(|| self.write(&document)),
             };
             match written {
-                Ok((id, change)) => {
+                Ok(None) => overtaken.push(document.input),
+                Ok(Some((id, change))) => {
                     delta.add(change);
                     for &(chunk_no, place) in &document.passages {
                         places.insert(place, (id, chunk_no));
@@ -344,7 +375,7 @@ impl<'a> Indexer<'a> {
                 self.store_vector(document, chunk_no, vector)?;
             }
         }
-        Ok(outcomes)
+        Ok((outcomes, overtaken))
     }
 
     /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
@@ -374,7 +405,7 @@ impl<'a> Indexer<'a> {
                 detail: None,
             }));
         }
-        let known = known.map(|(id, _, _)| id);
+        let known = known.map(|(id, content_hash, _)| Known { id, content_hash });
         let body = input.body.as_deref().unwrap_or_default();
         let plain = markdown::plain_text(body);
         let chunks = if self.project.one_vector {
@@ -382,8 +413,8 @@ impl<'a> Indexer<'a> {
         } else {
             self.chunks(&input, body)?
         };
-        let stored = match known {
-            Some(id) => self.stored_hashes(id)?,
+        let stored = match &known {
+            Some(known) => self.stored(known.id)?,
             None => Stored::default(),
         };
         let mut wanted = Vec::new();
@@ -481,18 +512,23 @@ impl<'a> Indexer<'a> {
         ))
     }
 
-    /// Writes a document and all that is derived from it but the new vectors.
-    fn write(&self, document: &Planned) -> Result<(i64, Delta)> {
-        let id = self.write_document(document)?;
+    /// Writes a document and all that is derived from it but the new vectors. `None` if another
+    /// transaction has written it since it was planned.
+    fn write(&self, document: &Planned) -> Result<Option<(i64, Delta)>> {
         let mut delta = Delta::default();
-        let _owner = AsOwner::enter()?;
-        let stored = match document.known {
-            Some(_) => self.stored(id)?,
+        let stored = match &document.known {
+            Some(known) if !self.lock(known)? => return Ok(None),
+            Some(known) => {
+                let stored = self.stored(known.id)?;
+                delta.count(-1, stored.words, &stored.chunks);
+                stored
+            }
             None => Stored::default(),
         };
-        if document.known.is_some() {
-            delta.count(-1, stored.words, &stored.chunks);
-        }
+        let Some(id) = self.write_document(document)? else {
+            return Ok(None);
+        };
+        let _owner = AsOwner::enter()?;
         let moved = self.moved_vectors(id, document, &stored)?;
         let terms = self.write_chunks(id, document)?;
         for (chunk_no, vector) in moved {
@@ -500,11 +536,21 @@ impl<'a> Indexer<'a> {
         }
         self.write_names(id, &document.input)?;
         delta.count(1, document.words.into(), &terms);
-        Ok((id, delta))
+        Ok(Some((id, delta)))
+    }
+
+    /// Locks a document; whether it is still as it was.
+    fn lock(&self, known: &Known) -> Result<bool> {
+        let hash = statement::change(
+            "SELECT d.content_hash FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR UPDATE",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(known.id)],
+            |row| row.required::<String>(1),
+        )?;
+        Ok(hash.first() == Some(&known.content_hash))
     }
 
     /// Inserts or updates the row that row-level security is about: as the caller.
-    fn write_document(&self, document: &Planned) -> Result<i64> {
+    fn write_document(&self, document: &Planned) -> Result<Option<i64>> {
         let input = &document.input;
         let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
         let mut args = vec![
@@ -526,19 +572,19 @@ impl<'a> Indexer<'a> {
             DatumWithOid::from(chunk_count),
             DatumWithOid::from(input.published_at.as_deref()),
         ];
-        let written = match document.known {
+        let written = match &document.known {
             None => statement::change(
                 "INSERT INTO docsearch.document
                      (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
                       source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{}'), $13, $14, $15, $16,
                          $17::timestamptz)
-                 RETURNING id",
+                 ON CONFLICT (project_id, slug) DO NOTHING RETURNING id",
                 &args,
                 |row| row.required::<i64>(1),
             ),
-            Some(id) => {
-                args.push(DatumWithOid::from(id));
+            Some(known) => {
+                args.push(DatumWithOid::from(known.id));
                 statement::change(
                     "UPDATE docsearch.document d
                      SET slug = $2, title = $3, kind = $4, category = $5, version = $6, summary = $7,
@@ -551,16 +597,7 @@ impl<'a> Indexer<'a> {
                 )
             }
         }?;
-        written.first().copied().ok_or_else(|| {
-            error_with_hint(
-                PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-                format!(
-                    "document \"{}\" was removed while it was indexed, or a policy hides it",
-                    input.slug
-                ),
-                "Index it again.",
-            )
-        })
+        Ok(written.first().copied())
     }
 
     fn write_chunks(&self, id: i64, document: &Planned) -> Result<Vec<(i64, Vec<u8>)>> {
@@ -660,12 +697,8 @@ impl<'a> Indexer<'a> {
         )
     }
 
-    fn stored_hashes(&self, id: i64) -> Result<Stored> {
-        let _owner = AsOwner::enter()?;
-        self.stored(id)
-    }
-
     fn stored(&self, id: i64) -> Result<Stored> {
+        let _owner = AsOwner::enter()?;
         read_stored(self.project, id)
     }
 

@@ -46,5 +46,6 @@ extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 /// Nothing is read from disk and no thread is started here, since this may run in the postmaster.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    report::without_backtraces();
     settings::define();
 }

@@ -128,8 +128,15 @@ pub(crate) fn load(name: &str) -> Result<Arc<Model>> {
         runtime: runtime_path(),
         lanes: lanes(),
     };
+    let directory = directory(name);
+    if !directory.is_dir() {
+        return Err(undefined(
+            format!("model \"{name}\" does not exist"),
+            "Name a directory below docsearch.model_directory.",
+        ));
+    }
     let model = MODELS
-        .get(&directory(name), &options)
+        .get(&directory, &options)
         .map_err(|failure| inference(&failure))?;
     if !STOPS_AT_EXIT.replace(true) {
         // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.

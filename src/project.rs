@@ -15,8 +15,19 @@ mod docsearch {
     use super::*;
 
     /// Creates a project and returns its id. The first call makes the tables.
-    #[pg_extern(volatile, parallel_unsafe)]
-    #[search_path(pg_catalog, pg_temp)]
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.create_project(
+    name text,
+    title text DEFAULT NULL,
+    model text DEFAULT NULL,
+    text_config regconfig DEFAULT NULL,
+    root_url text DEFAULT NULL,
+    settings jsonb DEFAULT NULL
+) RETURNS bigint
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
     fn create_project(
         name: Option<&str>,
         title: default!(Option<&str>, "NULL"),

@@ -5,6 +5,12 @@ use pgrx::prelude::*;
 
 pub(crate) type Result<T> = std::result::Result<T, ErrorReport>;
 
+/// Keeps backtraces out of the DETAIL of errors, whatever the server's environment says.
+pub(crate) fn without_backtraces() {
+    // SAFETY: called while the library is loaded, on the only thread of the process.
+    unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
+}
+
 /// An error without a hint: use where nothing the caller does would help.
 pub(crate) fn error(code: PgSqlErrorCode, message: impl Into<String>) -> ErrorReport {
     ErrorReport::new(code, message.into(), "")

@@ -25,6 +25,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn grant_usage(role: &str, write: default!(bool, false)) -> Result<()> {
         super::migrate()?;
+        require_owner()?;
         let role = pgrx::spi::quote_identifier(role);
         Spi::run(&format!(
             "GRANT USAGE ON SCHEMA docsearch TO {role};
@@ -97,7 +98,7 @@ fn require_owner() -> Result<()> {
     match owner {
         Some((false, owner)) => Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-            "the tables of pg_docsearch are made by the owner of schema docsearch",
+            "the tables of pg_docsearch are managed by the owner of schema docsearch",
             format!(
                 "Ask \"{owner}\" to run: SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)."
             ),

@@ -35,7 +35,11 @@ impl Bm25 {
         if frequency <= 0.0 {
             return 0.0;
         }
-        let relative = if average_length > 0.0 { length / average_length } else { 1.0 };
+        let relative = if average_length > 0.0 {
+            length / average_length
+        } else {
+            1.0
+        };
         let norm = self.k1 * (1.0 - self.b + self.b * relative);
         idf * (self.k1 + 1.0) * frequency / (frequency + norm)
     }
@@ -118,7 +122,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BM25: Bm25 = Bm25 { k1: 1.2, b: 0.75, title: 2.0, heading: 1.5, keyword: 1.0 };
+    const BM25: Bm25 = Bm25 {
+        k1: 1.2,
+        b: 0.75,
+        title: 2.0,
+        heading: 1.5,
+        keyword: 1.0,
+    };
 
     #[test]
     fn a_rarer_term_weighs_more() {

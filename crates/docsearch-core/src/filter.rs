@@ -115,7 +115,9 @@ fn nested(key: &str, spellings: &[String], map: &Map<String, Value>) -> Result<S
         .map(|(bound, value)| {
             let operator = if bound == "from" { ">=" } else { "<=" };
             let orders = matches!(value, Value::Number(_) | Value::String(_));
-            orders.then(|| comparison(spellings, operator, value)).ok_or_else(refused)
+            orders
+                .then(|| comparison(spellings, operator, value))
+                .ok_or_else(refused)
         })
         .collect();
     Ok(format!("({})", bounds?.join(" && ")))
@@ -174,15 +176,28 @@ mod tests {
     #[test]
     fn what_cannot_be_matched_is_refused() {
         assert_eq!(Filter::parse(&json!([1])), Err(FilterError::NotAnObject));
-        for bad in [json!({"a": []}), json!({"a": {}}), json!({"a": {"like": 1}}), json!({"a": [[1]]})] {
+        for bad in [
+            json!({"a": []}),
+            json!({"a": {}}),
+            json!({"a": {"like": 1}}),
+            json!({"a": [[1]]}),
+        ] {
             assert_eq!(Filter::parse(&bad), Err(FilterError::Value { key: "a".into() }));
         }
-        assert_eq!(Filter::parse(&json!({"after": 3})), Err(FilterError::Date { key: "after".into() }));
+        assert_eq!(
+            Filter::parse(&json!({"after": 3})),
+            Err(FilterError::Date { key: "after".into() })
+        );
     }
 
     #[test]
     fn keys_and_values_cannot_leave_their_quotes() {
         let filter = Filter::parse(&json!({"a\" || true": "x\" || true"})).expect("valid");
-        assert!(filter.metadata.expect("a predicate").contains(r#"$."a\" || true" == "x\" || true""#));
+        assert!(
+            filter
+                .metadata
+                .expect("a predicate")
+                .contains(r#"$."a\" || true" == "x\" || true""#)
+        );
     }
 }

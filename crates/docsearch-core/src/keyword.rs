@@ -24,11 +24,16 @@ const MIN_LETTERS: usize = 3;
 pub fn candidates(text: &str) -> Vec<Candidate> {
     let mut counts: HashMap<String, (u32, usize, &str, TokenKind)> = HashMap::new();
     for (order, token) in tokens(text).enumerate() {
-        let counted = matches!(token.kind, TokenKind::Word | TokenKind::NumberWord | TokenKind::Identifier | TokenKind::Qualified)
-            && !token.inside_whole;
+        let counted = matches!(
+            token.kind,
+            TokenKind::Word | TokenKind::NumberWord | TokenKind::Identifier | TokenKind::Qualified
+        ) && !token.inside_whole;
         let word = &text[token.range];
         if counted && word.chars().filter(|c| c.is_alphabetic()).count() >= MIN_LETTERS {
-            counts.entry(word.to_lowercase()).or_insert((0, order, word, token.kind)).0 += 1;
+            counts
+                .entry(word.to_lowercase())
+                .or_insert((0, order, word, token.kind))
+                .0 += 1;
         }
     }
     let mut found: Vec<_> = counts.into_values().collect();
@@ -36,7 +41,11 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
     found
         .into_iter()
         .take(MAX_CANDIDATES)
-        .map(|(frequency, _, word, kind)| Candidate { kind, word: word.to_owned(), frequency })
+        .map(|(frequency, _, word, kind)| Candidate {
+            kind,
+            word: word.to_owned(),
+            frequency,
+        })
         .collect()
 }
 
@@ -53,11 +62,18 @@ pub fn select(candidates: &[Candidate], idf: &[f32], code: &[String], count: usi
         .map(|(candidate, idf)| {
             let named = is_identifier(&candidate.word) || in_code.contains_key(&candidate.word.to_lowercase());
             let factor = if named { 2.0 } else { 1.0 };
-            ((1.0 + candidate.frequency as f32).ln() * idf * factor, candidate.word.as_str())
+            (
+                (1.0 + candidate.frequency as f32).ln() * idf * factor,
+                candidate.word.as_str(),
+            )
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.into_iter().take(count).map(|(_, word)| word.to_owned()).collect()
+    scored
+        .into_iter()
+        .take(count)
+        .map(|(_, word)| word.to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -68,8 +84,18 @@ mod tests {
     fn s3_9_keywords_are_frequent_here_and_rare_elsewhere() {
         let text = "The UITableView shows rows. A UITableView reloads rows of the table, and the rows scroll.";
         let candidates = candidates(text);
-        assert_eq!(candidates[0], Candidate { kind: TokenKind::Word, word: "The".into(), frequency: 3 });
-        let idf: Vec<f32> = candidates.iter().map(|c| if c.word == "The" { 0.1 } else { 2.0 }).collect();
+        assert_eq!(
+            candidates[0],
+            Candidate {
+                kind: TokenKind::Word,
+                word: "The".into(),
+                frequency: 3
+            }
+        );
+        let idf: Vec<f32> = candidates
+            .iter()
+            .map(|c| if c.word == "The" { 0.1 } else { 2.0 })
+            .collect();
         let chosen = select(&candidates, &idf, &["UITableView".into()], 2);
         assert_eq!(chosen, ["UITableView", "rows"]);
     }

@@ -78,5 +78,21 @@ pub fn code_identifiers(markdown: &str) -> Vec<String> {
         .collect()
 }
 
+/// The text without a first heading that repeats the title, trimmed.
+pub fn without_title<'a>(markdown: &'a str, title: &str) -> &'a str {
+    let repeats = |section: &Section| {
+        section
+            .heading_path
+            .last()
+            .is_some_and(|heading| heading.trim() == title.trim())
+            && markdown[..section.range.start].trim().is_empty()
+    };
+    let first = sections(markdown).into_iter().find(|section| section.level > 0);
+    first
+        .filter(repeats)
+        .map_or(markdown, |section| &markdown[section.body_start..])
+        .trim()
+}
+
 #[cfg(test)]
 mod tests;

@@ -110,7 +110,10 @@ pub fn slug_leaf(slug: &str) -> &str {
 
 /// The segment of a slug above its leaf.
 pub fn slug_parent(slug: &str) -> Option<&str> {
-    slug.trim_end_matches('/').rsplit('/').nth(1).filter(|parent| !parent.is_empty())
+    slug.trim_end_matches('/')
+        .rsplit('/')
+        .nth(1)
+        .filter(|parent| !parent.is_empty())
 }
 
 /// Every name that a page answers to, without duplicates; of equal keys the strongest kind stays.
@@ -177,7 +180,13 @@ mod tests {
 
     #[test]
     fn every_form_of_a_name_has_one_key() {
-        for form in ["UITableView", "uitableview", "UI Table View", "ui_table_view", "ui-table-view"] {
+        for form in [
+            "UITableView",
+            "uitableview",
+            "UI Table View",
+            "ui_table_view",
+            "ui-table-view",
+        ] {
             assert_eq!(key(form), "uitableview");
         }
         assert_eq!(key("AsyncImagePhase.failure"), key("asyncimagephase failure"));
@@ -200,13 +209,17 @@ mod tests {
     fn s0_5_a_page_answers_to_its_path() {
         let names = page_names("failure", "documentation/swiftui/asyncimagephase/failure.md", []);
         let keys: Vec<_> = names.iter().map(|name| (name.key.as_str(), name.kind)).collect();
-        assert_eq!(keys, [("failure", NameKind::Title), ("asyncimagephasefailure", NameKind::Path)]);
+        assert_eq!(
+            keys,
+            [("failure", NameKind::Title), ("asyncimagephasefailure", NameKind::Path)]
+        );
     }
 
     #[test]
     fn s0_28_a_container_has_many_spellings() {
         let metadata = serde_json::json!({"framework": "SwiftUI", "platforms": ["ios"]});
-        let inside = |container: &str| is_inside(&key(container), ["docs", "Controls"], "guides/button", Some(&metadata));
+        let inside =
+            |container: &str| is_inside(&key(container), ["docs", "Controls"], "guides/button", Some(&metadata));
         for container in ["SwiftUI", "swift ui", "docs", "controls", "Guides"] {
             assert!(inside(container), "{container}");
         }

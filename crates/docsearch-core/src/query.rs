@@ -93,7 +93,11 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], part_weight: f32) -
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut terms: Vec<Term> = Vec::new();
     for (token, found) in tokens.iter().zip(lexemes) {
-        let weight = if token.part && !token.kind.is_whole() { part_weight } else { 1.0 };
+        let weight = if token.part && !token.kind.is_whole() {
+            part_weight
+        } else {
+            1.0
+        };
         let mut lexemes = found.clone();
         if token.kind == TokenKind::Word && !found.is_empty() {
             lexemes.push(token.text.to_lowercase());

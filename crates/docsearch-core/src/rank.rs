@@ -152,21 +152,32 @@ fn lexical_score<'a>(
         score += bm25.term(term.idf, found.weighted(bm25), length, average);
         attainable += bm25.attainable(term.idf);
     }
-    if attainable > 0.0 { (score / attainable).clamp(0.0, 1.0) } else { 0.0 }
+    if attainable > 0.0 {
+        (score / attainable).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
 }
 
 /// Keyword score of one chunk.
 pub fn chunk_lexical(terms: &ChunkTerms, corpus: &Corpus, bm25: &Bm25) -> f32 {
-    lexical_score(terms.frequencies.iter(), terms.length, corpus.average_chunk, corpus, bm25)
+    lexical_score(
+        terms.frequencies.iter(),
+        terms.length,
+        corpus.average_chunk,
+        corpus,
+        bm25,
+    )
 }
 
 /// Scores the candidates of one project, best first. Ties are broken by the document's id, so that
 /// the same search gives the same order.
 pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<ScoredDocument> {
     let mut chunks: HashMap<i64, Vec<ScoredChunk>> = HashMap::new();
-    let ids = evidence.similarity.keys().chain(
-        evidence.terms.keys().filter(|id| !evidence.similarity.contains_key(id)),
-    );
+    let ids = evidence
+        .similarity
+        .keys()
+        .chain(evidence.terms.keys().filter(|id| !evidence.similarity.contains_key(id)));
     for &id in ids {
         let similarity = evidence.similarity.get(&id).copied();
         let lexical = evidence
@@ -175,7 +186,12 @@ pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<Scor
             .map_or(0.0, |terms| chunk_lexical(terms, corpus, &weights.bm25));
         let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, weights.background));
         let base = base_score(dense, lexical, weights.hybrid);
-        chunks.entry(id.document).or_default().push(ScoredChunk { id, similarity, lexical, base });
+        chunks.entry(id.document).or_default().push(ScoredChunk {
+            id,
+            similarity,
+            lexical,
+            base,
+        });
     }
     for &document in evidence.names.keys() {
         chunks.entry(document).or_default();
@@ -196,7 +212,10 @@ fn score_document(
     weights: &Weights,
 ) -> ScoredDocument {
     chunks.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
-    let similarity = chunks.iter().filter_map(|chunk| chunk.similarity).max_by(f32::total_cmp);
+    let similarity = chunks
+        .iter()
+        .filter_map(|chunk| chunk.similarity)
+        .max_by(f32::total_cmp);
     let best_chunk = chunks.iter().map(|chunk| chunk.lexical).fold(0.0, f32::max);
     let whole = document_lexical(document, &chunks, evidence, corpus, &weights.bm25);
     let lexical = weights.document_share * whole + (1.0 - weights.document_share) * best_chunk;
@@ -216,13 +235,7 @@ fn score_document(
 }
 
 /// Keyword score of the document, from those of its chunks that were read.
-fn document_lexical(
-    document: i64,
-    chunks: &[ScoredChunk],
-    evidence: &Evidence,
-    corpus: &Corpus,
-    bm25: &Bm25,
-) -> f32 {
+fn document_lexical(document: i64, chunks: &[ScoredChunk], evidence: &Evidence, corpus: &Corpus, bm25: &Bm25) -> f32 {
     let mut sum = vec![Frequencies::default(); corpus.terms.len()];
     let mut read = 0.0f32;
     for terms in chunks.iter().filter_map(|chunk| evidence.terms.get(&chunk.id)) {
@@ -244,11 +257,21 @@ mod tests {
         hybrid: 0.5,
         document_share: 0.5,
         background: 0.05,
-        bm25: Bm25 { k1: 1.2, b: 0.75, title: 2.0, heading: 1.5, keyword: 1.0 },
+        bm25: Bm25 {
+            k1: 1.2,
+            b: 0.75,
+            title: 2.0,
+            heading: 1.5,
+            keyword: 1.0,
+        },
     };
 
     fn corpus() -> Corpus {
-        Corpus { terms: vec![TermWeight { idf: 3.0 }], average_chunk: 100.0, average_document: 300.0 }
+        Corpus {
+            terms: vec![TermWeight { idf: 3.0 }],
+            average_chunk: 100.0,
+            average_document: 300.0,
+        }
     }
 
     fn chunk(document: i64, chunk: i32) -> ChunkId {
@@ -262,7 +285,13 @@ mod tests {
         evidence.similarity.insert(chunk(2, 0), 0.0);
         evidence.terms.insert(
             chunk(1, 0),
-            ChunkTerms { length: 50.0, frequencies: vec![Frequencies { body: 9.0, ..Default::default() }] },
+            ChunkTerms {
+                length: 50.0,
+                frequencies: vec![Frequencies {
+                    body: 9.0,
+                    ..Default::default()
+                }],
+            },
         );
         evidence.names.insert(2, name_strength(NameKind::Alias, false, true));
         let ranked = rank(&evidence, &corpus(), &WEIGHTS);
@@ -276,7 +305,13 @@ mod tests {
         evidence.similarity.insert(chunk(2, 0), 0.1);
         evidence.terms.insert(
             chunk(2, 0),
-            ChunkTerms { length: 50.0, frequencies: vec![Frequencies { body: 3.0, ..Default::default() }] },
+            ChunkTerms {
+                length: 50.0,
+                frequencies: vec![Frequencies {
+                    body: 3.0,
+                    ..Default::default()
+                }],
+            },
         );
         let first = |hybrid| rank(&evidence, &corpus(), &Weights { hybrid, ..WEIGHTS })[0].document;
         assert_eq!(first(0.0), 2);

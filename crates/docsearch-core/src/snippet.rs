@@ -122,12 +122,20 @@ mod tests {
     use proptest::prelude::*;
 
     fn found(position: u16, term: usize) -> Match {
-        Match { position, term, weight: 1.0 }
+        Match {
+            position,
+            term,
+            weight: 1.0,
+        }
     }
 
     #[test]
     fn the_window_holds_the_terms() {
-        let text = format!("{} The UITableView reloads its rows. {}", "word ".repeat(200), "more ".repeat(200));
+        let text = format!(
+            "{} The UITableView reloads its rows. {}",
+            "word ".repeat(200),
+            "more ".repeat(200)
+        );
         // 200 words, `The`, then the identifier whole and its three parts, then `reloads`.
         let shown = snippet(&text, &[found(202, 0), found(206, 1)], 80);
         assert!(shown.contains("UITableView reloads"), "{shown}");

@@ -186,13 +186,21 @@ impl Tokens<'_> {
         }
         let fits = range.len() <= MAX_TOKEN_BYTES || kind == TokenKind::Gap;
         if fits {
-            self.queue.push_back(Token { kind, range, inside_whole });
+            self.queue.push_back(Token {
+                kind,
+                range,
+                inside_whole,
+            });
         } else if !kind.is_whole() {
             let mut cut = range.start + MAX_TOKEN_BYTES;
             while !self.text.is_char_boundary(cut) {
                 cut -= 1;
             }
-            self.queue.push_back(Token { kind, range: range.start..cut, inside_whole });
+            self.queue.push_back(Token {
+                kind,
+                range: range.start..cut,
+                inside_whole,
+            });
             self.push(TokenKind::Gap, cut..range.end, inside_whole);
         }
     }
@@ -227,10 +235,8 @@ impl Tokens<'_> {
     fn scan_gap(&mut self, start: usize) -> usize {
         let mut end = start;
         while let Some(c) = self.peek(end) {
-            let opens_token = is_word(c)
-                || is_operator(c)
-                || is_bracket(c)
-                || (end > start && self.name_after_mark(end).is_some());
+            let opens_token =
+                is_word(c) || is_operator(c) || is_bracket(c) || (end > start && self.name_after_mark(end).is_some());
             if end > start && opens_token {
                 break;
             }
@@ -349,7 +355,12 @@ impl Tokens<'_> {
     /// Bytes of a mark that ends a name: `C++`, `C#`.
     fn suffix_mark(&self, name: &str, at: usize) -> usize {
         let rest = &self.text[at..];
-        let ends = |length: usize| rest[length..].chars().next().is_none_or(|c| !is_word(c) && !is_operator(c));
+        let ends = |length: usize| {
+            rest[length..]
+                .chars()
+                .next()
+                .is_none_or(|c| !is_word(c) && !is_operator(c))
+        };
         if rest.starts_with("++") && ends(2) {
             2
         } else if rest.starts_with('#') && ends(1) && name.len() == 1 && name.starts_with(char::is_alphabetic) {
@@ -442,9 +453,8 @@ fn is_decimal(name: &str) -> bool {
 fn is_version(name: &str) -> bool {
     let digits = name.strip_prefix(['v', 'V']).unwrap_or(name);
     let mut segments = digits.splitn(3, '.');
-    let numeric = |segment: Option<&str>| {
-        segment.is_some_and(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit()))
-    };
+    let numeric =
+        |segment: Option<&str>| segment.is_some_and(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit()));
     let major = numeric(segments.next());
     let minor = segments.next();
     let minor_number = minor.map(|s| s.split('-').next().unwrap_or(s));
@@ -470,7 +480,10 @@ mod tests {
             shown("UITableView"),
             ["identifier:UITableView", "part:UI", "part:Table", "part:View"]
         );
-        assert_eq!(shown("snake_case"), ["identifier:snake_case", "part:snake", "part:case"]);
+        assert_eq!(
+            shown("snake_case"),
+            ["identifier:snake_case", "part:snake", "part:case"]
+        );
         assert_eq!(
             shown("std::vector"),
             ["qualified:std::vector", "part:std", "part:vector"]
@@ -488,18 +501,32 @@ mod tests {
         );
         assert_eq!(
             shown("--long-flag"),
-            ["identifier:--long-flag", "identifier:long-flag", "part:long", "part:flag"]
+            [
+                "identifier:--long-flag",
+                "identifier:long-flag",
+                "part:long",
+                "part:flag"
+            ]
         );
-        assert_eq!(shown("C++ and C#"), ["identifier:C++", "part:C", "word:and", "identifier:C#", "part:C"]);
+        assert_eq!(
+            shown("C++ and C#"),
+            ["identifier:C++", "part:C", "word:and", "identifier:C#", "part:C"]
+        );
     }
 
     #[test]
     fn operators_versions_and_codes_are_tokens() {
-        assert_eq!(shown("a @> b || c"), ["word:a", "operator:@>", "word:b", "operator:||", "word:c"]);
+        assert_eq!(
+            shown("a @> b || c"),
+            ["word:a", "operator:@>", "word:b", "operator:||", "word:c"]
+        );
         assert_eq!(shown("[["), ["operator:[["]);
         assert_eq!(shown("!"), ["operator:!"]);
         assert_eq!(shown("42P01"), ["numword:42P01"]);
-        assert_eq!(shown("1.0.0-rc.15 v2.0 3.14 15"), ["version:1.0.0-rc.15", "version:v2.0", "number:3.14", "number:15"]);
+        assert_eq!(
+            shown("1.0.0-rc.15 v2.0 3.14 15"),
+            ["version:1.0.0-rc.15", "version:v2.0", "number:3.14", "number:15"]
+        );
     }
 
     #[test]

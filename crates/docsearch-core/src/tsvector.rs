@@ -130,9 +130,7 @@ mod tests {
         let mut strings = Vec::new();
         let mut bytes = (lexemes.len() as i32).to_le_bytes().to_vec();
         for (lexeme, positions) in lexemes {
-            let bits = u32::from(!positions.is_empty())
-                | (lexeme.len() as u32) << 1
-                | (strings.len() as u32) << 12;
+            let bits = u32::from(!positions.is_empty()) | (lexeme.len() as u32) << 1 | (strings.len() as u32) << 12;
             bytes.extend(bits.to_le_bytes());
             strings.extend(lexeme.as_bytes());
             if !positions.is_empty() {

@@ -144,7 +144,8 @@ impl Search<'_> {
             terms: lexical.candidates(budget, documents)?,
             ..Evidence::default()
         };
-        keep_best(&mut evidence, &lexical, &self.config.weights, window);
+        let best = keep_best(&mut evidence, &lexical, &self.config.weights, window);
+        let summaries = names.keys().map(|&document| ChunkId { document, chunk: 0 });
         if let Some(embedding) = embedding {
             let vectors = VectorTable::of(&project.model()?)?;
             let few = totals.chunks <= self.config.exact_search_limit as f64;
@@ -154,7 +155,9 @@ impl Search<'_> {
                 Method::Index
             };
             evidence.similarity = vectors.nearest(project.id, embedding, window, documents, method)?;
-            let unscored: Vec<ChunkId> = wanted_chunks(&evidence, &names)
+            let wanted: HashSet<ChunkId> = best.into_iter().chain(summaries.clone()).collect();
+            let unscored: Vec<ChunkId> = wanted
+                .into_iter()
                 .filter(|id| !evidence.similarity.contains_key(id))
                 .collect();
             evidence
@@ -165,7 +168,7 @@ impl Search<'_> {
             .similarity
             .keys()
             .copied()
-            .chain(names.keys().map(|&document| ChunkId { document, chunk: 0 }))
+            .chain(summaries)
             .filter(|id| !evidence.terms.contains_key(id))
             .collect();
         evidence.terms.extend(lexical.of_chunks(&unread)?);
@@ -262,31 +265,23 @@ impl Legs {
     }
 }
 
-/// The sections that need a similarity: those the keyword leg kept, and the summaries of named pages.
-fn wanted_chunks<'a>(evidence: &'a Evidence, names: &'a HashMap<i64, NameMatch>) -> impl Iterator<Item = ChunkId> + 'a {
-    let summaries = names.keys().map(|&document| ChunkId { document, chunk: 0 });
-    let unnamed = |id: &ChunkId| !(id.chunk == 0 && names.contains_key(&id.document));
-    evidence.terms.keys().copied().filter(unnamed).chain(summaries)
-}
-
-/// Keeps the documents with the best sections, about `window` of them, with all their sections read.
-fn keep_best(evidence: &mut Evidence, lexical: &Lexical<'_>, weights: &Weights, window: i64) {
-    let mut best: HashMap<i64, f32> = HashMap::new();
-    for (id, terms) in &evidence.terms {
+/// Keeps the documents with the best sections, at most `window`, with all their sections that were
+/// read, and returns the best section of each.
+fn keep_best(evidence: &mut Evidence, lexical: &Lexical<'_>, weights: &Weights, window: i64) -> Vec<ChunkId> {
+    let mut best: HashMap<i64, (f32, ChunkId)> = HashMap::new();
+    for (&id, terms) in &evidence.terms {
         let score = chunk_lexical(terms, &lexical.corpus, &weights.bm25);
-        let known = best.entry(id.document).or_default();
-        *known = known.max(score);
+        let known = best.entry(id.document).or_insert((score, id));
+        if (score, known.1) > (known.0, id) {
+            *known = (score, id);
+        }
     }
-    let Ok(window) = usize::try_from(window) else {
-        return;
-    };
-    if best.len() <= window {
-        return;
-    }
-    let mut order: Vec<(i64, f32)> = best.into_iter().collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let kept: HashSet<i64> = order.into_iter().take(window).map(|(document, _)| document).collect();
+    let mut order: Vec<(f32, ChunkId)> = best.into_values().collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    order.truncate(usize::try_from(window).unwrap_or(usize::MAX));
+    let kept: HashSet<i64> = order.iter().map(|(_, id)| id.document).collect();
     evidence.terms.retain(|id, _| kept.contains(&id.document));
+    order.into_iter().map(|(_, id)| id).collect()
 }
 
 fn row_security_active() -> Result<bool> {

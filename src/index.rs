@@ -661,9 +661,9 @@ impl<'a> Indexer<'a> {
                     DatumWithOid::from(headings.as_str()),
                     DatumWithOid::from(keywords),
                 ],
-                |row| row.required::<TsVectorBytes>(1),
+                |row| Ok(row.required::<TsVectorBytes>(1)?.as_bytes().to_vec()),
             )?;
-            written.extend(terms.into_iter().map(|terms| (i64::from(words), terms.into_bytes())));
+            written.extend(terms.into_iter().map(|terms| (i64::from(words), terms)));
         }
         Ok(written)
     }
@@ -769,7 +769,7 @@ fn read_stored(project: &Project, id: i64) -> Result<Stored> {
                 row.required::<i32>(1)?,
                 row.required::<String>(2)?,
                 row.required::<i64>(3)?,
-                terms.into_bytes(),
+                terms.as_bytes().to_vec(),
             ))
         },
     )?;

@@ -8,7 +8,7 @@ use docsearch_core::rank::{ChunkId, ChunkTerms, Corpus, TermWeight};
 use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 
-use crate::report::Result;
+use crate::report::{Result, internal};
 use crate::statement::{self, Row};
 use crate::statistics::{Totals, chunk_frequencies};
 use crate::tsvector::TsVectorBytes;
@@ -45,7 +45,8 @@ pub(crate) fn lexemes(text_config: &str, kinds: &[i32], words: &[&str]) -> Resul
 /// A query's terms with the statistics of one project.
 pub(crate) struct Lexical<'a> {
     project: i64,
-    terms: &'a [Term],
+    /// The lexemes of each term that occur in the project.
+    lexemes: Vec<Vec<&'a str>>,
     frequencies: BTreeMap<String, f64>,
     /// What scores are measured against.
     pub(crate) corpus: Corpus,
@@ -72,9 +73,14 @@ impl<'a> Lexical<'a> {
             average_chunk: totals.average_chunk(),
             average_document: totals.average_document(),
         };
+        let occurs = |lexeme: &&'a str| frequencies.get(*lexeme).is_some_and(|&count| count > 0.0);
+        let lexemes = terms
+            .iter()
+            .map(|term| term.lexemes.iter().map(String::as_str).filter(occurs).collect())
+            .collect();
         Ok(Self {
             project,
-            terms,
+            lexemes,
             frequencies,
             corpus,
         })
@@ -156,21 +162,17 @@ impl<'a> Lexical<'a> {
         };
         let length = row.required::<i32>(3)? as f32;
         let bytes: TsVectorBytes = row.required(4)?;
-        let vector = TsVector::new(bytes.as_bytes());
-        let frequencies = self
-            .terms
-            .iter()
-            .map(|term| {
-                let mut sum = Frequencies::default();
-                for found in vector
-                    .iter()
-                    .flat_map(|vector| term.lexemes.iter().map(move |lexeme| Frequencies::of(lexeme, vector)))
-                {
-                    sum = sum.plus(&found);
-                }
-                sum
-            })
-            .collect();
-        Ok((id, ChunkTerms { length, frequencies }))
+        let vector = TsVector::new(bytes.as_bytes()).ok_or_else(|| internal("broken tsvector"))?;
+        let frequencies = self.lexemes.iter().map(|lexemes| {
+            let found = lexemes.iter().map(|lexeme| Frequencies::of(lexeme, &vector));
+            found.fold(Frequencies::default(), |sum, found| sum.plus(&found))
+        });
+        Ok((
+            id,
+            ChunkTerms {
+                length,
+                frequencies: frequencies.collect(),
+            },
+        ))
     }
 }

@@ -4,15 +4,29 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 /// The bytes of a `tsvector` behind its length word, for `docsearch_core::tsvector`.
-pub(crate) struct TsVectorBytes(Vec<u8>);
+pub(crate) struct TsVectorBytes {
+    plain: *mut pg_sys::varlena,
+    /// Whether detoasting made a copy, which is freed with this value.
+    copied: bool,
+}
 
 impl TsVectorBytes {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
+        // SAFETY: the value is a plain varlena, whose length word says how many bytes follow. It
+        // lives in the result that the row belongs to, or is our own copy.
+        unsafe {
+            let length = pgrx::varsize_any_exhdr(self.plain);
+            std::slice::from_raw_parts(pgrx::vardata_any(self.plain).cast::<u8>(), length)
+        }
     }
+}
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.0
+impl Drop for TsVectorBytes {
+    fn drop(&mut self) {
+        if self.copied {
+            // SAFETY: the copy was made by detoasting and is referenced here only.
+            unsafe { pg_sys::pfree(self.plain.cast()) };
+        }
     }
 }
 
@@ -21,18 +35,13 @@ impl FromDatum for TsVectorBytes {
         if is_null {
             return None;
         }
-        // SAFETY: a tsvector is a varlena; detoasting gives its plain form, whose length word says
-        // how many bytes follow.
-        unsafe {
-            let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
-            let plain = pg_sys::pg_detoast_datum(stored);
-            let length = pgrx::varsize_any_exhdr(plain);
-            let bytes = std::slice::from_raw_parts(pgrx::vardata_any(plain).cast::<u8>(), length).to_vec();
-            if plain != stored {
-                pg_sys::pfree(plain.cast());
-            }
-            Some(Self(bytes))
-        }
+        let stored = datum.cast_mut_ptr::<pg_sys::varlena>();
+        // SAFETY: a tsvector is a varlena; detoasting gives its plain, aligned form.
+        let plain = unsafe { pg_sys::pg_detoast_datum(stored) };
+        Some(Self {
+            plain,
+            copied: plain != stored,
+        })
     }
 }
 

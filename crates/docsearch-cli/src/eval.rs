@@ -28,7 +28,7 @@ const SOURCE_ROOT: &str = "corpus.jsonl";
 const AFTER_HELP: &str = "\
 Examples:
   docsearch eval data/scifact --report scifact.json
-  docsearch eval data/scifact --vectors document --config '{\"dense_weight\": 1}'
+  docsearch eval data/scifact --vectors document --config '{\"hybrid_weight\": 1}'
   docsearch eval data/scifact --queries queries.train.jsonl --qrels qrels.train.tsv
   docsearch eval --compare before.json after.json
 

@@ -1,0 +1,225 @@
+"""Indexing, deleting and searching at the same time."""
+
+import random
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event, Thread
+
+import psycopg
+import pytest
+from conftest import Database, page
+from psycopg.types.json import Jsonb
+
+WRITERS = 4
+ROUNDS = 3
+SLUGS = [f"page/{number:02}" for number in range(12)]
+INDEX_DOCS = "SELECT slug, action, detail FROM docsearch.index_docs(%s, %s)"
+INDEX_DOC = "SELECT docsearch.index_doc(%s, %s, %s, %s)"
+
+# What a recount of the chunks gives, beside what the indexing functions have added up.
+TERM_DRIFT = """
+    WITH recount AS (
+        SELECT c.project_id, t.lexeme COLLATE "C" AS lexeme, count(*) AS chunks,
+               count(DISTINCT c.document_id) AS documents
+        FROM docsearch.chunk c, unnest(c.terms) t GROUP BY 1, 2),
+    kept AS (
+        SELECT s.project_id, s.lexeme, sum(s.chunks) AS chunks, sum(s.documents) AS documents
+        FROM docsearch.term_stat s GROUP BY 1, 2 HAVING sum(s.chunks) <> 0 OR sum(s.documents) <> 0)
+    (TABLE recount EXCEPT TABLE kept) UNION ALL (TABLE kept EXCEPT TABLE recount)"""
+TOTAL_DRIFT = """
+    SELECT p.name, s.*, d.*, c.* FROM docsearch.project p
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(documents), 0), coalesce(sum(document_words), 0),
+               coalesce(sum(chunks), 0), coalesce(sum(chunk_words), 0)
+        FROM docsearch.project_stat WHERE project_id = p.id) s (documents, words, chunks, chunk_words)
+    CROSS JOIN LATERAL (
+        SELECT count(*), coalesce(sum(term_count), 0)
+        FROM docsearch.document WHERE project_id = p.id) d (documents, words)
+    CROSS JOIN LATERAL (
+        SELECT count(*), coalesce(sum(term_count), 0)
+        FROM docsearch.chunk WHERE project_id = p.id) c (chunks, words)
+    WHERE (s.documents, s.words, s.chunks, s.chunk_words)
+          IS DISTINCT FROM (d.documents, d.words, c.chunks, c.words)"""
+INCOMPLETE = """
+    SELECT d.slug FROM docsearch.document d
+    WHERE d.chunk_count <> (SELECT count(*) FROM docsearch.chunk c
+                            WHERE (c.project_id, c.document_id) = (d.project_id, d.id))
+       OR d.chunk_count <> (SELECT count(*) FROM docsearch.vector_1 v
+                            WHERE (v.project_id, v.document_id) = (d.project_id, d.id))
+       OR NOT EXISTS (SELECT FROM docsearch.document_name n
+                      WHERE (n.project_id, n.document_id) = (d.project_id, d.id))"""
+
+
+def assert_consistent(database: Database) -> None:
+    assert database.execute(TERM_DRIFT) == []
+    assert database.execute(TOTAL_DRIFT) == []
+    assert database.execute(INCOMPLETE) == []
+
+
+def text(slug: str, writer: int, turn: int) -> str:
+    return f"Text of {slug} by writer{writer} in turn{turn}.\n\n## Part\n\nword{writer * 10 + turn} again."
+
+
+def at_once(work, count: int = WRITERS) -> list:
+    """Calls work(number) in `count` threads that begin together; raises what any of them raised."""
+    barrier = Barrier(count)
+
+    def started(number: int):
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(started, range(count)))
+
+
+@pytest.fixture
+def project(database: Database) -> str:
+    name = f"project{random.randrange(10 ** 9)}"
+    database.execute("SELECT docsearch.create_project(%s)", name)
+    return name
+
+
+def slugs(database: Database, project: str) -> list[str]:
+    return [slug for slug, in database.execute(
+        "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id "
+        "WHERE p.name = %s ORDER BY d.slug", project)]
+
+
+def test_writers_of_the_same_documents_neither_deadlock_nor_lose_any(database, project):
+    """Half of the writers send the documents at once, in any order, half one by one."""
+    def write(writer: int) -> list[tuple]:
+        order, rows = random.Random(writer), []
+        with database.connect() as connection:
+            for turn in range(ROUNDS):
+                mine = order.sample(SLUGS, 9)
+                if writer % 2:
+                    docs = Jsonb([page(slug, text(slug, writer, turn)) for slug in mine])
+                    rows += connection.execute(INDEX_DOCS, [project, docs]).fetchall()
+                    continue
+                for slug in mine:
+                    action, = connection.execute(
+                        INDEX_DOC, [project, slug, slug, text(slug, writer, turn)]).fetchone()
+                    rows.append((slug, action, None))
+        return rows
+
+    rows = [row for written in at_once(write) for row in written]
+    assert [row for row in rows if row[1] not in ("added", "changed", "unchanged")] == []
+    added = Counter(slug for slug, action, _ in rows if action == "added")
+    assert added == Counter({slug: 1 for slug, *_ in rows})
+    assert slugs(database, project) == sorted(added)
+    assert_consistent(database)
+
+
+def test_statistics_add_up_while_others_delete(database, project):
+    def write(writer: int) -> None:
+        order = random.Random(writer)
+        with database.connect() as connection:
+            for turn in range(ROUNDS):
+                mine = order.sample(SLUGS, 6)
+                if writer == 0:
+                    for slug in mine:
+                        connection.execute("SELECT docsearch.delete_doc(%s, %s)", [project, slug])
+                    continue
+                docs = Jsonb([page(slug, text(slug, writer, turn)) for slug in mine])
+                rows = connection.execute(INDEX_DOCS, [project, docs]).fetchall()
+                assert [row for row in rows if row[1] == "failed"] == []
+                connection.execute("SELECT docsearch.merge_statistics(%s)", [project])
+
+    at_once(write)
+    assert_consistent(database)
+
+
+def test_a_writer_that_was_overtaken_does_not_lock_against_the_order(database, project):
+    """Three transactions: B waits for A's page `a`; C then waits for pages of both."""
+    database.index(project, *(page(slug, "before") for slug in ("a", "b", "c")))
+    with database.connect(autocommit=False) as first, database.connect() as watch:
+        first.execute(INDEX_DOC, [project, "a", "A", "first"])
+        with ThreadPoolExecutor(2) as pool:
+            def load(word: str) -> list[tuple]:
+                docs = Jsonb([page(slug, word) for slug in ("a", "b", "c")])
+                with database.connect() as connection:
+                    return connection.execute(INDEX_DOCS, [project, docs]).fetchall()
+
+            others = [pool.submit(load, word) for word in ("second", "third")]
+            wait_for(watch, "SELECT count(*) = 2 FROM pg_stat_activity "
+                            "WHERE datname = current_database() AND wait_event_type = 'Lock'")
+            first.commit()
+            rows = [row for other in others for row in other.result(timeout=60)]
+    assert [row for row in rows if row[1] not in ("changed", "unchanged")] == []
+    assert_consistent(database)
+
+
+def wait_for(connection: psycopg.Connection, condition: str, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while connection.execute(condition).fetchone() != (True,):
+        assert time.monotonic() < end, condition
+        time.sleep(0.02)
+
+
+def test_searches_during_a_load_see_whole_documents(database, project):
+    """Every turn replaces the same word of all sections, in one transaction."""
+    def body(turn: int) -> str:
+        return "\n\n".join(f"## Part {part}\n\nzebra turn{turn} part{part}" for part in range(3))
+
+    database.index(project, *(page(slug, body(0)) for slug in SLUGS[:4]))
+    done, seen = Event(), []
+
+    def search() -> None:
+        with database.connect() as connection:
+            while not done.is_set():
+                rows = connection.execute(
+                    "SELECT slug, chunk_count, snippet, similarity FROM search_docs('zebra', %s)",
+                    [project]).fetchall()
+                whole = connection.execute("SELECT load_doc(%s, project => %s)",
+                                           [SLUGS[0], project]).fetchone()[0]
+                seen.append((rows, {turn for turn in range(9) if f"turn{turn}" in whole}))
+
+    searching = Thread(target=search)
+    searching.start()
+    try:
+        for turn in range(1, 4):
+            database.index(project, *(page(slug, body(turn)) for slug in SLUGS[:4]))
+    finally:
+        done.set()
+        searching.join()
+    assert len(seen) > 3
+    for rows, turns in seen:
+        assert {row[0] for row in rows} == set(SLUGS[:4])
+        assert len({row[1] for row in rows}) == 1
+        assert all(row[2] and row[3] is not None for row in rows)
+        assert len(turns) == 1
+
+
+def test_a_load_is_cancelled_within_two_seconds_and_leaves_nothing(database, project):
+    docs = [page(f"long/{number}", f"word{number} " * 400) for number in range(200)]
+    with database.connect() as loading, database.connect() as other, ThreadPoolExecutor(1) as pool:
+        loading.execute("SELECT docsearch.embed('warm up')")
+        before = other.execute("SELECT count(*) FROM docsearch.term_stat").fetchone()
+        load = pool.submit(loading.execute, INDEX_DOCS, [project, Jsonb(docs)])
+        time.sleep(1)
+        assert not load.done()
+        cancelled = time.monotonic()
+        other.execute("SELECT pg_cancel_backend(%s)", [loading.info.backend_pid])
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            load.result(timeout=30)
+        assert time.monotonic() - cancelled < 2
+        assert slugs(database, project) == []
+        assert other.execute("SELECT count(*) FROM docsearch.term_stat").fetchone() == before
+        assert [row[1] for row in loading.execute(INDEX_DOCS, [project, Jsonb(docs[:1])])] == ["added"]
+    assert_consistent(database)
+
+
+def test_statistics_are_read_without_waiting(database, project):
+    """Neither a load nor a merge that has not ended keeps a reader, or a second load, waiting."""
+    database.index(project, page("a", "text"))
+    with database.connect(autocommit=False) as writer, database.connect() as reader:
+        writer.execute(INDEX_DOC, [project, "b", "B", "more text"])
+        writer.execute("SELECT docsearch.finish_load(%s)", [project])
+        reader.execute("SET lock_timeout = '1s'")
+        assert reader.execute("SELECT sum(chunks) FROM docsearch.term_stat "
+                              "WHERE lexeme = 'text'").fetchone()[0] >= 1
+        assert reader.execute("SELECT slug FROM search_docs('text', %s)", [project]).fetchall() == [("a",)]
+        reader.execute("SELECT docsearch.merge_statistics(%s)", [project])
+        assert reader.execute(INDEX_DOC, [project, "c", "C", "text"]).fetchone() == ("added",)
+    assert_consistent(database)

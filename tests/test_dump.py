@@ -1,0 +1,163 @@
+"""pg_dump carries everything: a restored database answers as the one it came from."""
+
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+from conftest import CREATE_EXTENSION, Database, page
+from psycopg import sql
+
+READER = "docsearch_dump_reader"
+QUERIES = ("Button in SwiftUI", "AsyncImagePhase.failure", "how do I load a picture", "@>")
+PAGES = (
+    page("swiftui/button", "A control that starts an action.\n\n## Style\n\nUse `buttonStyle(_:)`.",
+         category="controls", metadata={"platform": ["ios", "macos"]}),
+    page("swiftui/asyncimage", "A view that loads a picture and shows it.", category="views"),
+    page("swiftui/asyncimagephase/failure", "An image failed to load: case `failure(any Error)`."),
+    page("secret/roadmap", "Button plans for next year.", category="secret"),
+)
+STATISTICS = """
+    SELECT project_id, lexeme, sum(chunks), sum(documents) FROM docsearch.term_stat
+    GROUP BY project_id, lexeme HAVING sum(chunks) <> 0 ORDER BY project_id, lexeme"""
+TOTALS = """
+    SELECT project_id, sum(documents), sum(document_words), sum(chunks), sum(chunk_words)
+    FROM docsearch.project_stat GROUP BY project_id ORDER BY project_id"""
+POLICIES = """
+    SELECT tablename, policyname, cmd, qual FROM pg_policies
+    WHERE schemaname = 'docsearch' ORDER BY tablename, policyname"""
+ROW_SECURITY = """
+    SELECT relname, relrowsecurity, relforcerowsecurity FROM pg_class
+    WHERE relnamespace = 'docsearch'::regnamespace AND relkind = 'r' ORDER BY relname"""
+GRANTS = """
+    SELECT relname, relacl::text FROM pg_class WHERE relnamespace = 'docsearch'::regnamespace
+    UNION ALL SELECT nspname, nspacl::text FROM pg_namespace WHERE nspname = 'docsearch'
+    ORDER BY relname"""
+INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'docsearch' ORDER BY indexdef"
+COMMENTS = """
+    SELECT c.relname, d.objsubid, d.description FROM pg_description d
+    JOIN pg_class c ON c.oid = d.objoid AND d.classoid = 'pg_class'::regclass
+    WHERE c.relnamespace = 'docsearch'::regnamespace ORDER BY c.relname, d.objsubid"""
+MODELS = "SELECT * FROM docsearch.model ORDER BY id"
+
+
+def results(database: Database, role: str | None = None) -> list[list[tuple]]:
+    """All columns of all results, which hold no times."""
+    with database.connect() as connection:
+        if role:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
+        return [connection.execute("SELECT * FROM search_docs(%s)", [query]).fetchall()
+                for query in QUERIES]
+
+
+def fill(database: Database) -> None:
+    """A project with an index, a policy and a grant of its own, and a second project."""
+    database.execute("SELECT docsearch.create_project('kit', root_url => 'docs/kit')")
+    database.execute("SELECT docsearch.create_project('other', text_config => 'docsearch.simple')")
+    database.index("kit", *PAGES)
+    database.index("other", page("button", "Another button, to be changed."))
+    database.index("other", page("button", "Another button, changed."))
+    database.execute(f"SELECT docsearch.grant_usage('{READER}')")
+    database.execute("CREATE INDEX own_index ON docsearch.document (lower(title))")
+    database.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
+    database.execute("CREATE POLICY no_secrets ON docsearch.document FOR SELECT "
+                     "USING (category IS DISTINCT FROM 'secret')")
+
+
+@pytest.fixture(scope="module")
+def reader(database: Database) -> Iterator[str]:
+    """A role that may search; roles belong to the server and not to a database."""
+    drop = sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(READER))
+    with database.connect() as connection:
+        connection.execute(drop)
+        connection.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(READER)))
+    yield READER
+
+
+@pytest.fixture(scope="module")
+def original(database: Database, reader: str) -> Database:
+    fill(database)
+    return database
+
+
+@pytest.fixture(scope="module", params=["plain", "custom"])
+def restored(request, original: Database, new_database: Callable[..., Database],
+             tmp_path_factory) -> Database:
+    """The original, dumped and restored without a single error."""
+    file = tmp_path_factory.mktemp("dump") / "dump"
+    original.run("pg_dump", f"--format={request.param}", f"--file={file}")
+    copy = new_database(extension=False)
+    if request.param == "plain":
+        copy.run("psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={file}")
+    else:
+        copy.run("pg_restore", "--exit-on-error", file)
+    return copy
+
+
+def test_results_are_the_same(original: Database, restored: Database):
+    found = results(original)
+    assert found[0][0][1] == "swiftui/button"
+    assert results(restored) == found
+
+
+@pytest.mark.parametrize("catalogued", [MODELS, STATISTICS, TOTALS, POLICIES, ROW_SECURITY, GRANTS,
+                                        INDEXES, COMMENTS],
+                         ids=["models", "term statistics", "project statistics", "policies",
+                              "row security", "grants", "indexes", "comments"])
+def test_what_belongs_to_the_tables_is_the_same(original, restored, catalogued):
+    expected = original.execute(catalogued)
+    assert expected
+    assert restored.execute(catalogued) == expected
+
+
+def test_the_index_that_the_user_added_is_there(restored: Database):
+    assert restored.execute("SELECT to_regclass('docsearch.own_index') IS NOT NULL") == [(True,)]
+
+
+def test_the_policy_still_hides(original: Database, restored: Database, reader: str):
+    def secrets(found):
+        return [row for rows in found for row in rows if row[1] == "secret/roadmap"]
+
+    assert secrets(results(restored))
+    found = results(restored, reader)
+    assert not secrets(found)
+    assert found == results(original, reader)
+
+
+def test_keywords_are_still_found_through_the_index(restored: Database):
+    with restored.connect() as connection:
+        connection.execute("SET enable_seqscan = off")
+        plan = connection.execute(
+            "EXPLAIN SELECT document_id FROM docsearch.chunk "
+            "WHERE project_id = 1 AND terms @@ 'button'::tsquery").fetchall()
+    assert any("chunk_terms" in line for line, in plan), plan
+
+
+def test_indexing_goes_on(restored: Database):
+    newest, = restored.execute("SELECT max(id) FROM docsearch.document")[0]
+    assert [row[:2] for row in restored.index("kit", PAGES[0], page("swiftui/slider", "Slides."))] == [
+        ("swiftui/button", "unchanged"), ("swiftui/slider", "added")]
+    number, = restored.execute("SELECT id FROM docsearch.document WHERE slug = 'swiftui/slider'")[0]
+    assert number > newest
+    assert restored.execute("SELECT slug FROM search_docs('Slider')")[0] == ("swiftui/slider",)
+    created, = restored.execute("SELECT docsearch.create_project('third')")[0]
+    assert created > 2
+
+
+def test_dropping_the_extension_does_not_take_the_tables_along(new_database):
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('kit')")
+    database.index("kit", PAGES[0])
+    with pytest.raises(psycopg.errors.DependentObjectsStillExist):
+        database.execute("DROP EXTENSION pg_docsearch")
+    assert database.execute("SELECT slug FROM search_docs('Button')") == [("swiftui/button",)] * 1
+
+
+def test_an_extension_created_anew_works_with_the_old_tables(original, new_database, tmp_path):
+    """Here the tables alone were dumped, the extension is that of the new database."""
+    file = tmp_path / "tables.sql"
+    original.run("pg_dump", "--schema=docsearch", f"--file={file}")
+    database = new_database(extension=False)
+    database.execute(CREATE_EXTENSION)
+    database.run("psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={file}")
+    assert database.execute("SELECT docsearch.migrate()") == [(1,)]
+    assert results(database) == results(original)

@@ -41,6 +41,23 @@ impl Drop for AsOwner {
     }
 }
 
+/// Refuses callers who may not write documents what is then done as the owner.
+pub(crate) fn require_writer() -> Result<()> {
+    let writes = statement::one(
+        "SELECT has_table_privilege('docsearch.document', 'INSERT')",
+        &[],
+        |row| row.required::<bool>(1),
+    )?;
+    if writes == Some(true) {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        "permission denied to change the statistics of documents",
+        "Ask the owner of schema docsearch to run: SELECT docsearch.grant_usage('your role', write => true).",
+    ))
+}
+
 fn owner() -> Result<pg_sys::Oid> {
     let owner = statement::one(
         "SELECT c.relowner FROM pg_catalog.pg_class c

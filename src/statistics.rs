@@ -7,7 +7,7 @@ use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::owner::AsOwner;
+use crate::owner::{AsOwner, require_writer};
 use crate::report::{Result, internal};
 use crate::{project, statement};
 
@@ -24,6 +24,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn merge_statistics(project: &str) -> Result<()> {
         let project = project::by_name(project)?;
+        require_writer()?;
         let _owner = AsOwner::enter()?;
         merge(project.id)
     }
@@ -33,6 +34,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn finish_load(project: &str) -> Result<()> {
         let project = project::by_name(project)?;
+        require_writer()?;
         let _owner = AsOwner::enter()?;
         merge(project.id)?;
         let vectors = project.model()?.vector_table();

@@ -130,30 +130,47 @@ def test_statistics_add_up_while_others_delete(database, project):
     assert_consistent(database)
 
 
-def test_a_writer_that_was_overtaken_does_not_lock_against_the_order(database, project):
-    """Three transactions: B waits for A's page `a`; C then waits for pages of both."""
+@pytest.mark.parametrize("overtake", ["insert", "delete"])
+def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, project, overtake):
+    """The writer plans page `a`, which another transaction inserts or deletes before it gets there.
+    It must not come back to `a` with `b` and `c` in its hands: a second writer may hold `a` by then.
+    """
     database.index(project, *(page(slug, "before") for slug in ("a", "b", "c")))
-    with database.connect(autocommit=False) as first, database.connect() as watch:
-        first.execute(INDEX_DOC, [project, "a", "A", "first"])
-        with ThreadPoolExecutor(2) as pool:
-            def load(word: str) -> list[tuple]:
-                docs = Jsonb([page(slug, word) for slug in ("a", "b", "c")])
-                with database.connect() as connection:
-                    return connection.execute(INDEX_DOCS, [project, docs]).fetchall()
+    if overtake == "insert":
+        database.execute("SELECT docsearch.delete_doc(%s, 'a')", project)
 
-            others = [pool.submit(load, word) for word in ("second", "third")]
-            wait_for(watch, "SELECT count(*) = 2 FROM pg_stat_activity "
-                            "WHERE datname = current_database() AND wait_event_type = 'Lock'")
-            first.commit()
-            rows = [row for other in others for row in other.result(timeout=60)]
-    assert [row for row in rows if row[1] not in ("changed", "unchanged")] == []
+    def load(connection: psycopg.Connection, *slugs: str) -> list[tuple]:
+        docs = Jsonb([page(slug, f"by {connection.info.backend_pid}") for slug in slugs])
+        return connection.execute(INDEX_DOCS, [project, docs]).fetchall()
+
+    with (database.connect(autocommit=False) as has_a, database.connect(autocommit=False) as has_c,
+          database.connect() as first, database.connect() as second, database.connect() as watch,
+          ThreadPoolExecutor(2) as pool):
+        if overtake == "insert":
+            has_a.execute(INDEX_DOC, [project, "a", "A", "inserted"])
+        else:
+            has_a.execute("SELECT docsearch.delete_doc(%s, 'a')", [project])
+        has_c.execute(INDEX_DOC, [project, "c", "C", "changed"])
+        writers = [pool.submit(load, first, "a", "b", "c")]
+        wait_until_blocked(watch, first, has_a)
+        has_a.commit()
+        wait_until_blocked(watch, first, has_c)
+        writers.append(pool.submit(load, second, "a", "b"))
+        wait_until_blocked(watch, second, first)
+        has_c.commit()
+        rows = [row for writer in writers for row in writer.result(timeout=60)]
+    assert len(rows) == 5
+    assert [row for row in rows if row[1] not in ("added", "changed")] == []
     assert_consistent(database)
 
 
-def wait_for(connection: psycopg.Connection, condition: str, seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while connection.execute(condition).fetchone() != (True,):
-        assert time.monotonic() < end, condition
+def wait_until_blocked(watch: psycopg.Connection, waits: psycopg.Connection,
+                       holds: psycopg.Connection) -> None:
+    """Waits until one connection waits for a lock that another holds."""
+    end = time.monotonic() + 20
+    pids = [holds.info.backend_pid, waits.info.backend_pid]
+    while watch.execute("SELECT %s = ANY (pg_blocking_pids(%s))", pids).fetchone() != (True,):
+        assert time.monotonic() < end
         time.sleep(0.02)
 
 

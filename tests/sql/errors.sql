@@ -1,24 +1,41 @@
-\set VERBOSITY verbose
-\set SHOW_CONTEXT never
+-- What cannot be done is refused with an SQLSTATE and a hint.
 SELECT * FROM search_docs(NULL);
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('   ');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', project => 'swift');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', max_results => 0);
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', min_score => 2);
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', dedup => 'often');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', config => '{"hybrid_wait": 0.5}');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', config => '{"hybrid_weight": 5}');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', config => '{"limit": "many"}');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', config => '[]');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('nowhere', 'a', 'A', 'a');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', NULL, 'A', 'a');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', repeat('x', 2000), 'A', 'a');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', 'a', ' ', 'a');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', 'a', 'A', NULL);
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', 'a', 'A', 'a', metadata => '[]');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.embed('x', 'no-such-model');
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.embed('x', '../../etc');
-\set VERBOSITY default
+\echo :LAST_ERROR_SQLSTATE
+
 -- Documents that are odd are documents: empty, deep, endless.
 SELECT docsearch.index_doc('swiftui', 'odd/empty', 'Empty', '');
 SELECT docsearch.index_doc('swiftui', 'odd/fence', 'Open fence', E'# Open\n\n```sql\nSELECT 1;\n' || repeat(E'SELECT 2;\n', 200));

@@ -27,6 +27,7 @@ SELECT docsearch.embed_input(d.project_id, d.id + 1, 0) FROM docsearch.document 
 SELECT docsearch.index_doc('secrets', 'public/coffee', 'Coffee', 'At five.');
 SELECT docsearch.delete_doc('secrets', 'public/tea');
 SELECT docsearch.drop_project('secrets');
+SELECT docsearch.finish_load('secrets');
 RESET ROLE;
 
 -- Policies hold for writers too.

@@ -1,0 +1,42 @@
+"""A connection that searches all day stays as large as it was."""
+
+from pathlib import Path
+
+from conftest import Database, page
+
+MEBIBYTE = 1 << 20
+WARM_UP, SEARCHES = 50, 200
+CONTEXTS = "SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts"
+WORDS = ("button", "slider", "picture", "window", "session", "query", "table", "index")
+
+
+def private_bytes(pid: int) -> int:
+    """Anonymous resident memory of a process: what the Rust side allocates is in no context."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    kilobytes, = (int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+    return 1024 * kilobytes
+
+
+def test_searches_do_not_add_up_in_memory(database: Database):
+    database.execute("SELECT docsearch.create_project('kit')")
+    database.index("kit", *(page(word, f"How a {word} works.", category=word) for word in WORDS))
+    with database.connect(prepare_threshold=None) as connection:
+        def search(numbers: range) -> None:
+            for number in numbers:
+                word, other = WORDS[number % 8], WORDS[number // 8 % 8]
+                rows = connection.execute(
+                    "SELECT slug FROM search_docs(%s, filter => %s)",
+                    [f"{word} and {other} number {number}",
+                     f'{{"category": "{word}"}}' if number % 2 else None]).fetchall()
+                assert (word,) in rows
+
+        def sizes() -> tuple[int, int]:
+            contexts, = connection.execute(CONTEXTS).fetchone()
+            return int(contexts), private_bytes(connection.info.backend_pid)
+
+        search(range(WARM_UP))
+        contexts, private = sizes()
+        search(range(WARM_UP, WARM_UP + SEARCHES))
+        contexts_after, private_after = sizes()
+    assert contexts_after - contexts < MEBIBYTE // 4
+    assert private_after - private < 4 * MEBIBYTE

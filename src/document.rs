@@ -250,7 +250,7 @@ fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorRepo
         &format!(
             "SELECT p.name || '/' || d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
              WHERE $2::text IS NULL OR p.name = $2
-             ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug
+             ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug, p.name
              LIMIT 3"
         ),
         &[DatumWithOid::from(slug), DatumWithOid::from(project)],

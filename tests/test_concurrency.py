@@ -208,8 +208,11 @@ def test_searches_during_a_load_see_whole_documents(database, project):
         assert len(turns) == 1
 
 
-def test_a_load_is_cancelled_within_two_seconds_and_leaves_nothing(database, project):
-    docs = [page(f"long/{number}", f"word{number} " * 400) for number in range(200)]
+@pytest.mark.parametrize("docs", [
+    [page(f"long/{number}", f"word{number} " * 400) for number in range(200)],
+    [page("long", "".join(f"## Part {number}\n\n{'Some words. ' * 30}\n\n" for number in range(2500)))],
+], ids=["many pages", "one page of 1 MB"])
+def test_a_load_is_cancelled_within_two_seconds_and_leaves_nothing(database, project, docs):
     with database.connect() as loading, database.connect() as other, ThreadPoolExecutor(1) as pool:
         loading.execute("SELECT docsearch.embed('warm up')")
         before = other.execute("SELECT count(*) FROM docsearch.term_stat").fetchone()
@@ -223,8 +226,20 @@ def test_a_load_is_cancelled_within_two_seconds_and_leaves_nothing(database, pro
         assert time.monotonic() - cancelled < 2
         assert slugs(database, project) == []
         assert other.execute("SELECT count(*) FROM docsearch.term_stat").fetchone() == before
-        assert [row[1] for row in loading.execute(INDEX_DOCS, [project, Jsonb(docs[:1])])] == ["added"]
+        rows = loading.execute(INDEX_DOCS, [project, Jsonb([page("short", "text")])]).fetchall()
+    assert [row[1] for row in rows] == ["added"]
     assert_consistent(database)
+
+
+@pytest.mark.parametrize("prepare", ["SELECT 1", "SELECT docsearch.migrate()"],
+                         ids=["without tables", "without a model"])
+def test_first_projects_may_be_created_at_once(new_database, prepare):
+    """Each finds neither the tables nor the model's row, and one of them makes them."""
+    database = new_database()
+    database.execute(prepare)
+    at_once(lambda writer: database.execute("SELECT docsearch.create_project(%s)", f"project{writer}"))
+    assert database.execute("SELECT count(*) FROM docsearch.project") == [(WRITERS,)]
+    assert database.execute("SELECT count(*) FROM docsearch.model") == [(1,)]
 
 
 def test_statistics_are_read_without_waiting(database, project):

@@ -107,7 +107,6 @@ def changed(path: Path, change: Callable[[Path], object]) -> Iterator[None]:
     shutil.copy(path, kept)
     try:
         change(path)
-        path.exists() and path.chmod(0o644)
         yield
     finally:
         kept.replace(path)
@@ -218,6 +217,15 @@ def test_an_ordinary_role_neither_sets_nor_reads_the_paths(plain: Database, name
         values = connection.execute("SELECT value FROM docsearch.settings() WHERE name = %s",
                                     [f"docsearch.{name}"]).fetchall()
         assert values in ([], [(None,)])
+
+
+def test_an_ordinary_role_does_not_learn_the_paths_from_a_notice(site: Site, plain: Database):
+    with changed(site.models / GRAPH, empty):
+        rows = plain.execute("SELECT notice FROM search_docs('action', 'kit')")
+    assert rows
+    for notice, in rows:
+        assert notice.startswith("vector_unavailable: ")
+        assert str(site.models) not in notice
 
 
 @pytest.mark.parametrize("name", ["onnxruntime_path", "model_directory"])

@@ -4,8 +4,10 @@ from pathlib import Path
 
 from conftest import Database, page
 
-MEBIBYTE = 1 << 20
+KIBIBYTE = 1 << 10
 WARM_UP, SEARCHES = 50, 200
+# Measured: 8 KiB of private memory and none in contexts; a leak of 1 KiB a search gives 200.
+CONTEXT_GROWTH, PRIVATE_GROWTH = 64 * KIBIBYTE, 128 * KIBIBYTE
 CONTEXTS = "SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts"
 WORDS = ("button", "slider", "picture", "window", "session", "query", "table", "index")
 
@@ -14,7 +16,7 @@ def private_bytes(pid: int) -> int:
     """Anonymous resident memory of a process: what the Rust side allocates is in no context."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     kilobytes, = (int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
-    return 1024 * kilobytes
+    return KIBIBYTE * kilobytes
 
 
 def test_searches_do_not_add_up_in_memory(database: Database):
@@ -38,5 +40,5 @@ def test_searches_do_not_add_up_in_memory(database: Database):
         contexts, private = sizes()
         search(range(WARM_UP, WARM_UP + SEARCHES))
         contexts_after, private_after = sizes()
-    assert contexts_after - contexts < MEBIBYTE // 4
-    assert private_after - private < 4 * MEBIBYTE
+    assert contexts_after - contexts < CONTEXT_GROWTH
+    assert private_after - private < PRIVATE_GROWTH

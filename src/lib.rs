@@ -11,6 +11,7 @@ mod document;
 mod document_input;
 mod identifier;
 mod index;
+mod indexer;
 mod lexical;
 mod model;
 mod names;

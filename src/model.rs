@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docsearch_inference::{Embedder, Embeddings, Model, Options, Progress, Registry};
+use docsearch_inference::{Embedder, Embeddings, Error, Model, Options, Progress, Registry};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -59,7 +59,7 @@ pub(crate) mod docsearch {
         let mut vectors = vec![None; count];
         let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
         while let Some((index, vector)) = next_vector(batch.as_mut())? {
-            vectors[places[index]] = Some(vector);
+            vectors[places[index]] = Some(vector?);
         }
         Ok(TableIterator::new((1..).zip(vectors)))
     }
@@ -79,6 +79,7 @@ pub(crate) struct ModelRow {
     pub(crate) id: i32,
     pub(crate) name: String,
     pub(crate) background: f32,
+    pub(crate) digest: String,
 }
 
 impl ModelRow {
@@ -91,13 +92,14 @@ impl ModelRow {
 /// The model with this id.
 pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
     let row = statement::one(
-        "SELECT m.id, m.name, m.background FROM docsearch.model m WHERE m.id = $1",
+        "SELECT m.id, m.name, m.background, m.digest FROM docsearch.model m WHERE m.id = $1",
         &[DatumWithOid::from(id)],
         |row| {
             Ok(ModelRow {
                 id: row.required(1)?,
                 name: row.required(2)?,
                 background: row.required(3)?,
+                digest: row.required(4)?,
             })
         },
     )?;
@@ -150,13 +152,15 @@ unsafe extern "C-unwind" fn stop_models(_code: i32, _argument: pg_sys::Datum) {
 }
 
 /// The next vector of a batch with its index, or `None` after the last. Cancelling acts at once.
-pub(crate) fn next_vector(batch: &mut dyn Embeddings) -> Result<Option<(usize, Vec<f32>)>> {
+pub(crate) fn next_vector(batch: &mut dyn Embeddings) -> Result<Option<(usize, Result<Vec<f32>>)>> {
     loop {
         pgrx::check_for_interrupts!();
-        match batch.next_timeout(WAIT).map_err(|failure| inference(&failure))? {
-            Progress::Embedded(done) => return Ok(Some((done.index, done.vector))),
-            Progress::Finished => return Ok(None),
-            Progress::Pending => {}
+        match batch.next_timeout(WAIT) {
+            Ok(Progress::Embedded(done)) => return Ok(Some((done.index, Ok(done.vector)))),
+            Ok(Progress::Finished) => return Ok(None),
+            Ok(Progress::Pending) => {}
+            Err(Error::Passage { index, source }) => return Ok(Some((index, Err(inference(&source))))),
+            Err(failure) => return Err(inference(&failure)),
         }
     }
 }
@@ -218,6 +222,19 @@ pub(crate) fn register(name: &str) -> Result<i32> {
     if let Some(id) = known {
         return Ok(id);
     }
+    // Two first projects at once: the second waits here and then finds the model.
+    statement::execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended('docsearch.model', 0))",
+        &[],
+    )?;
+    let known = statement::change(
+        "SELECT m.id FROM docsearch.model m WHERE m.name = $1",
+        &[DatumWithOid::from(name)],
+        |row| row.required(1),
+    )?;
+    if let Some(&id) = known.first() {
+        return Ok(id);
+    }
     let model = load(name)?;
     let info = model.info();
     let digest = model.digest().map_err(|failure| inference(&failure))?;
@@ -268,15 +285,12 @@ fn background(model: &Model) -> Result<f32> {
     Ok(mean.clamp(0.0, 0.9))
 }
 
-/// The files of a model must be those that its vectors were made with.
-pub(crate) fn check_digest(row: &ModelRow, digest: &str) -> Result<()> {
-    let stored = statement::one(
-        "SELECT m.digest FROM docsearch.model m WHERE m.id = $1",
-        &[DatumWithOid::from(row.id)],
-        |row| row.required::<String>(1),
-    )?;
-    if stored.as_deref() == Some(digest) {
-        return Ok(());
+/// The model of a row, if its files are those that the row's vectors were made with.
+pub(crate) fn load_verified(row: &ModelRow) -> Result<Arc<Model>> {
+    let model = load(&row.name)?;
+    let digest = model.digest().map_err(|failure| inference(&failure))?;
+    if digest == row.digest {
+        return Ok(model);
     }
     Err(crate::report::error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -76,6 +76,8 @@ pub(crate) fn migrate() -> Result<i32> {
             "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('docsearch.schema_version', 0))",
             &[],
         )?;
+        // SAFETY: what the first call has committed is looked up afresh.
+        unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
         for (number, sql) in VERSIONS.iter().enumerate().skip(version()?) {
             Spi::run(sql).map_err(crate::report::internal)?;
             let number = i32::try_from(number + 1).map_err(crate::report::internal)?;

@@ -11,6 +11,7 @@ use docsearch_core::tsvector::{TsVector, Weight};
 use docsearch_inference::Embedder;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde_json::Value;
 
@@ -185,8 +186,8 @@ fn find(
 
 /// The query's vector; without a model the search goes on with keywords, and says so.
 fn embed(query: &Query, project: &Project, notices: &mut Vec<String>) -> Result<Option<Vec<f32>>> {
-    let name = project.model()?.name;
-    let embedded = model::load(&name).and_then(|model| {
+    let row = project.model()?;
+    let embedded = model::load_verified(&row).and_then(|model| {
         model
             .embed_query(&query.text)
             .map_err(|failure| crate::report::inference(&failure))
@@ -194,10 +195,14 @@ fn embed(query: &Query, project: &Project, notices: &mut Vec<String>) -> Result<
     match embedded {
         Ok(vector) => Ok(Some(vector)),
         Err(problem) => {
-            notices.push(format!(
-                "vector_unavailable: keywords only, since {}",
-                problem.message()
-            ));
+            // SAFETY: asks about the current user.
+            let detailed = unsafe { pg_sys::superuser() };
+            let reason = if detailed {
+                problem.message().to_owned()
+            } else {
+                format!("model \"{}\" cannot be used", row.name)
+            };
+            notices.push(format!("vector_unavailable: keywords only, since {reason}"));
             Ok(None)
         }
     }

@@ -9,7 +9,7 @@ use pgrx::prelude::*;
 use crate::report::Result;
 
 /// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned;
-/// only a cancelled query or a terminated backend go on as errors.
+/// only a cancelled query, a terminated backend and a deadlock go on as errors.
 pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the pattern of PL/pgSQL's exception blocks: context and resource owner are those of
     // the caller before and after.
@@ -61,7 +61,9 @@ impl Failure {
         let code = report.sql_error_code();
         let stops = matches!(
             code,
-            PgSqlErrorCode::ERRCODE_QUERY_CANCELED | PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN
+            PgSqlErrorCode::ERRCODE_QUERY_CANCELED
+                | PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN
+                | PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
         ) || matches!(caught, CaughtError::RustPanic { .. });
         if stops {
             return Self::Fatal(caught);

@@ -54,13 +54,12 @@ def new_database() -> Iterator[Callable[..., Database]]:
     """Makes databases, with the extension unless `extension` is false, that go with the module."""
     made: list[str] = []
 
-    def create(extension: bool = True, server: str = SERVER) -> Database:
+    def create(extension: bool = True) -> Database:
         name = f"test_{uuid4().hex[:12]}"
-        with psycopg.connect(server, autocommit=True) as connection:
+        with psycopg.connect(SERVER, autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        if server == SERVER:
-            made.append(name)
-        database = Database(make_conninfo(server, dbname=name))
+        made.append(name)
+        database = Database(make_conninfo(SERVER, dbname=name))
         if extension:
             database.execute(CREATE_EXTENSION)
         return database

@@ -143,9 +143,10 @@ def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, proje
         docs = Jsonb([page(slug, f"by {connection.info.backend_pid}") for slug in slugs])
         return connection.execute(INDEX_DOCS, [project, docs]).fetchall()
 
-    with (database.connect(autocommit=False) as has_a, database.connect(autocommit=False) as has_c,
-          database.connect() as first, database.connect() as second, database.connect() as watch,
-          ThreadPoolExecutor(2) as pool):
+    # Those that hold locks are closed first, whatever happens.
+    with (ThreadPoolExecutor(2) as pool, database.connect() as watch,
+          database.connect() as first, database.connect() as second,
+          database.connect(autocommit=False) as has_a, database.connect(autocommit=False) as has_c):
         if overtake == "insert":
             has_a.execute(INDEX_DOC, [project, "a", "A", "inserted"])
         else:

@@ -155,7 +155,7 @@ def test_dropping_the_extension_does_not_take_the_tables_along(new_database):
     database.index("kit", PAGES[0])
     with pytest.raises(psycopg.errors.DependentObjectsStillExist):
         database.execute("DROP EXTENSION pg_docsearch")
-    assert database.execute("SELECT slug FROM search_docs('Button')") == [("swiftui/button",)] * 1
+    assert database.execute("SELECT slug FROM search_docs('Button')") == [("swiftui/button",)]
 
 
 def test_an_extension_created_anew_works_with_the_old_tables(original, new_database, tmp_path):

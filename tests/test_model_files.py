@@ -93,6 +93,7 @@ def site() -> Iterator[Site]:
         yield Site(instance, models, database)
     finally:
         instance.remove_data()
+        shutil.rmtree(models)
 
 
 @pytest.fixture(scope="module")

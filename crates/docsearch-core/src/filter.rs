@@ -57,7 +57,7 @@ impl Filter {
             match key.as_str() {
                 "after" => parsed.after = Some(date(key, value)?),
                 "before" => parsed.before = Some(date(key, value)?),
-                field if FIELDS.contains(&field) => fields.push(condition(key, &[key.clone()], value)?),
+                field if FIELDS.contains(&field) => fields.push(condition(key, std::slice::from_ref(key), value)?),
                 _ => metadata.push(condition(key, &spellings(key), value)?),
             }
         }

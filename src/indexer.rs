@@ -1,0 +1,673 @@
+//! From documents to rows: cutting, embedding, writing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
+use docsearch_core::passage::{document_passage, passage};
+use docsearch_core::{keyword, markdown, name, token};
+use docsearch_inference::{Embedder, Embeddings, Model};
+use pgrx::JsonB;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+use crate::document_input::{DocumentInput, digest};
+use crate::owner::AsOwner;
+use crate::project::Project;
+use crate::report::{Result, error_with_hint, inference, internal};
+use crate::statistics::{Delta, Totals, chunk_frequencies};
+use crate::tsvector::TsVectorBytes;
+use crate::{lexical, model, statement, subtransaction, vectors};
+
+/// Documents that are read, cut and submitted together; bounds the memory of a call.
+const BATCH: usize = 64;
+/// How often a document is tried that others change at the same time.
+const ATTEMPTS: usize = 3;
+/// Keywords of a document.
+const KEYWORDS: usize = 12;
+/// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
+/// document: a tsvector holds less than 1 MB.
+const ONE_CHUNK_BYTES: usize = 256 * 1024;
+
+/// Whether one document's failure is an error of the call or a row of its result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnFailure {
+    Raise,
+    Return,
+}
+
+/// What became of a document.
+pub(crate) struct Outcome {
+    pub(crate) slug: Option<String>,
+    pub(crate) action: &'static str,
+    pub(crate) chunks: Option<i32>,
+    pub(crate) detail: Option<String>,
+}
+
+impl OnFailure {
+    fn settle(self, slug: String, problem: ErrorReport) -> Result<Outcome> {
+        match self {
+            Self::Raise => Err(problem),
+            Self::Return => {
+                let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
+                Ok(Outcome::failed(Some(slug), format!("{}{hint}", problem.message())))
+            }
+        }
+    }
+}
+
+impl Outcome {
+    fn written(document: &Planned) -> Self {
+        Self {
+            slug: Some(document.input.slug.clone()),
+            action: if document.known.is_some() { "changed" } else { "added" },
+            chunks: i32::try_from(document.chunks.len()).ok(),
+            detail: None,
+        }
+    }
+
+    pub(crate) fn failed(slug: Option<String>, detail: impl Into<String>) -> Self {
+        Self {
+            slug,
+            action: "failed",
+            chunks: None,
+            detail: Some(detail.into()),
+        }
+    }
+}
+
+/// Indexes documents that have been checked, and says what became of each.
+pub(crate) fn index(project: &Project, mut inputs: Vec<DocumentInput>, on_failure: OnFailure) -> Result<Vec<Outcome>> {
+    // Everybody takes locks in the order of slugs.
+    inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
+    let indexer = Indexer::open(project)?;
+    let mut outcomes = Vec::with_capacity(inputs.len());
+    let mut delta = Delta::default();
+    let mut inputs = inputs.into_iter().peekable();
+    while inputs.peek().is_some() {
+        let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
+        outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
+    }
+    let _owner = AsOwner::enter()?;
+    delta.write(project.id)?;
+    Ok(outcomes)
+}
+
+/// A document that was written by others each time, or that a policy hides.
+fn overtaken(slug: &str) -> ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+        format!("document \"{slug}\" was changed by others while it was indexed, or a policy hides it"),
+        "Index it again.",
+    )
+}
+
+/// A document that has to be written.
+struct Planned {
+    input: DocumentInput,
+    content_hash: String,
+    known: Option<Known>,
+    chunks: Vec<PlannedChunk>,
+    /// Places in the batch of passages, for the chunks that have to be embedded.
+    passages: Vec<(i32, usize)>,
+    keywords: Vec<String>,
+    summary: Option<String>,
+    words: i32,
+}
+
+/// A document as it was when the change of it was planned.
+struct Known {
+    id: i64,
+    content_hash: String,
+}
+
+struct PlannedChunk {
+    chunk: Chunk,
+    plain: String,
+    input_hash: String,
+}
+
+/// What is there of a document that changes.
+#[derive(Default)]
+pub(crate) struct Stored {
+    pub(crate) words: i64,
+    pub(crate) chunks: Vec<(i64, Vec<u8>)>,
+    /// Chunk numbers by hash, and hashes by chunk number.
+    by_hash: HashMap<String, i32>,
+    by_number: HashMap<i32, String>,
+}
+
+/// Vectors of passages, kept until their document is written.
+struct Vectors {
+    batch: Box<dyn Embeddings>,
+    ready: HashMap<usize, Result<Vec<f32>>>,
+}
+
+impl Vectors {
+    fn submit(model: &Model, passages: Vec<String>) -> Result<Self> {
+        let batch = model.embed_passages(passages).map_err(|failure| inference(&failure))?;
+        Ok(Self {
+            batch,
+            ready: HashMap::new(),
+        })
+    }
+
+    /// Waits for the vectors of a document: chunk numbers and vectors.
+    fn of(&mut self, document: &Planned) -> Result<Vec<(i32, Vec<f32>)>> {
+        let wanted = document.passages.iter();
+        wanted
+            .map(|&(chunk_no, place)| Ok((chunk_no, self.take(place)?)))
+            .collect()
+    }
+
+    fn take(&mut self, place: usize) -> Result<Vec<f32>> {
+        loop {
+            if let Some(vector) = self.ready.remove(&place) {
+                return vector;
+            }
+            let next = model::next_vector(self.batch.as_mut())?;
+            let (index, vector) = next.ok_or_else(|| internal("a passage has no vector"))?;
+            self.ready.insert(index, vector);
+        }
+    }
+}
+
+struct Indexer<'a> {
+    project: &'a Project,
+    model: Arc<Model>,
+    vector_table: String,
+    vector_schema: String,
+    digest: String,
+    limits: ChunkLimits,
+    totals: Totals,
+}
+
+impl<'a> Indexer<'a> {
+    fn open(project: &'a Project) -> Result<Self> {
+        let row = project.model()?;
+        let model = model::load_verified(&row)?;
+        let digest = row.digest.clone();
+        let limits = ChunkLimits {
+            max_tokens: model.info().passage_tokens + model.tokenizer().special_tokens(),
+            special_tokens: model.tokenizer().special_tokens(),
+            ..ChunkLimits::default()
+        };
+        let _owner = AsOwner::enter()?;
+        Ok(Self {
+            project,
+            vector_table: row.vector_table(),
+            vector_schema: vectors::schema()?,
+            digest,
+            limits,
+            totals: Totals::read(project.id)?,
+            model,
+        })
+    }
+
+    fn index_batch(
+        &self,
+        inputs: Vec<DocumentInput>,
+        on_failure: OnFailure,
+        delta: &mut Delta,
+    ) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(inputs.len());
+        let mut planned = Vec::new();
+        let mut passages = Vec::new();
+        for input in inputs {
+            match self.plan(input, &mut passages)? {
+                Ok(document) => planned.push(document),
+                Err(unchanged) => outcomes.push(unchanged),
+            }
+        }
+        // The lanes are at later documents while the first ones are written.
+        let mut vectors = Vectors::submit(&self.model, passages)?;
+        for document in planned {
+            outcomes.push(self.settle(document, &mut vectors, on_failure, delta)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Writes a document when its vectors are there. If others have written it in the meantime, it
+    /// is planned again before the next one is locked: everybody takes locks in the order of slugs.
+    fn settle(
+        &self,
+        mut document: Planned,
+        vectors: &mut Vectors,
+        on_failure: OnFailure,
+        delta: &mut Delta,
+    ) -> Result<Outcome> {
+        let slug = document.input.slug.clone();
+        let mut again;
+        let mut vectors = vectors;
+        for _ in 0..ATTEMPTS {
+            let embedded = vectors.of(&document);
+            let written = embedded.and_then(|embedded| match on_failure {
+                OnFailure::Raise => self.write(&document, embedded),
+                OnFailure::Return => subtransaction::run(|| self.write(&document, embedded)),
+            });
+            match written {
+                Ok(Some(change)) => {
+                    delta.add(change);
+                    return Ok(Outcome::written(&document));
+                }
+                Ok(None) => {}
+                Err(problem) => return on_failure.settle(slug, problem),
+            }
+            let mut passages = Vec::new();
+            match self.plan(document.input, &mut passages)? {
+                Ok(planned) => document = planned,
+                Err(unchanged) => return Ok(unchanged),
+            }
+            again = Vectors::submit(&self.model, passages)?;
+            vectors = &mut again;
+        }
+        let problem = overtaken(&slug);
+        on_failure.settle(slug, problem)
+    }
+
+    /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
+    fn plan(&self, input: DocumentInput, passages: &mut Vec<String>) -> Result<std::result::Result<Planned, Outcome>> {
+        pgrx::check_for_interrupts!();
+        let content_hash = input.content_hash(&self.digest);
+        let known = statement::one(
+            "SELECT d.id, d.content_hash, d.chunk_count FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.slug = $2",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(input.slug.as_str()),
+            ],
+            |row| {
+                Ok((
+                    row.required::<i64>(1)?,
+                    row.required::<String>(2)?,
+                    row.required::<i32>(3)?,
+                ))
+            },
+        )?;
+        if let Some((_, _, chunks)) = known.as_ref().filter(|(_, hash, _)| *hash == content_hash) {
+            return Ok(Err(Outcome {
+                slug: Some(input.slug),
+                action: "unchanged",
+                chunks: Some(*chunks),
+                detail: None,
+            }));
+        }
+        let known = known.map(|(id, content_hash, _)| Known { id, content_hash });
+        let body = input.body.as_deref().unwrap_or_default();
+        let plain = markdown::plain_text(body);
+        let chunks = if self.project.one_vector {
+            self.one_chunk(&input, body)
+        } else {
+            self.chunks(&input, body)?
+        };
+        let stored = match &known {
+            Some(known) => self.stored(known.id)?,
+            None => Stored::default(),
+        };
+        let mut wanted = Vec::new();
+        for (chunk_no, chunk) in (0i32..).zip(&chunks) {
+            let kept = stored.by_number.get(&chunk_no) == Some(&chunk.input_hash)
+                || stored.by_hash.contains_key(&chunk.input_hash);
+            if !kept {
+                wanted.push((chunk_no, passages.len()));
+                passages.push(self.passage(&input, chunk, body));
+            }
+        }
+        let keywords = if input.keywords.is_empty() {
+            self.keywords(&plain, body)?
+        } else {
+            input.keywords.clone()
+        };
+        Ok(Ok(Planned {
+            words: i32::try_from(token::word_count(&plain)).map_err(internal)?,
+            summary: input.summary.clone().or_else(|| markdown::lead_paragraph(body)),
+            content_hash,
+            known,
+            chunks,
+            passages: wanted,
+            keywords,
+            input,
+        }))
+    }
+
+    fn chunks(&self, input: &DocumentInput, body: &str) -> Result<Vec<PlannedChunk>> {
+        let tokenizer = self.model.tokenizer();
+        let counter = |text: &str| {
+            pgrx::check_for_interrupts!();
+            tokenizer.count(text).unwrap_or(text.len())
+        };
+        let chunked = chunk_document(&input.title, body, input.summary.as_deref(), &counter, &self.limits);
+        Ok(chunked
+            .chunks
+            .into_iter()
+            .map(|chunk| PlannedChunk {
+                plain: markdown::plain_text(&chunk.body),
+                input_hash: digest(&[&self.digest, &passage(&input.title, &chunk.heading_path, &chunk.body)]),
+                chunk,
+            })
+            .collect())
+    }
+
+    fn one_chunk(&self, input: &DocumentInput, body: &str) -> Vec<PlannedChunk> {
+        let mut end = body.len().min(ONE_CHUNK_BYTES);
+        while !body.is_char_boundary(end) {
+            end -= 1;
+        }
+        let chunk = Chunk {
+            chunk_no: 0,
+            kind: ChunkKind::Summary,
+            heading_path: Vec::new(),
+            also_under: Vec::new(),
+            anchor: String::new(),
+            body: body[..end].to_owned(),
+            token_count: self.limits.max_tokens,
+        };
+        vec![PlannedChunk {
+            plain: markdown::plain_text(&chunk.body),
+            input_hash: digest(&[&self.digest, &document_passage(&input.title, body)]),
+            chunk,
+        }]
+    }
+
+    fn passage(&self, input: &DocumentInput, planned: &PlannedChunk, body: &str) -> String {
+        if self.project.one_vector {
+            document_passage(&input.title, body)
+        } else {
+            passage(&input.title, &planned.chunk.heading_path, &planned.chunk.body)
+        }
+    }
+
+    fn keywords(&self, plain: &str, body: &str) -> Result<Vec<String>> {
+        let candidates = keyword::candidates(plain);
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds: Vec<i32> = candidates.iter().map(|candidate| candidate.kind as i32).collect();
+        let words: Vec<&str> = candidates.iter().map(|candidate| candidate.word.as_str()).collect();
+        let lexemes = lexical::lexemes(&self.project.text_config, &kinds, &words)?;
+        let _owner = AsOwner::enter()?;
+        let frequencies = chunk_frequencies(self.project.id, lexemes.iter().flatten().cloned().collect())?;
+        let idf: Vec<f32> = lexemes
+            .iter()
+            .map(|lexemes| {
+                let frequency = lexemes.first().and_then(|lexeme| frequencies.get(lexeme));
+                docsearch_core::bm25::idf(self.totals.chunks, frequency.copied().unwrap_or(0.0))
+            })
+            .collect();
+        Ok(keyword::select(
+            &candidates,
+            &idf,
+            &markdown::code_identifiers(body),
+            KEYWORDS,
+        ))
+    }
+
+    /// Writes a document and all that is derived from it; `vectors` are those of its new chunks.
+    /// `None` if another transaction has written it since it was planned.
+    fn write(&self, document: &Planned, vectors: Vec<(i32, Vec<f32>)>) -> Result<Option<Delta>> {
+        let mut delta = Delta::default();
+        let stored = match &document.known {
+            Some(known) if !self.lock(known)? => return Ok(None),
+            Some(known) => {
+                let stored = self.stored(known.id)?;
+                delta.count(-1, stored.words, &stored.chunks);
+                stored
+            }
+            None => Stored::default(),
+        };
+        let Some(id) = self.write_document(document)? else {
+            return Ok(None);
+        };
+        let _owner = AsOwner::enter()?;
+        let moved = self.moved_vectors(id, document, &stored)?;
+        let terms = self.write_chunks(id, document)?;
+        for (chunk_no, vector) in moved.into_iter().chain(vectors) {
+            self.store_vector(id, chunk_no, vector)?;
+        }
+        self.write_names(id, &document.input)?;
+        delta.count(1, document.words.into(), &terms);
+        Ok(Some(delta))
+    }
+
+    /// Locks a document; whether it is still as it was.
+    fn lock(&self, known: &Known) -> Result<bool> {
+        let hash = statement::change(
+            "SELECT d.content_hash FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR UPDATE",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(known.id)],
+            |row| row.required::<String>(1),
+        )?;
+        Ok(hash.first() == Some(&known.content_hash))
+    }
+
+    /// Inserts or updates the row that row-level security is about: as the caller.
+    fn write_document(&self, document: &Planned) -> Result<Option<i64>> {
+        let input = &document.input;
+        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        let mut args = vec![
+            DatumWithOid::from(self.project.id),
+            DatumWithOid::from(input.slug.as_str()),
+            DatumWithOid::from(input.title.as_str()),
+            DatumWithOid::from(input.kind.as_deref()),
+            DatumWithOid::from(input.category.as_deref()),
+            DatumWithOid::from(input.version.as_deref()),
+            DatumWithOid::from(document.summary.as_deref()),
+            DatumWithOid::from(document.keywords.clone()),
+            DatumWithOid::from(input.source_urls.clone()),
+            DatumWithOid::from(input.source_path.as_deref()),
+            DatumWithOid::from(input.source_root.as_deref()),
+            DatumWithOid::from(input.metadata.clone().map(JsonB)),
+            DatumWithOid::from(input.body.as_deref()),
+            DatumWithOid::from(document.content_hash.as_str()),
+            DatumWithOid::from(document.words),
+            DatumWithOid::from(chunk_count),
+            DatumWithOid::from(input.published_at.as_deref()),
+        ];
+        let written = match &document.known {
+            None => statement::change(
+                "INSERT INTO docsearch.document
+                     (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
+                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{}'), $13, $14, $15, $16,
+                         $17::timestamptz)
+                 ON CONFLICT (project_id, slug) DO NOTHING RETURNING id",
+                &args,
+                |row| row.required::<i64>(1),
+            ),
+            Some(known) => {
+                args.push(DatumWithOid::from(known.id));
+                statement::change(
+                    "UPDATE docsearch.document d
+                     SET slug = $2, title = $3, kind = $4, category = $5, version = $6, summary = $7,
+                         keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
+                         metadata = coalesce($12, '{}'), body = $13, content_hash = $14, term_count = $15,
+                         chunk_count = $16, published_at = $17::timestamptz, updated_at = now()
+                     WHERE d.project_id = $1 AND d.id = $18 RETURNING d.id",
+                    &args,
+                    |row| row.required::<i64>(1),
+                )
+            }
+        }?;
+        Ok(written.first().copied())
+    }
+
+    fn write_chunks(&self, id: i64, document: &Planned) -> Result<Vec<(i64, Vec<u8>)>> {
+        let count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        statement::execute(
+            "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(count),
+            ],
+        )?;
+        let keywords = document.keywords.join(" ");
+        let mut written = Vec::with_capacity(document.chunks.len());
+        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
+            let chunk = &planned.chunk;
+            let headings: Vec<&str> = chunk
+                .heading_path
+                .iter()
+                .chain(chunk.also_under.iter().flatten())
+                .map(String::as_str)
+                .collect();
+            let headings = headings.join("\n");
+            let words = token::word_count(&planned.plain)
+                + token::word_count(&headings)
+                + token::word_count(&document.input.title);
+            let words = i32::try_from(words).map_err(internal)?;
+            let keywords = if chunk_no == 0 { keywords.as_str() } else { "" };
+            let terms = statement::change(
+                // The body comes first: its positions are then those of its own tokens.
+                "INSERT INTO docsearch.chunk
+                     (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
+                      term_count, input_hash, terms)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+                         to_tsvector($11::regconfig, $12)
+                         || setweight(to_tsvector($11::regconfig, $13), 'A')
+                         || setweight(to_tsvector($11::regconfig, $14), 'B')
+                         || setweight(to_tsvector($11::regconfig, $15), 'C'))
+                 ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
+                 SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
+                     body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
+                     input_hash = excluded.input_hash, terms = excluded.terms
+                 RETURNING terms",
+                &[
+                    DatumWithOid::from(self.project.id),
+                    DatumWithOid::from(id),
+                    DatumWithOid::from(chunk_no),
+                    DatumWithOid::from(match chunk.kind {
+                        ChunkKind::Summary => "summary",
+                        ChunkKind::Body => "body",
+                    }),
+                    DatumWithOid::from(chunk.heading_path.clone()),
+                    DatumWithOid::from(chunk.anchor.as_str()),
+                    DatumWithOid::from(chunk.body.as_str()),
+                    DatumWithOid::from(i32::try_from(chunk.token_count).map_err(internal)?),
+                    DatumWithOid::from(words),
+                    DatumWithOid::from(planned.input_hash.as_str()),
+                    DatumWithOid::from(self.project.text_config.as_str()),
+                    DatumWithOid::from(planned.plain.as_str()),
+                    DatumWithOid::from(document.input.title.as_str()),
+                    DatumWithOid::from(headings.as_str()),
+                    DatumWithOid::from(keywords),
+                ],
+                |row| Ok(row.required::<TsVectorBytes>(1)?.as_bytes().to_vec()),
+            )?;
+            written.extend(terms.into_iter().map(|terms| (i64::from(words), terms)));
+        }
+        Ok(written)
+    }
+
+    fn write_names(&self, id: i64, input: &DocumentInput) -> Result<()> {
+        let aliases: Vec<&str> = input
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.get("aliases")?.as_array())
+            .into_iter()
+            .flatten()
+            .filter_map(|alias| alias.as_str())
+            .collect();
+        let (keys, kinds): (Vec<String>, Vec<String>) = name::page_names(&input.title, &input.slug, aliases)
+            .into_iter()
+            .map(|name| (name.key, name.kind.as_str().to_owned()))
+            .unzip();
+        statement::execute(
+            "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(id)],
+        )?;
+        statement::execute(
+            "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
+             SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(keys),
+                DatumWithOid::from(kinds),
+            ],
+        )
+    }
+
+    fn stored(&self, id: i64) -> Result<Stored> {
+        let _owner = AsOwner::enter()?;
+        read_stored(self.project, id)
+    }
+
+    /// Vectors of chunks whose text is the same and whose number is another.
+    fn moved_vectors(&self, id: i64, document: &Planned, stored: &Stored) -> Result<Vec<(i32, Vec<f32>)>> {
+        let mut moved = Vec::new();
+        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
+            let stays = stored.by_number.get(&chunk_no) == Some(&planned.input_hash);
+            let embedded = document.passages.iter().any(|&(number, _)| number == chunk_no);
+            let Some(&from) = stored.by_hash.get(&planned.input_hash).filter(|_| !stays && !embedded) else {
+                continue;
+            };
+            let table = &self.vector_table;
+            let vector = statement::one(
+                &format!(
+                    "SELECT v.embedding::real[] FROM {table} v
+                     WHERE v.project_id = $1 AND v.document_id = $2 AND v.chunk_no = $3"
+                ),
+                &[
+                    DatumWithOid::from(self.project.id),
+                    DatumWithOid::from(id),
+                    DatumWithOid::from(from),
+                ],
+                |row| row.required::<Vec<f32>>(1),
+            )?;
+            moved.extend(vector.map(|vector| (chunk_no, vector)));
+        }
+        Ok(moved)
+    }
+
+    /// Stores the vector of a chunk. Runs as the owner.
+    fn store_vector(&self, document: i64, chunk_no: i32, vector: Vec<f32>) -> Result<()> {
+        let (table, schema) = (&self.vector_table, &self.vector_schema);
+        statement::execute(
+            &format!(
+                "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
+                 VALUES ($1, $2, $3, $4::real[]::{schema}.halfvec)
+                 ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE SET embedding = excluded.embedding"
+            ),
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(document),
+                DatumWithOid::from(chunk_no),
+                DatumWithOid::from(vector),
+            ],
+        )
+    }
+}
+
+/// What is stored of a document. Runs as the owner.
+pub(crate) fn read_stored(project: &Project, id: i64) -> Result<Stored> {
+    let words = statement::one(
+        "SELECT d.term_count::bigint FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        |row| row.required::<i64>(1),
+    )?;
+    let mut stored = Stored {
+        words: words.unwrap_or(0),
+        ..Stored::default()
+    };
+    let chunks = statement::rows(
+        "SELECT c.chunk_no, c.input_hash, c.term_count::bigint, c.terms FROM docsearch.chunk c
+         WHERE c.project_id = $1 AND c.document_id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        |row| {
+            let terms: TsVectorBytes = row.required(4)?;
+            Ok((
+                row.required::<i32>(1)?,
+                row.required::<String>(2)?,
+                row.required::<i64>(3)?,
+                terms.as_bytes().to_vec(),
+            ))
+        },
+    )?;
+    for (chunk_no, hash, words, terms) in chunks {
+        stored.by_hash.insert(hash.clone(), chunk_no);
+        stored.by_number.insert(chunk_no, hash);
+        stored.chunks.push((words, terms));
+    }
+    Ok(stored)
+}

@@ -27,6 +27,7 @@ fn load_doc(
 /// Several documents: a slug that cannot be loaded has its error in its row.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::type_complexity)]
 fn load_docs(
     slugs: Vec<Option<String>>,
     include_sections: default!(Option<bool>, true),

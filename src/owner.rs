@@ -86,9 +86,8 @@ impl LocalSettings {
     /// Sets each parameter to its value, as the session's user may.
     pub(crate) fn apply(settings: &[(&str, &str)]) -> Result<Self> {
         // SAFETY: the level is closed on drop, and by Postgres at an abort.
-        let local = Self {
-            level: unsafe { pg_sys::NewGUCNestLevel() },
-        };
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        let local = Self { level };
         for (name, value) in settings {
             let name = CString::new(*name).map_err(crate::report::internal)?;
             let value = CString::new(*value).map_err(crate::report::internal)?;
@@ -112,8 +111,9 @@ impl LocalSettings {
 
 impl Drop for LocalSettings {
     fn drop(&mut self) {
-        // SAFETY: closes the level that `apply` opened. During an abort Postgres closes it.
+        // During an abort Postgres closes the level itself.
         if !std::thread::panicking() {
+            // SAFETY: closes the level that `apply` opened.
             unsafe { pg_sys::AtEOXact_GUC(true, self.level) };
         }
     }

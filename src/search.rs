@@ -1,6 +1,7 @@
 //! `search_docs`: from a query to rows.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use docsearch_core::filter::{Filter, FilterError};
 use docsearch_core::markdown;
@@ -162,8 +163,8 @@ fn find(
     let mut analysed: HashMap<&str, Vec<Term>> = HashMap::new();
     let mut ranked = Vec::new();
     for (place, project) in projects.iter().enumerate() {
-        if !embeddings.contains_key(&project.model_id) {
-            embeddings.insert(project.model_id, embed(query, project, &mut notices)?);
+        if let Entry::Vacant(entry) = embeddings.entry(project.model_id) {
+            entry.insert(embed(query, project, &mut notices)?);
         }
         if !analysed.contains_key(project.text_config.as_str()) {
             let terms = lexical::terms(query, &project.text_config, config.part_weight)?;

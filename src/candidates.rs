@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::config::SearchConfig;
 use crate::lexical::Lexical;
+use crate::model::ModelRow;
 use crate::names::{self, NameMatch};
 use crate::owner::AsOwner;
 use crate::project::Project;
@@ -64,7 +65,15 @@ impl Search<'_> {
             Totals::read(project.id)?
         };
         loop {
-            let mut legs = self.run_legs(project, terms, embedding, listed.as_deref(), (window, budget), totals)?;
+            let mut legs = self.run_legs(
+                project,
+                &model,
+                terms,
+                embedding,
+                listed.as_deref(),
+                (window, budget),
+                totals,
+            )?;
             let visible = self.visible(project, &legs.evidence, &legs.names)?;
             let enough = visible.len() >= self.config.wanted();
             if restricted && !enough && (window as f64) < totals.chunks {
@@ -119,9 +128,11 @@ impl Search<'_> {
         Ok(few.then_some(documents))
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn run_legs(
         &self,
         project: &Project,
+        model: &ModelRow,
         terms: &[Term],
         embedding: Option<&[f32]>,
         documents: Option<&[i64]>,
@@ -147,7 +158,7 @@ impl Search<'_> {
         let best = keep_best(&mut evidence, &lexical, &self.config.weights, window);
         let summaries = names.keys().map(|&document| ChunkId { document, chunk: 0 });
         if let Some(embedding) = embedding {
-            let vectors = VectorTable::of(&project.model()?)?;
+            let vectors = VectorTable::of(model)?;
             let few = totals.chunks <= self.config.exact_search_limit as f64;
             let method = if few || documents.is_some() {
                 Method::Exact

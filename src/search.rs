@@ -285,17 +285,19 @@ fn present(
     config: &SearchConfig,
     notice: Option<String>,
 ) -> Result<Vec<Hit>> {
-    let mut hits = Vec::with_capacity(chosen.len());
+    let mut shown = Vec::with_capacity(chosen.len());
     for result in chosen {
+        let document = shown_document(&projects[result.project], result.chunk.document)?;
+        shown.extend(document.map(|document| (result, document)));
+    }
+    let _owner = AsOwner::enter()?;
+    let hits = shown.into_iter().map(|(result, document)| {
         let project = &projects[result.project];
-        let Some(document) = shown_document(project, result.chunk.document)? else {
-            continue;
-        };
         let terms = analysed
             .get(project.text_config.as_str())
             .map_or(&[][..], Vec::as_slice);
         let (section, snippet) = shown_section(project, result.chunk, terms, config.snippet_length)?;
-        hits.push(Hit {
+        Ok(Hit {
             chunk: result.chunk,
             slug: document.slug,
             title: document.title,
@@ -311,9 +313,9 @@ fn present(
             additional: result.additional,
             snippet,
             notice: notice.clone(),
-        });
-    }
-    Ok(hits)
+        })
+    });
+    hits.collect()
 }
 
 fn confidence(score: f32, config: &SearchConfig) -> &'static str {
@@ -358,9 +360,8 @@ fn shown_document(project: &Project, document: i64) -> Result<Option<ShownDocume
     )
 }
 
-/// Heading path and snippet of a section whose document the caller sees.
+/// Heading path and snippet of a section whose document the caller sees. Runs as the owner.
 fn shown_section(project: &Project, chunk: ChunkId, terms: &[Term], length: usize) -> Result<(String, String)> {
-    let _owner = AsOwner::enter()?;
     let shown = statement::one(
         "SELECT c.heading_path, c.body, c.terms FROM docsearch.chunk c
          WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",

@@ -5,7 +5,8 @@ Throughput: pages are indexed by `docsearch.index_docs`, and the texts it
 embedded are then run through the same model file by a bare ONNX Runtime loop
 with as many threads, tokenised beforehand. Both in turns; medians are printed.
 
-Latency: every query once through `search_docs` on one warm connection.
+Latency: every query once through `search_docs` on one warm connection, in turns
+with its embedding alone, which depends on the processor most of all.
 """
 
 import argparse
@@ -171,19 +172,27 @@ def queries(connection: psycopg.Connection, data: Path | None) -> tuple[str, lis
         return project, [json.loads(line)["text"] for line in lines]
 
 
+def milliseconds(connection: psycopg.Connection, statement: str, *parameters: str) -> float:
+    """How long a statement takes, its rows fetched."""
+    start = time.perf_counter()
+    connection.execute(statement, parameters).fetchall()
+    return (time.perf_counter() - start) * 1000
+
+
 def latency(url: str, data: Path | None) -> dict:
-    """Milliseconds of a `search_docs` call, the query's embedding included."""
+    """Milliseconds of a `search_docs` call, the query's embedding included, and of that alone."""
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
         project, texts = queries(connection, data)
-        taken = []
+        search, embedding = [], []
         for text in texts[:WARM_UP] + texts:
-            start = time.perf_counter()
-            connection.execute("SELECT slug, score FROM search_docs(%s, project => %s)",
-                               (text, project)).fetchall()
-            taken.append((time.perf_counter() - start) * 1000)
-    taken = taken[WARM_UP:]
-    return {"project": project, "queries": len(taken), "mean_ms": statistics.fmean(taken),
-            "p50_ms": float(np.percentile(taken, 50)), "p95_ms": float(np.percentile(taken, 95))}
+            search.append(milliseconds(
+                connection, "SELECT slug, score FROM search_docs(%s, project => %s)", text, project))
+            embedding.append(milliseconds(
+                connection, "SELECT docsearch.query_embedding(%s)", text))
+    search, embedding = search[WARM_UP:], embedding[WARM_UP:]
+    return {"project": project, "queries": len(search), "mean_ms": statistics.fmean(search),
+            "p50_ms": float(np.percentile(search, 50)), "p95_ms": float(np.percentile(search, 95)),
+            "embedding_p50_ms": float(np.percentile(embedding, 50))}
 
 
 def main() -> None:
@@ -206,6 +215,7 @@ def main() -> None:
           f"({indexing['chunks']} chunks, {indexing['tokens']} tokens, "
           f"{indexing['threads']} threads)")
     print(f"search    p50 {search['p50_ms']:.1f} ms, p95 {search['p95_ms']:.1f} ms "
+          f"of which embedding {search['embedding_p50_ms']:.1f} ms "
           f"({search['queries']} queries on {search['project']})")
     print(f"report    {path}")
 

@@ -29,7 +29,7 @@ fn load_doc(
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::type_complexity)]
 fn load_docs(
-    slugs: Vec<Option<String>>,
+    slugs: Option<Vec<Option<String>>>,
     include_sections: default!(Option<bool>, true),
     include_metadata: default!(Option<bool>, true),
     project: default!(Option<&str>, "NULL"),
@@ -48,6 +48,7 @@ fn load_docs(
     if let Some(name) = project {
         project::by_name(name)?;
     }
+    let slugs = slugs.ok_or_else(|| invalid("slugs must not be null", "list_docs() lists the slugs."))?;
     let rows = slugs.into_iter().map(|slug| {
         let loaded = match slug.as_deref() {
             Some(given) if !given.trim().is_empty() => load(given, project, &shape),

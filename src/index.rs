@@ -24,7 +24,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]
     fn index_doc(
-        project: &str,
+        project: Option<&str>,
         slug: Option<String>,
         title: Option<String>,
         body: Option<String>,
@@ -39,7 +39,7 @@ mod docsearch {
         source_root: default!(Option<String>, "NULL"),
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
     ) -> Result<String> {
-        let project = project::by_name(project)?;
+        let project = project::given(project)?;
         let input = DocumentInput {
             slug: slug.unwrap_or_default(),
             title: title.unwrap_or_default(),
@@ -67,8 +67,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn index_docs(
-        project: &str,
-        docs: JsonB,
+        project: Option<&str>,
+        docs: Option<JsonB>,
     ) -> Result<
         TableIterator<
             'static,
@@ -80,8 +80,8 @@ mod docsearch {
             ),
         >,
     > {
-        let project = project::by_name(project)?;
-        let serde_json::Value::Array(docs) = docs.0 else {
+        let project = project::given(project)?;
+        let Some(JsonB(serde_json::Value::Array(docs))) = docs else {
             return Err(invalid(
                 "docs must be a JSON array of objects",
                 DocumentInput::KEYS_HINT,

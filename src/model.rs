@@ -46,10 +46,11 @@ pub(crate) mod docsearch {
     #[pg_extern(stable, parallel_restricted, cost = 100000)]
     #[search_path(pg_catalog, pg_temp)]
     fn passage_embeddings(
-        passages: Vec<Option<String>>,
+        passages: Option<Vec<Option<String>>>,
         model: default!(Option<&str>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
         let model = load(&model_name(model)?)?;
+        let passages = passages.unwrap_or_default();
         let count = passages.len();
         let (places, texts): (Vec<usize>, Vec<String>) = passages
             .into_iter()

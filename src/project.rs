@@ -115,6 +115,11 @@ pub(crate) fn selected(name: Option<&str>) -> Result<Vec<Project>> {
     read("WHERE $1::text IS NULL ORDER BY p.id", None)
 }
 
+/// The project that an argument names, which must not be NULL.
+pub(crate) fn given(name: Option<&str>) -> Result<Project> {
+    by_name(name.ok_or_else(|| invalid("project must not be null", "Give the name of a project."))?)
+}
+
 /// The project of this name, or an error whose hint lists the nearest names.
 pub(crate) fn by_name(name: &str) -> Result<Project> {
     if !schema::exists()? {

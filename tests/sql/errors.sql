@@ -21,6 +21,12 @@ SELECT * FROM search_docs('x', config => '[]');
 \echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('nowhere', 'a', 'A', 'a');
 \echo :LAST_ERROR_SQLSTATE
+SELECT docsearch.index_doc(NULL, 'a', 'A', 'a');
+\echo :LAST_ERROR_SQLSTATE
+SELECT docsearch.index_docs('swiftui', NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT load_docs(NULL);
+\echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', NULL, 'A', 'a');
 \echo :LAST_ERROR_SQLSTATE
 SELECT docsearch.index_doc('swiftui', repeat('x', 2000), 'A', 'a');
@@ -36,6 +42,7 @@ SELECT docsearch.embed('x', 'no-such-model');
 SELECT docsearch.embed('x', '../../etc');
 \echo :LAST_ERROR_SQLSTATE
 
+SELECT docsearch.embed_passages(NULL) IS NULL, docsearch.embed_passages('{}') IS NULL;
 -- Documents that are odd are documents: empty, deep, endless.
 SELECT docsearch.index_doc('swiftui', 'odd/empty', 'Empty', '');
 SELECT docsearch.index_doc('swiftui', 'odd/fence', 'Open fence', E'# Open\n\n```sql\nSELECT 1;\n' || repeat(E'SELECT 2;\n', 200));

@@ -32,7 +32,7 @@ from tokenizers import Tokenizer
 import server
 import toolchain
 
-SOURCE, PROJECT = "bench_source", "bench"
+PROJECT = "bench"
 BATCH = 32
 WARM_UP = 20
 
@@ -85,14 +85,13 @@ def run_cli(*arguments: str | Path) -> None:
         raise SystemExit("docsearch failed")
 
 
-def source_documents(connection: psycopg.Connection, limit: int) -> list[dict]:
-    """Django's pages as `index_docs` takes them, read by the command-line program."""
-    run_cli("index", toolchain.documentation(), "--project", SOURCE)
-    rows = connection.execute(
-        "SELECT d.slug, d.title, d.body, d.category FROM docsearch.document d "
-        "JOIN docsearch.project p ON p.id = d.project_id "
-        "WHERE p.name = %s ORDER BY d.slug LIMIT %s", (SOURCE, limit))
-    return [dict(zip(("slug", "title", "body", "category"), row)) for row in rows]
+def source_documents(limit: int) -> list[dict]:
+    """Django's pages as the command-line program reads them for `index_docs`."""
+    program = toolchain.target_directory() / "release" / "docsearch"
+    command = [program, "index", toolchain.documentation(), "--project", PROJECT, "--dry-run"]
+    read = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    documents = [json.loads(line) for line in read.stdout.splitlines() if line.startswith("{")]
+    return sorted(documents, key=lambda document: document["slug"])[:limit]
 
 
 def batches(documents: list[dict]) -> Iterator[list[dict]]:
@@ -137,7 +136,7 @@ def throughput(url: str, threads: int, rounds: int, limit: int) -> dict:
     """Chunks a second of the extension and of the bare loop."""
     with psycopg.connect(url, autocommit=True) as connection:
         set_threads(connection, threads)
-        documents = source_documents(connection, limit)
+    documents = source_documents(limit)
     with psycopg.connect(url, autocommit=True) as connection:
         index_seconds(connection, documents)
         texts = embedded_texts(connection)
@@ -149,7 +148,6 @@ def throughput(url: str, threads: int, rounds: int, limit: int) -> dict:
             taken["extension"].append(index_seconds(connection, documents))
             print(f"round {number + 1}: bare loop {taken['bare'][-1]:.1f} s, "
                   f"index_docs {taken['extension'][-1]:.1f} s", flush=True)
-        connection.execute("SELECT docsearch.drop_project(%s)", (PROJECT,))
     median = {name: statistics.median(seconds) for name, seconds in taken.items()}
     return {"documents": len(documents), "chunks": len(texts), "threads": threads,
             "tokens": sum(ids.size for ids in tokens),
@@ -159,12 +157,12 @@ def throughput(url: str, threads: int, rounds: int, limit: int) -> dict:
 
 
 def queries(connection: psycopg.Connection, data: Path | None) -> tuple[str, list[str]]:
-    """The project to search and the queries: a data set's, or the titles of Django's pages."""
+    """The project to search and the queries: a data set's, or the titles of the pages that were indexed."""
     if data is None:
         rows = connection.execute(
             "SELECT d.title FROM docsearch.document d JOIN docsearch.project p "
-            "ON p.id = d.project_id WHERE p.name = %s ORDER BY d.slug", (SOURCE,))
-        return SOURCE, [title for (title,) in rows]
+            "ON p.id = d.project_id WHERE p.name = %s ORDER BY d.slug", (PROJECT,))
+        return PROJECT, [title for (title,) in rows]
     project = f"eval_{data.resolve().name}"
     report = toolchain.target_directory() / "bench" / "eval.json"
     run_cli("eval", data, "--project", project, "--report", report)

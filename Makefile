@@ -29,6 +29,7 @@ help:
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
 ## make bench [DATA=dir]       indexing throughput and search latency
+## make cli                     build the command-line program, target/release/docsearch
 ## make model                  build the embedding model; prints its directory
 
 .PHONY: demo

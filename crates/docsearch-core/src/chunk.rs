@@ -99,22 +99,11 @@ pub struct Chunked {
     pub duplicates: usize,
 }
 
-/// What precedes a chunk's body where it is embedded: `title > heading > heading`.
-pub fn context(title: &str, heading_path: &[String]) -> String {
-    let headings = heading_path.iter().map(String::as_str);
-    let parts: Vec<&str> = [title]
-        .into_iter()
-        .chain(headings)
-        .filter(|part| !part.is_empty())
-        .collect();
-    parts.join(" > ")
-}
-
 /// Cuts a document into chunks.
 ///
 /// Chunk 0 is the summary: `summary`, or else the lead paragraph up to half of the budget. A document that fits one
 /// chunk has only that, with its whole text. Body chunks hold at most `max_tokens` together with the special tokens and
-/// the [`context`]; only code blocks and tables go beyond it, up to four times, before they are cut at lines.
+/// the [`context`](crate::passage::context); only code blocks and tables go beyond it, up to four times, before they are cut at lines.
 pub fn chunk_document(
     title: &str,
     markdown: &str,

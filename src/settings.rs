@@ -53,7 +53,7 @@ reals! {
         c"Share of the document as a whole in the keyword score; the rest is its best section.";
     BM25_K1 c"bm25_k1" = 1.2 in 0.0..10.0:
         c"BM25F: how soon more occurrences of a word stop to count.";
-    // 0.4: the best of 0.2 to 0.75 on the python-docs and scifact development sets together.
+    // python-docs: nDCG@10 0.770 to 0.774 from 0.2 to 0.4, 0.754 at 0.75; scifact does not tell them apart.
     BM25_B c"bm25_b" = 0.4 in 0.0..1.0:
         c"BM25F: how much longer texts are held back.";
     WEIGHT_TITLE c"weight_title" = 2.0 in 0.0..100.0:

@@ -53,11 +53,15 @@ impl Search<'_> {
             background: model.background,
             ..self.config.weights
         };
-        let listed = self.listed_documents(project)?;
+        let restricted = self.is_restricted()?;
+        let listed = if restricted {
+            self.listed_documents(project)?
+        } else {
+            None
+        };
         if listed.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Vec::new());
         }
-        let restricted = listed.is_none() && self.is_restricted()?;
         let mut window = self.config.candidates;
         let mut budget = self.config.keyword_budget;
         let totals = {
@@ -76,7 +80,7 @@ impl Search<'_> {
             )?;
             let visible = self.visible(project, &legs.evidence, &legs.names)?;
             let enough = visible.len() >= self.config.wanted();
-            if restricted && !enough && (window as f64) < totals.chunks {
+            if restricted && listed.is_none() && !enough && (window as f64) < totals.chunks {
                 window = window.saturating_mul(8);
                 budget = budget.saturating_mul(8);
                 continue;
@@ -86,13 +90,9 @@ impl Search<'_> {
         }
     }
 
-    fn has_filter(&self) -> bool {
-        self.category.is_some() || !self.filter.is_empty()
-    }
-
     /// Whether some documents may be out of the caller's sight or the filter's reach.
     fn is_restricted(&self) -> Result<bool> {
-        if self.has_filter() {
+        if self.category.is_some() || !self.filter.is_empty() {
             return Ok(true);
         }
         row_security_active()
@@ -100,9 +100,6 @@ impl Search<'_> {
 
     /// The documents that may be found, if they are few enough to be listed. Runs as the caller.
     fn listed_documents(&self, project: &Project) -> Result<Option<Vec<i64>>> {
-        if !self.has_filter() && !row_security_active()? {
-            return Ok(None);
-        }
         let documents = statement::rows(
             "SELECT d.id FROM docsearch.document d
              WHERE d.project_id = $1
@@ -140,7 +137,7 @@ impl Search<'_> {
         totals: Totals,
     ) -> Result<Legs> {
         let _owner = AsOwner::enter()?;
-        let lexical = Lexical::prepare(project.id, terms)?;
+        let lexical = Lexical::prepare(project.id, totals, terms)?;
         let mut names = names::matches(project.id, self.query)?;
         if let Some(documents) = documents {
             let listed: HashSet<&i64> = documents.iter().collect();

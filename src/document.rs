@@ -4,7 +4,7 @@ use docsearch_core::markdown;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-use crate::report::{Result, error_with_hint, invalid, undefined};
+use crate::report::{Result, error_with_hint, in_one_line, invalid, undefined};
 use crate::{names, project, schema, statement};
 
 /// The markdown of a document: title, category, sources, date, summary and sections.
@@ -59,10 +59,7 @@ fn load_docs(
         };
         match loaded {
             Ok(content) => (slug, Some(content), None),
-            Err(problem) => {
-                let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
-                (slug, None, Some(format!("{}{hint}", problem.message())))
-            }
+            Err(problem) => (slug, None, Some(in_one_line(&problem))),
         }
     });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::report::{Result, invalid};
+use crate::report::{Result, in_one_line, invalid};
 
 /// Longest slug, in bytes.
 const MAX_SLUG_BYTES: usize = 1024;
@@ -61,10 +61,7 @@ impl DocumentInput {
         };
         match input.check() {
             Ok(()) => Ok(input),
-            Err(problem) => {
-                let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
-                Err((slug, format!("{}{hint}", problem.message())))
-            }
+            Err(problem) => Err((slug, in_one_line(&problem))),
         }
     }
 

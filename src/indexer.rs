@@ -15,7 +15,7 @@ use pgrx::prelude::*;
 use crate::document_input::{DocumentInput, digest};
 use crate::owner::AsOwner;
 use crate::project::Project;
-use crate::report::{Result, error_with_hint, inference, internal};
+use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::statistics::{Delta, Totals, chunk_frequencies};
 use crate::tsvector::TsVectorBytes;
 use crate::{lexical, model, statement, subtransaction, vectors};
@@ -49,10 +49,7 @@ impl OnFailure {
     fn settle(self, slug: String, problem: ErrorReport) -> Result<Outcome> {
         match self {
             Self::Raise => Err(problem),
-            Self::Return => {
-                let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
-                Ok(Outcome::failed(Some(slug), format!("{}{hint}", problem.message())))
-            }
+            Self::Return => Ok(Outcome::failed(Some(slug), in_one_line(&problem))),
         }
     }
 }
@@ -307,9 +304,7 @@ impl<'a> Indexer<'a> {
         };
         let mut wanted = Vec::new();
         for (chunk_no, chunk) in (0i32..).zip(&chunks) {
-            let kept = stored.by_number.get(&chunk_no) == Some(&chunk.input_hash)
-                || stored.by_hash.contains_key(&chunk.input_hash);
-            if !kept {
+            if !stored.by_hash.contains_key(&chunk.input_hash) {
                 wanted.push((chunk_no, passages.len()));
                 passages.push(self.passage(&input, chunk, body));
             }

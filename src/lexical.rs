@@ -54,8 +54,7 @@ pub(crate) struct Lexical<'a> {
 
 impl<'a> Lexical<'a> {
     /// Reads the statistics. Runs as the owner.
-    pub(crate) fn prepare(project: i64, terms: &'a [Term]) -> Result<Self> {
-        let totals = Totals::read(project)?;
+    pub(crate) fn prepare(project: i64, totals: Totals, terms: &'a [Term]) -> Result<Self> {
         let lexemes: Vec<String> = terms.iter().flat_map(|term| term.lexemes.iter().cloned()).collect();
         let frequencies = chunk_frequencies(project, lexemes)?;
         let frequency = |lexeme: &String| frequencies.get(lexeme).copied().unwrap_or(0.0);

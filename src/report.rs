@@ -35,6 +35,12 @@ pub(crate) fn undefined(message: impl Into<String>, hint: impl Into<String>) -> 
     error_with_hint(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message, hint)
 }
 
+/// Message and hint in one text, for a row of a result.
+pub(crate) fn in_one_line(problem: &ErrorReport) -> String {
+    let hint = problem.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
+    format!("{}{hint}", problem.message())
+}
+
 /// What SPI reports beyond the errors that Postgres raises itself.
 pub(crate) fn internal(problem: impl std::fmt::Display) -> ErrorReport {
     error(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, problem.to_string())

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::identifier::is_identifier;
 use crate::token::{TokenKind, tokens};
 
 /// Longest query, in characters, that is read; what follows is ignored, with a notice.
@@ -49,11 +48,6 @@ impl Query {
                 part: token.inside_whole,
             })
             .collect()
-    }
-
-    /// Whether the whole query is one name of code.
-    pub fn is_identifier(&self) -> bool {
-        is_identifier(&self.text)
     }
 }
 

@@ -66,6 +66,9 @@ class Installation:
                              f"(Debian: postgresql-server-dev-{self.major}).")
 
 
+PROGRAM = "docsearch-inference"
+
+
 def staging_directory(major: int, profile: str) -> Path:
     """Where a build waits for being copied: `share` and `lib` as they will be installed."""
     return toolchain.target_directory() / "package" / f"pg{major}-{profile}"
@@ -84,9 +87,19 @@ def build(installation: Installation, profile: str) -> Path:
                "--pg-config", str(installation.pg_config), "--out-dir", str(packaged)]
     if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
         raise SystemExit("the extension did not build")
+    program = [*toolchain.CARGO, "build", "--package", "docsearch-inference", "--profile", profile]
+    if subprocess.run(program, cwd=toolchain.ROOT, env=environment).returncode != 0:
+        raise SystemExit("docsearch-inference did not build")
     shutil.rmtree(staged, ignore_errors=True)
     gather(packaged, staged)
+    shutil.copy(toolchain.target_directory() / profile_directory(profile) / PROGRAM,
+                staged / "lib" / "pg_docsearch" / PROGRAM)
     return staged
+
+
+def profile_directory(profile: str) -> str:
+    """Where cargo puts what it builds in a profile."""
+    return "debug" if profile == "dev" else profile
 
 
 def gather(packaged: Path, staged: Path) -> None:
@@ -118,7 +131,7 @@ def replace_file(source: Path, target: Path) -> bool:
     os.close(handle)
     try:
         shutil.copyfile(source, partial)
-        os.chmod(partial, 0o755 if ".so" in target.name else 0o644)
+        os.chmod(partial, 0o755 if ".so" in target.name or target.name == PROGRAM else 0o644)
         os.rename(partial, target)
     except BaseException:
         os.unlink(partial)

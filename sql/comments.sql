@@ -58,3 +58,7 @@ COMMENT ON FUNCTION docsearch.code_parser_end(internal) IS
     'ends a parse of docsearch.code_parser; called by Postgres.';
 COMMENT ON FUNCTION docsearch.code_parser_types(internal) IS
     'token types of docsearch.code_parser; called by Postgres.';
+COMMENT ON FUNCTION docsearch.status() IS
+    'one row on inference: state (not started, starting, running, not responding, failed, in process), process id and resident memory of the program in bytes, models that it has loaded, texts that wait, texts asked for, runs of a model (one text each), queries answered from the cache, median and 95th percentile of the last 1,000 queries in milliseconds, restarts since the supervisor began, and its last error (for members of pg_monitor). Starts nothing.';
+COMMENT ON FUNCTION docsearch.restart_inference() IS
+    'ends the inference program, waits until the next one answers, and returns its process id. For administrators: EXECUTE is not granted to PUBLIC.';

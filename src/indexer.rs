@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
 use docsearch_core::passage::{document_passage, passage};
 use docsearch_core::{keyword, markdown, name, token};
-use docsearch_inference::{Embedder, Embeddings, Model};
+use docsearch_inference::{Embedder, Embeddings, Tokenizer};
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -142,7 +142,7 @@ struct Vectors {
 }
 
 impl Vectors {
-    fn submit(model: &Model, passages: Vec<String>) -> Result<Self> {
+    fn submit(model: &dyn Embedder, passages: Vec<String>) -> Result<Self> {
         let batch = model.embed_passages(passages).map_err(|failure| inference(&failure))?;
         Ok(Self {
             batch,
@@ -172,7 +172,8 @@ impl Vectors {
 
 struct Indexer<'a> {
     project: &'a Project,
-    model: Arc<Model>,
+    model: Box<dyn Embedder>,
+    tokenizer: Arc<Tokenizer>,
     vector_table: String,
     vector_schema: String,
     digest: String,
@@ -183,11 +184,13 @@ struct Indexer<'a> {
 impl<'a> Indexer<'a> {
     fn open(project: &'a Project) -> Result<Self> {
         let row = project.model()?;
-        let model = model::load_verified(&row)?;
+        let model = model::of_row(&row)?;
         let digest = row.digest.clone();
+        let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
+        let special_tokens = tokenizer.special_tokens();
         let limits = ChunkLimits {
-            max_tokens: model.info().passage_tokens + model.tokenizer().special_tokens(),
-            special_tokens: model.tokenizer().special_tokens(),
+            max_tokens: model::describe(model.as_ref())?.info.passage_tokens + special_tokens,
+            special_tokens,
             ..ChunkLimits::default()
         };
         let _owner = AsOwner::enter()?;
@@ -198,6 +201,7 @@ impl<'a> Indexer<'a> {
             digest,
             limits,
             totals: Totals::read(project.id)?,
+            tokenizer,
             model,
         })
     }
@@ -218,7 +222,7 @@ impl<'a> Indexer<'a> {
             }
         }
         // The lanes are at later documents while the first ones are written.
-        let mut vectors = Vectors::submit(&self.model, passages)?;
+        let mut vectors = Vectors::submit(self.model.as_ref(), passages)?;
         for document in planned {
             outcomes.push(self.settle(document, &mut vectors, on_failure, delta)?);
         }
@@ -256,7 +260,7 @@ impl<'a> Indexer<'a> {
                 Ok(planned) => document = planned,
                 Err(unchanged) => return Ok(unchanged),
             }
-            again = Vectors::submit(&self.model, passages)?;
+            again = Vectors::submit(self.model.as_ref(), passages)?;
             vectors = &mut again;
         }
         let problem = overtaken(&slug);
@@ -327,10 +331,9 @@ impl<'a> Indexer<'a> {
     }
 
     fn chunks(&self, input: &DocumentInput, body: &str) -> Result<Vec<PlannedChunk>> {
-        let tokenizer = self.model.tokenizer();
         let counter = |text: &str| {
             pgrx::check_for_interrupts!();
-            tokenizer.count(text).unwrap_or(text.len())
+            self.tokenizer.count(text).unwrap_or(text.len())
         };
         let chunked = chunk_document(&input.title, body, input.summary.as_deref(), &counter, &self.limits);
         Ok(chunked

@@ -12,6 +12,7 @@ mod document_input;
 mod identifier;
 mod index;
 mod indexer;
+mod latch;
 mod lexical;
 mod model;
 mod names;
@@ -21,10 +22,12 @@ mod project;
 mod report;
 mod schema;
 mod search;
+mod service;
 mod settings;
 mod statement;
 mod statistics;
 mod subtransaction;
+mod supervisor;
 mod tsvector;
 mod vectors;
 
@@ -41,12 +44,18 @@ extension_sql_file!(
     name = "vector_functions",
     requires = [query_embedding, passage_embeddings]
 );
+extension_sql_file!("../sql/privileges.sql", name = "privileges", requires = [restart_inference]);
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 
-/// Called when the library is loaded: defines the settings.
+/// Called when the library is loaded: defines the settings, and has the server start the
+/// supervisor of inference with itself if the library is preloaded.
 /// Nothing is read from disk and no thread is started here, since this may run in the postmaster.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     report::without_backtraces();
     settings::define();
+    // SAFETY: a flag of the server, read in the process that sets it.
+    if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {
+        supervisor::start_with_server();
+    }
 }

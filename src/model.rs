@@ -1,19 +1,22 @@
-//! Models: where they are, loading them once in a backend, and the functions that embed.
+//! Models: where they are, opening them where they run, and the functions that embed.
 
 use std::cell::Cell;
 use std::ffi::CStr;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docsearch_inference::{Embedder, Embeddings, Error, Model, Options, Progress, Registry};
+use docsearch_inference::{
+    Description, Embedder, Embeddings, Error, Model, Options, Progress, Registry, RemoteModel,
+};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::report::{Result, inference, internal, undefined};
-use crate::{schema, settings, statement};
+use crate::settings::Inference;
+use crate::{schema, service, settings, statement};
 
 /// How long a backend waits for a vector before it looks whether it was cancelled.
 const WAIT: Duration = Duration::from_millis(10);
@@ -35,7 +38,7 @@ pub(crate) mod docsearch {
         let Some(query) = query else {
             return Ok(None);
         };
-        let model = load(&model_name(model)?)?;
+        let model = open(&model_name(model)?, None)?;
         model
             .embed_query(query)
             .map(Some)
@@ -49,7 +52,7 @@ pub(crate) mod docsearch {
         passages: Option<Vec<Option<String>>>,
         model: default!(Option<&str>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
-        let model = load(&model_name(model)?)?;
+        let model = open(&model_name(model)?, None)?;
         let passages = passages.unwrap_or_default();
         let count = passages.len();
         let (places, texts): (Vec<usize>, Vec<String>) = passages
@@ -69,8 +72,8 @@ pub(crate) mod docsearch {
     #[pg_extern(stable, parallel_restricted)]
     #[search_path(pg_catalog, pg_temp)]
     fn embedding_dimension(model: default!(Option<&str>, "NULL")) -> Result<i32> {
-        let model = load(&model_name(model)?)?;
-        i32::try_from(model.info().dimension).map_err(internal)
+        let model = open(&model_name(model)?, None)?;
+        i32::try_from(describe(model.as_ref())?.info.dimension).map_err(internal)
     }
 }
 
@@ -125,12 +128,8 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     Ok(name)
 }
 
-/// The model of this name, loaded at the first call in this backend.
-pub(crate) fn load(name: &str) -> Result<Arc<Model>> {
-    let options = Options {
-        runtime: runtime_path(),
-        lanes: lanes(),
-    };
+/// The model of this name, wherever it runs. With a digest, only if its files are those.
+pub(crate) fn open(name: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
     let directory = directory(name);
     if !directory.is_dir() {
         return Err(undefined(
@@ -138,18 +137,43 @@ pub(crate) fn load(name: &str) -> Result<Arc<Model>> {
             "Name a directory below docsearch.model_directory.",
         ));
     }
+    match settings::INFERENCE.get() {
+        Inference::Service => {
+            let directory = directory.into_os_string().into_string();
+            let directory = directory.map_err(|_| internal("the model's directory is not valid UTF-8"))?;
+            let digest = digest.map(str::to_owned);
+            Ok(Box::new(RemoteModel::new(service::shared(), directory, digest)))
+        }
+        Inference::InProcess => Ok(Box::new(in_process(&directory, digest)?)),
+    }
+}
+
+/// A model in this backend, loaded at the first call.
+fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
+    let options = Options {
+        runtime: settings::runtime_path(),
+        lanes: lanes(),
+    };
     let model = MODELS
-        .get(&directory, &options)
+        .get(directory, &options)
         .map_err(|failure| inference(&failure))?;
     if !STOPS_AT_EXIT.replace(true) {
         // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.
         unsafe { pg_sys::on_proc_exit(Some(stop_models), pg_sys::Datum::from(0)) };
+    }
+    if let Some(digest) = digest {
+        model.check_digest(digest).map_err(|failure| inference(&failure))?;
     }
     Ok(model)
 }
 
 unsafe extern "C-unwind" fn stop_models(_code: i32, _argument: pg_sys::Datum) {
     MODELS.stop();
+}
+
+/// What a model is.
+pub(crate) fn describe(model: &dyn Embedder) -> Result<Description> {
+    model.describe().map_err(|failure| inference(&failure))
 }
 
 /// The next vector of a batch with its index, or `None` after the last. Cancelling acts at once.
@@ -166,7 +190,8 @@ pub(crate) fn next_vector(batch: &mut dyn Embeddings) -> Result<Option<(usize, R
     }
 }
 
-fn lanes() -> NonZeroUsize {
+/// Threads that embed passages.
+pub(crate) fn lanes() -> NonZeroUsize {
     let asked = usize::try_from(settings::THREADS.get())
         .ok()
         .and_then(NonZeroUsize::new);
@@ -174,13 +199,6 @@ fn lanes() -> NonZeroUsize {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         NonZeroUsize::new(cores / 2).unwrap_or(NonZeroUsize::MIN)
     })
-}
-
-fn runtime_path() -> PathBuf {
-    match settings::ONNXRUNTIME_PATH.get() {
-        Some(path) if !path.is_empty() => path.to_string_lossy().into_owned().into(),
-        _ => PathBuf::from(server_path(&raw const pg_sys::pkglib_path)).join("pg_docsearch/libonnxruntime.so"),
-    }
 }
 
 /// A directory of models holds one directory for each; a model's own directory serves under any name.
@@ -204,11 +222,6 @@ fn share_directory() -> PathBuf {
         CStr::from_ptr(path.as_ptr())
     };
     PathBuf::from(path.to_string_lossy().into_owned())
-}
-
-fn server_path<const N: usize>(path: *const [std::ffi::c_char; N]) -> String {
-    // SAFETY: a path that the server terminated at its start and does not change.
-    unsafe { CStr::from_ptr(path.cast()) }.to_string_lossy().into_owned()
 }
 
 /// The row of the model of this name; written, with its table of vectors, when it is new.
@@ -236,9 +249,8 @@ pub(crate) fn register(name: &str) -> Result<i32> {
     if let Some(&id) = known.first() {
         return Ok(id);
     }
-    let model = load(name)?;
-    let info = model.info();
-    let digest = model.digest().map_err(|failure| inference(&failure))?;
+    let model = open(name, None)?;
+    let Description { info, digest } = describe(model.as_ref())?;
     let id = statement::change(
         "INSERT INTO docsearch.model
              (name, dimension, max_tokens, pooling, query_prefix, passage_prefix, digest, background)
@@ -250,8 +262,8 @@ pub(crate) fn register(name: &str) -> Result<i32> {
             DatumWithOid::from(info.pooling.map(|pooling| format!("{pooling:?}").to_lowercase())),
             DatumWithOid::from(info.query_prefix.as_str()),
             DatumWithOid::from(info.passage_prefix.as_str()),
-            DatumWithOid::from(digest),
-            DatumWithOid::from(background(&model)?),
+            DatumWithOid::from(digest.as_str()),
+            DatumWithOid::from(background(model.as_ref())?),
         ],
         |row| row.required::<i32>(1),
     )?;
@@ -261,7 +273,7 @@ pub(crate) fn register(name: &str) -> Result<i32> {
 }
 
 /// Mean cosine similarity of sentences that have nothing to do with each other, 0 to 0.9.
-fn background(model: &Model) -> Result<f32> {
+fn background(model: &dyn Embedder) -> Result<f32> {
     const UNRELATED: [&str; 8] = [
         "The ferry to the island leaves twice a day in winter.",
         "Create an index concurrently to avoid blocking writes.",
@@ -287,18 +299,6 @@ fn background(model: &Model) -> Result<f32> {
 }
 
 /// The model of a row, if its files are those that the row's vectors were made with.
-pub(crate) fn load_verified(row: &ModelRow) -> Result<Arc<Model>> {
-    let model = load(&row.name)?;
-    let digest = model.digest().map_err(|failure| inference(&failure))?;
-    if digest == row.digest {
-        return Ok(model);
-    }
-    Err(crate::report::error_with_hint(
-        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!(
-            "the files of model \"{}\" are not those that its vectors were made with",
-            row.name
-        ),
-        "Put the former files back, or create a project with a model of another name.",
-    ))
+pub(crate) fn of_row(row: &ModelRow) -> Result<Box<dyn Embedder>> {
+    open(&row.name, Some(&row.digest))
 }

@@ -1,5 +1,6 @@
 //! Errors and notices as Postgres reports them: SQLSTATE, message, DETAIL and HINT.
 
+use docsearch_inference::ErrorClass;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
@@ -48,17 +49,13 @@ pub(crate) fn internal(problem: impl std::fmt::Display) -> ErrorReport {
 
 /// An error of the inference library with its hint.
 pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
-    use docsearch_inference::Error as E;
-    let code = match failure {
-        E::DirectoryMissing { .. } | E::FileMissing { .. } | E::RuntimeMissing { .. } => {
-            PgSqlErrorCode::ERRCODE_UNDEFINED_FILE
-        }
-        E::FileCorrupt { .. } | E::Inconsistent { .. } => PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
-        E::FileUnreadable { .. } => PgSqlErrorCode::ERRCODE_IO_ERROR,
-        E::Unsupported { .. } | E::RuntimeUnusable { .. } | E::RuntimeAlreadyLoaded { .. } => {
-            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED
-        }
-        _ => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+    let code = match failure.class() {
+        ErrorClass::Missing => PgSqlErrorCode::ERRCODE_UNDEFINED_FILE,
+        ErrorClass::Unreadable => PgSqlErrorCode::ERRCODE_IO_ERROR,
+        ErrorClass::Corrupt => PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
+        ErrorClass::Unsupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        ErrorClass::Changed | ErrorClass::Unavailable => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        ErrorClass::TimedOut | ErrorClass::Inference => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
     };
     let report = error(code, failure.to_string());
     match failure.hint() {

@@ -9,7 +9,6 @@ use docsearch_core::query::{MAX_QUERY_CHARS, Query, Term};
 use docsearch_core::rank::{ChunkId, ScoredChunk, ScoredDocument};
 use docsearch_core::snippet::{Match, snippet};
 use docsearch_core::tsvector::{TsVector, Weight};
-use docsearch_inference::Embedder;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -188,7 +187,7 @@ fn find(
 /// The query's vector; without a model the search goes on with keywords, and says so.
 fn embed(query: &Query, project: &Project, notices: &mut Vec<String>) -> Result<Option<Vec<f32>>> {
     let row = project.model()?;
-    let embedded = model::load_verified(&row).and_then(|model| {
+    let embedded = model::of_row(&row).and_then(|model| {
         model
             .embed_query(&query.text)
             .map_err(|failure| crate::report::inference(&failure))

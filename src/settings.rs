@@ -1,8 +1,10 @@
 //! The settings `docsearch.*`: names, units, bounds and help.
 
 use std::ffi::{CStr, CString};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::prelude::*;
 
 use crate::report::Result;
@@ -84,6 +86,25 @@ ints! {
 
 /// Threads that embed passages.
 pub(crate) static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+/// Where models run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub(crate) enum Inference {
+    #[name = c"service"]
+    Service,
+    #[name = c"in_process"]
+    InProcess,
+}
+
+/// Where models run.
+pub(crate) static INFERENCE: GucSetting<Inference> = GucSetting::<Inference>::new(Inference::Service);
+/// Milliseconds.
+static INFERENCE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
+/// Megabytes; 0 is no limit.
+static INFERENCE_MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(4096);
+/// Kilobytes.
+static QUERY_CACHE_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
+/// `docsearch-inference`.
+static INFERENCE_PROGRAM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 /// `libonnxruntime.so`.
 pub(crate) static ONNXRUNTIME_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 /// Where models are.
@@ -91,6 +112,45 @@ pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Op
 /// Model of new projects.
 pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
+
+/// How long an answer of the inference program may take.
+pub(crate) fn inference_timeout() -> Duration {
+    Duration::from_millis(u64::try_from(INFERENCE_TIMEOUT.get()).unwrap_or_default())
+}
+
+/// Greatest size of the inference program's data, in bytes.
+pub(crate) fn memory_limit() -> Option<u64> {
+    let megabytes = u64::try_from(INFERENCE_MEMORY_LIMIT.get()).unwrap_or_default();
+    (megabytes > 0).then_some(megabytes << 20)
+}
+
+/// Greatest size of the cache of query vectors, in bytes.
+pub(crate) fn query_cache_bytes() -> u64 {
+    u64::try_from(QUERY_CACHE_SIZE.get()).unwrap_or_default() << 10
+}
+
+/// The program `docsearch-inference`.
+pub(crate) fn inference_program() -> PathBuf {
+    match INFERENCE_PROGRAM.get() {
+        Some(path) if !path.is_empty() => path.to_string_lossy().into_owned().into(),
+        _ => library_directory().join("pg_docsearch/docsearch-inference"),
+    }
+}
+
+/// `libonnxruntime.so`.
+pub(crate) fn runtime_path() -> PathBuf {
+    match ONNXRUNTIME_PATH.get() {
+        Some(path) if !path.is_empty() => path.to_string_lossy().into_owned().into(),
+        _ => library_directory().join("pg_docsearch/libonnxruntime.so"),
+    }
+}
+
+/// Where the server's libraries are.
+fn library_directory() -> PathBuf {
+    // SAFETY: a path that the server terminated at its start and does not change.
+    let path = unsafe { CStr::from_ptr((&raw const pg_sys::pkglib_path).cast()) };
+    PathBuf::from(path.to_string_lossy().into_owned())
+}
 
 /// `docsearch.` and a name, for the life of the server.
 fn qualified(name: &CStr) -> &'static CStr {
@@ -138,12 +198,58 @@ pub(crate) fn define() {
     GucRegistry::define_int_guc(
         c"docsearch.threads",
         c"Threads that embed passages; 0 is half the cores, at least one.",
-        c"",
+        c"One more embeds queries only.",
         &THREADS,
         0,
         1024,
         GucContext::Sighup,
         flags,
+    );
+    GucRegistry::define_enum_guc(
+        c"docsearch.inference",
+        c"Where models run: in one program for the whole server (service) or in each backend (in_process).",
+        c"In a backend the first embedding of every connection loads the model, and a crash of the library is one of the server.",
+        &INFERENCE,
+        GucContext::Suset,
+        flags,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.inference_timeout",
+        c"How long the inference program may take to start or to answer.",
+        c"After that a search goes on with keywords, and indexing fails.",
+        &INFERENCE_TIMEOUT,
+        10,
+        3_600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.inference_memory_limit",
+        c"Greatest size of the inference program's data; 0 is no limit.",
+        c"The default model needs about 150 MB, and 65 MB more for each thread.",
+        &INFERENCE_MEMORY_LIMIT,
+        0,
+        1 << 20,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY | GucFlags::UNIT_MB,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.query_cache_size",
+        c"Memory of the inference program for the vectors of queries that were asked before; 0 is none.",
+        c"",
+        &QUERY_CACHE_SIZE,
+        0,
+        1 << 30,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY | GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.inference_program",
+        c"Program docsearch-inference.",
+        c"Not set: the one that was installed with the extension.",
+        &INFERENCE_PROGRAM,
+        GucContext::Sighup,
+        GucFlags::SUPERUSER_ONLY,
     );
     GucRegistry::define_string_guc(
         c"docsearch.onnxruntime_path",

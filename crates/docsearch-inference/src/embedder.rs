@@ -1,23 +1,37 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::pooling::Pooling;
+use crate::tokenizer::Tokenizer;
 
 /// Turns texts into vectors, wherever the model runs.
 ///
 /// A text's vector depends on the text and the model alone, bit for bit: not on other texts, on
 /// their order, or on the thread that computed it.
-pub trait Embedder: Send + Sync {
+pub trait Embedder {
     /// What the model is.
-    fn info(&self) -> &ModelInfo;
+    ///
+    /// # Errors
+    /// Those of loading the model, where that happens only now.
+    fn describe(&self) -> Result<Description>;
+
+    /// The model's own tokenizer.
+    ///
+    /// # Errors
+    /// Those of reading its file, where that happens only now.
+    fn tokenizer(&self) -> Result<Arc<Tokenizer>>;
 
     /// The vector of a query, its prefix added. Never waits behind passages.
     ///
     /// # Errors
     /// [`Error::Run`](crate::Error::Run), [`Error::NoTokens`](crate::Error::NoTokens),
     /// [`Error::NotFinite`](crate::Error::NotFinite) or
-    /// [`Error::Panicked`](crate::Error::Panicked).
+    /// [`Error::Panicked`](crate::Error::Panicked); of a model in another process also
+    /// [`Error::Remote`](crate::Error::Remote) and those of reaching it.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
     /// Begins to embed passages, their prefix added, in parallel.
@@ -28,6 +42,24 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// [`Error::Thread`](crate::Error::Thread) or [`Error::Stopped`](crate::Error::Stopped).
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>>;
+}
+
+impl<E: Embedder + ?Sized> Embedder for std::sync::Arc<E> {
+    fn describe(&self) -> Result<Description> {
+        (**self).describe()
+    }
+
+    fn tokenizer(&self) -> Result<Arc<Tokenizer>> {
+        (**self).tokenizer()
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        (**self).embed_query(text)
+    }
+
+    fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
+        (**self).embed_passages(texts)
+    }
 }
 
 /// Vectors of passages, in the order in which they become ready.
@@ -60,8 +92,18 @@ pub struct Embedded {
     pub vector: Vec<f32>,
 }
 
+/// A model and the digest of its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// What the model is.
+    pub info: ModelInfo,
+    /// SHA-256, as 64 hexadecimal digits, of everything that decides a text's vector: the graph
+    /// with its weights, the tokenizer, pooling, normalisation, length and prefixes.
+    pub digest: String,
+}
+
 /// What a model is, as its directory and its graph say.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// The model's directory, absolute and free of symbolic links.
     pub directory: PathBuf,

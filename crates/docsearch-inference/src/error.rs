@@ -1,8 +1,53 @@
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 /// The result of an operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of failure an [`Error`] is, the same on both sides of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErrorClass {
+    /// A file or directory does not exist.
+    Missing,
+    /// A file cannot be read.
+    Unreadable,
+    /// A file is damaged or contradicts another.
+    Corrupt,
+    /// What is asked for is not supported here.
+    Unsupported,
+    /// The files of a model are not those that were expected.
+    Changed,
+    /// The service is not there, or cannot be started.
+    Unavailable,
+    /// No answer came in time.
+    TimedOut,
+    /// A text could not be embedded.
+    Inference,
+}
+
+/// An [`Error`] as it is sent from one process to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind of failure.
+    pub class: ErrorClass,
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Self {
+            class: error.class(),
+            message: error.to_string(),
+            hint: error.hint().map(str::to_owned),
+        }
+    }
+}
 
 /// Why a model could not be loaded or a text could not be embedded.
 ///
@@ -111,37 +156,111 @@ pub enum Error {
         /// What went wrong.
         source: Box<Error>,
     },
+    /// The files of a model are not those that its vectors were made with.
+    #[error("the files of model \"{}\" are not those that its vectors were made with", path.display())]
+    Changed {
+        /// The model's directory.
+        path: PathBuf,
+    },
+    /// The service has failed to do it.
+    #[error("{}", failure.message)]
+    Remote {
+        /// What it said.
+        failure: Failure,
+    },
+    /// The service cannot be reached or started.
+    #[error("the inference service is not available: {reason}")]
+    Unavailable {
+        /// Why not, if it is known.
+        reason: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// The service has ended while it was asked something, again and again.
+    #[error("the inference service has ended before it answered: {reason}")]
+    Lost {
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The service has not answered in time.
+    #[error("the inference service has not answered within {} s", after.as_secs_f64())]
+    TimedOut {
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// What came through the socket is not what the protocol says.
+    #[error("the inference service does not speak the protocol: {reason}")]
+    Protocol {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The lanes were stopped while work was waiting, or before it was submitted.
     #[error("inference has been stopped in this process")]
     Stopped,
 }
 
 impl Error {
+    /// What kind of failure it is.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Error::DirectoryMissing { .. } | Error::FileMissing { .. } | Error::RuntimeMissing { .. } => {
+                ErrorClass::Missing
+            }
+            Error::FileUnreadable { .. } => ErrorClass::Unreadable,
+            Error::FileCorrupt { .. } | Error::Inconsistent { .. } => ErrorClass::Corrupt,
+            Error::Unsupported { .. } | Error::RuntimeUnusable { .. } | Error::RuntimeAlreadyLoaded { .. } => {
+                ErrorClass::Unsupported
+            }
+            Error::Changed { .. } => ErrorClass::Changed,
+            Error::Unavailable { .. } | Error::Lost { .. } | Error::Protocol { .. } => ErrorClass::Unavailable,
+            Error::TimedOut { .. } => ErrorClass::TimedOut,
+            Error::Remote { failure } => failure.class,
+            Error::Passage { source, .. } => source.class(),
+            Error::Run { .. }
+            | Error::NoTokens
+            | Error::NotFinite
+            | Error::Thread { .. }
+            | Error::Panicked { .. }
+            | Error::Stopped => ErrorClass::Inference,
+        }
+    }
+
     /// What the person who runs the server can do, in full sentences; `None` if nothing is known
     /// to help.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            Error::DirectoryMissing { .. } => Some(
-                "Name the directory of a sentence-transformers model, the one that holds config.json, tokenizer.json and modules.json.",
-            ),
-            Error::FileMissing { .. } => Some(
-                "Copy the model's whole directory: config.json, tokenizer.json, modules.json, 1_Pooling/config.json, and onnx/model.onnx or model.onnx.",
-            ),
-            Error::FileUnreadable { .. } => Some("Make the file readable for the operating system user of the server."),
-            Error::FileCorrupt { .. } => Some("Download or build the model again."),
-            Error::Inconsistent { .. } => Some("Take all files of the model from the same release of the model."),
-            Error::Unsupported { .. } => Some(
-                "Export the model to ONNX as a float or int8 graph with one pooling mode, or with pooling inside the graph as output \"sentence_embedding\".",
-            ),
-            Error::RuntimeMissing { .. } | Error::RuntimeUnusable { .. } => {
-                Some("Name the file libonnxruntime.so of ONNX Runtime 1.24 or newer, built for this machine.")
+    pub fn hint(&self) -> Option<&str> {
+        let hint = match self {
+            Error::DirectoryMissing { .. } => {
+                "Name the directory of a sentence-transformers model, the one that holds config.json, tokenizer.json and modules.json."
             }
-            Error::RuntimeAlreadyLoaded { .. } => Some("A new path takes effect in new connections."),
-            Error::NotFinite => Some("The graph overflows on this text: use a float32 or int8 export of the model."),
-            Error::Thread { .. } => Some("Use fewer inference threads or raise the limit on processes."),
-            Error::Passage { source, .. } => source.hint(),
-            Error::Run { .. } | Error::NoTokens | Error::Panicked { .. } | Error::Stopped => None,
-        }
+            Error::FileMissing { .. } => {
+                "Copy the model's whole directory: config.json, tokenizer.json, modules.json, 1_Pooling/config.json, and onnx/model.onnx or model.onnx."
+            }
+            Error::FileUnreadable { .. } => "Make the file readable for the operating system user of the server.",
+            Error::FileCorrupt { .. } => "Download or build the model again.",
+            Error::Inconsistent { .. } => "Take all files of the model from the same release of the model.",
+            Error::Unsupported { .. } => {
+                "Export the model to ONNX as a float or int8 graph with one pooling mode, or with pooling inside the graph as output \"sentence_embedding\"."
+            }
+            Error::RuntimeMissing { .. } | Error::RuntimeUnusable { .. } => {
+                "Name the file libonnxruntime.so of ONNX Runtime 1.24 or newer, built for this machine."
+            }
+            Error::RuntimeAlreadyLoaded { .. } => "A new path takes effect in new connections.",
+            Error::NotFinite => "The graph overflows on this text: use a float32 or int8 export of the model.",
+            Error::Thread { .. } => "Use fewer inference threads or raise the limit on processes.",
+            Error::Changed { .. } => "Put the former files back, or create a project with a model of another name.",
+            Error::Unavailable { hint, .. } => hint,
+            Error::Lost { .. } => "The server log says why the program ended; a memory limit may be too low.",
+            Error::TimedOut { .. } => {
+                "See docsearch.status(); an administrator can call docsearch.restart_inference() or raise docsearch.inference_timeout."
+            }
+            Error::Protocol { .. } => {
+                "After an upgrade of the extension's files, call docsearch.restart_inference() and connect again."
+            }
+            Error::Remote { failure } => return failure.hint.as_deref(),
+            Error::Passage { source, .. } => return source.hint(),
+            Error::Run { .. } | Error::NoTokens | Error::Panicked { .. } | Error::Stopped => return None,
+        };
+        Some(hint)
     }
 }
 

@@ -1,34 +1,84 @@
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result, catch_panic};
-use crate::queue::Queue;
+use crate::encoder::Encoder;
+use crate::error::Result;
+use crate::queue::{Duty, Queue};
+use crate::session::EncoderSession;
 
-/// How long a lane keeps its session without work. Opening a session takes 35 ms; keeping it
-/// costs its weights in memory.
+/// How long a lane keeps a session without work. Opening one takes 35 ms; keeping it costs its
+/// weights in memory.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Turns one passage into its vector.
-pub(crate) type Encoder = Box<dyn FnMut(&str) -> Result<Vec<f32>>>;
-/// Opens an [`Encoder`] in the thread that calls it.
-pub(crate) type EncoderFactory = dyn Fn() -> Result<Encoder> + Send + Sync;
+/// The sessions that a lane has open, one for each model it has run.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    open: Vec<Open>,
+}
 
-/// The body of a lane's thread: serves the queue with an encoder of its own, opened at the first
-/// passage.
-pub(crate) fn serve(queue: &Queue, open: &EncoderFactory) {
-    let mut encoder = None;
-    while let Some(passage) = queue.take(IDLE) {
-        let vector = encode(&mut encoder, open, &passage.text);
-        queue.finish(passage, vector);
+struct Open {
+    encoder: Arc<Encoder>,
+    session: EncoderSession,
+    used: Instant,
+}
+
+impl Sessions {
+    /// The session of a model, opened if there is none.
+    pub(crate) fn of(&mut self, encoder: &Arc<Encoder>) -> Result<&mut EncoderSession> {
+        let place = self.open.iter().position(|open| Arc::ptr_eq(&open.encoder, encoder));
+        let place = match place {
+            Some(place) => place,
+            None => {
+                let session = encoder.open()?;
+                self.keep(encoder, session);
+                self.open.len() - 1
+            }
+        };
+        let open = &mut self.open[place];
+        open.used = Instant::now();
+        Ok(&mut open.session)
+    }
+
+    /// Keeps a session that was opened elsewhere.
+    pub(crate) fn keep(&mut self, encoder: &Arc<Encoder>, session: EncoderSession) {
+        self.open.push(Open {
+            encoder: Arc::clone(encoder),
+            session,
+            used: Instant::now(),
+        });
+    }
+
+    /// Closes the session of a model, which a panic has left in an unknown state.
+    pub(crate) fn close(&mut self, encoder: &Arc<Encoder>) {
+        self.open.retain(|open| !Arc::ptr_eq(&open.encoder, encoder));
+    }
+
+    /// Closes what has not been used for a while, the last session excepted.
+    fn close_idle(&mut self) {
+        if self.open.len() > 1 {
+            self.open.sort_by_key(|open| open.used);
+            let last = self.open.pop();
+            self.open.retain(|open| open.used.elapsed() < IDLE);
+            self.open.extend(last);
+        }
     }
 }
 
-fn encode(encoder: &mut Option<Encoder>, open: &EncoderFactory, text: &str) -> Result<Vec<f32>> {
-    let vector = catch_panic(|| match encoder {
-        Some(encode) => encode(text),
-        None => encoder.insert(open()?)(text),
-    });
-    if matches!(vector, Err(Error::Panicked { .. })) {
-        *encoder = None;
+/// The body of a lane's thread: serves the queue with sessions of its own, opened when they are
+/// needed. One that only queries use stays; others end when there is nothing to do.
+pub(crate) fn serve(queue: &Queue, duty: Duty) {
+    let mut sessions = Sessions::default();
+    loop {
+        match queue.take(duty, IDLE) {
+            Some(task) => {
+                task(&mut sessions);
+                if duty == Duty::All {
+                    queue.done();
+                }
+                sessions.close_idle();
+            }
+            None if duty == Duty::Queries && !queue.stopped() => sessions.close_idle(),
+            None => return,
+        }
     }
-    vector
 }

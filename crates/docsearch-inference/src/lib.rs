@@ -1,30 +1,48 @@
 //! Embedding models on ONNX Runtime, without Postgres.
 //!
-//! A [`Model`] is read from a directory as Hugging Face sentence-transformers lay it out and gives
-//! the vectors of queries and passages through the trait [`Embedder`]. A [`Registry`] keeps the
-//! models of a process. Nothing is loaded and no thread is started before the first call.
+//! The trait [`Embedder`] gives the vectors of queries and passages. There are two ways to it: a
+//! [`Model`] is read from a directory as Hugging Face sentence-transformers lay it out and runs in
+//! this process, and a [`RemoteModel`] asks a service that runs models for many processes (the
+//! program `docsearch-inference`, module `service`). Nothing is loaded, no thread is started
+//! and nothing is connected before the first call.
 //!
 //! Layers, each of which knows only those before it: files ([`ModelInfo`]), tokens
-//! ([`Tokenizer`]), one graph on one thread, lanes of such threads, the model.
+//! ([`Tokenizer`]), one graph on one thread, lanes of such threads, the model; the protocol of the
+//! socket, the client and the service.
 
+#![cfg_attr(
+    not(feature = "service"),
+    allow(dead_code, reason = "lanes for queries belong to the service")
+)]
+
+mod client;
+mod connection;
 mod directory;
 mod embedder;
+mod encoder;
 mod error;
 mod lane;
 mod model;
 mod pool;
 mod pooling;
+mod protocol;
 mod queue;
 mod registry;
 mod runtime;
+#[cfg(feature = "service")]
+pub mod service;
 mod session;
 mod signal;
+mod status;
 mod telemetry;
 mod tokenizer;
 
-pub use embedder::{Embedded, Embedder, Embeddings, ModelInfo, Progress};
-pub use error::{Error, Result};
+pub use client::{Client, Host, Readiness, RemoteModel};
+pub use embedder::{Description, Embedded, Embedder, Embeddings, ModelInfo, Progress};
+pub use encoder::Role;
+pub use error::{Error, ErrorClass, Failure, Result};
 pub use model::{Model, Options};
 pub use pooling::Pooling;
 pub use registry::Registry;
-pub use tokenizer::Tokenizer;
+pub use status::{ModelStatus, ServiceSettings, Status};
+pub use tokenizer::{MAX_TEXT_BYTES, Tokenizer};

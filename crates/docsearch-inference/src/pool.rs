@@ -1,64 +1,88 @@
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::embedder::{Embedded, Embeddings, Progress};
 use crate::error::{Error, Result};
-use crate::lane::{self, EncoderFactory};
-use crate::queue::Queue;
+use crate::lane;
+use crate::queue::{Duty, Queue, Task};
 use crate::signal::with_signals_blocked;
 
-/// Vectors of one batch that lanes may compute ahead of their reader: half a second of work for
-/// one lane at 18.5 ms a passage, and 100 kB at 384 dimensions.
-const WINDOW: usize = 64;
+/// With so many queries waiting another lane helps.
+const QUERIES_THAT_CALL_FOR_HELP: usize = 4;
 
-/// Threads that embed passages, one passage at a time each, with a session each.
+/// Threads that embed, one text at a time each, with sessions of their own.
 ///
 /// Threads start when there is work for them, end after half a minute without, and have all
-/// signals blocked.
+/// signals blocked. One that only queries use can be added and stays.
 pub(crate) struct LanePool {
     queue: Arc<Queue>,
-    open: Arc<EncoderFactory>,
-    lanes: NonZeroUsize,
+    lanes: AtomicUsize,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl LanePool {
-    /// A pool of at most `lanes` threads; none is started yet.
-    pub(crate) fn new(lanes: NonZeroUsize, open: Arc<EncoderFactory>) -> Self {
-        let window = WINDOW.max(lanes.get().saturating_mul(2));
+    /// A pool of at most `lanes` threads for passages; none is started yet.
+    pub(crate) fn new(lanes: NonZeroUsize) -> Self {
         Self {
-            queue: Arc::new(Queue::new(window)),
-            open,
-            lanes,
+            queue: Arc::new(Queue::new()),
+            lanes: AtomicUsize::new(lanes.get()),
             threads: Mutex::default(),
         }
     }
 
-    /// Hands `texts` to the lanes.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Changes the greatest number of threads; those that are too many end when they are idle.
+    pub(crate) fn resize(&self, lanes: NonZeroUsize) {
+        self.lanes.store(lanes.get(), Ordering::Relaxed);
+    }
+
+    /// Starts a lane that only queries use.
+    ///
+    /// # Errors
+    /// [`Error::Thread`].
+    pub(crate) fn start_query_lane(&self) -> Result<()> {
+        let thread = self.start_lane(Duty::Queries).map_err(|source| Error::Thread { source })?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+
+    /// Hands a query to the lanes.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn submit_query(&self, task: Task) -> Result<()> {
+        self.queue.push_query(task)?;
+        if self.queue.lock().queries() < QUERIES_THAT_CALL_FOR_HELP {
+            return Ok(());
+        }
+        self.start_lanes()
+    }
+
+    /// Hands passages of a stream to the lanes.
     ///
     /// # Errors
     /// [`Error::Stopped`] after [`LanePool::stop`]; [`Error::Thread`] if there is no lane and none
     /// can be started.
-    pub(crate) fn submit(&self, texts: Vec<String>) -> Result<Batch> {
-        let remaining = texts.len();
-        let batch = Batch {
-            number: self.queue.submit(texts)?,
-            queue: Arc::clone(&self.queue),
-            remaining,
-        };
-        self.start_lanes()?;
-        Ok(batch)
+    pub(crate) fn submit_passages(&self, stream: u64, tasks: impl IntoIterator<Item = Task>) -> Result<()> {
+        self.queue.push_passages(stream, tasks)?;
+        self.start_lanes()
     }
 
+    /// As many lanes as there is work for, within the limit.
     fn start_lanes(&self) -> Result<()> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|thread| !thread.is_finished());
         let mut state = self.queue.lock();
-        let wanted = self.lanes.get().min(state.outstanding());
+        let work = state.busy + state.passages() + state.queries() / QUERIES_THAT_CALL_FOR_HELP;
+        let wanted = self.lanes.load(Ordering::Relaxed).min(work);
         while state.lanes < wanted {
-            match self.start_lane() {
+            match self.start_lane(Duty::All) {
                 Ok(thread) => threads.push(thread),
                 Err(source) if state.lanes == 0 => return Err(Error::Thread { source }),
                 Err(_) => break,
@@ -68,22 +92,21 @@ impl LanePool {
         Ok(())
     }
 
-    fn start_lane(&self) -> std::io::Result<JoinHandle<()>> {
+    fn start_lane(&self, duty: Duty) -> std::io::Result<JoinHandle<()>> {
         let queue = Arc::clone(&self.queue);
-        let open = Arc::clone(&self.open);
         with_signals_blocked(|| {
             thread::Builder::new()
                 .name("docsearch-lane".to_owned())
-                .spawn(move || lane::serve(&queue, &*open))
+                .spawn(move || lane::serve(&queue, duty))
         })
     }
 
-    /// Ends all lanes for good and waits for them: each finishes the passage it is at.
+    /// Ends all lanes for good and waits for them: each finishes the text it is at.
     pub(crate) fn stop(&self) {
         self.queue.stop();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
-            // A lane catches panics; there is nothing to learn from its end.
+            // A task catches panics; there is nothing to learn from the end of its lane.
             let _ = thread.join();
         }
     }
@@ -95,12 +118,46 @@ impl Drop for LanePool {
     }
 }
 
+/// What became of one passage: its place in its batch, and its vector.
+type Outcome = (usize, Result<Vec<f32>>);
+
 /// Passages that a [`LanePool`] is embedding. Dropping it cancels what has not begun.
-#[derive(Debug)]
 pub(crate) struct Batch {
-    queue: Arc<Queue>,
-    number: u64,
+    pool: Arc<LanePool>,
+    stream: u64,
+    done: mpsc::Receiver<Outcome>,
     remaining: usize,
+}
+
+impl Batch {
+    /// Hands passages to the lanes: `task` makes each a task that calls what it is given once.
+    ///
+    /// # Errors
+    /// Those of [`LanePool::submit_passages`].
+    pub(crate) fn submit(
+        pool: &Arc<LanePool>,
+        texts: Vec<String>,
+        task: impl Fn(String, Box<dyn FnOnce(Result<Vec<f32>>) + Send>) -> Task,
+    ) -> Result<Self> {
+        let (ready, done) = mpsc::channel();
+        let remaining = texts.len();
+        let stream = pool.queue.stream();
+        let tasks = texts.into_iter().enumerate().map(|(index, text)| {
+            let ready = ready.clone();
+            let deliver = move |vector| {
+                // Nobody waits for it after the batch was dropped.
+                let _ = ready.send((index, vector));
+            };
+            task(text, Box::new(deliver))
+        });
+        pool.submit_passages(stream, tasks)?;
+        Ok(Self {
+            pool: Arc::clone(pool),
+            stream,
+            done,
+            remaining,
+        })
+    }
 }
 
 impl Embeddings for Batch {
@@ -108,8 +165,10 @@ impl Embeddings for Batch {
         if self.remaining == 0 {
             return Ok(Progress::Finished);
         }
-        let Some((index, vector)) = self.queue.next_ready(self.number, wait)? else {
-            return Ok(Progress::Pending);
+        let (index, vector) = match self.done.recv_timeout(wait) {
+            Ok(outcome) => outcome,
+            Err(mpsc::RecvTimeoutError::Timeout) => return Ok(Progress::Pending),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Error::Stopped),
         };
         self.remaining -= 1;
         match vector {
@@ -124,23 +183,28 @@ impl Embeddings for Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        self.queue.cancel(self.number);
+        self.pool.queue.cancel(self.stream);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread::sleep;
 
     use super::*;
-    use crate::lane::Encoder;
+    use crate::error::catch_panic;
 
     const LONG: Duration = Duration::from_secs(10);
 
-    fn pool(lanes: usize, encode: fn(&str) -> Result<Vec<f32>>) -> LanePool {
+    fn pool(lanes: usize) -> Arc<LanePool> {
         let lanes = NonZeroUsize::new(lanes).expect("a test names at least one lane");
-        LanePool::new(lanes, Arc::new(move || Ok(Box::new(encode) as Encoder)))
+        Arc::new(LanePool::new(lanes))
+    }
+
+    fn submit(pool: &Arc<LanePool>, texts: Vec<String>, encode: fn(&str) -> Result<Vec<f32>>) -> Result<Batch> {
+        Batch::submit(pool, texts, |text, deliver| {
+            Box::new(move |_| deliver(catch_panic(|| encode(&text))))
+        })
     }
 
     fn length(text: &str) -> Result<Vec<f32>> {
@@ -153,8 +217,8 @@ mod tests {
 
     #[test]
     fn every_passage_comes_back_once_with_its_index() {
-        let pool = pool(3, length);
-        let mut batch = pool.submit(texts(500)).expect("lanes start");
+        let pool = pool(3);
+        let mut batch = submit(&pool, texts(500), length).expect("lanes start");
 
         let mut seen = vec![false; 500];
         while let Progress::Embedded(Embedded { index, vector }) = batch.next_timeout(LONG).expect("lanes answer") {
@@ -166,20 +230,21 @@ mod tests {
 
     #[test]
     fn no_more_lanes_start_than_there_are_passages() {
-        let pool = pool(8, length);
-        drop(pool.submit(Vec::new()).expect("nothing to do"));
+        let pool = pool(8);
+        drop(submit(&pool, Vec::new(), length).expect("nothing to do"));
         assert_eq!(pool.queue.lock().lanes, 0);
-        let _batch = pool.submit(texts(2)).expect("lanes start");
+        let _batch = submit(&pool, texts(2), length).expect("lanes start");
         assert!(pool.queue.lock().lanes <= 2);
     }
 
     #[test]
     fn a_panic_is_an_error_of_its_passage_alone() {
-        let pool = pool(1, |text| match text {
+        let pool = pool(1);
+        let encode = |text: &str| match text {
             "x" => panic!("no vector for x"),
             _ => length(text),
-        });
-        let mut batch = pool.submit(texts(3)).expect("lanes start");
+        };
+        let mut batch = submit(&pool, texts(3), encode).expect("lanes start");
 
         assert!(matches!(batch.next_timeout(LONG), Ok(Progress::Embedded(_))));
         let error = batch.next_timeout(LONG).expect_err("x panics");
@@ -188,44 +253,77 @@ mod tests {
         assert!(matches!(batch.next_timeout(LONG), Ok(Progress::Finished)));
     }
 
-    #[test]
-    fn a_reader_that_does_not_read_stops_the_lanes_and_dropping_the_batch_cancels_the_rest() {
-        static BEGUN: AtomicUsize = AtomicUsize::new(0);
-        let pool = pool(2, |text| {
-            BEGUN.fetch_add(1, Ordering::SeqCst);
-            length(text)
+    /// A pool of one lane that is held up until the sender is used or dropped.
+    fn held_up() -> (Arc<LanePool>, mpsc::Sender<()>) {
+        let pool = pool(1);
+        let (release, wait) = mpsc::channel();
+        let hold: Task = Box::new(move |_| {
+            let _ = wait.recv();
         });
-        let batch = pool.submit(texts(10 * WINDOW)).expect("lanes start");
-        while BEGUN.load(Ordering::SeqCst) < WINDOW {
+        pool.submit_passages(pool.queue.stream(), [hold]).expect("a lane starts");
+        while pool.queue.lock().busy == 0 {
             sleep(Duration::from_millis(1));
         }
-        sleep(Duration::from_millis(50));
-        assert_eq!(BEGUN.load(Ordering::SeqCst), WINDOW);
+        (pool, release)
+    }
 
+    /// A task that reports its name.
+    fn named(name: &'static str, order: &mpsc::Sender<&'static str>) -> Task {
+        let order = order.clone();
+        Box::new(move |_| {
+            let _ = order.send(name);
+        })
+    }
+
+    #[test]
+    fn dropping_a_batch_cancels_what_has_not_begun() {
+        let (pool, release) = held_up();
+        let batch = submit(&pool, texts(100), length).expect("a lane runs");
+        assert_eq!(pool.queue.lock().passages(), 100);
         drop(batch);
-        pool.stop();
-        assert_eq!(BEGUN.load(Ordering::SeqCst), WINDOW);
+        assert_eq!(pool.queue.lock().passages(), 0);
+        drop(release);
+    }
+
+    #[test]
+    fn streams_take_turns_and_queries_go_first() {
+        let (pool, release) = held_up();
+        let (order, seen) = mpsc::channel();
+        let (long, short) = (pool.queue.stream(), pool.queue.stream());
+        let tasks = (0..3).map(|_| named("long", &order));
+        pool.submit_passages(long, tasks).expect("a lane runs");
+        pool.submit_passages(short, [named("short", &order)]).expect("a lane runs");
+        pool.submit_query(named("query", &order)).expect("a lane runs");
+        drop(release);
+        let seen: Vec<&str> = (0..5).filter_map(|_| seen.recv_timeout(LONG).ok()).collect();
+        assert_eq!(seen, ["query", "long", "short", "long", "long"]);
+    }
+
+    #[test]
+    fn a_query_does_not_wait_for_passages() {
+        let (pool, _release) = held_up();
+        pool.start_query_lane().expect("a lane starts");
+        let (order, seen) = mpsc::channel();
+        pool.submit_query(named("query", &order)).expect("a lane runs");
+        assert_eq!(seen.recv_timeout(LONG), Ok("query"));
     }
 
     #[test]
     fn waiting_returns_after_the_timeout() {
-        let pool = pool(1, |text| {
-            sleep(Duration::from_millis(300));
-            length(text)
-        });
-        let mut batch = pool.submit(texts(1)).expect("lanes start");
-        assert!(matches!(
-            batch.next_timeout(Duration::from_millis(10)),
-            Ok(Progress::Pending)
-        ));
+        let (pool, _release) = held_up();
+        let mut batch = submit(&pool, texts(1), length).expect("a lane runs");
+        let waited = batch.next_timeout(Duration::from_millis(10));
+        assert!(matches!(waited, Ok(Progress::Pending)));
     }
 
     #[test]
     fn a_stopped_pool_says_so() {
-        let pool = pool(1, length);
-        let mut batch = pool.submit(texts(1000)).expect("lanes start");
+        let (pool, release) = held_up();
+        let mut batch = submit(&pool, texts(1000), length).expect("a lane runs");
+        pool.queue.stop();
+        drop(release);
         pool.stop();
         assert!(matches!(batch.next_timeout(LONG), Err(Error::Stopped)));
-        assert!(matches!(pool.submit(texts(1)), Err(Error::Stopped)));
+        assert!(matches!(submit(&pool, texts(1), length), Err(Error::Stopped)));
     }
 }

@@ -3,50 +3,54 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::lane::Sessions;
 
-/// The passages that wait for a lane and the vectors that wait for whoever submitted them.
-#[derive(Debug)]
+/// One text to embed and what to do with its vector, run on a lane.
+pub(crate) type Task = Box<dyn FnOnce(&mut Sessions) + Send>;
+
+/// What a lane does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// Queries only, so that none waits for a passage.
+    Queries,
+    /// Passages, and queries that find all lanes of their own busy.
+    All,
+}
+
+/// The texts that wait for a lane.
+///
+/// Queries go first. Passages belong to streams, which take turns: a long stream does not hold
+/// back a short one.
 pub(crate) struct Queue {
     state: Mutex<State>,
-    /// Signalled when a lane may find something to do.
-    work: Condvar,
-    /// Signalled when a vector is ready, and when the queue stops.
-    ready: Condvar,
-    /// Vectors of one batch that may be under way or wait to be taken.
-    window: usize,
+    /// Signalled for lanes of [`Duty::Queries`].
+    queries: Condvar,
+    /// Signalled for lanes of [`Duty::All`].
+    all: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct State {
-    batches: BTreeMap<u64, BatchState>,
-    next_batch: u64,
+    queries: VecDeque<Task>,
+    passages: BTreeMap<u64, VecDeque<Task>>,
+    next_stream: u64,
+    /// The stream whose turn was last.
+    served: u64,
     stopped: bool,
-    /// Lanes that serve the queue.
+    /// Lanes of [`Duty::Queries`] that have nothing to do.
+    idle_for_queries: usize,
+    /// Lanes of [`Duty::All`].
     pub(crate) lanes: usize,
-}
-
-#[derive(Debug, Default)]
-struct BatchState {
-    waiting: VecDeque<(usize, String)>,
-    running: usize,
-    ready: VecDeque<(usize, Result<Vec<f32>>)>,
-}
-
-/// One passage, taken by a lane.
-#[derive(Debug)]
-pub(crate) struct Passage {
-    batch: u64,
-    index: usize,
-    pub(crate) text: String,
+    /// Those of them that are at a text.
+    pub(crate) busy: usize,
 }
 
 impl Queue {
-    pub(crate) fn new(window: usize) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             state: Mutex::default(),
-            work: Condvar::new(),
-            ready: Condvar::new(),
-            window,
+            queries: Condvar::new(),
+            all: Condvar::new(),
         }
     }
 
@@ -54,119 +58,130 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a batch and returns its number.
-    pub(crate) fn submit(&self, texts: Vec<String>) -> Result<u64> {
+    /// The number of a new stream of passages.
+    pub(crate) fn stream(&self) -> u64 {
+        let mut state = self.lock();
+        state.next_stream += 1;
+        state.next_stream
+    }
+
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn push_query(&self, task: Task) -> Result<()> {
         let mut state = self.lock();
         if state.stopped {
             return Err(Error::Stopped);
         }
-        let number = state.next_batch;
-        state.next_batch += 1;
-        let batch = BatchState {
-            waiting: texts.into_iter().enumerate().collect(),
-            ..BatchState::default()
-        };
-        state.batches.insert(number, batch);
-        self.work.notify_all();
-        Ok(number)
+        state.queries.push_back(task);
+        self.queries.notify_one();
+        if state.queries_for_all() {
+            self.all.notify_one();
+        }
+        Ok(())
     }
 
-    /// Forgets a batch: what waits is never begun, what runs is thrown away when it is done.
-    pub(crate) fn cancel(&self, batch: u64) {
-        self.lock().batches.remove(&batch);
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn push_passages(&self, stream: u64, tasks: impl IntoIterator<Item = Task>) -> Result<()> {
+        let mut state = self.lock();
+        if state.stopped {
+            return Err(Error::Stopped);
+        }
+        state.passages.entry(stream).or_default().extend(tasks);
+        self.all.notify_all();
+        Ok(())
     }
 
-    /// The next passage for a lane; `None` once the lane must end, because the queue has stopped
-    /// or because there has been nothing to do for `idle`.
-    pub(crate) fn take(&self, idle: Duration) -> Option<Passage> {
+    /// Forgets the passages of a stream that no lane has begun.
+    pub(crate) fn cancel(&self, stream: u64) {
+        self.lock().passages.remove(&stream);
+    }
+
+    /// The next text for a lane, or `None` once the queue has stopped or there has been nothing
+    /// to do for `idle`. A lane of [`Duty::All`] calls [`Queue::done`] after each text.
+    pub(crate) fn take(&self, duty: Duty, idle: Duration) -> Option<Task> {
         let mut state = self.lock();
         let deadline = Instant::now() + idle;
         loop {
-            if !state.stopped
-                && let Some(passage) = state.next_passage(self.window)
-            {
-                return Some(passage);
+            if let Some(task) = state.next(duty) {
+                state.busy += usize::from(duty == Duty::All);
+                return Some(task);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if state.stopped || (left.is_zero() && state.nothing_waits()) {
-                state.lanes -= 1;
+            if state.stopped || left.is_zero() {
+                state.lanes -= usize::from(duty == Duty::All);
                 return None;
             }
-            state = self
-                .work
-                .wait_timeout(state, left.max(Duration::from_millis(100)))
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-    }
-
-    pub(crate) fn finish(&self, passage: Passage, vector: Result<Vec<f32>>) {
-        if let Some(batch) = self.lock().batches.get_mut(&passage.batch) {
-            batch.running -= 1;
-            batch.ready.push_back((passage.index, vector));
-            self.ready.notify_all();
-        }
-    }
-
-    /// The next vector of a batch and its passage's index; `None` if `wait` passes without one.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] if the queue has stopped.
-    pub(crate) fn next_ready(&self, number: u64, wait: Duration) -> Result<Option<(usize, Result<Vec<f32>>)>> {
-        let deadline = Instant::now() + wait;
-        let mut state = self.lock();
-        loop {
-            let batch = state.batches.get_mut(&number).ok_or(Error::Stopped)?;
-            if let Some(ready) = batch.ready.pop_front() {
-                self.work.notify_one();
-                return Ok(Some(ready));
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(None);
-            }
-            state = self
-                .ready
+            let wake = match duty {
+                Duty::Queries => &self.queries,
+                Duty::All => &self.all,
+            };
+            state.idle_for_queries += usize::from(duty == Duty::Queries);
+            state = wake
                 .wait_timeout(state, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
+            state.idle_for_queries -= usize::from(duty == Duty::Queries);
         }
+    }
+
+    /// A lane of [`Duty::All`] has finished a text.
+    pub(crate) fn done(&self) {
+        self.lock().busy -= 1;
+    }
+
+    /// Whether [`Queue::stop`] was called.
+    pub(crate) fn stopped(&self) -> bool {
+        self.lock().stopped
     }
 
     /// Ends all lanes as soon as they have finished what they are at, for good.
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        state.batches.clear();
-        self.work.notify_all();
-        self.ready.notify_all();
+        state.queries.clear();
+        state.passages.clear();
+        self.queries.notify_all();
+        self.all.notify_all();
     }
 }
 
 impl State {
-    /// Passages that wait or are under way.
-    pub(crate) fn outstanding(&self) -> usize {
-        self.batches
-            .values()
-            .map(|batch| batch.waiting.len() + batch.running)
-            .sum()
+    /// Passages that wait.
+    pub(crate) fn passages(&self) -> usize {
+        self.passages.values().map(VecDeque::len).sum()
     }
 
-    fn nothing_waits(&self) -> bool {
-        self.batches.values().all(|batch| batch.waiting.is_empty())
+    /// Queries that wait.
+    pub(crate) fn queries(&self) -> usize {
+        self.queries.len()
     }
 
-    fn next_passage(&mut self, window: usize) -> Option<Passage> {
-        let (number, batch) = self
-            .batches
-            .iter_mut()
-            .find(|(_, batch)| !batch.waiting.is_empty() && batch.running + batch.ready.len() < window)?;
-        let (index, text) = batch.waiting.pop_front()?;
-        batch.running += 1;
-        Some(Passage {
-            batch: *number,
-            index,
-            text,
-        })
+    /// Whether more queries wait than idle lanes of their own will take.
+    fn queries_for_all(&self) -> bool {
+        self.queries.len() > self.idle_for_queries
+    }
+
+    fn next(&mut self, duty: Duty) -> Option<Task> {
+        if self.stopped {
+            return None;
+        }
+        match duty {
+            Duty::Queries => self.queries.pop_front(),
+            Duty::All if self.queries_for_all() => self.queries.pop_front(),
+            Duty::All => self.next_passage(),
+        }
+    }
+
+    fn next_passage(&mut self) -> Option<Task> {
+        let after = self.passages.range(self.served + 1..).next();
+        let stream = *after.or_else(|| self.passages.iter().next())?.0;
+        let waiting = self.passages.get_mut(&stream)?;
+        let task = waiting.pop_front();
+        if waiting.is_empty() {
+            self.passages.remove(&stream);
+        }
+        self.served = stream;
+        task
     }
 }

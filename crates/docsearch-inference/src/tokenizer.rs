@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::path::Path;
 
 use tokenizers::{PostProcessor, TruncationDirection};
 
@@ -7,6 +8,15 @@ use crate::error::{Error, Result};
 
 /// Bytes that are tokenised at once, for the library keeps bookkeeping for each byte.
 const PIECE_BYTES: usize = 8192;
+
+/// Longest part of a text that is looked at to embed it, in bytes: far more than a model takes,
+/// and little enough to be sent to another process at once.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
+
+/// The part of `text` that is looked at to embed it.
+pub(crate) fn leading_part(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
+}
 
 /// A model's own tokenizer.
 #[derive(Debug)]
@@ -25,6 +35,15 @@ pub(crate) struct TokenIds {
 }
 
 impl Tokenizer {
+    /// The tokenizer of the model in `directory`, without the model.
+    ///
+    /// # Errors
+    /// Those of [`Model::load`](crate::Model::load) that concern its configuration and
+    /// `tokenizer.json`.
+    pub fn load(directory: &Path) -> Result<Self> {
+        Self::read(&ModelDirectory::read(directory)?)
+    }
+
     pub(crate) fn read(directory: &ModelDirectory) -> Result<Self> {
         // Its worker threads would live as long as the process, with the signal mask of whoever
         // came first.
@@ -79,8 +98,10 @@ impl Tokenizer {
         pieces(text).map(|piece| Ok(self.tokens(piece)?.len())).sum()
     }
 
-    /// The tokens of `text`, cut at the end to what the model takes.
+    /// The tokens of `text`, cut at the end to what the model takes; no more than
+    /// [`MAX_TEXT_BYTES`] are looked at.
     pub(crate) fn encode(&self, text: &str) -> Result<TokenIds> {
+        let text = leading_part(text);
         let room = self.max_tokens - self.special_tokens;
         let mut encoding = self.leading_tokens(text, room)?;
         encoding.truncate(room, 0, TruncationDirection::Right);

@@ -3,7 +3,7 @@
 mod support;
 
 use docsearch_inference::{Embedder, Error, Model, Result};
-use support::{TinyModel, embed_all, options};
+use support::{TinyModel, embed_all, info, options};
 
 fn load(tiny: &TinyModel) -> Result<Model> {
     Model::load(tiny.path(), &options(1))
@@ -60,9 +60,9 @@ fn queries_and_passages_get_their_own_prefix() {
     );
     let model = load(&tiny).expect("a valid model");
 
-    assert_eq!(model.info().query_prefix, "green ");
-    assert_eq!(model.info().passage_prefix, "red ");
-    assert_eq!(model.info().passage_tokens, 8 - 2 - 1);
+    assert_eq!(info(&model).query_prefix, "green ");
+    assert_eq!(info(&model).passage_prefix, "red ");
+    assert_eq!(info(&model).passage_tokens, 8 - 2 - 1);
     // [CLS] green red [SEP], and [CLS] red red [SEP].
     assert_eq!(model.embed_query("red").expect("a vector"), [4.25, 1.0]);
     assert_eq!(embed_all(&model, &["red".to_owned()]), [[5.75, 3.75]]);
@@ -72,7 +72,7 @@ fn queries_and_passages_get_their_own_prefix() {
 fn the_end_of_a_long_text_is_cut_off_and_special_tokens_are_kept() {
     let tiny = TinyModel::new();
     tiny.write("sentence_bert_config.json", r#"{"max_seq_length": 4}"#);
-    assert_eq!(load(&tiny).expect("a valid model").info().max_tokens, 4);
+    assert_eq!(info(&load(&tiny).expect("a valid model")).max_tokens, 4);
     // [CLS] red red [SEP]
     assert_eq!(vector(&tiny, &"red ".repeat(100_000)), [5.75, 3.75]);
 }
@@ -100,7 +100,7 @@ fn an_empty_text_has_a_vector_and_an_infinite_one_is_an_error() {
 fn the_digest_changes_with_what_decides_vectors_and_with_nothing_else() {
     let digest = |tiny: &TinyModel| {
         let model = load(tiny).expect("a valid model");
-        model.digest().expect("readable files").to_owned()
+        model.describe().expect("readable files").digest
     };
     let tiny = TinyModel::new();
     let first = digest(&tiny);

@@ -5,9 +5,9 @@ use std::env;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use docsearch_inference::{Embedded, Embedder, Options, Progress};
+use docsearch_inference::{Embedded, Embedder, ModelInfo, Options, Progress};
 use tempfile::TempDir;
 
 /// The ONNX Runtime library to test with.
@@ -33,14 +33,20 @@ pub(crate) fn options(lanes: usize) -> Options {
     }
 }
 
+pub(crate) fn info(embedder: &dyn Embedder) -> ModelInfo {
+    embedder.describe().expect("a loaded model").info
+}
+
 /// The vectors of `texts`, in their order.
 pub(crate) fn embed_all(embedder: &dyn Embedder, texts: &[String]) -> Vec<Vec<f32>> {
     let mut vectors = vec![Vec::new(); texts.len()];
     let mut batch = embedder.embed_passages(texts.to_vec()).expect("lanes start");
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        match batch.next_timeout(Duration::from_secs(60)).expect("lanes answer") {
+        assert!(Instant::now() < deadline, "no vector within a minute");
+        match batch.next_timeout(Duration::from_secs(1)).expect("lanes answer") {
             Progress::Embedded(Embedded { index, vector }) => vectors[index] = vector,
-            Progress::Pending => panic!("no vector within a minute"),
+            Progress::Pending => {}
             Progress::Finished => return vectors,
         }
     }

@@ -1,0 +1,295 @@
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::connection::{Connection, Deadline};
+use crate::embedder::{Description, Embedded, Embedder, Embeddings, Progress};
+use crate::encoder::Role;
+use crate::error::{Error, Result};
+use crate::protocol::{Answer, Ask, ModelReference, Request, Response};
+use crate::status::Status;
+use crate::tokenizer::{Tokenizer, leading_part};
+
+/// Passages of one batch that are under way at the service: enough to keep its lanes busy, little
+/// enough to begin again when it ends.
+const WINDOW: usize = 64;
+/// How long to wait before the next attempt to connect.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What a socket is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// Something to read, or its end.
+    Read,
+    /// Room to write.
+    Write,
+}
+
+/// What a client needs of the process it lives in.
+pub trait Host {
+    /// Waits until the socket is ready or the time has passed. May return earlier for no reason,
+    /// and may unwind to cancel what is under way.
+    fn wait(&mut self, socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duration);
+
+    /// Called, again and again, while nobody answers at the socket: sees to it that the service
+    /// is started.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if there is no point in waiting any longer.
+    fn revive(&mut self) -> Result<()>;
+
+    /// How long an answer, or the start of the service, may take.
+    fn patience(&self) -> Duration;
+}
+
+/// A client of the service at a socket. Connects when it is first used.
+///
+/// When the service ends before it has answered, the request is sent once more.
+pub struct Client<H> {
+    socket: PathBuf,
+    host: H,
+    connection: Option<Connection>,
+    /// Texts are cut on this side.
+    tokenizers: HashMap<ModelReference, Arc<Tokenizer>>,
+}
+
+impl<H: Host + Clone> Client<H> {
+    /// A client of the service that listens at `socket`; nothing happens yet.
+    pub fn new(socket: PathBuf, host: H) -> Self {
+        Self {
+            socket,
+            host,
+            connection: None,
+            tokenizers: HashMap::new(),
+        }
+    }
+
+    /// What the service says of itself, if it is there: it is not started for it.
+    ///
+    /// # Errors
+    /// [`Error::Lost`], [`Error::TimedOut`] or [`Error::Protocol`].
+    pub fn status(&mut self) -> Result<Option<Status>> {
+        let deadline = Deadline::after(self.host.patience());
+        let connection = match self.quiet_connection() {
+            Some(connection) => connection,
+            None => match Connection::open(&self.socket) {
+                Ok(Some(connection)) => connection,
+                Ok(None) | Err(_) => return Ok(None),
+            },
+        };
+        match self.exchange(connection, Ask::Status, deadline)? {
+            Answer::Status(status) => Ok(Some(status)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Asks, and asks once more if the service ends before it answers.
+    fn ask(&mut self, ask: &Ask) -> Result<Answer> {
+        let deadline = Deadline::after(self.host.patience());
+        let mut attempts = 0;
+        loop {
+            let connection = match self.quiet_connection() {
+                Some(connection) => connection,
+                None => connect(&mut self.host, &self.socket, deadline)?,
+            };
+            match self.exchange(connection, ask.clone(), deadline) {
+                Err(Error::Lost { .. }) if attempts == 0 => attempts += 1,
+                done => return done,
+            }
+        }
+    }
+
+    /// The connection, if it is as it was left. It is taken out, so that a request that is given
+    /// up leaves no connection on which its answer could arrive.
+    fn quiet_connection(&mut self) -> Option<Connection> {
+        self.connection.take().and_then(|mut connection| connection.is_quiet().then_some(connection))
+    }
+
+    fn exchange(&mut self, mut connection: Connection, ask: Ask, deadline: Deadline) -> Result<Answer> {
+        let id = connection.next_id();
+        connection.send(&mut self.host, &Request { id, ask }, deadline)?;
+        let response = loop {
+            if let Some(response) = connection.receive(&mut self.host, deadline.left()?)? {
+                break response;
+            }
+        };
+        if response.id != id {
+            return Err(unexpected());
+        }
+        self.connection = Some(connection);
+        response.answer.map_err(|failure| Error::Remote { failure })
+    }
+}
+
+/// Connects, waiting for the service to start if it has to.
+fn connect<H: Host>(host: &mut H, socket: &std::path::Path, deadline: Deadline) -> Result<Connection> {
+    loop {
+        match Connection::open(socket) {
+            Ok(Some(connection)) => return Ok(connection),
+            Ok(None) => {}
+            Err(_) => host.revive()?,
+        }
+        host.wait(None, deadline.left()?.min(PAUSE));
+    }
+}
+
+fn unexpected() -> Error {
+    Error::Protocol {
+        reason: "an answer to another question".to_owned(),
+    }
+}
+
+/// A model that the service runs.
+pub struct RemoteModel<H> {
+    client: Rc<RefCell<Client<H>>>,
+    reference: ModelReference,
+}
+
+impl<H: Host + Clone + 'static> RemoteModel<H> {
+    /// The model in a directory, as the service sees it. With a digest, the service refuses to
+    /// embed with other files than those of that [`Description::digest`].
+    pub fn new(client: Rc<RefCell<Client<H>>>, directory: String, digest: Option<String>) -> Self {
+        Self {
+            client,
+            reference: ModelReference { directory, digest },
+        }
+    }
+
+    fn model(&self) -> ModelReference {
+        self.reference.clone()
+    }
+}
+
+impl<H: Host + Clone + 'static> Embedder for RemoteModel<H> {
+    fn describe(&self) -> Result<Description> {
+        let ask = Ask::Describe { model: self.model() };
+        match self.client.borrow_mut().ask(&ask)? {
+            Answer::Description(description) => Ok(description),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn tokenizer(&self) -> Result<Arc<Tokenizer>> {
+        let tokenizers = &mut self.client.borrow_mut().tokenizers;
+        if let Some(tokenizer) = tokenizers.get(&self.reference) {
+            return Ok(Arc::clone(tokenizer));
+        }
+        let tokenizer = Arc::new(Tokenizer::load(self.reference.directory.as_ref())?);
+        tokenizers.insert(self.model(), Arc::clone(&tokenizer));
+        Ok(tokenizer)
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        let ask = Ask::Embed {
+            model: self.model(),
+            role: Role::Query,
+            text: leading_part(text).to_owned(),
+        };
+        match self.client.borrow_mut().ask(&ask)? {
+            Answer::Vector(vector) => Ok(vector),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
+        let client = self.client.borrow();
+        Ok(Box::new(RemoteBatch {
+            socket: client.socket.clone(),
+            host: client.host.clone(),
+            model: self.model(),
+            connection: None,
+            waiting: texts.into_iter().enumerate().collect(),
+            under_way: BTreeMap::new(),
+            progress: Deadline::after(client.host.patience()),
+            lost_without_progress: 0,
+        }))
+    }
+}
+
+/// Passages that the service is embedding, on a connection of their own. Dropping it ends the
+/// connection, and the service cancels what it has not begun.
+struct RemoteBatch<H> {
+    socket: PathBuf,
+    host: H,
+    model: ModelReference,
+    connection: Option<Connection>,
+    waiting: VecDeque<(usize, String)>,
+    /// By the number of the request.
+    under_way: BTreeMap<u64, (usize, String)>,
+    /// The service has to answer something until then.
+    progress: Deadline,
+    lost_without_progress: u32,
+}
+
+impl<H: Host> RemoteBatch<H> {
+    fn connected(&mut self) -> Result<Connection> {
+        match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => connect(&mut self.host, &self.socket, self.progress),
+        }
+    }
+
+    /// Keeps the window full, then waits for an answer.
+    fn exchange(&mut self, connection: &mut Connection, wait: Duration) -> Result<Option<Response>> {
+        while self.under_way.len() < WINDOW
+            && let Some((index, text)) = self.waiting.pop_front()
+        {
+            let ask = Ask::Embed {
+                model: self.model.clone(),
+                role: Role::Passage,
+                text: leading_part(&text).to_owned(),
+            };
+            let id = connection.next_id();
+            self.under_way.insert(id, (index, text));
+            connection.send(&mut self.host, &Request { id, ask }, self.progress)?;
+        }
+        connection.receive(&mut self.host, self.progress.left()?.min(wait))
+    }
+
+    /// Begins again with what was under way when the service ended: once for each time that it
+    /// has got something done in between, so that a text that ends it cannot go on for ever.
+    fn begin_again(&mut self, problem: Error) -> Result<Progress> {
+        if self.lost_without_progress > 0 {
+            return Err(problem);
+        }
+        self.lost_without_progress += 1;
+        self.progress = Deadline::after(self.host.patience());
+        for passage in std::mem::take(&mut self.under_way).into_values().rev() {
+            self.waiting.push_front(passage);
+        }
+        Ok(Progress::Pending)
+    }
+}
+
+impl<H: Host> Embeddings for RemoteBatch<H> {
+    fn next_timeout(&mut self, wait: Duration) -> Result<Progress> {
+        if self.waiting.is_empty() && self.under_way.is_empty() {
+            return Ok(Progress::Finished);
+        }
+        let mut connection = self.connected()?;
+        let response = match self.exchange(&mut connection, wait) {
+            Ok(response) => response,
+            Err(problem @ Error::Lost { .. }) => return self.begin_again(problem),
+            Err(problem) => return Err(problem),
+        };
+        self.connection = Some(connection);
+        let Some(Response { id, answer }) = response else {
+            return Ok(Progress::Pending);
+        };
+        let (index, _) = self.under_way.remove(&id).ok_or_else(unexpected)?;
+        self.progress = Deadline::after(self.host.patience());
+        self.lost_without_progress = 0;
+        match answer {
+            Ok(Answer::Vector(vector)) => Ok(Progress::Embedded(Embedded { index, vector })),
+            Ok(_) => Err(unexpected()),
+            Err(failure) => Err(Error::Passage {
+                index,
+                source: Box::new(Error::Remote { failure }),
+            }),
+        }
+    }
+}

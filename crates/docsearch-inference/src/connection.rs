@@ -1,0 +1,155 @@
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr};
+
+use crate::client::{Host, Readiness};
+use crate::error::{Error, Result};
+use crate::protocol::{self, LENGTH_BYTES, Request, Response};
+
+/// Bytes read from the socket at once: several vectors.
+const READ_BYTES: usize = 16 * 1024;
+
+/// A connection to the service that never blocks: whoever uses it waits in their own way.
+pub(crate) struct Connection {
+    stream: UnixStream,
+    received: Vec<u8>,
+    last_id: u64,
+}
+
+impl Connection {
+    /// Connects; `None` if too many others are waiting to be let in.
+    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let socket: OwnedFd = socket::socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+        let address = UnixAddr::new(path)?;
+        match socket::connect(std::os::fd::AsRawFd::as_raw_fd(&socket), &address) {
+            Ok(()) => Ok(Some(Self {
+                stream: UnixStream::from(socket),
+                received: Vec::new(),
+                last_id: 0,
+            })),
+            Err(Errno::EAGAIN) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Whether the service is still at the other end and has nothing to say.
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        let mut byte = [0];
+        let read = self.stream.read(&mut byte);
+        matches!(read, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    pub(crate) fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Sends a request, waiting until the service takes it.
+    ///
+    /// # Errors
+    /// [`Error::Lost`]; [`Error::TimedOut`] at the deadline.
+    pub(crate) fn send(&mut self, host: &mut impl Host, request: &Request, deadline: Deadline) -> Result<()> {
+        let frame = protocol::encode(request)?;
+        let mut rest = frame.as_slice();
+        while !rest.is_empty() {
+            match self.stream.write(rest) {
+                Ok(written) => rest = &rest[written..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    host.wait(Some((self.stream.as_fd(), Readiness::Write)), deadline.left()?);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(lost(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next response; `None` if `wait` passes without one.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] or [`Error::Protocol`]: the connection is of no more use.
+    pub(crate) fn receive(&mut self, host: &mut impl Host, wait: Duration) -> Result<Option<Response>> {
+        let end = Instant::now() + wait;
+        loop {
+            if let Some(response) = self.take_response()? {
+                return Ok(Some(response));
+            }
+            if self.read_more()? {
+                continue;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            host.wait(Some((self.stream.as_fd(), Readiness::Read)), left);
+        }
+    }
+
+    /// Reads what is there; false if there is nothing yet.
+    fn read_more(&mut self) -> Result<bool> {
+        let start = self.received.len();
+        self.received.resize(start + READ_BYTES, 0);
+        let read = self.stream.read(&mut self.received[start..]);
+        self.received.truncate(start + read.as_ref().copied().unwrap_or(0));
+        match read {
+            Ok(0) => Err(lost(&io::ErrorKind::UnexpectedEof.into())),
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) => Err(lost(&error)),
+        }
+    }
+
+    fn take_response(&mut self) -> Result<Option<Response>> {
+        let Some(length) = self.received.first_chunk::<LENGTH_BYTES>() else {
+            return Ok(None);
+        };
+        let end = LENGTH_BYTES + protocol::frame_length(*length)?;
+        let Some(frame) = self.received.get(LENGTH_BYTES..end) else {
+            return Ok(None);
+        };
+        let response = protocol::decode(frame)?;
+        self.received.drain(..end);
+        Ok(Some(response))
+    }
+}
+
+fn lost(error: &io::Error) -> Error {
+    Error::Lost {
+        reason: error.to_string(),
+    }
+}
+
+/// When somebody's patience ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    begun: Instant,
+    patience: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn after(patience: Duration) -> Self {
+        Self {
+            begun: Instant::now(),
+            patience,
+        }
+    }
+
+    /// What is left, more than nothing.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`].
+    pub(crate) fn left(self) -> Result<Duration> {
+        let left = self.patience.saturating_sub(self.begun.elapsed());
+        if left.is_zero() {
+            return Err(Error::TimedOut { after: self.patience });
+        }
+        Ok(left)
+    }
+}

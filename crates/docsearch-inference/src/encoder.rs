@@ -1,0 +1,123 @@
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use crate::directory::ModelDirectory;
+use crate::embedder::ModelInfo;
+use crate::error::{Error, Result, catch_panic};
+use crate::lane::Sessions;
+use crate::runtime::Runtime;
+use crate::session::EncoderSession;
+use crate::tokenizer::Tokenizer;
+
+/// What a text is to the model; each has its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// What somebody looks for.
+    Query,
+    /// What may be found.
+    Passage,
+}
+
+/// A model as far as threads share it: everything but the sessions that run its graph.
+pub(crate) struct Encoder {
+    pub(crate) info: ModelInfo,
+    directory: ModelDirectory,
+    tokenizer: Arc<Tokenizer>,
+    runtime: Runtime,
+    digest: OnceLock<String>,
+}
+
+impl Encoder {
+    /// Reads the model in `directory`, and opens the session that shows that its graph runs.
+    pub(crate) fn load(directory: &Path, runtime: &Path) -> Result<(Arc<Self>, EncoderSession)> {
+        let directory = ModelDirectory::read(directory)?;
+        let tokenizer = Tokenizer::read(&directory)?;
+        let runtime = Runtime::load(runtime)?;
+        let mut session = EncoderSession::open(&runtime, &directory)?;
+        let encoder = Self {
+            info: inspect(&directory, &tokenizer, &mut session)?,
+            tokenizer: Arc::new(tokenizer),
+            directory,
+            runtime,
+            digest: OnceLock::new(),
+        };
+        Ok((Arc::new(encoder), session))
+    }
+
+    /// A further session. Each holds the model's weights once more.
+    pub(crate) fn open(&self) -> Result<EncoderSession> {
+        EncoderSession::open(&self.runtime, &self.directory)
+    }
+
+    pub(crate) fn tokenizer(&self) -> &Arc<Tokenizer> {
+        &self.tokenizer
+    }
+
+    /// See [`Description::digest`](crate::Description::digest). Reads the files at the first call.
+    pub(crate) fn digest(&self) -> Result<&str> {
+        if let Some(digest) = self.digest.get() {
+            return Ok(digest);
+        }
+        let digest = self.directory.digest()?;
+        Ok(self.digest.get_or_init(|| digest))
+    }
+
+    /// # Errors
+    /// [`Error::Changed`] if the files are not those of the digest.
+    pub(crate) fn check_digest(&self, expected: &str) -> Result<()> {
+        if self.digest()? == expected {
+            return Ok(());
+        }
+        Err(Error::Changed {
+            path: self.info.directory.clone(),
+        })
+    }
+
+    /// The vector of one text.
+    pub(crate) fn embed(&self, session: &mut EncoderSession, role: Role, text: &str) -> Result<Vec<f32>> {
+        let prefix = match role {
+            Role::Query => &self.info.query_prefix,
+            Role::Passage => &self.info.passage_prefix,
+        };
+        embed(&self.tokenizer, session, prefix, text)
+    }
+
+    /// The vector of one text, by the session of a lane.
+    pub(crate) fn embed_on(self: &Arc<Self>, lane: &mut Sessions, role: Role, text: &str) -> Result<Vec<f32>> {
+        let vector = catch_panic(|| self.embed(lane.of(self)?, role, text));
+        if matches!(vector, Err(Error::Panicked { .. })) {
+            lane.close(self);
+        }
+        vector
+    }
+}
+
+/// Embeds one text to learn the dimension, which also shows that the graph runs.
+fn inspect(directory: &ModelDirectory, tokenizer: &Tokenizer, session: &mut EncoderSession) -> Result<ModelInfo> {
+    let dimension = embed(tokenizer, session, &directory.query_prefix, "a")?.len();
+    directory.check_dimension(dimension)?;
+    let prefix_tokens = tokenizer.count(&directory.passage_prefix)?;
+    let reserved = prefix_tokens + tokenizer.special_tokens();
+    Ok(ModelInfo {
+        directory: directory.root.clone(),
+        graph: directory.graph.clone(),
+        dimension,
+        max_tokens: directory.max_tokens,
+        passage_tokens: directory.max_tokens.saturating_sub(reserved),
+        pooling: directory.pooling(),
+        normalized: directory.normalize,
+        query_prefix: directory.query_prefix.clone(),
+        passage_prefix: directory.passage_prefix.clone(),
+    })
+}
+
+fn embed(tokenizer: &Tokenizer, session: &mut EncoderSession, prefix: &str, text: &str) -> Result<Vec<f32>> {
+    let tokens = if prefix.is_empty() {
+        tokenizer.encode(text)?
+    } else {
+        tokenizer.encode(&format!("{prefix}{text}"))?
+    };
+    session.embed(&tokens)
+}

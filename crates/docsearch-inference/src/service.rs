@@ -1,0 +1,123 @@
+//! The service: one process that runs models for many others, reached through a Unix socket.
+
+mod cache;
+mod connection;
+mod counters;
+mod models;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::net::UnixListener;
+
+use self::cache::QueryCache;
+use self::counters::Counters;
+use self::models::Models;
+use crate::error::Result;
+use crate::pool::LanePool;
+use crate::status::{ServiceSettings, Status};
+
+/// The models, lanes and counters that all connections share.
+pub struct Service {
+    pool: Arc<LanePool>,
+    models: Models,
+    cache: QueryCache,
+    counters: Counters,
+}
+
+impl Service {
+    /// A service that runs models with the ONNX Runtime library at `runtime`. Nothing is loaded
+    /// before the first text.
+    ///
+    /// # Errors
+    /// [`Error::Thread`](crate::Error::Thread).
+    pub fn start(runtime: PathBuf, settings: &ServiceSettings) -> Result<Arc<Self>> {
+        let pool = Arc::new(LanePool::new(settings.threads));
+        pool.start_query_lane()?;
+        Ok(Arc::new(Self {
+            pool,
+            models: Models::new(runtime),
+            cache: QueryCache::new(settings.cache_bytes),
+            counters: Counters::default(),
+        }))
+    }
+
+    /// Obeys other settings from now on.
+    pub fn change(&self, settings: &ServiceSettings) {
+        self.pool.resize(settings.threads);
+        self.cache.resize(settings.cache_bytes);
+    }
+
+    /// Serves every connection until this is dropped or the listener fails.
+    ///
+    /// # Errors
+    /// Those of accepting a connection that do not pass by themselves.
+    pub async fn serve(self: &Arc<Self>, listener: UnixListener) -> io::Result<()> {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    tokio::spawn(connection::serve(stream, Arc::clone(self)));
+                }
+                // Out of descriptors or memory: connections that end give some back.
+                Err(error) if is_shortage(&error) => {
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Ends the lanes, which finish the text they are at.
+    pub fn stop(&self) {
+        self.pool.stop();
+    }
+
+    fn status(&self) -> Status {
+        let queue = self.pool.queue().lock();
+        let (queries, passages) = (queue.queries(), queue.passages());
+        drop(queue);
+        let mut status = Status {
+            pid: std::process::id(),
+            models: self.models.status(),
+            resident_bytes: resident_bytes().unwrap_or(0),
+            queue_depth: (queries + passages) as u64,
+            cache_entries: self.cache.entries(),
+            ..Status::default()
+        };
+        self.counters.report(&mut status);
+        status
+    }
+}
+
+/// A listener at `path`, in the place of what an earlier process has left there. Only the
+/// process's own user can connect: the directory and the socket are for nobody else.
+///
+/// # Errors
+/// Those of the file system.
+pub fn listen(path: &Path) -> io::Result<UnixListener> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(listener)
+}
+
+fn is_shortage(error: &io::Error) -> bool {
+    use nix::errno::Errno;
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(
+        errno,
+        Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS | Errno::ECONNABORTED)
+    )
+}
+
+/// Resident memory of this process.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,96 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::encoder::Encoder;
+use crate::error::Result;
+use crate::lane::Sessions;
+use crate::status::ModelStatus;
+
+/// How long a model stays loaded without a text, if it is not the only one.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The models that are loaded, by directory.
+pub(super) struct Models {
+    runtime: PathBuf,
+    loaded: Mutex<BTreeMap<String, Arc<Slot>>>,
+}
+
+/// A model's place. Its lock is held while the model is loaded, and others go on.
+#[derive(Default)]
+struct Slot {
+    state: Mutex<Option<Loaded>>,
+}
+
+struct Loaded {
+    encoder: Arc<Encoder>,
+    used: Instant,
+}
+
+impl Models {
+    pub(super) fn new(runtime: PathBuf) -> Self {
+        Self {
+            runtime,
+            loaded: Mutex::default(),
+        }
+    }
+
+    /// The model, if it is loaded.
+    pub(super) fn peek(&self, directory: &str) -> Option<Arc<Encoder>> {
+        let slot = Arc::clone(lock(&self.loaded).get(directory)?);
+        let mut state = slot.state.try_lock().ok()?;
+        let loaded = state.as_mut()?;
+        loaded.used = Instant::now();
+        Some(Arc::clone(&loaded.encoder))
+    }
+
+    /// The model, loaded now if it has to be; the lane then keeps the session it was tried with.
+    pub(super) fn get(&self, directory: &str, lane: &mut Sessions) -> Result<Arc<Encoder>> {
+        let slot = Arc::clone(lock(&self.loaded).entry(directory.to_owned()).or_default());
+        let mut state = lock(&slot.state);
+        if let Some(loaded) = state.as_mut() {
+            loaded.used = Instant::now();
+            return Ok(Arc::clone(&loaded.encoder));
+        }
+        self.unload_idle(directory);
+        let (encoder, session) = Encoder::load(directory.as_ref(), &self.runtime)?;
+        lane.keep(&encoder, session);
+        *state = Some(Loaded {
+            encoder: Arc::clone(&encoder),
+            used: Instant::now(),
+        });
+        Ok(encoder)
+    }
+
+    pub(super) fn status(&self) -> Vec<ModelStatus> {
+        let slots: Vec<_> = lock(&self.loaded)
+            .iter()
+            .map(|(directory, slot)| (directory.clone(), Arc::clone(slot)))
+            .collect();
+        slots
+            .into_iter()
+            .filter_map(|(directory, slot)| {
+                let state = slot.state.try_lock().ok()?;
+                let encoder = &state.as_ref()?.encoder;
+                Some(ModelStatus {
+                    directory,
+                    digest: encoder.digest().ok()?.to_owned(),
+                    dimension: encoder.info.dimension,
+                })
+            })
+            .collect()
+    }
+
+    /// Unloads what has not been used for a while, before another model is loaded beside it.
+    fn unload_idle(&self, except: &str) {
+        lock(&self.loaded).retain(|directory, slot| match slot.state.try_lock() {
+            Ok(state) => state.as_ref().is_some_and(|loaded| loaded.used.elapsed() < IDLE),
+            Err(_) => directory == except || Arc::strong_count(slot) > 1,
+        });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

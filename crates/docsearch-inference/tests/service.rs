@@ -1,0 +1,338 @@
+//! The service: the program itself, reached through its socket.
+
+mod support;
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use docsearch_inference::{
+    Client, Embedded, Embedder, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, Progress, Readiness, RemoteModel,
+};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use support::{embed_all, info, model_directory, options, runtime};
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A host that waits with poll(2) and starts nothing.
+#[derive(Clone)]
+struct Poll {
+    patience: Duration,
+}
+
+impl Host for Poll {
+    fn wait(&mut self, socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duration) {
+        let Some((socket, readiness)) = socket else {
+            return thread::sleep(timeout);
+        };
+        let flags = match readiness {
+            Readiness::Read => PollFlags::POLLIN,
+            Readiness::Write => PollFlags::POLLOUT,
+        };
+        let timeout = PollTimeout::try_from(timeout).expect("a short time");
+        poll(&mut [PollFd::new(socket.as_fd(), flags)], timeout).expect("an open socket");
+    }
+
+    fn revive(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn patience(&self) -> Duration {
+        self.patience
+    }
+}
+
+/// The program, in a directory of its own.
+struct Program {
+    directory: TempDir,
+    child: Child,
+}
+
+impl Program {
+    fn start() -> Self {
+        Self::start_with(&["--threads", "2", "--cache-bytes", "1000000"])
+    }
+
+    fn start_with(arguments: &[&str]) -> Self {
+        let directory = TempDir::new().expect("a temporary directory");
+        let child = Self::spawn(directory.path(), arguments);
+        Self { directory, child }
+    }
+
+    fn spawn(directory: &Path, arguments: &[&str]) -> Child {
+        let child = Command::new(env!("CARGO_BIN_EXE_docsearch-inference"))
+            .arg("serve")
+            .arg("--socket")
+            .arg(directory.join("socket"))
+            .arg("--runtime")
+            .arg(runtime())
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        child.expect("the program")
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    fn client(&self) -> Rc<RefCell<Client<Poll>>> {
+        self.patient_client(PATIENCE)
+    }
+
+    fn patient_client(&self, patience: Duration) -> Rc<RefCell<Client<Poll>>> {
+        Rc::new(RefCell::new(Client::new(self.socket(), Poll { patience })))
+    }
+
+    fn model(&self) -> RemoteModel<Poll> {
+        remote(self.client(), None)
+    }
+
+    /// A connection, once the program listens.
+    fn connect(&self) -> UnixStream {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match UnixStream::connect(self.socket()) {
+                Ok(stream) => return stream,
+                Err(error) => assert!(Instant::now() < deadline, "{error}"),
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn end(&mut self) -> std::process::ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the program does not end");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn remote(client: Rc<RefCell<Client<Poll>>>, digest: Option<String>) -> RemoteModel<Poll> {
+    let directory = model_directory().to_str().expect("a path in UTF-8").to_owned();
+    RemoteModel::new(client, directory, digest)
+}
+
+fn passages(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("passage {number} of many, {}", "word ".repeat(number % 50))).collect()
+}
+
+#[test]
+fn vectors_are_those_of_the_same_model_in_process() {
+    let program = Program::start();
+    let (remote, local) = (program.model(), Model::load(&model_directory(), &options(1)).expect("a model"));
+    assert_eq!(remote.describe().expect("a description"), local.describe().expect("a description"));
+    for text in ["Button in SwiftUI", "", "@>", &"long ".repeat(MAX_TEXT_BYTES / 2)] {
+        assert_eq!(remote.embed_query(text).expect("a vector"), local.embed_query(text).expect("a vector"));
+    }
+    let texts = passages(150);
+    assert_eq!(embed_all(&remote, &texts), embed_all(&local, &texts));
+}
+
+#[test]
+fn a_query_that_was_asked_before_comes_from_the_cache() {
+    let program = Program::start();
+    let client = program.client();
+    let digest = info_digest(&program);
+    let model = remote(Rc::clone(&client), Some(digest));
+    let first = model.embed_query("Button").expect("a vector");
+    assert_eq!(model.embed_query("Button").expect("a vector"), first);
+    let status = client.borrow_mut().status().expect("an answer").expect("a program");
+    assert_eq!((status.requests, status.runs, status.cache_hits, status.cache_entries), (2, 1, 1, 1));
+    assert_eq!(status.models.len(), 1);
+    assert!(status.resident_bytes > 1 << 20 && status.p95_ms >= status.p50_ms);
+}
+
+fn info_digest(program: &Program) -> String {
+    program.model().describe().expect("a description").digest
+}
+
+#[test]
+fn other_files_than_expected_are_refused_even_if_the_vector_is_in_the_cache() {
+    let program = Program::start();
+    program.model().embed_query("Button").expect("a vector");
+    let other = remote(program.client(), Some("0".repeat(64)));
+    let problem = other.embed_query("Button").expect_err("another digest");
+    assert_eq!(problem.class(), ErrorClass::Changed);
+    assert!(problem.hint().is_some());
+}
+
+#[test]
+fn a_model_that_cannot_be_loaded_is_an_error_with_its_hint_and_nothing_else_suffers() {
+    let program = Program::start();
+    let missing = RemoteModel::new(program.client(), "/nonexistent".to_owned(), None);
+    let problem = missing.embed_query("Button").expect_err("no model");
+    assert_eq!(problem.class(), ErrorClass::Missing);
+    assert!(problem.to_string().contains("/nonexistent") && problem.hint().is_some());
+    let mut batch = missing.embed_passages(passages(2)).expect("a batch");
+    assert!(matches!(batch.next_timeout(PATIENCE), Err(Error::Passage { .. })));
+    assert_eq!(info(&program.model()).dimension, 384);
+}
+
+#[test]
+fn a_client_survives_a_program_that_is_killed() {
+    let mut program = Program::start();
+    let model = program.model();
+    let expected = model.embed_query("Button").expect("a vector");
+    kill(program.pid(), Signal::SIGKILL).expect("a process");
+    program.child.wait().expect("a child");
+    program.child = Program::spawn(program.directory.path(), &["--threads", "1", "--cache-bytes", "0"]);
+    assert_eq!(model.embed_query("Button").expect("a vector"), expected);
+}
+
+#[test]
+fn a_batch_goes_on_with_the_next_program() {
+    let mut program = Program::start();
+    let model = program.model();
+    let texts = passages(300);
+    let mut batch = model.embed_passages(texts.clone()).expect("a batch");
+    let mut vectors = vec![None; texts.len()];
+    let mut killed = false;
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        assert!(Instant::now() < deadline, "the batch does not end");
+        match batch.next_timeout(Duration::from_secs(1)).expect("the batch goes on") {
+            Progress::Embedded(Embedded { index, vector }) => {
+                assert!(vectors[index].replace(vector).is_none());
+                if index > 50 && !killed {
+                    killed = true;
+                    kill(program.pid(), Signal::SIGKILL).expect("a process");
+                    program.child.wait().expect("a child");
+                    program.child = Program::spawn(program.directory.path(), &["--threads", "2", "--cache-bytes", "0"]);
+                }
+            }
+            Progress::Pending => {}
+            Progress::Finished => break,
+        }
+    }
+    assert!(killed && vectors.iter().all(Option::is_some));
+}
+
+#[test]
+fn a_program_that_hangs_is_given_up_after_the_patience() {
+    let program = Program::start();
+    let model = remote(program.patient_client(Duration::from_millis(300)), None);
+    program.model().embed_query("Button").expect("a vector");
+    kill(program.pid(), Signal::SIGSTOP).expect("a process");
+    let problem = model.embed_query("another").expect_err("no answer");
+    assert_eq!(problem.class(), ErrorClass::TimedOut);
+    let mut batch = model.embed_passages(passages(3)).expect("a batch");
+    let problem = loop {
+        match batch.next_timeout(Duration::from_millis(50)) {
+            Ok(Progress::Pending) => {}
+            other => break other.expect_err("no answer"),
+        }
+    };
+    assert_eq!(problem.class(), ErrorClass::TimedOut);
+    kill(program.pid(), Signal::SIGCONT).expect("a process");
+    assert!(program.model().embed_query("a third").is_ok());
+}
+
+#[test]
+fn what_a_client_no_longer_waits_for_is_not_computed() {
+    let program = Program::start_with(&["--threads", "1", "--cache-bytes", "0"]);
+    let client = program.client();
+    let mut batch = remote(Rc::clone(&client), None).embed_passages(passages(60)).expect("a batch");
+    assert!(matches!(batch.next_timeout(PATIENCE), Ok(Progress::Embedded(_))));
+    drop(batch);
+    let deadline = Instant::now() + PATIENCE;
+    let runs = loop {
+        let status = client.borrow_mut().status().expect("an answer").expect("a program");
+        if status.queue_depth == 0 {
+            break status.runs;
+        }
+        assert!(Instant::now() < deadline, "the queue is not emptied");
+    };
+    assert!(runs < 60, "{runs} passages were embedded for nobody");
+}
+
+#[test]
+fn malformed_and_oversized_frames_end_the_connection_and_nothing_else() {
+    let program = Program::start();
+    let version = 1;
+    let too_long = u32::MAX.to_le_bytes().to_vec();
+    let other_version = vec![1, 0, 0, 0, version + 1];
+    let garbage = [vec![9, 0, 0, 0, version], vec![0xff; 8]].concat();
+    let unfinished = vec![100, 0, 0, 0, version];
+    for (frame, refused) in [(too_long, true), (other_version, true), (garbage, true), (unfinished, false)] {
+        let mut stream = program.connect();
+        stream.write_all(&frame).expect("an open connection");
+        if refused {
+            stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+            assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+        }
+    }
+    assert_eq!(info(&program.model()).dimension, 384);
+}
+
+#[test]
+fn nobody_else_can_connect() {
+    let program = Program::start();
+    drop(program.connect());
+    let mode = fs::metadata(program.socket()).expect("a socket").permissions().mode();
+    assert_eq!(mode & 0o077, 0);
+}
+
+#[test]
+fn the_program_ends_with_its_supervisor_and_on_a_signal() {
+    let mut program = Program::start();
+    program.model().embed_query("Button").expect("a vector");
+    drop(program.child.stdin.take());
+    assert!(program.end().success());
+    assert!(!program.socket().exists());
+
+    let mut program = Program::start();
+    drop(program.connect());
+    kill(program.pid(), Signal::SIGTERM).expect("a process");
+    assert!(program.end().success());
+}
+
+#[test]
+fn too_little_memory_ends_the_program_or_the_request_and_is_said() {
+    let limit = ["--threads", "1", "--cache-bytes", "0", "--memory-limit", "40000000"];
+    let program = Program::start_with(&limit);
+    let model = remote(program.patient_client(Duration::from_secs(5)), None);
+    let problem = model.embed_query("Button").expect_err("40 MB are too little");
+    assert!(!problem.to_string().is_empty());
+}
+
+#[test]
+fn settings_change_while_it_runs() {
+    let mut program = Program::start();
+    let client = program.client();
+    let model = remote(Rc::clone(&client), None);
+    model.embed_query("Button").expect("a vector");
+    let stdin = program.child.stdin.as_mut().expect("a pipe");
+    stdin.write_all(b"nonsense\n{\"threads\": 1, \"cache_bytes\": 0}\n").expect("a pipe");
+    let deadline = Instant::now() + PATIENCE;
+    while client.borrow_mut().status().expect("an answer").expect("a program").cache_entries > 0 {
+        assert!(Instant::now() < deadline, "the cache is not emptied");
+    }
+}

@@ -1,0 +1,2 @@
+-- What concerns the whole server is for administrators.
+REVOKE EXECUTE ON FUNCTION docsearch.restart_inference() FROM PUBLIC;

@@ -39,6 +39,8 @@ pub(crate) fn shared() -> Rc<RefCell<Client<Backend>>> {
 pub(crate) struct Backend {
     patience: Option<Duration>,
     woken: Option<Instant>,
+    /// Since when the server has had no place for a supervisor.
+    refused: Option<Instant>,
 }
 
 impl Host for Backend {
@@ -61,13 +63,20 @@ impl Host for Backend {
         if self.woken.is_some_and(|woken| woken.elapsed() < WAKE_AGAIN) {
             return Ok(());
         }
-        self.woken = Some(Instant::now());
-        supervisor::wake().map_err(|reason| {
-            unavailable(
+        match supervisor::wake() {
+            Ok(()) => {
+                self.woken = Some(Instant::now());
+                self.refused = None;
+                Ok(())
+            }
+            // The places may be taken by those whom other backends have woken just now: all but one
+            // give way.
+            Err(_) if self.refused.get_or_insert_with(Instant::now).elapsed() < WAKE_AGAIN => Ok(()),
+            Err(reason) => Err(unavailable(
                 reason,
                 "Raise max_worker_processes, or add pg_docsearch to shared_preload_libraries.",
-            )
-        })
+            )),
+        }
     }
 
     fn patience(&self) -> Duration {
@@ -180,7 +189,10 @@ mod docsearch {
             {
                 return Ok(status.pid as i32);
             }
-            host.revive().map_err(|failure| inference(&failure))?;
+            // Until the supervisor has heard of it, its state is that of before.
+            if !supervisor::restart_is_pending() {
+                host.revive().map_err(|failure| inference(&failure))?;
+            }
             host.wait(None, Duration::from_millis(20));
         }
         Err(error_with_hint(

@@ -114,6 +114,11 @@ pub(crate) fn request_restart() -> io::Result<()> {
     }
 }
 
+/// Whether the supervisor has not heard of a request yet.
+pub(crate) fn restart_is_pending() -> bool {
+    fs::exists(RESTART).unwrap_or_default() && running().is_some()
+}
+
 /// The entry point of the background worker. Returning ends it for good, until it is asked for
 /// again.
 #[pg_guard]
@@ -122,6 +127,7 @@ pub extern "C-unwind" fn docsearch_supervisor(_argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     match Lock::take() {
         Ok(Some(_lock)) => {
+            let _ = fs::remove_file(RESTART);
             Supervisor::default().run();
             let _ = fs::remove_file(STATE);
         }
@@ -202,6 +208,8 @@ impl Launch {
         // The program stays in this worker's process group: an immediate shutdown signals that.
         let child = command
             .env("ORT_DISABLE_TELEMETRY", "1")
+            // An abort for want of memory shall leave legible last words.
+            .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -337,6 +345,7 @@ impl Supervisor {
             if BackgroundWorker::sighup_received() {
                 reload();
                 self.failures = 0;
+                self.publish(Phase::Started, None);
                 let _ = fs::remove_file(RESTART);
                 return true;
             }

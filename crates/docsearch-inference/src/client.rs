@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Deadline};
 use crate::embedder::{Description, Embedded, Embedder, Embeddings, Progress};
@@ -19,6 +19,8 @@ use crate::tokenizer::{Tokenizer, leading_part};
 const WINDOW: usize = 64;
 /// How long to wait before the next attempt to connect.
 const PAUSE: Duration = Duration::from_millis(5);
+/// How long a program that is being killed may go on letting clients in.
+const DYING: Duration = Duration::from_secs(1);
 
 /// What a socket is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,14 +92,17 @@ impl<H: Host + Clone> Client<H> {
     /// Asks, and asks once more if the service ends before it answers.
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
         let deadline = Deadline::after(self.host.patience());
-        let mut attempts = 0;
+        let mut loss = Loss::default();
         loop {
             let connection = match self.quiet_connection() {
                 Some(connection) => connection,
                 None => connect(&mut self.host, &self.socket, deadline)?,
             };
+            let program = connection.program();
             match self.exchange(connection, ask.clone(), deadline) {
-                Err(Error::Lost { .. }) if attempts == 0 => attempts += 1,
+                Err(Error::Lost { .. }) if loss.is_bearable(program) => {
+                    self.host.wait(None, deadline.left()?.min(PAUSE));
+                }
                 done => return done,
             }
         }
@@ -134,6 +139,21 @@ fn connect<H: Host>(host: &mut H, socket: &std::path::Path, deadline: Deadline) 
             Err(_) => host.revive()?,
         }
         host.wait(None, deadline.left()?.min(PAUSE));
+    }
+}
+
+/// The program that has ended under a request. A second one is not tried, since the request may be
+/// why; but the first is met again for a moment if it was killed and has not quite gone.
+#[derive(Default)]
+struct Loss {
+    first: Option<(i32, Instant)>,
+}
+
+impl Loss {
+    /// Whether to ask once more after losing this program.
+    fn is_bearable(&mut self, program: i32) -> bool {
+        let (first, since) = *self.first.get_or_insert_with(|| (program, Instant::now()));
+        first == program && since.elapsed() < DYING
     }
 }
 
@@ -205,7 +225,7 @@ impl<H: Host + Clone + 'static> Embedder for RemoteModel<H> {
             waiting: texts.into_iter().enumerate().collect(),
             under_way: BTreeMap::new(),
             progress: Deadline::after(client.host.patience()),
-            lost_without_progress: 0,
+            loss: Loss::default(),
         }))
     }
 }
@@ -222,7 +242,8 @@ struct RemoteBatch<H> {
     under_way: BTreeMap<u64, (usize, String)>,
     /// The service has to answer something until then.
     progress: Deadline,
-    lost_without_progress: u32,
+    /// Since the last answer.
+    loss: Loss,
 }
 
 impl<H: Host> RemoteBatch<H> {
@@ -252,11 +273,11 @@ impl<H: Host> RemoteBatch<H> {
 
     /// Begins again with what was under way when the service ended: once for each time that it
     /// has got something done in between, so that a text that ends it cannot go on for ever.
-    fn begin_again(&mut self, problem: Error) -> Result<Progress> {
-        if self.lost_without_progress > 0 {
+    fn begin_again(&mut self, program: i32, problem: Error) -> Result<Progress> {
+        if !self.loss.is_bearable(program) {
             return Err(problem);
         }
-        self.lost_without_progress += 1;
+        self.host.wait(None, PAUSE);
         self.progress = Deadline::after(self.host.patience());
         for passage in std::mem::take(&mut self.under_way).into_values().rev() {
             self.waiting.push_front(passage);
@@ -273,7 +294,7 @@ impl<H: Host> Embeddings for RemoteBatch<H> {
         let mut connection = self.connected()?;
         let response = match self.exchange(&mut connection, wait) {
             Ok(response) => response,
-            Err(problem @ Error::Lost { .. }) => return self.begin_again(problem),
+            Err(problem @ Error::Lost { .. }) => return self.begin_again(connection.program(), problem),
             Err(problem) => return Err(problem),
         };
         self.connection = Some(connection);
@@ -282,7 +303,7 @@ impl<H: Host> Embeddings for RemoteBatch<H> {
         };
         let (index, _) = self.under_way.remove(&id).ok_or_else(unexpected)?;
         self.progress = Deadline::after(self.host.patience());
-        self.lost_without_progress = 0;
+        self.loss = Loss::default();
         match answer {
             Ok(Answer::Vector(vector)) => Ok(Progress::Embedded(Embedded { index, vector })),
             Ok(_) => Err(unexpected()),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr};
+use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr, getsockopt, sockopt};
 
 use crate::client::{Host, Readiness};
 use crate::error::{Error, Result};
@@ -36,6 +36,11 @@ impl Connection {
             Err(Errno::EAGAIN) => Ok(None),
             Err(errno) => Err(errno.into()),
         }
+    }
+
+    /// The process that listens at the other end, as it was when this was connected.
+    pub(crate) fn program(&self) -> i32 {
+        getsockopt(&self.stream, sockopt::PeerCredentials).map_or(0, |peer| peer.pid())
     }
 
     /// Whether the service is still at the other end and has nothing to say.

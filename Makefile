@@ -28,7 +28,8 @@ help:
 ## make check-pg16             compile against PostgreSQL 16
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
-## make bench [DATA=dir]       indexing throughput and search latency
+## make bench [DATA=dir]       indexing throughput, search latency, the inference program
+## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
 ## make model                  build the embedding model; prints its directory
 
@@ -81,6 +82,12 @@ eval: cli
 bench: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/run.py $(if $(DATA),--data "$(DATA)")
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/service.py
+
+.PHONY: soak
+soak: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/service.py --soak
 
 .PHONY: model
 model:

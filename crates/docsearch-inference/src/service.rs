@@ -17,6 +17,7 @@ use self::models::Models;
 use crate::error::Result;
 use crate::pool::LanePool;
 use crate::status::{ServiceSettings, Status};
+use crate::telemetry;
 
 /// The models, lanes and counters that all connections share.
 pub struct Service {
@@ -28,11 +29,13 @@ pub struct Service {
 
 impl Service {
     /// A service that runs models with the ONNX Runtime library at `runtime`. Nothing is loaded
-    /// before the first text.
+    /// before the first text, but the environment variable `ORT_DISABLE_TELEMETRY` is set: no
+    /// other thread may be reading the environment other than through the Rust standard library.
     ///
     /// # Errors
     /// [`Error::Thread`](crate::Error::Thread).
     pub fn start(runtime: PathBuf, settings: &ServiceSettings) -> Result<Arc<Self>> {
+        telemetry::disable();
         let pool = Arc::new(LanePool::new(settings.threads));
         pool.start_query_lane()?;
         Ok(Arc::new(Self {

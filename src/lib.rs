@@ -6,6 +6,7 @@
 use pgrx::prelude::*;
 
 mod candidates;
+mod catalog;
 mod config;
 mod document;
 mod document_input;

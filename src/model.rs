@@ -90,23 +90,6 @@ impl ModelRow {
     }
 }
 
-/// The model with this id.
-pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
-    let row = statement::one(
-        "SELECT m.id, m.name, m.background, m.digest FROM docsearch.model m WHERE m.id = $1",
-        &[DatumWithOid::from(id)],
-        |row| {
-            Ok(ModelRow {
-                id: row.required(1)?,
-                name: row.required(2)?,
-                background: row.required(3)?,
-                digest: row.required(4)?,
-            })
-        },
-    )?;
-    row.ok_or_else(|| internal(format_args!("model {id} does not exist")))
-}
-
 /// The name of the model that is asked for, or the one of new projects.
 pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     let name = match asked {

@@ -68,10 +68,6 @@ impl Search<'_> {
         terms: &[Term],
         embedding: Option<&[f32]>,
     ) -> Result<Vec<ScoredDocument>> {
-        let weights = Weights {
-            background: project.model.background,
-            ..self.config.weights
-        };
         let scope = self.scope(project)?;
         if scope.listed().is_some_and(<[i64]>::is_empty) {
             return Ok(Vec::new());
@@ -83,7 +79,7 @@ impl Search<'_> {
             Totals::read(project.id)?
         };
         loop {
-            let mut legs = self.run_legs(project, terms, embedding, scope.listed(), (window, budget), totals)?;
+            let mut legs = self.run_legs(project, terms, embedding, &scope, (window, budget), totals)?;
             if matches!(scope, Scope::Checked) {
                 let visible = self.visible(project, legs.documents())?;
                 if visible.len() < self.config.wanted() && (window as f64) < totals.chunks {
@@ -94,7 +90,7 @@ impl Search<'_> {
                 legs.keep(&visible);
             }
             legs.evidence.names = self.name_strengths(project, &legs.names)?;
-            return Ok(rank::rank(&legs.evidence, &legs.corpus, &weights));
+            return Ok(rank::rank(&legs.evidence, &legs.corpus, &legs.weights));
         }
     }
 
@@ -133,10 +129,16 @@ impl Search<'_> {
         project: &Project,
         terms: &[Term],
         embedding: Option<&[f32]>,
-        documents: Option<&[i64]>,
+        scope: &Scope,
         (window, budget): (i64, i64),
         totals: Totals,
     ) -> Result<Legs> {
+        let documents = scope.listed();
+        // Of what is checked afterwards, any candidate may be needed.
+        let places = match scope {
+            Scope::Checked => usize::MAX,
+            Scope::Everywhere | Scope::Listed(_) => self.config.wanted(),
+        };
         let _owner = AsOwner::enter()?;
         let lexical = Lexical::prepare(project.id, totals, terms)?;
         let mut names = names::matches(project.id, self.query)?;
@@ -148,38 +150,49 @@ impl Search<'_> {
             terms: lexical.candidates(budget, documents)?,
             ..Evidence::default()
         };
-        let best = keep_best(&mut evidence, &lexical, &self.config.weights, window);
-        let summaries = names.keys().map(|&document| ChunkId { document, chunk: 0 });
+        let weights = Weights {
+            background: project.model.background,
+            ..self.config.weights
+        };
+        let best = keep_best(&mut evidence, &lexical, &weights, window);
+        let summaries: Vec<ChunkId> = names.keys().map(|&document| ChunkId { document, chunk: 0 }).collect();
+        let vectors = VectorTable::of(&project.model)?;
         if let Some(embedding) = embedding {
-            let vectors = VectorTable::of(&project.model)?;
             let few = totals.chunks <= self.config.exact_search_limit as f64;
             let method = if few || documents.is_some() {
                 Method::Exact
             } else {
                 Method::Index
             };
-            evidence.similarity = vectors.nearest(project.id, embedding, window, documents, method)?;
-            let wanted: Set<ChunkId> = best.into_iter().chain(summaries.clone()).collect();
-            let unscored: Vec<ChunkId> = wanted
-                .into_iter()
-                .filter(|id| !evidence.similarity.contains_key(id))
-                .collect();
-            evidence
-                .similarity
-                .extend(vectors.of_chunks(project.id, embedding, &unscored)?);
+            let limit = self.config.nearest(window, best.len());
+            evidence.similarity = vectors.nearest(project.id, embedding, limit, documents, method)?;
         }
         let unread: Vec<ChunkId> = evidence
             .similarity
             .keys()
+            .chain(&summaries)
             .copied()
-            .chain(summaries)
             .filter(|id| !evidence.terms.contains_key(id))
             .collect();
         evidence.terms.extend(lexical.of_chunks(&unread)?);
+        if let Some(embedding) = embedding {
+            let contenders = rank::contenders(&evidence, &lexical.corpus, &weights, places);
+            let wanted: Set<ChunkId> = best
+                .into_iter()
+                .filter(|id| contenders.contains(&id.document))
+                .chain(summaries)
+                .filter(|id| !evidence.similarity.contains_key(id))
+                .collect();
+            let wanted: Vec<ChunkId> = wanted.into_iter().collect();
+            evidence
+                .similarity
+                .extend(vectors.of_chunks(project.id, embedding, &wanted)?);
+        }
         Ok(Legs {
             evidence,
             names,
             corpus: lexical.corpus,
+            weights,
         })
     }
 
@@ -235,6 +248,7 @@ struct Legs {
     evidence: Evidence,
     names: Map<i64, NameMatch>,
     corpus: rank::Corpus,
+    weights: Weights,
 }
 
 impl Legs {

@@ -209,6 +209,21 @@ pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<Scor
     documents
 }
 
+/// The documents that may be among the first `places` once the similarity of more chunks is known,
+/// if no chunk is more similar than the nearest ones that are known already. All others need not be
+/// compared: names, which only lift, do not change that.
+pub fn contenders(evidence: &Evidence, corpus: &Corpus, weights: &Weights, places: usize) -> Set<i64> {
+    let ranked = rank(evidence, corpus, weights);
+    let furthest = evidence.similarity.values().copied().fold(1.0, f32::min);
+    let gain = weights.hybrid * dense_score(furthest, weights.background);
+    let reach = places.checked_sub(1).and_then(|last| ranked.get(last)).map_or(0.0, |last| last.base);
+    let within_reach = ranked.iter().filter(|document| {
+        let more = if document.similarity.is_none() { gain } else { 0.0 };
+        document.base + more >= reach
+    });
+    within_reach.map(|document| document.document).collect()
+}
+
 fn score_document(
     document: i64,
     mut chunks: Vec<ScoredChunk>,
@@ -325,6 +340,44 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_no_contender_does_not_come_in(
+            known in proptest::collection::vec(0.3f32..1.0, 0..8),
+            words in proptest::collection::vec((0.0f32..9.0, -0.5f32..0.3), 0..40),
+            places in 1usize..6,
+        ) {
+            let mut evidence = Evidence::default();
+            for (document, &similarity) in (0..).zip(&known) {
+                evidence.similarity.insert(chunk(document, 0), similarity);
+            }
+            for (document, &(body, _)) in (4..).zip(&words) {
+                evidence.terms.insert(
+                    chunk(document, 0),
+                    ChunkTerms {
+                        length: 50.0,
+                        document_length: 50.0,
+                        frequencies: vec![Frequencies { body, ..Default::default() }],
+                    },
+                );
+            }
+            let contenders = contenders(&evidence, &corpus(), &WEIGHTS, places);
+            let mut all = |kept: &dyn Fn(i64) -> bool| {
+                let mut similarity = evidence.similarity.clone();
+                for (document, &(_, similar)) in (4..).zip(&words) {
+                    if kept(document) {
+                        similarity.entry(chunk(document, 0)).or_insert(similar);
+                    }
+                }
+                std::mem::swap(&mut evidence.similarity, &mut similarity);
+                let mut first = rank(&evidence, &corpus(), &WEIGHTS);
+                std::mem::swap(&mut evidence.similarity, &mut similarity);
+                first.truncate(places);
+                first.into_iter().map(|document| document.score).collect::<Vec<f32>>()
+            };
+            let pruned = all(&|document| contenders.contains(&document));
+            prop_assert_eq!(pruned, all(&|_| true));
+        }
+
         #[test]
         fn scores_stay_in_bounds_and_rise_with_similarity(
             similarity in -1.0f32..0.9, more in 0.0f32..0.1, body in 0.0f32..50.0, name in 0.0f32..1.0, length in 1.0f32..1e5

@@ -103,10 +103,15 @@ impl<'a> TsVector<'a> {
 
     fn find(&self, from: &mut usize, lexeme: &[u8]) -> Option<&'a [u8]> {
         let (low, mut high) = (from, self.len());
+        let wanted = prefix(lexeme, lexeme.len());
         while *low < high {
             let middle = low.midpoint(high);
             let entry = self.entry(middle)?;
-            match self.lexeme(&entry)?.cmp(lexeme) {
+            let start = prefix(self.strings.get(entry.offset..)?, entry.length);
+            // Most lexemes differ in their first letters: no call to compare them.
+            let order = start.cmp(&wanted);
+            let order = if order.is_eq() { self.lexeme(&entry)?.cmp(lexeme) } else { order };
+            match order {
                 std::cmp::Ordering::Less => *low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => {
@@ -126,6 +131,19 @@ impl<'a> TsVector<'a> {
         let count = self.strings.get(start..start + 2)?.try_into().ok()?;
         let count = usize::from(u16::from_le_bytes(count));
         self.strings.get(start + 2..start + 2 + count * 2)
+    }
+}
+
+/// The first four bytes of a lexeme as a number in the order of lexemes; a lexeme has no zero byte.
+fn prefix(bytes: &[u8], length: usize) -> u32 {
+    match bytes.first_chunk::<4>() {
+        Some(first) if length >= 4 => u32::from_be_bytes(*first),
+        _ => {
+            let mut first = [0; 4];
+            let known = &bytes[..length.min(bytes.len()).min(4)];
+            first[..known.len()].copy_from_slice(known);
+            u32::from_be_bytes(first)
+        }
     }
 }
 

@@ -176,7 +176,9 @@ impl Search<'_> {
             .collect();
         evidence.terms.extend(lexical.of_chunks(&unread)?);
         if let Some(embedding) = embedding {
-            let contenders = rank::contenders(&evidence, &lexical.corpus, &weights, places);
+            let mut contenders = rank::contenders(&evidence, &lexical.corpus, &weights, places);
+            contenders.extend(names.keys());
+            evidence.retain(&contenders);
             let wanted: Set<ChunkId> = best
                 .into_iter()
                 .filter(|id| contenders.contains(&id.document))
@@ -261,8 +263,7 @@ impl Legs {
 
     /// Drops what the caller does not see.
     fn keep(&mut self, visible: &Set<i64>) {
-        self.evidence.similarity.retain(|id, _| visible.contains(&id.document));
-        self.evidence.terms.retain(|id, _| visible.contains(&id.document));
+        self.evidence.retain(visible);
         self.names.retain(|document, _| visible.contains(document));
     }
 }

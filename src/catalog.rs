@@ -46,7 +46,11 @@ pub(crate) fn extension_schema(extension: &CStr) -> Result<String> {
         let name = pg_sys::get_namespace_name(pg_sys::get_extension_schema(oid));
         (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
     };
-    let schema = schema
-        .ok_or_else(|| internal(format_args!("extension {} is not installed", extension.to_string_lossy())))?;
+    let schema = schema.ok_or_else(|| {
+        internal(format_args!(
+            "extension {} is not installed",
+            extension.to_string_lossy()
+        ))
+    })?;
     Ok(pgrx::spi::quote_identifier(schema))
 }

@@ -45,11 +45,7 @@ impl Row {
 }
 
 /// Runs a query that changes nothing and converts each row.
-pub(crate) fn rows<T>(
-    sql: &str,
-    args: &[DatumWithOid<'_>],
-    convert: impl FnMut(&Row) -> Result<T>,
-) -> Result<Vec<T>> {
+pub(crate) fn rows<T>(sql: &str, args: &[DatumWithOid<'_>], convert: impl FnMut(&Row) -> Result<T>) -> Result<Vec<T>> {
     Spi::connect(|_| {
         // SAFETY: asks for the state of the transaction.
         let unchanged = unsafe { pg_sys::GetCurrentTransactionIdIfAny() } == pg_sys::InvalidTransactionId;

@@ -109,6 +109,14 @@ pub struct Evidence {
     pub names: Map<i64, f32>,
 }
 
+impl Evidence {
+    /// Drops what is known of other documents than these.
+    pub fn retain(&mut self, documents: &Set<i64>) {
+        self.similarity.retain(|id, _| documents.contains(&id.document));
+        self.terms.retain(|id, _| documents.contains(&id.document));
+    }
+}
+
 /// A chunk with its scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoredChunk {
@@ -212,13 +220,16 @@ pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<Scor
 /// The documents that may be among the first `places` once the similarity of more chunks is known,
 /// if none of those is nearer than the nearest known. (An index over vectors misses some, so what it
 /// did not find can be as near as that: assuming the similarity of the furthest one found cost 2 of
-/// the 476 queries of tldr-commands their answer.) All other documents need not be compared. Names
-/// only lift, so they do not change that.
+/// the 476 queries of tldr-commands their answer.) All other documents can be left out, but for
+/// those that a name lifts.
 pub fn contenders(evidence: &Evidence, corpus: &Corpus, weights: &Weights, places: usize) -> Set<i64> {
     let ranked = rank(evidence, corpus, weights);
     let nearest = evidence.similarity.values().copied().reduce(f32::max);
     let gain = weights.hybrid * dense_score(nearest.unwrap_or(1.0), weights.background);
-    let reach = places.checked_sub(1).and_then(|last| ranked.get(last)).map_or(0.0, |last| last.base);
+    let reach = places
+        .checked_sub(1)
+        .and_then(|last| ranked.get(last))
+        .map_or(0.0, |last| last.base);
     let within_reach = ranked.iter().filter(|document| {
         let more = if document.similarity.is_none() { gain } else { 0.0 };
         document.base + more >= reach

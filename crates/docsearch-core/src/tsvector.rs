@@ -110,7 +110,11 @@ impl<'a> TsVector<'a> {
             let start = prefix(self.strings.get(entry.offset..)?, entry.length);
             // Most lexemes differ in their first letters: no call to compare them.
             let order = start.cmp(&wanted);
-            let order = if order.is_eq() { self.lexeme(&entry)?.cmp(lexeme) } else { order };
+            let order = if order.is_eq() {
+                self.lexeme(&entry)?.cmp(lexeme)
+            } else {
+                order
+            };
             match order {
                 std::cmp::Ordering::Less => *low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,

@@ -110,6 +110,14 @@ impl SearchConfig {
         })
     }
 
+    /// Sections that the dense leg brings, of a window that the keyword leg filled with so many
+    /// documents: its share of the score, or what is free.
+    pub(crate) fn nearest(&self, window: i64, documents: usize) -> i64 {
+        let share = (window as f64 * f64::from(self.weights.hybrid)).ceil() as i64;
+        let free = window.saturating_sub(i64::try_from(documents).unwrap_or(i64::MAX));
+        share.max(free).max(2 * self.wanted() as i64)
+    }
+
     /// Results to rank: those before the offset, too.
     pub(crate) fn wanted(&self) -> usize {
         self.max_results + self.offset

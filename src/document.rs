@@ -100,7 +100,7 @@ fn list_docs(
     if let Some(name) = project {
         project::by_name(name)?;
     }
-    if !schema::exists()? {
+    if !schema::exists() {
         return Ok(TableIterator::new(Vec::new()));
     }
     let rows = statement::rows(
@@ -185,7 +185,7 @@ struct Loaded {
 fn load(given: &str, project: Option<&str>, shape: &Shape<'_>) -> Result<String> {
     if let Some(name) = project {
         project::by_name(name)?;
-    } else if !schema::exists()? {
+    } else if !schema::exists() {
         return Err(crate::owner::no_tables());
     }
     let (reference, anchor) = match given.split_once('#') {

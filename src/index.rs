@@ -1,10 +1,12 @@
 //! Indexing: `index_doc`, `index_docs`, `delete_doc` and `delete_missing`.
 
 use std::collections::HashSet;
+use std::ffi::CStr;
 
 use docsearch_core::passage::{document_passage, passage};
 use pgrx::JsonB;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::document_input::DocumentInput;
@@ -39,6 +41,7 @@ mod docsearch {
         source_root: default!(Option<String>, "NULL"),
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
     ) -> Result<String> {
+        refuse_read_only(c"index_doc()");
         let project = project::given(project)?;
         let input = DocumentInput {
             slug: slug.unwrap_or_default(),
@@ -80,6 +83,7 @@ mod docsearch {
             ),
         >,
     > {
+        refuse_read_only(c"index_docs()");
         let project = project::given(project)?;
         let Some(JsonB(serde_json::Value::Array(docs))) = docs else {
             return Err(invalid(
@@ -205,4 +209,10 @@ fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<String>> {
     let _owner = AsOwner::enter()?;
     delta.write(project.id)?;
     Ok(deleted)
+}
+
+/// Raises the error of a standby or a read-only transaction (25006) before anything is embedded.
+fn refuse_read_only(function: &CStr) {
+    // SAFETY: the name outlives the call; the error it raises unwinds like any other.
+    unsafe { pg_sys::PreventCommandIfReadOnly(function.as_ptr()) };
 }

@@ -183,8 +183,8 @@ struct Indexer<'a> {
 
 impl<'a> Indexer<'a> {
     fn open(project: &'a Project) -> Result<Self> {
-        let row = project.model()?;
-        let model = model::of_row(&row)?;
+        let row = &project.model;
+        let model = model::of_row(row)?;
         let digest = row.digest.clone();
         let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
         let special_tokens = tokenizer.special_tokens();
@@ -519,8 +519,8 @@ impl<'a> Indexer<'a> {
                 // The body comes first: its positions are then those of its own tokens.
                 "INSERT INTO docsearch.chunk
                      (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
-                      term_count, input_hash, terms)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+                      term_count, input_hash, document_term_count, terms)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $16,
                          to_tsvector($11::regconfig, $12)
                          || setweight(to_tsvector($11::regconfig, $13), 'A')
                          || setweight(to_tsvector($11::regconfig, $14), 'B')
@@ -528,7 +528,8 @@ impl<'a> Indexer<'a> {
                  ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
                  SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
                      body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
-                     input_hash = excluded.input_hash, terms = excluded.terms
+                     document_term_count = excluded.document_term_count, input_hash = excluded.input_hash,
+                     terms = excluded.terms
                  RETURNING terms",
                 &[
                     DatumWithOid::from(self.project.id),
@@ -549,6 +550,7 @@ impl<'a> Indexer<'a> {
                     DatumWithOid::from(document.input.title.as_str()),
                     DatumWithOid::from(headings.as_str()),
                     DatumWithOid::from(keywords),
+                    DatumWithOid::from(document.words),
                 ],
                 |row| Ok(row.required::<TsVectorBytes>(1)?.as_bytes().to_vec()),
             )?;

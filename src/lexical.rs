@@ -1,10 +1,10 @@
 //! The keyword leg: sections that hold the query's words.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use docsearch_core::bm25::{Frequencies, idf};
 use docsearch_core::query::{self, Query, Term};
-use docsearch_core::rank::{ChunkId, ChunkTerms, Corpus, TermWeight};
+use docsearch_core::rank::{ChunkId, ChunkTerms, Corpus, Map, TermWeight};
 use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 
@@ -12,6 +12,10 @@ use crate::report::{Result, internal};
 use crate::statement::{self, Row};
 use crate::statistics::{Totals, chunk_frequencies};
 use crate::tsvector::TsVectorBytes;
+
+/// Where a filter or policies list documents, so many times the keyword budget are read: words
+/// say less there of how many sections are left to read.
+const LISTED_BUDGET: i64 = 8;
 
 /// The terms of a query under a text search configuration.
 pub(crate) fn terms(query: &Query, text_config: &str, part_weight: f32) -> Result<Vec<Term>> {
@@ -45,9 +49,10 @@ pub(crate) fn lexemes(text_config: &str, kinds: &[i32], words: &[&str]) -> Resul
 /// A query's terms with the statistics of one project.
 pub(crate) struct Lexical<'a> {
     project: i64,
-    /// The lexemes of each term that occur in the project.
-    lexemes: Vec<Vec<&'a str>>,
+    /// The lexemes that occur in the project, ascending, with the numbers of their terms.
+    lexemes: Vec<(&'a str, usize)>,
     frequencies: BTreeMap<String, f64>,
+    sections_per_document: f64,
     /// What scores are measured against.
     pub(crate) corpus: Corpus,
 }
@@ -72,54 +77,75 @@ impl<'a> Lexical<'a> {
             average_chunk: totals.average_chunk(),
             average_document: totals.average_document(),
         };
-        let occurs = |lexeme: &&'a str| frequencies.get(*lexeme).is_some_and(|&count| count > 0.0);
-        let lexemes = terms
+        let mut lexemes: Vec<(&str, usize)> = terms
             .iter()
-            .map(|term| term.lexemes.iter().map(String::as_str).filter(occurs).collect())
+            .enumerate()
+            .flat_map(|(number, term)| term.lexemes.iter().map(move |lexeme| (lexeme.as_str(), number)))
+            .filter(|&(lexeme, _)| frequencies.get(lexeme).is_some_and(|&count| count > 0.0))
             .collect();
+        lexemes.sort_unstable();
         Ok(Self {
             project,
             lexemes,
             frequencies,
+            sections_per_document: totals.chunks / totals.documents.max(1.0),
             corpus,
         })
     }
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
-    /// can never make a query slow. All words count in the score. Runs as the owner.
-    pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<HashMap<ChunkId, ChunkTerms>> {
-        let query = query::any_of(self.within_budget(budget));
-        if query.is_empty() {
-            return Ok(HashMap::new());
+    /// can never make a query slow. All words count in the score. With `documents`, sections of
+    /// those only. Runs as the owner.
+    pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<Map<ChunkId, ChunkTerms>> {
+        let Some(documents) = documents else {
+            return self.matching("", self.within_budget(budget), budget, &[]);
+        };
+        let budget = budget.saturating_mul(LISTED_BUDGET);
+        if documents.len() as f64 * self.sections_per_document <= budget as f64 {
+            // `IS TRUE` keeps the index of words away.
+            let condition = "IS TRUE AND c.document_id = ANY ($4)";
+            self.matching(condition, self.within_budget(i64::MAX), budget, documents)
+        } else {
+            let condition = "AND c.document_id = ANY ($4)";
+            self.matching(condition, self.within_budget(budget), budget, documents)
         }
-        let (project, limit) = (DatumWithOid::from(self.project), DatumWithOid::from(budget));
-        let rows = match documents {
-            None => statement::rows(
-                "SELECT c.document_id, c.chunk_no, c.term_count, c.terms FROM docsearch.chunk c
-                 WHERE c.project_id = $1 AND c.terms @@ $2::tsquery LIMIT $3",
-                &[project, DatumWithOid::from(query), limit],
-                |row| self.read(row),
+    }
+
+    fn matching(
+        &self,
+        condition: &str,
+        lexemes: Vec<&str>,
+        limit: i64,
+        documents: &[i64],
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
+        if lexemes.is_empty() {
+            return Ok(Map::default());
+        }
+        let mut args = vec![
+            DatumWithOid::from(self.project),
+            DatumWithOid::from(query::any_of(lexemes)),
+            DatumWithOid::from(limit),
+        ];
+        if !condition.is_empty() {
+            args.push(DatumWithOid::from(documents.to_vec()));
+        }
+        let rows = statement::rows(
+            &format!(
+                "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+                 FROM docsearch.chunk c
+                 WHERE c.project_id = $1 AND (c.terms @@ $2::tsquery) {condition} LIMIT $3"
             ),
-            Some(documents) => statement::rows(
-                "SELECT c.document_id, c.chunk_no, c.term_count, c.terms FROM docsearch.chunk c
-                 WHERE c.project_id = $1 AND c.terms @@ $2::tsquery AND c.document_id = ANY ($4) LIMIT $3",
-                &[
-                    project,
-                    DatumWithOid::from(query),
-                    limit,
-                    DatumWithOid::from(documents.to_vec()),
-                ],
-                |row| self.read(row),
-            ),
-        }?;
+            &args,
+            |row| self.read(row),
+        )?;
         Ok(rows.into_iter().collect())
     }
 
     /// The terms of certain sections. Runs as the owner.
-    pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<HashMap<ChunkId, ChunkTerms>> {
+    pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
         let (documents, numbers): (Vec<i64>, Vec<i32>) = chunks.iter().map(|id| (id.document, id.chunk)).unzip();
         let rows = statement::rows(
-            "SELECT c.document_id, c.chunk_no, c.term_count, c.terms
+            "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
              FROM unnest($2::bigint[], $3::int[]) AS wanted(document_id, chunk_no)
              JOIN docsearch.chunk c ON c.project_id = $1
               AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
@@ -154,23 +180,19 @@ impl<'a> Lexical<'a> {
             .collect()
     }
 
-    fn read(&self, row: &Row<'_, '_>) -> Result<(ChunkId, ChunkTerms)> {
+    fn read(&self, row: &Row) -> Result<(ChunkId, ChunkTerms)> {
         let id = ChunkId {
             document: row.required(1)?,
             chunk: row.required(2)?,
         };
-        let length = row.required::<i32>(3)? as f32;
-        let bytes: TsVectorBytes = row.required(4)?;
+        let bytes: TsVectorBytes = row.required(5)?;
         let vector = TsVector::new(bytes.as_bytes()).ok_or_else(|| internal("broken tsvector"))?;
-        let frequencies = self.lexemes.iter().map(|lexemes| {
-            let found = lexemes.iter().map(|lexeme| Frequencies::of(lexeme, &vector));
-            found.fold(Frequencies::default(), |sum, found| sum.plus(&found))
-        });
         Ok((
             id,
             ChunkTerms {
-                length,
-                frequencies: frequencies.collect(),
+                length: row.required::<i32>(3)? as f32,
+                document_length: row.required::<i32>(4)? as f32,
+                frequencies: Frequencies::of_terms(self.corpus.terms.len(), &self.lexemes, &vector),
             },
         ))
     }

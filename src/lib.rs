@@ -6,6 +6,7 @@
 use pgrx::prelude::*;
 
 mod candidates;
+mod catalog;
 mod config;
 mod document;
 mod document_input;
@@ -44,7 +45,11 @@ extension_sql_file!(
     name = "vector_functions",
     requires = [query_embedding, passage_embeddings]
 );
-extension_sql_file!("../sql/privileges.sql", name = "privileges", requires = [restart_inference]);
+extension_sql_file!(
+    "../sql/privileges.sql",
+    name = "privileges",
+    requires = [restart_inference]
+);
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 
 /// Called when the library is loaded: defines the settings, and has the server start the

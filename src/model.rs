@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docsearch_inference::{
-    Description, Embedder, Embeddings, Error, Model, Options, Progress, Registry, RemoteModel,
-};
+use docsearch_inference::{Description, Embedder, Embeddings, Error, Model, Options, Progress, Registry, RemoteModel};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -93,23 +91,6 @@ impl ModelRow {
     }
 }
 
-/// The model with this id.
-pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
-    let row = statement::one(
-        "SELECT m.id, m.name, m.background, m.digest FROM docsearch.model m WHERE m.id = $1",
-        &[DatumWithOid::from(id)],
-        |row| {
-            Ok(ModelRow {
-                id: row.required(1)?,
-                name: row.required(2)?,
-                background: row.required(3)?,
-                digest: row.required(4)?,
-            })
-        },
-    )?;
-    row.ok_or_else(|| internal(format_args!("model {id} does not exist")))
-}
-
 /// The name of the model that is asked for, or the one of new projects.
 pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     let name = match asked {
@@ -154,9 +135,7 @@ fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
         runtime: settings::runtime_path(),
         lanes: lanes(),
     };
-    let model = MODELS
-        .get(directory, &options)
-        .map_err(|failure| inference(&failure))?;
+    let model = MODELS.get(directory, &options).map_err(|failure| inference(&failure))?;
     if !STOPS_AT_EXIT.replace(true) {
         // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.
         unsafe { pg_sys::on_proc_exit(Some(stop_models), pg_sys::Datum::from(0)) };

@@ -1,14 +1,12 @@
 //! The leg of names: pages that bear the very name a query asks for.
 
-use std::collections::HashMap;
-
 use docsearch_core::name::{self, NameKind};
 use docsearch_core::query::Query;
-use docsearch_core::rank::name_strength;
+use docsearch_core::rank::{Map, name_strength};
 use pgrx::datum::DatumWithOid;
 
-use crate::report::{Result, internal};
-use crate::statement;
+use crate::report::Result;
+use crate::{catalog, statement};
 
 /// Most documents that one name may bring; a name that many pages bear tells little.
 const MAX_BEARERS: i64 = 200;
@@ -22,7 +20,7 @@ pub(crate) struct NameMatch {
 }
 
 /// Documents of a project that bear the query, or X of "X in Y", as a name. Runs as the owner.
-pub(crate) fn matches(project: i64, query: &Query) -> Result<HashMap<i64, NameMatch>> {
+pub(crate) fn matches(project: i64, query: &Query) -> Result<Map<i64, NameMatch>> {
     let whole = name::key(&query.text);
     let symbol = query.symbol.as_deref().map(name::key).unwrap_or_default();
     let keys: Vec<String> = [&whole, &symbol]
@@ -46,7 +44,7 @@ pub(crate) fn matches(project: i64, query: &Query) -> Result<HashMap<i64, NameMa
             ))
         },
     )?;
-    let mut found: HashMap<i64, NameMatch> = HashMap::new();
+    let mut found: Map<i64, NameMatch> = Map::default();
     for (document, key, kind) in rows {
         let Some(kind) = NameKind::parse(&kind) else {
             continue;
@@ -81,16 +79,5 @@ impl NameMatch {
 
 /// The schema of pg_trgm, quoted.
 pub(crate) fn trigram_schema() -> Result<String> {
-    extension_schema("pg_trgm")
-}
-
-/// The schema an extension is installed in, quoted.
-pub(crate) fn extension_schema(extension: &str) -> Result<String> {
-    let schema = statement::one(
-        "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-         WHERE e.extname = $1",
-        &[DatumWithOid::from(extension)],
-        |row| row.required(1),
-    )?;
-    schema.ok_or_else(|| internal(format_args!("extension {extension} is not installed")))
+    catalog::extension_schema(c"pg_trgm")
 }

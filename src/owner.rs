@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::report::{Result, error_with_hint};
-use crate::statement;
+use crate::{catalog, statement};
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
 pub(crate) struct AsOwner {
@@ -59,13 +59,9 @@ pub(crate) fn require_writer() -> Result<()> {
 }
 
 fn owner() -> Result<pg_sys::Oid> {
-    let owner = statement::one(
-        "SELECT c.relowner FROM pg_catalog.pg_class c
-         WHERE c.relname = 'chunk' AND c.relnamespace = 'docsearch'::pg_catalog.regnamespace",
-        &[],
-        |row| row.required::<pg_sys::Oid>(1),
-    )?;
-    owner.ok_or_else(no_tables)
+    catalog::table(c"chunk")
+        .and_then(catalog::owner_of)
+        .ok_or_else(no_tables)
 }
 
 /// The tables are made by the first `create_project`.

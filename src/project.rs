@@ -91,17 +91,11 @@ pub(crate) struct Project {
     pub(crate) id: i64,
     pub(crate) name: String,
     pub(crate) root_url: Option<String>,
-    pub(crate) model_id: i32,
+    /// The model of its vectors.
+    pub(crate) model: ModelRow,
     pub(crate) text_config: String,
     /// One vector for a document instead of one for each section.
     pub(crate) one_vector: bool,
-}
-
-impl Project {
-    /// The model of its vectors.
-    pub(crate) fn model(&self) -> Result<ModelRow> {
-        model::by_id(self.model_id)
-    }
 }
 
 /// The projects that a search is about: the one named, or all.
@@ -109,7 +103,7 @@ pub(crate) fn selected(name: Option<&str>) -> Result<Vec<Project>> {
     if let Some(name) = name {
         return Ok(vec![by_name(name)?]);
     }
-    if !schema::exists()? {
+    if !schema::exists() {
         return Err(crate::owner::no_tables());
     }
     read("WHERE $1::text IS NULL ORDER BY p.id", None)
@@ -122,7 +116,7 @@ pub(crate) fn given(name: Option<&str>) -> Result<Project> {
 
 /// The project of this name, or an error whose hint lists the nearest names.
 pub(crate) fn by_name(name: &str) -> Result<Project> {
-    if !schema::exists()? {
+    if !schema::exists() {
         return Err(crate::owner::no_tables());
     }
     match read("WHERE p.name = $1", Some(name))?.into_iter().next() {
@@ -137,9 +131,10 @@ pub(crate) fn by_name(name: &str) -> Result<Project> {
 fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
     statement::rows(
         &format!(
-            "SELECT p.id, p.name, p.root_url, p.model_id, p.text_config,
-                    p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document'
-             FROM docsearch.project p {condition}"
+            "SELECT p.id, p.name, p.root_url, p.text_config,
+                    p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document',
+                    m.id, m.name, m.background, m.digest
+             FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}"
         ),
         &[DatumWithOid::from(name)],
         |row| {
@@ -147,9 +142,14 @@ fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
                 id: row.required(1)?,
                 name: row.required(2)?,
                 root_url: row.optional(3)?,
-                model_id: row.required(4)?,
-                text_config: row.required(5)?,
-                one_vector: row.required(6)?,
+                text_config: row.required(4)?,
+                one_vector: row.required(5)?,
+                model: ModelRow {
+                    id: row.required(6)?,
+                    name: row.required(7)?,
+                    background: row.required(8)?,
+                    digest: row.required(9)?,
+                },
             })
         },
     )

@@ -55,6 +55,7 @@ pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
         ErrorClass::Corrupt => PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
         ErrorClass::Unsupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         ErrorClass::Changed | ErrorClass::Unavailable => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        ErrorClass::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
         ErrorClass::TimedOut | ErrorClass::Inference => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
     };
     let report = error(code, failure.to_string());

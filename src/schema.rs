@@ -4,7 +4,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::report::{Result, error_with_hint};
-use crate::statement;
+use crate::{catalog, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
 const VERSIONS: [&str; 1] = [include_str!("../sql/schema/0001.sql")];
@@ -43,17 +43,12 @@ mod docsearch {
 }
 
 /// Whether the tables exist.
-pub(crate) fn exists() -> Result<bool> {
-    let found = statement::one(
-        "SELECT pg_catalog.to_regclass('docsearch.schema_version') IS NOT NULL",
-        &[],
-        |row| row.required(1),
-    )?;
-    Ok(found.unwrap_or(false))
+pub(crate) fn exists() -> bool {
+    catalog::table(c"schema_version").is_some()
 }
 
 fn version() -> Result<usize> {
-    if !exists()? {
+    if !exists() {
         return Ok(0);
     }
     let version: Option<i32> = statement::one(

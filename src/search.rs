@@ -1,7 +1,7 @@
 //! `search_docs`: from a query to rows.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use docsearch_core::filter::{Filter, FilterError};
 use docsearch_core::markdown;
@@ -162,14 +162,14 @@ fn find(
     let mut analysed: HashMap<&str, Vec<Term>> = HashMap::new();
     let mut ranked = Vec::new();
     for (place, project) in projects.iter().enumerate() {
-        if let Entry::Vacant(entry) = embeddings.entry(project.model_id) {
+        if let Entry::Vacant(entry) = embeddings.entry(project.model.id) {
             entry.insert(embed(query, project, &mut notices)?);
         }
         if !analysed.contains_key(project.text_config.as_str()) {
             let terms = lexical::terms(query, &project.text_config, config.part_weight)?;
             analysed.insert(&project.text_config, terms);
         }
-        let embedding = embeddings.get(&project.model_id).and_then(Option::as_deref);
+        let embedding = embeddings.get(&project.model.id).and_then(Option::as_deref);
         let documents = search.rank(project, &analysed[project.text_config.as_str()], embedding)?;
         ranked.extend(results(place, documents, config));
     }
@@ -186,8 +186,8 @@ fn find(
 
 /// The query's vector; without a model the search goes on with keywords, and says so.
 fn embed(query: &Query, project: &Project, notices: &mut Vec<String>) -> Result<Option<Vec<f32>>> {
-    let row = project.model()?;
-    let embedded = model::of_row(&row).and_then(|model| {
+    let row = &project.model;
+    let embedded = model::of_row(row).and_then(|model| {
         model
             .embed_query(&query.text)
             .map_err(|failure| crate::report::inference(&failure))
@@ -284,26 +284,33 @@ fn present(
     config: &SearchConfig,
     notice: Option<String>,
 ) -> Result<Vec<Hit>> {
-    let mut shown = Vec::with_capacity(chosen.len());
-    for result in chosen {
-        let document = shown_document(&projects[result.project], result.chunk.document)?;
-        shown.extend(document.map(|document| (result, document)));
+    let mut chunks: BTreeMap<usize, Vec<ChunkId>> = BTreeMap::new();
+    for result in &chosen {
+        chunks.entry(result.project).or_default().push(result.chunk);
     }
-    let _owner = AsOwner::enter()?;
-    let hits = shown.into_iter().map(|(result, document)| {
-        let project = &projects[result.project];
+    let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
+    for (&place, chunks) in &chunks {
+        let project = &projects[place];
         let terms = analysed
             .get(project.text_config.as_str())
             .map_or(&[][..], Vec::as_slice);
-        let (section, snippet) = shown_section(project, result.chunk, terms, config.snippet_length)?;
-        Ok(Hit {
+        let seen = shown_documents(project, chunks)?;
+        let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
+        sections.insert(place, shown_sections(project, visible, terms, config.snippet_length)?);
+        documents.insert(place, seen);
+    }
+    let hits = chosen.into_iter().filter_map(|result| {
+        let document = documents.get(&result.project)?.get(&result.chunk.document)?;
+        let shown = sections.get_mut(&result.project)?.remove(&result.chunk);
+        let (section, snippet) = shown.unwrap_or_default();
+        Some(Hit {
             chunk: result.chunk,
-            slug: document.slug,
-            title: document.title,
+            slug: document.slug.clone(),
+            title: document.title.clone(),
             section,
-            project: project.name.clone(),
-            category: document.category,
-            url: document.url,
+            project: projects[result.project].name.clone(),
+            category: document.category.clone(),
+            url: document.url.clone(),
             chunk_count: document.chunk_count,
             score: result.score,
             similarity: result.similarity,
@@ -314,7 +321,7 @@ fn present(
             notice: notice.clone(),
         })
     });
-    hits.collect()
+    Ok(hits.collect())
 }
 
 fn confidence(score: f32, config: &SearchConfig) -> &'static str {
@@ -337,50 +344,67 @@ struct ShownDocument {
     chunk_count: i32,
 }
 
-fn shown_document(project: &Project, document: i64) -> Result<Option<ShownDocument>> {
-    statement::one(
-        "SELECT d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count
-         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
-        &[DatumWithOid::from(project.id), DatumWithOid::from(document)],
+/// The documents of the sections that the caller sees.
+fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<i64, ShownDocument>> {
+    let rows = statement::rows(
+        "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count
+         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(chunks.iter().map(|chunk| chunk.document).collect::<Vec<i64>>()),
+        ],
         |row| {
-            let slug: String = row.required(1)?;
+            let slug: String = row.required(2)?;
             let root = project
                 .root_url
                 .as_ref()
                 .map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
-            Ok(ShownDocument {
-                title: row.required(2)?,
-                category: row.optional(3)?,
-                url: row.optional::<String>(4)?.or(root),
-                chunk_count: row.required(5)?,
+            let document = ShownDocument {
+                title: row.required(3)?,
+                category: row.optional(4)?,
+                url: row.optional::<String>(5)?.or(root),
+                chunk_count: row.required(6)?,
                 slug,
-            })
-        },
-    )
-}
-
-/// Heading path and snippet of a section whose document the caller sees. Runs as the owner.
-fn shown_section(project: &Project, chunk: ChunkId, terms: &[Term], length: usize) -> Result<(String, String)> {
-    let shown = statement::one(
-        "SELECT c.heading_path, c.body, c.terms FROM docsearch.chunk c
-         WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
-        &[
-            DatumWithOid::from(project.id),
-            DatumWithOid::from(chunk.document),
-            DatumWithOid::from(chunk.chunk),
-        ],
-        |row| {
-            let path: Vec<String> = row.required(1)?;
-            let body: String = row.required(2)?;
-            let bytes: TsVectorBytes = row.required(3)?;
-            let matches = body_matches(bytes.as_bytes(), terms);
-            Ok((
-                path.join(" > "),
-                snippet(&markdown::plain_text(&body), &matches, length),
-            ))
+            };
+            Ok((row.required(1)?, document))
         },
     )?;
-    Ok(shown.unwrap_or_default())
+    Ok(rows.into_iter().collect())
+}
+
+/// Heading path and snippet of sections whose documents the caller sees.
+fn shown_sections<'a>(
+    project: &Project,
+    chunks: impl Iterator<Item = &'a ChunkId>,
+    terms: &[Term],
+    length: usize,
+) -> Result<HashMap<ChunkId, (String, String)>> {
+    let (documents, numbers): (Vec<i64>, Vec<i32>) = chunks.map(|id| (id.document, id.chunk)).unzip();
+    let _owner = AsOwner::enter()?;
+    let rows = statement::rows(
+        "SELECT c.document_id, c.chunk_no, c.heading_path, c.body, c.terms
+         FROM unnest($2::bigint[], $3::int[]) AS wanted(document_id, chunk_no)
+         JOIN docsearch.chunk c ON c.project_id = $1
+          AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(documents),
+            DatumWithOid::from(numbers),
+        ],
+        |row| {
+            let chunk = ChunkId {
+                document: row.required(1)?,
+                chunk: row.required(2)?,
+            };
+            let path: Vec<String> = row.required(3)?;
+            let body: String = row.required(4)?;
+            let bytes: TsVectorBytes = row.required(5)?;
+            let matches = body_matches(bytes.as_bytes(), terms);
+            let snippet = snippet(&markdown::plain_text(&body), &matches, length);
+            Ok((chunk, (path.join(" > "), snippet)))
+        },
+    )?;
+    Ok(rows.into_iter().collect())
 }
 
 /// Where the query's words stand in the body.

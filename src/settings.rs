@@ -73,8 +73,10 @@ reals! {
 }
 
 ints! {
+    // scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within 0.001 whether
+    // the dense leg brings all of them or its half.
     CANDIDATES c"candidates" = 200 in 10..10_000:
-        c"Least number of candidates that each leg of a search gives, or twice max_results.";
+        c"Candidates of a search, or twice max_results: so many documents from the keyword leg, and of the dense leg its share in sections.";
     // 600 to 1200 give the same quality on the scifact and python-docs development sets.
     KEYWORD_BUDGET c"keyword_budget" = 800 in 10..1_000_000:
         c"Number of sections that keyword search reads at most: rarest words first.";

@@ -2,26 +2,39 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::ffi::{CStr, CString};
 
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys::PgOid;
+use pgrx::pg_sys;
 use pgrx::prelude::*;
-use pgrx::spi::{OwnedPreparedStatement, SpiClient, SpiTupleTable};
 
 use crate::report::{Result, internal};
 
 thread_local! {
-    static PLANS: RefCell<HashMap<String, Rc<OwnedPreparedStatement>>> = RefCell::default();
+    static PLANS: RefCell<HashMap<String, pg_sys::SPIPlanPtr>> = RefCell::default();
 }
 
-/// A row of a result.
-pub(crate) struct Row<'a, 'conn>(&'a SpiTupleTable<'conn>);
+/// A row of a result, read where the executor left it: a thousand rows with wide vectors of terms
+/// are not copied first.
+pub(crate) struct Row {
+    slot: *mut pg_sys::TupleTableSlot,
+}
 
-impl Row<'_, '_> {
+impl Row {
     /// A column that may be NULL, counted from 1.
     pub(crate) fn optional<T: FromDatum + IntoDatum>(&self, ordinal: usize) -> Result<Option<T>> {
-        self.0.get(ordinal).map_err(internal)
+        let column = i32::try_from(ordinal).map_err(internal)?;
+        // SAFETY: the slot holds a row while this lives, with all its columns read; a column that
+        // does not exist has no type.
+        unsafe {
+            let slot = &*self.slot;
+            let oid = pg_sys::SPI_gettypeid(slot.tts_tupleDescriptor, column);
+            if !T::is_compatible_with(oid) {
+                return Err(internal(format_args!("column {ordinal} has type {oid}")));
+            }
+            let (value, null) = (slot.tts_values.add(ordinal - 1), slot.tts_isnull.add(ordinal - 1));
+            Ok(T::from_polymorphic_datum(*value, *null, oid))
+        }
     }
 
     /// A column that is never NULL.
@@ -32,14 +45,11 @@ impl Row<'_, '_> {
 }
 
 /// Runs a query that changes nothing and converts each row.
-pub(crate) fn rows<T>(
-    sql: &str,
-    args: &[DatumWithOid<'_>],
-    convert: impl FnMut(&Row<'_, '_>) -> Result<T>,
-) -> Result<Vec<T>> {
-    Spi::connect(|client| {
-        let plan = prepare(client, sql, args)?;
-        collect(client.select(&*plan, None, args).map_err(internal)?, convert)
+pub(crate) fn rows<T>(sql: &str, args: &[DatumWithOid<'_>], convert: impl FnMut(&Row) -> Result<T>) -> Result<Vec<T>> {
+    Spi::connect(|_| {
+        // SAFETY: asks for the state of the transaction.
+        let unchanged = unsafe { pg_sys::GetCurrentTransactionIdIfAny() } == pg_sys::InvalidTransactionId;
+        run(sql, args, unchanged, convert)
     })
 }
 
@@ -47,7 +57,7 @@ pub(crate) fn rows<T>(
 pub(crate) fn one<T>(
     sql: &str,
     args: &[DatumWithOid<'_>],
-    convert: impl FnMut(&Row<'_, '_>) -> Result<T>,
+    convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Option<T>> {
     Ok(rows(sql, args, convert)?.into_iter().next())
 }
@@ -56,12 +66,9 @@ pub(crate) fn one<T>(
 pub(crate) fn change<T>(
     sql: &str,
     args: &[DatumWithOid<'_>],
-    convert: impl FnMut(&Row<'_, '_>) -> Result<T>,
+    convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
-    Spi::connect_mut(|client| {
-        let plan = prepare(client, sql, args)?;
-        collect(client.update(&*plan, None, args).map_err(internal)?, convert)
-    })
+    Spi::connect_mut(|_| run(sql, args, false, convert))
 }
 
 /// Runs a statement for what it changes.
@@ -69,20 +76,119 @@ pub(crate) fn execute(sql: &str, args: &[DatumWithOid<'_>]) -> Result<()> {
     change(sql, args, |_| Ok(())).map(|_| ())
 }
 
-fn prepare(client: &SpiClient<'_>, sql: &str, args: &[DatumWithOid<'_>]) -> Result<Rc<OwnedPreparedStatement>> {
-    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(sql).cloned()) {
+/// Where the executor sends rows; Postgres sees the first field only.
+#[repr(C)]
+struct Receiver<'a> {
+    postgres: pg_sys::DestReceiver,
+    /// Whether more rows are wanted.
+    take: &'a mut dyn FnMut(&Row) -> bool,
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn receive(slot: *mut pg_sys::TupleTableSlot, receiver: *mut pg_sys::DestReceiver) -> bool {
+    // SAFETY: Postgres gives back the receiver that `run` made, and a slot with a row.
+    unsafe {
+        let columns = (*(*slot).tts_tupleDescriptor).natts;
+        if i32::from((*slot).tts_nvalid) < columns {
+            pg_sys::slot_getsomeattrs_int(slot, columns);
+        }
+        ((*receiver.cast::<Receiver<'_>>()).take)(&Row { slot })
+    }
+}
+
+unsafe extern "C-unwind" fn start(_: *mut pg_sys::DestReceiver, _: i32, _: pg_sys::TupleDesc) {}
+
+unsafe extern "C-unwind" fn end(_: *mut pg_sys::DestReceiver) {}
+
+fn run<T>(
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    read_only: bool,
+    mut convert: impl FnMut(&Row) -> Result<T>,
+) -> Result<Vec<T>> {
+    let plan = prepare(sql, args)?;
+    let mut converted = Vec::new();
+    let mut problem = None;
+    let mut take = |row: &Row| match convert(row) {
+        Ok(value) => {
+            converted.push(value);
+            true
+        }
+        Err(error) => {
+            problem = Some(error);
+            false
+        }
+    };
+    let mut receiver = Receiver {
+        postgres: pg_sys::DestReceiver {
+            receiveSlot: Some(receive),
+            rStartup: Some(start),
+            rShutdown: Some(end),
+            rDestroy: Some(end),
+            mydest: pg_sys::CommandDest::DestTuplestore,
+        },
+        take: &mut take,
+    };
+    // SAFETY: SPI is connected. The parameters are as many as the plan was prepared with, and of
+    // those types; they and the receiver outlive the call. A panic of `convert` passes through
+    // Postgres as an error.
+    let status = unsafe {
+        let options = pg_sys::SPIExecuteOptions {
+            params: parameters(args)?,
+            read_only,
+            dest: (&raw mut receiver).cast(),
+            ..Default::default()
+        };
+        pg_sys::SPI_execute_plan_extended(plan, &options)
+    };
+    match problem {
+        Some(error) => Err(error),
+        None if status < 0 => Err(failure(status)),
+        None => Ok(converted),
+    }
+}
+
+/// Allocates a list of parameters in the current memory context, SPI's own.
+unsafe fn parameters(args: &[DatumWithOid<'_>]) -> Result<pg_sys::ParamListInfo> {
+    let count = i32::try_from(args.len()).map_err(internal)?;
+    // SAFETY: the list has room for `count` parameters.
+    unsafe {
+        let list = pg_sys::makeParamList(count);
+        for (place, arg) in args.iter().enumerate() {
+            let datum = arg.datum();
+            *(*list).params.as_mut_ptr().add(place) = pg_sys::ParamExternData {
+                isnull: datum.is_none(),
+                value: datum.map_or(pg_sys::Datum::null(), |datum| datum.sans_lifetime()),
+                pflags: pg_sys::PARAM_FLAG_CONST as u16,
+                ptype: arg.oid(),
+            };
+        }
+        Ok(list)
+    }
+}
+
+fn prepare(sql: &str, args: &[DatumWithOid<'_>]) -> Result<pg_sys::SPIPlanPtr> {
+    if let Some(plan) = PLANS.with_borrow(|plans| plans.get(sql).copied()) {
         return Ok(plan);
     }
-    let types: Vec<PgOid> = args.iter().map(|arg| PgOid::from(arg.oid())).collect();
-    let plan = Rc::new(client.prepare(sql, &types).map_err(internal)?.keep());
-    PLANS.with_borrow_mut(|plans| plans.insert(sql.to_owned(), Rc::clone(&plan)));
+    let text = CString::new(sql).map_err(internal)?;
+    let count = i32::try_from(args.len()).map_err(internal)?;
+    let mut types: Vec<pg_sys::Oid> = args.iter().map(DatumWithOid::oid).collect();
+    // SAFETY: SPI is connected; the text and the types outlive the call.
+    let plan = unsafe {
+        let plan = pg_sys::SPI_prepare(text.as_ptr(), count, types.as_mut_ptr());
+        if plan.is_null() {
+            return Err(failure(pg_sys::SPI_result));
+        }
+        pg_sys::SPI_keepplan(plan);
+        plan
+    };
+    PLANS.with_borrow_mut(|plans| plans.insert(sql.to_owned(), plan));
     Ok(plan)
 }
 
-fn collect<T>(mut table: SpiTupleTable<'_>, mut convert: impl FnMut(&Row<'_, '_>) -> Result<T>) -> Result<Vec<T>> {
-    let mut rows = Vec::with_capacity(table.len());
-    while table.next().is_some() {
-        rows.push(convert(&Row(&table))?);
-    }
-    Ok(rows)
+fn failure(status: i32) -> pg_sys::panic::ErrorReport {
+    // SAFETY: the name of a status is a constant of Postgres.
+    let name = unsafe { CStr::from_ptr(pg_sys::SPI_result_code_string(status)) };
+    internal(name.to_string_lossy())
 }

@@ -37,7 +37,7 @@ mod docsearch {
         require_writer()?;
         let _owner = AsOwner::enter()?;
         merge(project.id)?;
-        let vectors = project.model()?.vector_table();
+        let vectors = project.model.vector_table();
         Spi::run(&format!(
             "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.term_stat, {vectors}"
         ))

@@ -1,22 +1,20 @@
 //! The dense leg: sections whose vectors are near the query's.
 
-use std::collections::HashMap;
-
-use docsearch_core::rank::ChunkId;
+use docsearch_core::rank::{ChunkId, Map};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
 use crate::model::ModelRow;
 use crate::owner::LocalSettings;
 use crate::report::Result;
-use crate::{names, statement};
+use crate::{catalog, statement};
 
 /// Greatest value of `hnsw.ef_search`.
 const MAX_EF_SEARCH: i64 = 1000;
 
 /// The schema of pgvector, quoted.
 pub(crate) fn schema() -> Result<String> {
-    names::extension_schema("vector")
+    catalog::extension_schema(c"vector")
 }
 
 /// What the statements of this leg have in common.
@@ -51,7 +49,7 @@ impl VectorTable {
         limit: i64,
         documents: Option<&[i64]>,
         method: Method,
-    ) -> Result<HashMap<ChunkId, f32>> {
+    ) -> Result<Map<ChunkId, f32>> {
         let Self { table, schema } = self;
         // The parameter is converted once and not for each row; `+ 0` keeps the index away.
         let exact = if method == Method::Exact { " + 0" } else { "" };
@@ -94,7 +92,7 @@ impl VectorTable {
     }
 
     /// The similarity of certain sections. Runs as the owner.
-    pub(crate) fn of_chunks(&self, project: i64, query: &[f32], chunks: &[ChunkId]) -> Result<HashMap<ChunkId, f32>> {
+    pub(crate) fn of_chunks(&self, project: i64, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
         let Self { table, schema } = self;
         let sql = format!(
             "SELECT v.document_id, v.chunk_no,
@@ -118,7 +116,7 @@ impl VectorTable {
     }
 }
 
-fn similarity(row: &statement::Row<'_, '_>) -> Result<(ChunkId, f32)> {
+fn similarity(row: &statement::Row) -> Result<(ChunkId, f32)> {
     let id = ChunkId {
         document: row.required(1)?,
         chunk: row.required(2)?,

@@ -1,19 +1,27 @@
-"""Databases for the client-side tests, on the server that DOCSEARCH_TEST_URL names."""
+"""Databases for the client-side tests, on the server that DOCSEARCH_TEST_URL names, and servers of
+a test's own for what concerns a whole server."""
 
 import os
+import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 import psycopg
 import pytest
+import server
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
 SERVER = os.environ["DOCSEARCH_TEST_URL"]
 CREATE_EXTENSION = "CREATE EXTENSION pg_docsearch CASCADE"
+T = TypeVar("T")
 
 
 @dataclass
@@ -47,6 +55,56 @@ class Database:
 def page(slug: str, body: str, **more: object) -> dict:
     """A document whose title is the last segment of its slug."""
     return {"slug": slug, "title": slug.rsplit("/", 1)[-1].title(), "body": body, **more}
+
+
+def wait_until(look: Callable[[], T], seconds: float = 15) -> T:
+    """Looks until there is something to see; returns it."""
+    end = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(0.02)
+    return seen
+
+
+@dataclass
+class Site:
+    """A server of a test's own, and a database on it with the extension."""
+
+    instance: server.Server
+    database: Database
+
+    def configure(self, **settings: object) -> None:
+        """Gives settings of docsearch to the server; returns when new connections have them."""
+        names = {f"docsearch.{name}": str(value) for name, value in settings.items()}
+        self.instance.settings.update(names)
+        self.instance.configure()
+        self.instance.query("SELECT pg_reload_conf()")
+        for name, value in names.items():
+            wait_until(lambda: self.instance.query(f"SELECT current_setting('{name}', true)") == value)
+
+    def restart_inference(self) -> int:
+        """Has the server start a program that obeys its settings now; returns its process."""
+        return self.database.execute("SELECT docsearch.restart_inference()")[0][0]
+
+
+@contextmanager
+def own_server(name: str, **settings: object) -> Iterator[Site]:
+    """Starts a server with the programs and the extension of the one that the tests share."""
+    instance = server.throw_away(name)
+    instance.bin = Path(shutil.which("psql")).parent
+    instance.remove_data()
+    shutil.rmtree(instance.home, ignore_errors=True)
+    instance.home.mkdir(parents=True)
+    instance.home.chmod(0o755)
+    instance.settings.update({key: str(value) for key, value in settings.items()})
+    instance.configure()
+    try:
+        instance.start("docs")
+        database = Database(make_conninfo(instance.url("docs")))
+        database.execute(CREATE_EXTENSION)
+        yield Site(instance, database)
+    finally:
+        instance.remove_data()
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,20 @@
 """What happens when the files of a model, or the library that runs them, are not what they were.
 
-The paths are settings of the server, so these tests have a server of their own. It uses the
-programs and the extension of the one that the other tests share.
+The paths are settings of the server, so these tests have a server of their own.
 """
 
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import conftest
 import psycopg
 import pytest
-import server
 import toolchain
-from conftest import CREATE_EXTENSION, Database, page
+from conftest import Database, own_server, page
 from psycopg.conninfo import make_conninfo
 
 DEFAULT = "all-MiniLM-L6-v2"
@@ -51,48 +49,44 @@ def write_tiny(directory: Path) -> None:
 
 
 @dataclass
-class Site:
-    """A server with models of its own, and a database on it."""
+class Site(conftest.Site):
+    """A server with models of its own."""
 
-    instance: server.Server
     models: Path
-    database: Database
 
-    def configure(self, **settings: object) -> None:
-        """Gives settings of docsearch to the server; returns when new connections have them."""
-        names = {f"docsearch.{name}": str(value) for name, value in settings.items()}
-        self.instance.settings.update(names)
-        self.instance.configure()
-        self.instance.query("SELECT pg_reload_conf()")
-        for name, value in names.items():
-            while self.instance.query(f"SELECT current_setting('{name}', true)") != value:
-                time.sleep(0.05)
+    def forget(self) -> None:
+        """Has nothing loaded, since what is loaded stays. A new backend has nothing anyway."""
+        if self.instance.settings.get("docsearch.inference") != "in_process":
+            self.restart_inference()
+
+    @contextmanager
+    def changed(self, file: str, change: Callable[[Path], object]) -> Iterator[None]:
+        """Changes a file of a model for a while."""
+        path = self.models / file
+        kept = path.with_suffix(".kept")
+        shutil.copy(path, kept)
+        try:
+            change(path)
+            self.forget()
+            yield
+        finally:
+            kept.replace(path)
+            self.forget()
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    instance = server.throw_away("model-files")
-    instance.bin = Path(shutil.which("psql")).parent
-    instance.remove_data()
-    shutil.rmtree(instance.home, ignore_errors=True)
-    instance.home.mkdir(parents=True)
-    models = instance.home / "models"
-    shutil.copytree(toolchain.model(), models / DEFAULT)
-    write_tiny(models / "tiny")
-    for path in (instance.home, models, *models.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    instance.settings["docsearch.model_directory"] = str(models)
-    instance.configure()
-    try:
-        instance.start("docs")
-        database = Database(make_conninfo(instance.url("docs")))
-        database.execute(CREATE_EXTENSION)
-        database.execute("SELECT docsearch.create_project('kit')")
-        database.index("kit", page("button", "A control that starts an action."),
-                       page("slider", "A control for a number."))
-        yield Site(instance, models, database)
-    finally:
-        instance.remove_data()
+    with own_server("model-files") as own:
+        models = own.instance.home / "models"
+        shutil.copytree(toolchain.model(), models / DEFAULT)
+        write_tiny(models / "tiny")
+        for path in (models, *models.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        own.configure(model_directory=models)
+        own.database.execute("SELECT docsearch.create_project('kit')")
+        own.database.index("kit", page("button", "A control that starts an action."),
+                           page("slider", "A control for a number."))
+        yield Site(own.instance, own.database, models)
         shutil.rmtree(models)
 
 
@@ -101,16 +95,12 @@ def database(site: Site) -> Database:
     return site.database
 
 
-@contextmanager
-def changed(path: Path, change: Callable[[Path], object]) -> Iterator[None]:
-    """Changes a file of a model for a while."""
-    kept = path.with_suffix(".kept")
-    shutil.copy(path, kept)
-    try:
-        change(path)
-        yield
-    finally:
-        kept.replace(path)
+@pytest.fixture(params=["service", "in_process"])
+def everywhere(request: pytest.FixtureRequest, site: Site) -> Iterator[None]:
+    """Runs a test twice: models in the program, and in each backend."""
+    site.configure(inference=request.param)
+    yield
+    site.configure(inference="service")
 
 
 def empty(path: Path) -> None:
@@ -154,6 +144,7 @@ def assert_indexing_refused(database: Database, sqlstates: set[str]) -> None:
     assert database.execute(count) == before
 
 
+@pytest.mark.usefixtures("everywhere")
 @pytest.mark.parametrize("file, damage, sqlstate", [
     (GRAPH, Path.unlink, "58P01"),
     (GRAPH, empty, "XX001"),
@@ -164,36 +155,42 @@ def assert_indexing_refused(database: Database, sqlstates: set[str]) -> None:
     (TOKENIZER, halve, "XX001"),
 ], ids=lambda value: getattr(value, "__name__", str(value).rsplit("/", 1)[-1]))
 def test_s3_25_a_damaged_model_leaves_keyword_search(site, database, file, damage, sqlstate):
-    with changed(site.models / file, damage):
+    with site.changed(file, damage):
         assert_keywords_only(database)
         assert_indexing_refused(database, {sqlstate})
     assert all(dense_rows(database))
 
 
+@pytest.mark.usefixtures("everywhere")
 def test_s3_25_a_model_that_another_has_replaced_is_not_used(site, database):
     """Its vectors could not be compared with those that are stored."""
     whole, away = site.models / DEFAULT, site.models / "away"
     whole.rename(away)
     try:
         shutil.copytree(site.models / "tiny", whole)
+        site.forget()
         assert_indexing_refused(database, {"55000"})
         assert_keywords_only(database)
     finally:
         shutil.rmtree(whole)
         away.rename(whole)
+        site.forget()
 
 
+@pytest.mark.usefixtures("everywhere")
 @pytest.mark.parametrize("path, sqlstate", [
     ("/nonexistent/libonnxruntime.so", "58P01"),
     ("/etc/passwd", "0A000"),
 ])
 def test_s3_25_a_wrong_library_leaves_keyword_search(site, database, path, sqlstate):
     site.configure(onnxruntime_path=path)
+    site.forget()
     try:
         assert_keywords_only(database)
         assert_indexing_refused(database, {sqlstate})
     finally:
         site.configure(onnxruntime_path="")
+        site.forget()
     assert all(dense_rows(database))
 
 
@@ -221,7 +218,7 @@ def test_an_ordinary_role_neither_sets_nor_reads_the_paths(plain: Database, name
 
 
 def test_an_ordinary_role_does_not_learn_the_paths_from_a_notice(site: Site, plain: Database):
-    with changed(site.models / GRAPH, empty):
+    with site.changed(GRAPH, empty):
         rows = plain.execute("SELECT notice FROM search_docs('action', 'kit')")
     assert rows
     for notice, in rows:
@@ -265,7 +262,7 @@ def test_s3_4_projects_of_different_models_are_searched_together(database, tiny)
 
 
 def test_s3_25_one_model_that_fails_does_not_silence_the_other(site, database, tiny):
-    with changed(site.models / GRAPH, empty):
+    with site.changed(GRAPH, empty):
         rows = database.execute("SELECT project, similarity, notice FROM search_docs('red button', max_results => 10)")
     similarities = {project: {row[1] is not None for row in rows if row[0] == project} for project in ("kit", "tiny")}
     assert similarities == {"kit": {False}, "tiny": {True}}

@@ -113,6 +113,7 @@ CREATE TABLE docsearch.chunk (
     body text NOT NULL,
     token_count int NOT NULL,
     term_count int NOT NULL,
+    document_term_count int NOT NULL,
     input_hash text NOT NULL,
     terms tsvector NOT NULL,
     PRIMARY KEY (project_id, document_id, chunk_no),
@@ -134,6 +135,7 @@ COMMENT ON COLUMN docsearch.chunk.anchor IS 'anchor of the section in which it s
 COMMENT ON COLUMN docsearch.chunk.body IS 'markdown';
 COMMENT ON COLUMN docsearch.chunk.token_count IS 'tokens of the model';
 COMMENT ON COLUMN docsearch.chunk.term_count IS 'words, parts of identifiers not counted';
+COMMENT ON COLUMN docsearch.chunk.document_term_count IS 'words of the whole document: scores need it beside each chunk';
 COMMENT ON COLUMN docsearch.chunk.input_hash IS 'SHA-256, hexadecimal, of embedded text, model digest and version of the analysis';
 COMMENT ON COLUMN docsearch.chunk.terms IS 'words with their positions: A title, B headings, C keywords, D body';
 

@@ -71,11 +71,15 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    /// Counts a lexeme in a chunk's vector.
-    pub fn of(lexeme: &str, terms: &TsVector<'_>) -> Self {
-        let mut found = Self::default();
-        for (_, weight) in terms.positions(lexeme) {
-            *found.field_mut(weight) += 1.0;
+    /// Counts the lexemes of `count` terms in a chunk's vector. The lexemes come in ascending order,
+    /// each with the number of its term; those of the same term add up.
+    pub fn of_terms(count: usize, lexemes: &[(&str, usize)], vector: &TsVector<'_>) -> Vec<Self> {
+        let mut found = vec![Self::default(); count];
+        let mut from = 0;
+        for &(lexeme, term) in lexemes {
+            for (_, weight) in vector.positions_from(&mut from, lexeme) {
+                *found[term].field_mut(weight) += 1.0;
+            }
         }
         found
     }
@@ -95,16 +99,6 @@ impl Frequencies {
             + self.heading * bm25.field_weight(Weight::B)
             + self.keyword * bm25.field_weight(Weight::C)
             + self.body
-    }
-
-    /// Adds another lexeme of the same term.
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            title: self.title + other.title,
-            heading: self.heading + other.heading,
-            keyword: self.keyword + other.keyword,
-            body: self.body + other.body,
-        }
     }
 
     /// Adds another chunk of the same document. Title and keywords stand in every chunk and count

@@ -79,7 +79,13 @@ impl<'a> TsVector<'a> {
     /// The positions of a lexeme, with the weight of each; empty if the lexeme does not occur.
     /// A lexeme without stored positions gives none.
     pub fn positions(&self, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
-        let stored = self.find(lexeme.as_bytes()).unwrap_or_default();
+        self.positions_from(&mut 0, lexeme)
+    }
+
+    /// The same for lexemes that are looked up in ascending order: `from` is where the first one is
+    /// looked for, 0, and then where the next one is.
+    pub fn positions_from(&self, from: &mut usize, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
+        let stored = self.find(from, lexeme.as_bytes()).unwrap_or_default();
         stored.chunks_exact(2).map(|bytes| {
             let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
             (bits & 0x3FFF, Weight::from_bits(bits >> 14))
@@ -95,15 +101,27 @@ impl<'a> TsVector<'a> {
         })
     }
 
-    fn find(&self, lexeme: &[u8]) -> Option<&'a [u8]> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
+    fn find(&self, from: &mut usize, lexeme: &[u8]) -> Option<&'a [u8]> {
+        let (low, mut high) = (from, self.len());
+        let wanted = prefix(lexeme, lexeme.len());
+        while *low < high {
             let middle = low.midpoint(high);
             let entry = self.entry(middle)?;
-            match self.lexeme(&entry)?.cmp(lexeme) {
-                std::cmp::Ordering::Less => low = middle + 1,
+            let start = prefix(self.strings.get(entry.offset..)?, entry.length);
+            // Most lexemes differ in their first letters: no call to compare them.
+            let order = start.cmp(&wanted);
+            let order = if order.is_eq() {
+                self.lexeme(&entry)?.cmp(lexeme)
+            } else {
+                order
+            };
+            match order {
+                std::cmp::Ordering::Less => *low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return self.stored_positions(&entry),
+                std::cmp::Ordering::Equal => {
+                    *low = middle;
+                    return self.stored_positions(&entry);
+                }
             }
         }
         None
@@ -117,6 +135,19 @@ impl<'a> TsVector<'a> {
         let count = self.strings.get(start..start + 2)?.try_into().ok()?;
         let count = usize::from(u16::from_le_bytes(count));
         self.strings.get(start + 2..start + 2 + count * 2)
+    }
+}
+
+/// The first four bytes of a lexeme as a number in the order of lexemes; a lexeme has no zero byte.
+fn prefix(bytes: &[u8], length: usize) -> u32 {
+    match bytes.first_chunk::<4>() {
+        Some(first) if length >= 4 => u32::from_be_bytes(*first),
+        _ => {
+            let mut first = [0; 4];
+            let known = &bytes[..length.min(bytes.len()).min(4)];
+            first[..known.len()].copy_from_slice(known);
+            u32::from_be_bytes(first)
+        }
     }
 }
 
@@ -159,6 +190,26 @@ mod tests {
         assert_eq!(found("plain"), []);
         assert_eq!(found("absent"), []);
         assert_eq!(vector.lexemes().collect::<Vec<_>>(), ["a", "button", "plain"]);
+    }
+
+    proptest! {
+        #[test]
+        fn ascending_look_ups_find_the_same(
+            stored in proptest::collection::btree_set("[a-d]{1,3}", 0..20),
+            wanted in proptest::collection::btree_set("[a-d]{1,3}", 0..20),
+        ) {
+            let positions: &[(u16, Weight)] = &[(7, Weight::C)];
+            let lexemes: Vec<(&str, _)> = stored.iter().map(|lexeme| (lexeme.as_str(), positions)).collect();
+            let bytes = encode(&lexemes);
+            let vector = TsVector::new(&bytes).expect("a whole vector");
+            let mut from = 0;
+            for lexeme in &wanted {
+                for _ in 0..2 {
+                    let count = vector.positions_from(&mut from, lexeme).count();
+                    prop_assert_eq!(count, usize::from(stored.contains(lexeme)));
+                }
+            }
+        }
     }
 
     proptest! {

@@ -111,7 +111,9 @@ impl<H: Host + Clone> Client<H> {
     /// The connection, if it is as it was left. It is taken out, so that a request that is given
     /// up leaves no connection on which its answer could arrive.
     fn quiet_connection(&mut self) -> Option<Connection> {
-        self.connection.take().and_then(|mut connection| connection.is_quiet().then_some(connection))
+        self.connection
+            .take()
+            .and_then(|mut connection| connection.is_quiet().then_some(connection))
     }
 
     fn exchange(&mut self, mut connection: Connection, ask: Ask, deadline: Deadline) -> Result<Answer> {

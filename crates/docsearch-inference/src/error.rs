@@ -22,6 +22,8 @@ pub enum ErrorClass {
     Changed,
     /// The service is not there, or cannot be started.
     Unavailable,
+    /// There is not enough memory.
+    OutOfMemory,
     /// No answer came in time.
     TimedOut,
     /// A text could not be embedded.
@@ -130,6 +132,12 @@ pub enum Error {
         /// What ONNX Runtime said.
         reason: String,
     },
+    /// ONNX Runtime was refused memory.
+    #[error("inference ran out of memory: {reason}")]
+    OutOfMemory {
+        /// What ONNX Runtime said.
+        reason: String,
+    },
     /// A text has no tokens and the model adds none of its own.
     #[error("text has no tokens to embed")]
     NoTokens,
@@ -212,6 +220,7 @@ impl Error {
                 ErrorClass::Unsupported
             }
             Error::Changed { .. } => ErrorClass::Changed,
+            Error::OutOfMemory { .. } => ErrorClass::OutOfMemory,
             Error::Unavailable { .. } | Error::Lost { .. } | Error::Protocol { .. } => ErrorClass::Unavailable,
             Error::TimedOut { .. } => ErrorClass::TimedOut,
             Error::Remote { failure } => failure.class,
@@ -245,6 +254,7 @@ impl Error {
                 "Name the file libonnxruntime.so of ONNX Runtime 1.24 or newer, built for this machine."
             }
             Error::RuntimeAlreadyLoaded { .. } => "A new path takes effect in new connections.",
+            Error::OutOfMemory { .. } => "Raise docsearch.inference_memory_limit or use fewer threads.",
             Error::NotFinite => "The graph overflows on this text: use a float32 or int8 export of the model.",
             Error::Thread { .. } => "Use fewer inference threads or raise the limit on processes.",
             Error::Changed { .. } => "Put the former files back, or create a project with a model of another name.",

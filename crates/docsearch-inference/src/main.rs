@@ -16,7 +16,7 @@ use clap::Parser;
 use docsearch_inference::ServiceSettings;
 use docsearch_inference::service::{self, Service};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How long the lanes may take to finish the texts they are at.
 const GRACE: Duration = Duration::from_secs(1);
@@ -69,11 +69,12 @@ fn serve(options: Serve) -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let socket = options.socket;
     runtime.block_on(async {
+        let signals = Signals::expect()?;
         let listener = service::listen(&socket)?;
         tokio::select! {
             failed = service.serve(listener) => failed,
             end = obey(&service) => end,
-            end = ended_by_signal() => end,
+            () = signals.wait() => Ok(()),
         }
     })?;
     // Whoever comes now finds nobody and waits for the next program.
@@ -99,15 +100,28 @@ async fn obey(service: &Arc<Service>) -> io::Result<()> {
     Ok(())
 }
 
-async fn ended_by_signal() -> io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut quit = signal(SignalKind::quit())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-        // An immediate shutdown of the server.
-        _ = quit.recv() => std::process::exit(2),
+/// The signals that end the program. Expected before others can know of it.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    quit: Signal,
+}
+
+impl Signals {
+    fn expect() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+        })
     }
-    Ok(())
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            // An immediate shutdown of the server.
+            _ = self.quit.recv() => std::process::exit(2),
+        }
+    }
 }

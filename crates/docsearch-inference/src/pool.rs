@@ -47,7 +47,9 @@ impl LanePool {
     /// # Errors
     /// [`Error::Thread`].
     pub(crate) fn start_query_lane(&self) -> Result<()> {
-        let thread = self.start_lane(Duty::Queries).map_err(|source| Error::Thread { source })?;
+        let thread = self
+            .start_lane(Duty::Queries)
+            .map_err(|source| Error::Thread { source })?;
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
         Ok(())
     }
@@ -260,7 +262,8 @@ mod tests {
         let hold: Task = Box::new(move |_| {
             let _ = wait.recv();
         });
-        pool.submit_passages(pool.queue.stream(), [hold]).expect("a lane starts");
+        pool.submit_passages(pool.queue.stream(), [hold])
+            .expect("a lane starts");
         while pool.queue.lock().busy == 0 {
             sleep(Duration::from_millis(1));
         }
@@ -292,7 +295,8 @@ mod tests {
         let (long, short) = (pool.queue.stream(), pool.queue.stream());
         let tasks = (0..3).map(|_| named("long", &order));
         pool.submit_passages(long, tasks).expect("a lane runs");
-        pool.submit_passages(short, [named("short", &order)]).expect("a lane runs");
+        pool.submit_passages(short, [named("short", &order)])
+            .expect("a lane runs");
         pool.submit_query(named("query", &order)).expect("a lane runs");
         drop(release);
         let seen: Vec<&str> = (0..5).filter_map(|_| seen.recv_timeout(LONG).ok()).collect();

@@ -117,10 +117,7 @@ impl Queue {
                 Duty::All => &self.all,
             };
             state.idle_for_queries += usize::from(duty == Duty::Queries);
-            state = wake
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            state = wake.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
             state.idle_for_queries -= usize::from(duty == Duty::Queries);
         }
     }

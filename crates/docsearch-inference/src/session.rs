@@ -42,9 +42,11 @@ impl EncoderSession {
     pub(crate) fn open(runtime: &Runtime, directory: &ModelDirectory) -> Result<Self> {
         let graph = &directory.graph;
         let session = catch_panic(|| {
-            with_signals_blocked(|| open_graph(runtime, graph)).map_err(|error| Error::FileCorrupt {
-                path: graph.clone(),
-                reason: error.to_string(),
+            with_signals_blocked(|| open_graph(runtime, graph)).map_err(|error| {
+                failure(&error, |reason| Error::FileCorrupt {
+                    path: graph.clone(),
+                    reason,
+                })
             })
         })?;
         Ok(Self {
@@ -65,9 +67,8 @@ impl EncoderSession {
     /// [`Error::Run`], [`Error::NotFinite`] or [`Error::Panicked`].
     pub(crate) fn embed(&mut self, tokens: &TokenIds) -> Result<Vec<f32>> {
         let mut vector = catch_panic(|| {
-            self.run(tokens).map_err(|error| Error::Run {
-                reason: error.to_string(),
-            })
+            self.run(tokens)
+                .map_err(|error| failure(&error, |reason| Error::Run { reason }))
         })?;
         if self.normalize {
             normalize(&mut vector);
@@ -104,6 +105,16 @@ impl EncoderSession {
                 output.name()
             ))),
         }
+    }
+}
+
+/// What ONNX Runtime reports, unless it is a lack of memory, which it reports in words only.
+fn failure(error: &ort::Error, otherwise: impl FnOnce(String) -> Error) -> Error {
+    let reason = error.to_string();
+    if reason.contains("bad_alloc") {
+        Error::OutOfMemory { reason }
+    } else {
+        otherwise(reason)
     }
 }
 

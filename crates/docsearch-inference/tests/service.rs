@@ -141,16 +141,27 @@ fn remote(client: Rc<RefCell<Client<Poll>>>, digest: Option<String>) -> RemoteMo
 }
 
 fn passages(count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("passage {number} of many, {}", "word ".repeat(number % 50))).collect()
+    (0..count)
+        .map(|number| format!("passage {number} of many, {}", "word ".repeat(number % 50)))
+        .collect()
 }
 
 #[test]
 fn vectors_are_those_of_the_same_model_in_process() {
     let program = Program::start();
-    let (remote, local) = (program.model(), Model::load(&model_directory(), &options(1)).expect("a model"));
-    assert_eq!(remote.describe().expect("a description"), local.describe().expect("a description"));
+    let (remote, local) = (
+        program.model(),
+        Model::load(&model_directory(), &options(1)).expect("a model"),
+    );
+    assert_eq!(
+        remote.describe().expect("a description"),
+        local.describe().expect("a description")
+    );
     for text in ["Button in SwiftUI", "", "@>", &"long ".repeat(MAX_TEXT_BYTES / 2)] {
-        assert_eq!(remote.embed_query(text).expect("a vector"), local.embed_query(text).expect("a vector"));
+        assert_eq!(
+            remote.embed_query(text).expect("a vector"),
+            local.embed_query(text).expect("a vector")
+        );
     }
     let texts = passages(150);
     assert_eq!(embed_all(&remote, &texts), embed_all(&local, &texts));
@@ -165,7 +176,10 @@ fn a_query_that_was_asked_before_comes_from_the_cache() {
     let first = model.embed_query("Button").expect("a vector");
     assert_eq!(model.embed_query("Button").expect("a vector"), first);
     let status = client.borrow_mut().status().expect("an answer").expect("a program");
-    assert_eq!((status.requests, status.runs, status.cache_hits, status.cache_entries), (2, 1, 1, 1));
+    assert_eq!(
+        (status.requests, status.runs, status.cache_hits, status.cache_entries),
+        (2, 1, 1, 1)
+    );
     assert_eq!(status.models.len(), 1);
     assert!(status.resident_bytes > 1 << 20 && status.p95_ms >= status.p50_ms);
 }
@@ -259,7 +273,9 @@ fn a_program_that_hangs_is_given_up_after_the_patience() {
 fn what_a_client_no_longer_waits_for_is_not_computed() {
     let program = Program::start_with(&["--threads", "1", "--cache-bytes", "0"]);
     let client = program.client();
-    let mut batch = remote(Rc::clone(&client), None).embed_passages(passages(60)).expect("a batch");
+    let mut batch = remote(Rc::clone(&client), None)
+        .embed_passages(passages(60))
+        .expect("a batch");
     assert!(matches!(batch.next_timeout(PATIENCE), Ok(Progress::Embedded(_))));
     drop(batch);
     let deadline = Instant::now() + PATIENCE;
@@ -281,7 +297,12 @@ fn malformed_and_oversized_frames_end_the_connection_and_nothing_else() {
     let other_version = vec![1, 0, 0, 0, version + 1];
     let garbage = [vec![9, 0, 0, 0, version], vec![0xff; 8]].concat();
     let unfinished = vec![100, 0, 0, 0, version];
-    for (frame, refused) in [(too_long, true), (other_version, true), (garbage, true), (unfinished, false)] {
+    for (frame, refused) in [
+        (too_long, true),
+        (other_version, true),
+        (garbage, true),
+        (unfinished, false),
+    ] {
         let mut stream = program.connect();
         stream.write_all(&frame).expect("an open connection");
         if refused {
@@ -330,9 +351,18 @@ fn settings_change_while_it_runs() {
     let model = remote(Rc::clone(&client), None);
     model.embed_query("Button").expect("a vector");
     let stdin = program.child.stdin.as_mut().expect("a pipe");
-    stdin.write_all(b"nonsense\n{\"threads\": 1, \"cache_bytes\": 0}\n").expect("a pipe");
+    stdin
+        .write_all(b"nonsense\n{\"threads\": 1, \"cache_bytes\": 0}\n")
+        .expect("a pipe");
     let deadline = Instant::now() + PATIENCE;
-    while client.borrow_mut().status().expect("an answer").expect("a program").cache_entries > 0 {
+    while client
+        .borrow_mut()
+        .status()
+        .expect("an answer")
+        .expect("a program")
+        .cache_entries
+        > 0
+    {
         assert!(Instant::now() < deadline, "the cache is not emptied");
     }
 }

@@ -1,0 +1,56 @@
+//! What the system caches know: a search asks several times, and a statement costs more than the
+//! answer.
+
+use std::ffi::CStr;
+
+use pgrx::pg_sys;
+
+use crate::report::{Result, internal};
+
+/// The table of this name in schema `docsearch`.
+pub(crate) fn table(name: &CStr) -> Option<pg_sys::Oid> {
+    // SAFETY: the names are terminated, and what does not exist gives InvalidOid.
+    let oid = unsafe {
+        let schema = pg_sys::get_namespace_oid(c"docsearch".as_ptr(), true);
+        pg_sys::get_relname_relid(name.as_ptr(), schema)
+    };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// The owner of a table.
+pub(crate) fn owner_of(table: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: the cache gives a row of pg_class or null; it is read before it is given back.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, table.into());
+        if row.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
+    }
+}
+
+/// Whether policies on a table apply to the current user.
+pub(crate) fn row_security_active(table: pg_sys::Oid) -> bool {
+    // SAFETY: asks about the current user, and is told not to raise an error.
+    let state = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
+    state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// The schema an extension is installed in, quoted.
+pub(crate) fn extension_schema(extension: &CStr) -> Result<String> {
+    // SAFETY: the names are terminated; what does not exist gives InvalidOid and then null.
+    let schema = unsafe {
+        let oid = pg_sys::get_extension_oid(extension.as_ptr(), true);
+        let name = pg_sys::get_namespace_name(pg_sys::get_extension_schema(oid));
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    };
+    let schema = schema.ok_or_else(|| {
+        internal(format_args!(
+            "extension {} is not installed",
+            extension.to_string_lossy()
+        ))
+    })?;
+    Ok(pgrx::spi::quote_identifier(schema))
+}

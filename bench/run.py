@@ -100,11 +100,16 @@ def batches(documents: list[dict]) -> Iterator[list[dict]]:
         yield documents[first:first + BATCH]
 
 
+def drop_project(connection: psycopg.Connection, name: str) -> None:
+    """Removes a project, if there is one of this name; the first project makes the tables."""
+    tables = connection.execute("SELECT to_regclass('docsearch.project') IS NOT NULL").fetchone()[0]
+    if tables and connection.execute("SELECT 1 FROM docsearch.project WHERE name = %s", (name,)).fetchall():
+        connection.execute("SELECT docsearch.drop_project(%s)", (name,))
+
+
 def index_seconds(connection: psycopg.Connection, documents: list[dict]) -> float:
     """How long indexing into an empty project takes."""
-    names = connection.execute("SELECT name FROM docsearch.project").fetchall()
-    if (PROJECT,) in names:
-        connection.execute("SELECT docsearch.drop_project(%s)", (PROJECT,))
+    drop_project(connection, PROJECT)
     connection.execute("SELECT docsearch.create_project(%s)", (PROJECT,))
     start = time.perf_counter()
     for batch in batches(documents):

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use crate::encoder::Encoder;
 use crate::error::Result;
-use crate::queue::{Duty, Queue};
+use crate::queue::Queue;
 use crate::session::EncoderSession;
 
 /// How long a lane keeps a session without work. Opening one takes 35 ms; keeping it costs its
@@ -54,7 +54,7 @@ impl Sessions {
     }
 
     /// Closes what has not been used for a while, the last session excepted.
-    fn close_idle(&mut self) {
+    pub(crate) fn close_idle(&mut self) {
         if self.open.len() > 1 {
             self.open.sort_by_key(|open| open.used);
             let last = self.open.pop();
@@ -65,20 +65,12 @@ impl Sessions {
 }
 
 /// The body of a lane's thread: serves the queue with sessions of its own, opened when they are
-/// needed. One that only queries use stays; others end when there is nothing to do.
-pub(crate) fn serve(queue: &Queue, duty: Duty) {
+/// needed, until there has been nothing to do for a while.
+pub(crate) fn serve(queue: &Queue) {
     let mut sessions = Sessions::default();
-    loop {
-        match queue.take(duty, IDLE) {
-            Some(task) => {
-                task(&mut sessions);
-                if duty == Duty::All {
-                    queue.done();
-                }
-                sessions.close_idle();
-            }
-            None if duty == Duty::Queries && !queue.stopped() => sessions.close_idle(),
-            None => return,
-        }
+    while let Some(task) = queue.take(IDLE) {
+        task(&mut sessions);
+        queue.done();
+        sessions.close_idle();
     }
 }

@@ -12,7 +12,7 @@
 
 #![cfg_attr(
     not(feature = "service"),
-    allow(dead_code, reason = "lanes for queries belong to the service")
+    allow(dead_code, reason = "some of what lanes can do is for the service")
 )]
 
 mod client;

@@ -5,18 +5,19 @@
 
 mod containment;
 
-use std::io;
+use std::fs;
+use std::io::{self, BufRead};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
 use docsearch_inference::ServiceSettings;
 use docsearch_inference::service::{self, Service};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use nix::sys::signal::{SigSet, Signal};
 
 /// How long the lanes may take to finish the texts they are at.
 const GRACE: Duration = Duration::from_secs(1);
@@ -59,69 +60,62 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(options: Serve) -> Result<(), Box<dyn std::error::Error>> {
+fn serve(options: Serve) -> io::Result<()> {
     containment::enter(options.memory_limit)?;
+    let ends = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT]);
+    // Every thread inherits this: the signals wait for the one that asks for them.
+    ends.thread_block()?;
     let settings = ServiceSettings {
         threads: options.threads,
         cache_bytes: options.cache_bytes,
     };
-    let service = Service::start(options.runtime, &settings)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let socket = options.socket;
-    runtime.block_on(async {
-        let signals = Signals::expect()?;
-        let listener = service::listen(&socket)?;
-        tokio::select! {
-            failed = service.serve(listener) => failed,
-            end = obey(&service) => end,
-            () = signals.wait() => Ok(()),
+    let service = Arc::new(Service::new(options.runtime, &settings));
+    let socket = Arc::new(options.socket);
+    watch("docsearch-signals", &service, &socket, move |_| {
+        // An immediate shutdown of the server.
+        if ends.wait() == Ok(Signal::SIGQUIT) {
+            std::process::exit(2);
         }
     })?;
-    // Whoever comes now finds nobody and waits for the next program.
-    let _ = std::fs::remove_file(&socket);
-    // A lane may hang: the program ends all the same.
-    std::thread::spawn(|| {
-        std::thread::sleep(GRACE);
-        std::process::exit(0);
-    });
-    service.stop();
-    std::process::exit(0);
+    watch("docsearch-settings", &service, &socket, obey)?;
+    let listener = service::listen(&socket)?;
+    service.serve(&listener)
+}
+
+/// Starts a thread whose end is the end of the program.
+fn watch(
+    name: &str,
+    service: &Arc<Service>,
+    socket: &Arc<PathBuf>,
+    until: impl FnOnce(&Service) + Send + 'static,
+) -> io::Result<()> {
+    let (service, socket) = (Arc::clone(service), Arc::clone(socket));
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        until(&service);
+        end(&service, &socket);
+    })?;
+    Ok(())
 }
 
 /// Takes over settings until standard input ends.
-async fn obey(service: &Arc<Service>) -> io::Result<()> {
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    while let Some(line) = lines.next_line().await? {
+fn obey(service: &Service) {
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str::<ServiceSettings>(&line) {
             Ok(settings) => service.change(&settings),
             Err(problem) => eprintln!("ignored settings that are not valid: {problem}"),
         }
     }
-    Ok(())
 }
 
-/// The signals that end the program. Expected before others can know of it.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    quit: Signal,
-}
-
-impl Signals {
-    fn expect() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            quit: signal(SignalKind::quit())?,
-        })
-    }
-
-    async fn wait(mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            // An immediate shutdown of the server.
-            _ = self.quit.recv() => std::process::exit(2),
-        }
-    }
+fn end(service: &Service, socket: &Path) -> ! {
+    // Whoever comes now finds nobody and waits for the next program.
+    let _ = fs::remove_file(socket);
+    // A lane may hang: the program ends all the same.
+    thread::spawn(|| {
+        thread::sleep(GRACE);
+        std::process::exit(0);
+    });
+    // The library must not be torn down under a running lane.
+    service.stop();
+    std::process::exit(0);
 }

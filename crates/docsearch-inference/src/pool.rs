@@ -7,16 +7,13 @@ use std::time::Duration;
 use crate::embedder::{Embedded, Embeddings, Progress};
 use crate::error::{Error, Result};
 use crate::lane;
-use crate::queue::{Duty, Queue, Task};
+use crate::queue::{Queue, Task};
 use crate::signal::with_signals_blocked;
 
-/// With so many queries waiting another lane helps.
-const QUERIES_THAT_CALL_FOR_HELP: usize = 4;
-
-/// Threads that embed, one text at a time each, with sessions of their own.
+/// Threads that embed passages, one at a time each, with sessions of their own.
 ///
 /// Threads start when there is work for them, end after half a minute without, and have all
-/// signals blocked. One that only queries use can be added and stays.
+/// signals blocked.
 pub(crate) struct LanePool {
     queue: Arc<Queue>,
     lanes: AtomicUsize,
@@ -24,7 +21,7 @@ pub(crate) struct LanePool {
 }
 
 impl LanePool {
-    /// A pool of at most `lanes` threads for passages; none is started yet.
+    /// A pool of at most `lanes` threads; none is started yet.
     pub(crate) fn new(lanes: NonZeroUsize) -> Self {
         Self {
             queue: Arc::new(Queue::new()),
@@ -42,37 +39,13 @@ impl LanePool {
         self.lanes.store(lanes.get(), Ordering::Relaxed);
     }
 
-    /// Starts a lane that only queries use.
-    ///
-    /// # Errors
-    /// [`Error::Thread`].
-    pub(crate) fn start_query_lane(&self) -> Result<()> {
-        let thread = self
-            .start_lane(Duty::Queries)
-            .map_err(|source| Error::Thread { source })?;
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
-        Ok(())
-    }
-
-    /// Hands a query to the lanes.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub(crate) fn submit_query(&self, task: Task) -> Result<()> {
-        self.queue.push_query(task)?;
-        if self.queue.lock().queries() < QUERIES_THAT_CALL_FOR_HELP {
-            return Ok(());
-        }
-        self.start_lanes()
-    }
-
     /// Hands passages of a stream to the lanes.
     ///
     /// # Errors
     /// [`Error::Stopped`] after [`LanePool::stop`]; [`Error::Thread`] if there is no lane and none
     /// can be started.
-    pub(crate) fn submit_passages(&self, stream: u64, tasks: impl IntoIterator<Item = Task>) -> Result<()> {
-        self.queue.push_passages(stream, tasks)?;
+    pub(crate) fn submit(&self, stream: u64, tasks: impl IntoIterator<Item = Task>) -> Result<()> {
+        self.queue.push(stream, tasks)?;
         self.start_lanes()
     }
 
@@ -81,10 +54,10 @@ impl LanePool {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|thread| !thread.is_finished());
         let mut state = self.queue.lock();
-        let work = state.busy + state.passages() + state.queries() / QUERIES_THAT_CALL_FOR_HELP;
+        let work = state.busy + state.waiting();
         let wanted = self.lanes.load(Ordering::Relaxed).min(work);
         while state.lanes < wanted {
-            match self.start_lane(Duty::All) {
+            match self.start_lane() {
                 Ok(thread) => threads.push(thread),
                 Err(source) if state.lanes == 0 => return Err(Error::Thread { source }),
                 Err(_) => break,
@@ -94,12 +67,12 @@ impl LanePool {
         Ok(())
     }
 
-    fn start_lane(&self, duty: Duty) -> std::io::Result<JoinHandle<()>> {
+    fn start_lane(&self) -> std::io::Result<JoinHandle<()>> {
         let queue = Arc::clone(&self.queue);
         with_signals_blocked(|| {
             thread::Builder::new()
                 .name("docsearch-lane".to_owned())
-                .spawn(move || lane::serve(&queue, duty))
+                .spawn(move || lane::serve(&queue))
         })
     }
 
@@ -135,7 +108,7 @@ impl Batch {
     /// Hands passages to the lanes: `task` makes each a task that calls what it is given once.
     ///
     /// # Errors
-    /// Those of [`LanePool::submit_passages`].
+    /// Those of [`LanePool::submit`].
     pub(crate) fn submit(
         pool: &Arc<LanePool>,
         texts: Vec<String>,
@@ -152,7 +125,7 @@ impl Batch {
             };
             task(text, Box::new(deliver))
         });
-        pool.submit_passages(stream, tasks)?;
+        pool.submit(stream, tasks)?;
         Ok(Self {
             pool: Arc::clone(pool),
             stream,
@@ -262,8 +235,7 @@ mod tests {
         let hold: Task = Box::new(move |_| {
             let _ = wait.recv();
         });
-        pool.submit_passages(pool.queue.stream(), [hold])
-            .expect("a lane starts");
+        pool.submit(pool.queue.stream(), [hold]).expect("a lane starts");
         while pool.queue.lock().busy == 0 {
             sleep(Duration::from_millis(1));
         }
@@ -282,34 +254,23 @@ mod tests {
     fn dropping_a_batch_cancels_what_has_not_begun() {
         let (pool, release) = held_up();
         let batch = submit(&pool, texts(100), length).expect("a lane runs");
-        assert_eq!(pool.queue.lock().passages(), 100);
+        assert_eq!(pool.queue.lock().waiting(), 100);
         drop(batch);
-        assert_eq!(pool.queue.lock().passages(), 0);
+        assert_eq!(pool.queue.lock().waiting(), 0);
         drop(release);
     }
 
     #[test]
-    fn streams_take_turns_and_queries_go_first() {
+    fn streams_take_turns() {
         let (pool, release) = held_up();
         let (order, seen) = mpsc::channel();
         let (long, short) = (pool.queue.stream(), pool.queue.stream());
         let tasks = (0..3).map(|_| named("long", &order));
-        pool.submit_passages(long, tasks).expect("a lane runs");
-        pool.submit_passages(short, [named("short", &order)])
-            .expect("a lane runs");
-        pool.submit_query(named("query", &order)).expect("a lane runs");
+        pool.submit(long, tasks).expect("a lane runs");
+        pool.submit(short, [named("short", &order)]).expect("a lane runs");
         drop(release);
-        let seen: Vec<&str> = (0..5).filter_map(|_| seen.recv_timeout(LONG).ok()).collect();
-        assert_eq!(seen, ["query", "long", "short", "long", "long"]);
-    }
-
-    #[test]
-    fn a_query_does_not_wait_for_passages() {
-        let (pool, _release) = held_up();
-        pool.start_query_lane().expect("a lane starts");
-        let (order, seen) = mpsc::channel();
-        pool.submit_query(named("query", &order)).expect("a lane runs");
-        assert_eq!(seen.recv_timeout(LONG), Ok("query"));
+        let seen: Vec<&str> = (0..4).filter_map(|_| seen.recv_timeout(LONG).ok()).collect();
+        assert_eq!(seen, ["long", "short", "long", "long"]);
     }
 
     #[test]

@@ -4,24 +4,27 @@ mod cache;
 mod connection;
 mod counters;
 mod models;
+mod query_lanes;
 
 use std::io;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use tokio::net::UnixListener;
+use std::thread;
+use std::time::Duration;
 
 use self::cache::QueryCache;
 use self::counters::Counters;
 use self::models::Models;
-use crate::error::Result;
+use self::query_lanes::QueryLanes;
 use crate::pool::LanePool;
 use crate::status::{ServiceSettings, Status};
 use crate::telemetry;
 
 /// The models, lanes and counters that all connections share.
 pub struct Service {
-    pool: Arc<LanePool>,
+    pool: LanePool,
+    query_lanes: QueryLanes,
     models: Models,
     cache: QueryCache,
     counters: Counters,
@@ -31,41 +34,40 @@ impl Service {
     /// A service that runs models with the ONNX Runtime library at `runtime`. Nothing is loaded
     /// before the first text, but the environment variable `ORT_DISABLE_TELEMETRY` is set: no
     /// other thread may be reading the environment other than through the Rust standard library.
-    ///
-    /// # Errors
-    /// [`Error::Thread`](crate::Error::Thread).
-    pub fn start(runtime: PathBuf, settings: &ServiceSettings) -> Result<Arc<Self>> {
+    pub fn new(runtime: PathBuf, settings: &ServiceSettings) -> Self {
         telemetry::disable();
-        let pool = Arc::new(LanePool::new(settings.threads));
-        pool.start_query_lane()?;
-        Ok(Arc::new(Self {
-            pool,
+        Self {
+            pool: LanePool::new(settings.threads),
+            query_lanes: QueryLanes::new(settings.threads),
             models: Models::new(runtime),
             cache: QueryCache::new(settings.cache_bytes),
             counters: Counters::default(),
-        }))
+        }
     }
 
     /// Obeys other settings from now on.
     pub fn change(&self, settings: &ServiceSettings) {
         self.pool.resize(settings.threads);
+        self.query_lanes.resize(settings.threads);
         self.cache.resize(settings.cache_bytes);
     }
 
-    /// Serves every connection until this is dropped or the listener fails.
+    /// Serves every connection on a thread of its own until the listener fails.
     ///
     /// # Errors
     /// Those of accepting a connection that do not pass by themselves.
-    pub async fn serve(self: &Arc<Self>, listener: UnixListener) -> io::Result<()> {
+    pub fn serve(self: &Arc<Self>, listener: &UnixListener) -> io::Result<()> {
         loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    tokio::spawn(connection::serve(stream, Arc::clone(self)));
-                }
-                // Out of descriptors or memory: connections that end give some back.
-                Err(error) if is_shortage(&error) => {
-                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-                }
+            let served = listener.accept().and_then(|(stream, _)| {
+                let service = Arc::clone(self);
+                thread::Builder::new()
+                    .name("docsearch-client".to_owned())
+                    .spawn(move || connection::serve(stream, &service))
+            });
+            match served {
+                Ok(_) => {}
+                // Out of descriptors, threads or memory: connections that end give some back.
+                Err(error) if is_shortage(&error) => thread::sleep(Duration::from_millis(50)),
                 Err(error) => return Err(error),
             }
         }
@@ -74,17 +76,16 @@ impl Service {
     /// Ends the lanes, which finish the text they are at.
     pub fn stop(&self) {
         self.pool.stop();
+        self.query_lanes.stop();
     }
 
     fn status(&self) -> Status {
-        let queue = self.pool.queue().lock();
-        let (queries, passages) = (queue.queries(), queue.passages());
-        drop(queue);
+        let passages = self.pool.queue().lock().waiting();
         let mut status = Status {
             pid: std::process::id(),
             models: self.models.status(),
             resident_bytes: resident_bytes().unwrap_or(0),
-            queue_depth: (queries + passages) as u64,
+            queue_depth: (self.query_lanes.waiting() + passages) as u64,
             cache_entries: self.cache.entries(),
             ..Status::default()
         };
@@ -113,7 +114,15 @@ fn is_shortage(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw);
     matches!(
         errno,
-        Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS | Errno::ECONNABORTED)
+        Some(
+            Errno::EMFILE
+                | Errno::ENFILE
+                | Errno::ENOMEM
+                | Errno::ENOBUFS
+                | Errno::EAGAIN
+                | Errno::ECONNABORTED
+                | Errno::EINTR
+        )
     )
 }
 

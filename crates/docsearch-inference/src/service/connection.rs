@@ -1,11 +1,11 @@
-use std::io;
-use std::sync::Arc;
-use std::time::Instant;
+use std::io::{self, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use nix::sys::socket::{MsgFlags, recv};
 
 use super::Service;
 use crate::embedder::Description;
@@ -13,107 +13,82 @@ use crate::encoder::{Encoder, Role};
 use crate::error::{Error, Failure, Result, catch_panic};
 use crate::lane::Sessions;
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
-use crate::queue::Task;
 
 /// Requests of one connection whose answers have not been written yet: the service does not read
 /// on before one of them is.
 const UNANSWERED: usize = 128;
-
-/// A response and its place among the unanswered.
-type Outgoing = (Response, OwnedSemaphorePermit);
+/// How long a client may leave answers unread before it is given up. A lane writes them.
+const PATIENCE_WITH_READERS: Duration = Duration::from_secs(5);
 
 /// Serves a connection until the client ends it, in which case what it waited for is cancelled.
-pub(super) async fn serve(stream: UnixStream, service: Arc<Service>) {
-    let (read, write) = stream.into_split();
-    let (answers, outgoing) = mpsc::unbounded_channel();
-    let writer = tokio::spawn(write_all(write, outgoing));
-    let passages = service.pool.queue().stream();
-    let incoming = Incoming {
-        reader: BufReader::new(read),
-        unanswered: Arc::new(Semaphore::new(UNANSWERED)),
-        answers,
-        passages,
-        service: Arc::clone(&service),
-    };
-    if let Err(problem) = incoming.read_all().await {
-        eprintln!("refused a connection: {problem}");
+/// Queries are answered on the calling thread: two threads less to wake than by handing them on.
+pub(super) fn serve(stream: UnixStream, service: &Arc<Service>) {
+    let stream_number = service.pool.queue().stream();
+    let served = Answers::of(&stream).and_then(|answers| {
+        let connection = Incoming {
+            reader: BufReader::new(stream),
+            answers: Arc::new(answers),
+            passages: stream_number,
+            service,
+        };
+        let answers = Arc::clone(&connection.answers);
+        let end = connection.read_all();
+        answers.close();
+        service.pool.queue().cancel(stream_number);
+        Ok(end)
+    });
+    match served {
+        Ok(Ok(())) => {}
+        Ok(Err(problem)) => eprintln!("refused a connection: {problem}"),
+        Err(problem) => eprintln!("could not serve a connection: {problem}"),
     }
-    service.pool.queue().cancel(passages);
-    writer.abort();
 }
 
-async fn write_all(mut stream: OwnedWriteHalf, mut outgoing: mpsc::UnboundedReceiver<Outgoing>) -> io::Result<()> {
-    while let Some((response, _permit)) = outgoing.recv().await {
-        if let Ok(frame) = protocol::encode(&response) {
-            stream.write_all(&frame).await?;
-        }
-    }
-    Ok(())
-}
-
-struct Incoming {
-    reader: BufReader<OwnedReadHalf>,
-    unanswered: Arc<Semaphore>,
-    answers: mpsc::UnboundedSender<Outgoing>,
+struct Incoming<'a> {
+    reader: BufReader<UnixStream>,
+    answers: Arc<Answers>,
     /// The stream of this connection's passages.
     passages: u64,
-    service: Arc<Service>,
+    service: &'a Arc<Service>,
 }
 
-impl Incoming {
+impl Incoming<'_> {
     /// # Errors
     /// [`Error::Protocol`]: the client does not speak the protocol.
-    async fn read_all(mut self) -> Result<()> {
+    fn read_all(mut self) -> Result<()> {
         loop {
-            let Ok(permit) = Arc::clone(&self.unanswered).acquire_owned().await else {
+            self.answers.wait_for_room();
+            let Some(request) = self.read()? else {
                 return Ok(());
             };
-            let Some(request) = self.read().await? else {
-                return Ok(());
-            };
-            let reply = Reply {
-                id: request.id,
-                answers: self.answers.clone(),
-                permit: Some(permit),
-            };
-            self.handle(request.ask, reply);
+            let reply = Answers::expect(&self.answers, request.id);
+            match request.ask {
+                Ask::Status => reply.send(Ok(Answer::Status(self.service.status()))),
+                Ask::Describe { model } => self.describe(&model, reply),
+                Ask::Embed { model, role, text } => match role {
+                    Role::Query => self.embed_query(&model, &text, reply),
+                    Role::Passage => self.embed_passage(model, text, reply),
+                },
+            }
         }
     }
 
     /// The next request, or `None` at the end of the connection.
-    async fn read(&mut self) -> Result<Option<Request>> {
+    fn read(&mut self) -> Result<Option<Request>> {
         let mut length = [0; LENGTH_BYTES];
-        if self.reader.read_exact(&mut length).await.is_err() {
+        if self.reader.read_exact(&mut length).is_err() {
             return Ok(None);
         }
         let mut frame = vec![0; protocol::frame_length(length)?];
-        if self.reader.read_exact(&mut frame).await.is_err() {
+        if self.reader.read_exact(&mut frame).is_err() {
             return Ok(None);
         }
         protocol::decode(&frame).map(Some)
     }
 
-    fn handle(&self, ask: Ask, reply: Reply) {
-        match ask {
-            Ask::Status => reply.send(Ok(Answer::Status(self.service.status()))),
-            Ask::Describe { model } => self.describe(model, reply),
-            Ask::Embed {
-                model,
-                role: Role::Query,
-                text,
-            } => self.embed_query(model, text, reply),
-            Ask::Embed {
-                model,
-                role: Role::Passage,
-                text,
-            } => self.embed_passage(model, text, reply),
-        }
-    }
-
-    fn describe(&self, model: ModelReference, reply: Reply) {
-        let service = Arc::clone(&self.service);
-        self.as_query(reply, move |lane| {
-            let encoder = find(&service, &model, lane)?;
+    fn describe(&self, model: &ModelReference, reply: Reply) {
+        self.answer(reply, |lane| {
+            let encoder = find(self.service, model, lane)?;
             Ok(Answer::Description(Description {
                 info: encoder.info.clone(),
                 digest: encoder.digest()?.to_owned(),
@@ -121,45 +96,50 @@ impl Incoming {
         });
     }
 
-    fn embed_query(&self, model: ModelReference, text: String, reply: Reply) {
+    fn embed_query(&self, model: &ModelReference, text: &str, reply: Reply) {
         let begun = Instant::now();
-        self.service.counters.request();
-        if let Some(vector) = self.cached(&model, &text) {
-            self.service.counters.cache_hit();
-            self.service.counters.query(begun.elapsed());
-            reply.send(Ok(Answer::Vector(vector)));
-            return;
+        let counters = &self.service.counters;
+        counters.request();
+        if let Some(vector) = self.cached(model, text) {
+            counters.cache_hit();
+            counters.query(begun.elapsed());
+            return reply.send(Ok(Answer::Vector(vector)));
         }
-        let service = Arc::clone(&self.service);
-        self.as_query(reply, move |lane| {
-            let encoder = find(&service, &model, lane)?;
-            service.counters.run();
-            let vector = encoder.embed_on(lane, Role::Query, &text)?;
-            service.cache.put(encoder.digest()?, &text, &vector);
-            service.counters.query(begun.elapsed());
+        self.answer(reply, |lane| {
+            let encoder = find(self.service, model, lane)?;
+            counters.run();
+            let vector = encoder.embed_on(lane, Role::Query, text)?;
+            self.service.cache.put(encoder.digest()?, text, &vector);
+            counters.query(begun.elapsed());
             Ok(Answer::Vector(vector))
         });
     }
 
-    fn embed_passage(&self, model: ModelReference, text: String, reply: Reply) {
-        let service = &self.service;
-        service.counters.request();
-        let shared = Arc::clone(service);
-        let task = reply.task(move |lane| {
-            let encoder = find(&shared, &model, lane)?;
-            shared.counters.run();
-            encoder.embed_on(lane, Role::Passage, &text).map(Answer::Vector)
+    /// Answers with what a lane for queries gives, unless the client has gone by then.
+    fn answer(&self, reply: Reply, work: impl FnOnce(&mut Sessions) -> Result<Answer>) {
+        self.service.query_lanes.lend(|lane| match lane {
+            Some(lane) if !reply.answers.client_has_gone() => reply.send(catch_panic(|| work(lane))),
+            _ => {}
         });
-        if let Err(problem) = service.pool.submit_passages(self.passages, [task]) {
-            eprintln!("{problem}");
-            service.pool.queue().cancel(self.passages);
-        }
     }
 
-    /// Has a lane for queries do it.
-    fn as_query(&self, reply: Reply, work: impl FnOnce(&mut Sessions) -> Result<Answer> + Send + 'static) {
-        if let Err(problem) = self.service.pool.submit_query(reply.task(work)) {
+    fn embed_passage(&self, model: ModelReference, text: String, reply: Reply) {
+        let service = Arc::clone(self.service);
+        service.counters.request();
+        let task = Box::new(move |lane: &mut Sessions| {
+            if reply.answers.are_closed() {
+                return;
+            }
+            let vector = catch_panic(|| {
+                let encoder = find(&service, &model, lane)?;
+                service.counters.run();
+                encoder.embed_on(lane, Role::Passage, &text).map(Answer::Vector)
+            });
+            reply.send(vector);
+        });
+        if let Err(problem) = self.service.pool.submit(self.passages, [task as _]) {
             eprintln!("{problem}");
+            self.service.pool.queue().cancel(self.passages);
         }
     }
 
@@ -182,11 +162,81 @@ fn find(service: &Service, model: &ModelReference, lane: &mut Sessions) -> Resul
     Ok(encoder)
 }
 
+/// The way back to the client, shared by the threads that have answers.
+struct Answers {
+    stream: Mutex<UnixStream>,
+    unanswered: Mutex<usize>,
+    answered: Condvar,
+    closed: AtomicBool,
+}
+
+impl Answers {
+    fn of(stream: &UnixStream) -> io::Result<Self> {
+        let stream = stream.try_clone()?;
+        stream.set_write_timeout(Some(PATIENCE_WITH_READERS))?;
+        Ok(Self {
+            stream: Mutex::new(stream),
+            unanswered: Mutex::new(0),
+            answered: Condvar::new(),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    fn wait_for_room(&self) {
+        let mut unanswered = self.unanswered.lock().unwrap_or_else(PoisonError::into_inner);
+        while *unanswered >= UNANSWERED {
+            unanswered = self.answered.wait(unanswered).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A place for the answer to a request.
+    fn expect(answers: &Arc<Self>, id: u64) -> Reply {
+        *answers.unanswered.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Reply {
+            id,
+            answers: Arc::clone(answers),
+            sent: false,
+        }
+    }
+
+    fn send(&self, response: &Response) {
+        if !self.are_closed() {
+            let written = protocol::encode(response).is_ok_and(|frame| {
+                let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+                stream.write_all(&frame).is_ok()
+            });
+            if !written {
+                self.close();
+            }
+        }
+        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.answered.notify_one();
+    }
+
+    fn are_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Whether the client has closed its end, which nobody reads while a query is answered.
+    fn client_has_gone(&self) -> bool {
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+        recv(stream.as_raw_fd(), &mut [0], flags) == Ok(0)
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        // The reader learns of it, too.
+        let _ = stream.shutdown(std::net::Shutdown::Both);
+    }
+}
+
 /// Where an answer goes. Dropping it unused answers that the work was stopped.
 struct Reply {
     id: u64,
-    answers: mpsc::UnboundedSender<Outgoing>,
-    permit: Option<OwnedSemaphorePermit>,
+    answers: Arc<Answers>,
+    sent: bool,
 }
 
 impl Reply {
@@ -195,26 +245,16 @@ impl Reply {
     }
 
     fn answer(&mut self, answer: Result<Answer>) {
-        if let Some(permit) = self.permit.take() {
-            let answer = answer.map_err(|error| Failure::from(&error));
-            // The client may have gone.
-            let _ = self.answers.send((Response { id: self.id, answer }, permit));
-        }
-    }
-
-    /// Work for a lane, left undone if the client has gone by then.
-    fn task(self, work: impl FnOnce(&mut Sessions) -> Result<Answer> + Send + 'static) -> Task {
-        Box::new(move |lane| {
-            if !self.answers.is_closed() {
-                let answer = catch_panic(|| work(lane));
-                self.send(answer);
-            }
-        })
+        self.sent = true;
+        let answer = answer.map_err(|error| Failure::from(&error));
+        self.answers.send(&Response { id: self.id, answer });
     }
 }
 
 impl Drop for Reply {
     fn drop(&mut self) {
-        self.answer(Err(Error::Stopped));
+        if !self.sent {
+            self.answer(Err(Error::Stopped));
+        }
     }
 }

@@ -28,6 +28,9 @@ help:
 ## make check-pg16             compile against PostgreSQL 16
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
+## make eval-all [DATA=dirs]   every data set below the directories, one table
+##                             [CONFIG=json] [NO_INDEX=1] [LABEL=name] [BASELINE=name]
+##                             [NONSENSE=n] [FOREIGN=file] [TRAIN=1]
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
@@ -77,6 +80,16 @@ eval: cli
 		$(if $(CONFIG),--config '$(CONFIG)') $(if $(QUERIES),--queries "$(QUERIES)") \
 		$(if $(QRELS),--qrels "$(QRELS)") $(if $(VECTORS),--vectors "$(VECTORS)") \
 		--report "target/eval/$(notdir $(patsubst %/,%,$(DATA)))$(if $(VECTORS),-$(VECTORS)).json"
+
+.PHONY: eval-all
+eval-all: cli
+	@$(server) start --create-extension
+	$(PYTHON) scripts/evaluate.py $(or $(DATA),examples/judgments) --program $(docsearch) \
+		--url "$$($(server) url)" --output "target/eval/$(or $(LABEL),all)" \
+		$(if $(CONFIG),--config '$(CONFIG)') $(if $(NO_INDEX),--no-index) \
+		$(if $(BASELINE),--baseline "target/eval/$(BASELINE)") \
+		$(if $(NONSENSE),--nonsense $(NONSENSE)) $(if $(FOREIGN),--foreign "$(FOREIGN)") \
+		$(if $(TRAIN),--train)
 
 .PHONY: bench
 bench: cli

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use crate::bootstrap::mean_interval;
 use crate::evaluation::{Evaluation, QueryResult, aligned};
 use crate::metrics::Metrics;
@@ -16,40 +18,89 @@ const MEASURES: [Measure; 3] = [
 
 type Pair<'a> = (&'a QueryResult, &'a QueryResult);
 
-/// The table of differences `second - first`, per group and measure. A star marks intervals
-/// that leave out 0.
-pub(crate) fn table(first: &Evaluation, second: &Evaluation) -> String {
-    let pairs = pairs(first, second);
-    let mut groups: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
-    for pair in &pairs {
-        groups.entry(&pair.0.group).or_default().push(*pair);
-    }
-    let header = [
-        "group",
-        "queries",
-        "measure",
-        "first",
-        "second",
-        "difference",
-        "95 % interval",
-        "better",
-        "worse",
-        "",
-    ];
-    let mut rows = vec![header.map(str::to_owned).to_vec()];
-    if groups.len() > 1 {
-        for (group, pairs) in &groups {
-            rows.extend(group_rows(group, pairs));
+/// The means of one measure over the common queries of one group, and how they differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Difference {
+    pub(crate) group: String,
+    pub(crate) queries: usize,
+    pub(crate) measure: String,
+    pub(crate) first: f64,
+    pub(crate) second: f64,
+    /// `second - first`.
+    pub(crate) difference: f64,
+    /// 95 % paired bootstrap interval of the difference.
+    pub(crate) interval: [f64; 2],
+    /// Queries for which the second is better.
+    pub(crate) better: usize,
+    pub(crate) worse: usize,
+}
+
+/// Two evaluations, group by group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Comparison {
+    pub(crate) differences: Vec<Difference>,
+    /// Results of queries that only one of the two has.
+    pub(crate) unpaired: usize,
+}
+
+impl Comparison {
+    pub(crate) fn new(first: &Evaluation, second: &Evaluation) -> Self {
+        let pairs = pairs(first, second);
+        let mut groups: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
+        for pair in &pairs {
+            groups.entry(&pair.0.group).or_default().push(*pair);
+        }
+        let mut differences = Vec::new();
+        if groups.len() > 1 {
+            for (group, pairs) in &groups {
+                differences.extend(group_differences(group, pairs));
+            }
+        }
+        differences.extend(group_differences(ALL, &pairs));
+        Self {
+            differences,
+            unpaired: first.per_query.len() + second.per_query.len() - 2 * pairs.len(),
         }
     }
-    rows.extend(group_rows(ALL, &pairs));
-    let unpaired = first.per_query.len() + second.per_query.len() - 2 * pairs.len();
-    let note = if unpaired == 0 {
-        String::new()
-    } else {
-        format!("\n{unpaired} results without a partner left out")
-    };
-    format!("{}{note}", aligned(&rows))
+
+    /// The table for a terminal. A star marks intervals that leave out 0.
+    pub(crate) fn table(&self) -> String {
+        let header = [
+            "group",
+            "queries",
+            "measure",
+            "first",
+            "second",
+            "difference",
+            "95 % interval",
+            "better",
+            "worse",
+            "",
+        ];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        rows.extend(self.differences.iter().map(row));
+        let note = match self.unpaired {
+            0 => String::new(),
+            unpaired => format!("\n{unpaired} results without a partner left out"),
+        };
+        format!("{}{note}", aligned(&rows))
+    }
+}
+
+fn row(difference: &Difference) -> Vec<String> {
+    let [low, high] = difference.interval;
+    vec![
+        difference.group.clone(),
+        difference.queries.to_string(),
+        difference.measure.clone(),
+        format!("{:.4}", difference.first),
+        format!("{:.4}", difference.second),
+        format!("{:+.4}", difference.difference),
+        format!("{low:+.4} to {high:+.4}"),
+        difference.better.to_string(),
+        difference.worse.to_string(),
+        if low > 0.0 || high < 0.0 { "*" } else { "" }.to_owned(),
+    ]
 }
 
 fn pairs<'a>(first: &'a Evaluation, second: &'a Evaluation) -> Vec<Pair<'a>> {
@@ -65,7 +116,7 @@ fn pairs<'a>(first: &'a Evaluation, second: &'a Evaluation) -> Vec<Pair<'a>> {
         .collect()
 }
 
-fn group_rows(group: &str, pairs: &[Pair<'_>]) -> Vec<Vec<String>> {
+fn group_differences(group: &str, pairs: &[Pair<'_>]) -> Vec<Difference> {
     MEASURES
         .iter()
         .map(|(name, measure)| {
@@ -77,20 +128,18 @@ fn group_rows(group: &str, pairs: &[Pair<'_>]) -> Vec<Vec<String>> {
                 .zip(&before)
                 .map(|(after, before)| after - before)
                 .collect();
-            let [low, high] = mean_interval(&differences);
             let count = |wanted: fn(f64) -> bool| differences.iter().filter(|&&value| wanted(value)).count();
-            vec![
-                group.to_owned(),
-                pairs.len().to_string(),
-                (*name).to_owned(),
-                format!("{:.4}", mean(&before)),
-                format!("{:.4}", mean(&after)),
-                format!("{:+.4}", mean(&differences)),
-                format!("{low:+.4} to {high:+.4}"),
-                count(|value| value > 0.0).to_string(),
-                count(|value| value < 0.0).to_string(),
-                if low > 0.0 || high < 0.0 { "*" } else { "" }.to_owned(),
-            ]
+            Difference {
+                group: group.to_owned(),
+                queries: pairs.len(),
+                measure: (*name).to_owned(),
+                first: mean(&before),
+                second: mean(&after),
+                difference: mean(&differences),
+                interval: mean_interval(&differences),
+                better: count(|value| value > 0.0),
+                worse: count(|value| value < 0.0),
+            }
         })
         .collect()
 }
@@ -104,7 +153,7 @@ mod tests {
     fn only_common_queries_are_compared() {
         let first = evaluation(&[("1", "a", 0.0), ("2", "a", 0.0), ("3", "b", 1.0), ("4", "b", 1.0)]);
         let second = evaluation(&[("1", "a", 1.0), ("2", "a", 1.0), ("3", "b", 1.0)]);
-        let table = table(&first, &second);
+        let table = Comparison::new(&first, &second).table();
         let cells = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(
             cells(1),

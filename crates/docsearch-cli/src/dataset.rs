@@ -1,24 +1,103 @@
 //! Retrieval data sets in BEIR layout.
 
-use std::collections::HashMap;
-use std::fs::File;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::document::Document;
+use crate::document::{Document, ReadOptions};
 use crate::error::Error;
+use crate::index;
 use crate::metrics::Judgments;
 
 /// Group of queries that name none.
 const NO_GROUP: &str = "-";
+/// The documents themselves, one a line.
+const CORPUS_FILE: &str = "corpus.jsonl";
+/// Names the folder that holds the documents.
+const FOLDER_FILE: &str = "corpus.toml";
+/// Bytes; as `docsearch index` reads without further options.
+const MAX_FILE_SIZE: u64 = index::DEFAULT_MAX_FILE_MEGABYTES * 1_000_000;
+
+/// The documents of a data set.
+#[derive(Debug)]
+pub(crate) struct Corpus {
+    /// Each slug occurs once.
+    pub(crate) documents: Vec<Document>,
+    /// Marks them in the project, wherever the data set lies.
+    pub(crate) source_root: &'static str,
+    /// Files of the folder that could not be read; each has been reported.
+    pub(crate) skipped: usize,
+}
+
+impl Corpus {
+    /// The documents of `corpus.jsonl`, or of the folder that `corpus.toml` names.
+    pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
+        if directory.join(CORPUS_FILE).exists() || !directory.join(FOLDER_FILE).exists() {
+            Self::read_file(&directory.join(CORPUS_FILE))
+        } else {
+            Self::read_folder(directory)
+        }
+    }
+
+    fn read_file(path: &Path) -> Result<Self, Error> {
+        let lines: Vec<CorpusDocument> = read_lines(path)?;
+        let mut slugs = HashSet::with_capacity(lines.len());
+        if let Some(line) = lines.iter().find(|line| !slugs.insert(&line.id)) {
+            return Err(Error::Usage(format!(
+                "{CORPUS_FILE} has two documents with the _id \"{}\"",
+                line.id
+            )));
+        }
+        Ok(Self {
+            documents: lines.into_iter().map(|line| line.into_document(CORPUS_FILE)).collect(),
+            source_root: CORPUS_FILE,
+            skipped: 0,
+        })
+    }
+
+    fn read_folder(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join(FOLDER_FILE);
+        let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+        let named: CorpusFolder =
+            toml::from_str(&text).map_err(|error| Error::Usage(format!("{}: {}", path.display(), error.message())))?;
+        let root = directory.join(&named.folder);
+        let root = fs::canonicalize(&root).map_err(Error::file(root))?;
+        let options = ReadOptions {
+            prefix: None,
+            source_root: FOLDER_FILE,
+            max_file_size: MAX_FILE_SIZE,
+        };
+        let (documents, skipped) = index::read_folder(&root, &options)?;
+        Ok(Self {
+            documents,
+            source_root: FOLDER_FILE,
+            skipped,
+        })
+    }
+
+    /// The judged documents that the corpus does not hold.
+    pub(crate) fn missing<'a>(&self, judged: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+        let slugs: HashSet<&str> = self.documents.iter().map(|document| document.slug.as_str()).collect();
+        judged.map(String::as_str).filter(|id| !slugs.contains(id)).collect()
+    }
+}
+
+/// The contents of `corpus.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CorpusFolder {
+    /// Relative to the data set.
+    folder: PathBuf,
+}
 
 /// A line of `corpus.jsonl`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct CorpusDocument {
+struct CorpusDocument {
     #[serde(rename = "_id")]
     id: String,
     #[serde(default)]
@@ -31,7 +110,7 @@ pub(crate) struct CorpusDocument {
 
 impl CorpusDocument {
     /// The document to index: the id is the slug, `metadata.category` the category.
-    pub(crate) fn into_document(self, source_root: &str) -> Document {
+    fn into_document(self, source_root: &str) -> Document {
         let metadata = self.metadata.unwrap_or_default();
         let category = metadata.get("category").and_then(Value::as_str).map(str::to_owned);
         Document {
@@ -132,13 +211,62 @@ mod tests {
         let corpus = file(
             "{\"_id\":\"a/b\",\"title\":\"\",\"text\":\"body\",\"metadata\":{\"category\":\"ref\",\"n\":1}}\n\n{\"_id\":\"c\",\"title\":\"C\",\"text\":\"\"}\n",
         );
-        let documents: Vec<CorpusDocument> = read_lines(corpus.path()).unwrap();
-        let documents: Vec<Document> = documents.into_iter().map(|line| line.into_document("eval")).collect();
+        let documents = Corpus::read_file(corpus.path()).unwrap().documents;
         assert_eq!(documents[0].slug, "a/b");
         assert_eq!(documents[0].title, "a/b");
         assert_eq!(documents[0].category.as_deref(), Some("ref"));
         assert_eq!(documents[0].metadata.len(), 2);
         assert_eq!(documents[1].title, "C");
+    }
+
+    #[test]
+    fn two_documents_of_one_id_are_refused() {
+        let corpus = file("{\"_id\":\"a\"}\n{\"_id\":\"a\"}\n");
+        assert!(matches!(Corpus::read_file(corpus.path()), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn a_folder_of_pages_is_a_corpus_whose_ids_are_slugs() {
+        let place = tempfile::tempdir().unwrap();
+        let set = place.path().join("set");
+        fs::create_dir_all(&set).unwrap();
+        fs::create_dir_all(place.path().join("pages/view")).unwrap();
+        fs::write(place.path().join("pages/view/frame.md"), "# frame(width:)\n").unwrap();
+        fs::write(place.path().join("pages/view.md"), "---\ntitle: View\n---\n").unwrap();
+        fs::write(place.path().join("pages/broken.md"), b"\xff").unwrap();
+        fs::write(set.join(FOLDER_FILE), "folder = \"../pages\"\n").unwrap();
+        let corpus = Corpus::read(&set).unwrap();
+        let pages: Vec<(&str, &str)> = corpus
+            .documents
+            .iter()
+            .map(|document| (document.slug.as_str(), document.title.as_str()))
+            .collect();
+        assert_eq!(pages, [("view/frame", "frame(width:)"), ("view", "View")]);
+        assert_eq!(corpus.skipped, 1);
+        let judged = ["view".to_owned(), "view.md".to_owned()];
+        assert_eq!(corpus.missing(judged.iter()), ["view.md"]);
+    }
+
+    #[test]
+    fn a_folder_file_with_another_key_is_refused() {
+        let set = tempfile::tempdir().unwrap();
+        fs::write(set.path().join(FOLDER_FILE), "directory = \"../pages\"\n").unwrap();
+        assert!(matches!(Corpus::read(set.path()), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn the_shipped_judgments_name_pages_that_are_there() {
+        let sets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/judgments");
+        for (name, at_least) in [("api-lookup", 120), ("intent", 60)] {
+            let set = sets.join(name);
+            let corpus = Corpus::read(&set).unwrap();
+            assert_eq!(corpus.skipped, 0);
+            let judgments = read_judgments(&set.join("qrels.tsv")).unwrap();
+            assert!(corpus.missing(judgments.values().flat_map(HashMap::keys)).is_empty());
+            let queries: Vec<Query> = read_lines(&set.join("queries.jsonl")).unwrap();
+            assert!(queries.len() >= at_least);
+            assert!(queries.iter().all(|query| judgments.contains_key(&query.id)));
+        }
     }
 
     #[test]

@@ -1,42 +1,40 @@
 //! `docsearch eval`: retrieval quality and latency on a data set in BEIR layout.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use postgres::types::Json;
-use postgres::{Client, Statement};
+use postgres::Client;
 use serde_json::{Value, json};
 
+use crate::Outcome;
+use crate::comparison::Comparison;
 use crate::connection::ConnectionArgs;
-use crate::dataset::{self, CorpusDocument, Query};
-use crate::error::{Error, Report};
-use crate::evaluation::{Conditions, Evaluation, QueryResult};
+use crate::dataset::{self, Corpus, Query};
+use crate::error::Error;
+use crate::evaluation::{Conditions, Evaluation};
 use crate::index::progress_bar;
-use crate::metrics::{self, CUTOFF, Judgments, Metrics};
+use crate::metrics::{self, Judgments};
+use crate::nonsense::{self, Unanswerable};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
-use crate::{Outcome, comparison};
-
-/// Searches before the first that counts: caches and plans are those of a server in use.
-const WARM_UP_QUERIES: usize = 20;
-/// Results that `search_docs` gives unless told otherwise; latency is measured with these.
-const DEFAULT_RESULTS: i32 = 5;
-/// Marks the documents of a corpus wherever its folder lies.
-const SOURCE_ROOT: &str = "corpus.jsonl";
+use crate::searcher::Searcher;
 
 const AFTER_HELP: &str = "\
 Examples:
   docsearch eval data/scifact --report scifact.json
   docsearch eval data/scifact --vectors document --config '{\"hybrid_weight\": 1}'
   docsearch eval data/scifact --queries queries.train.jsonl --qrels qrels.train.tsv
+  docsearch eval data/scifact --no-index --config '{\"hybrid_weight\": 0.4}' --baseline scifact.json
   docsearch eval --compare before.json after.json
 
 DIR holds corpus.jsonl (_id, title, text, metadata), queries.jsonl (_id, text, metadata.group) and
-qrels.tsv (a header, then query-id, corpus-id, score). The corpus is indexed as one project, which
-stays: the next run indexes only what has changed. Queries without a relevant document are left
-out. nDCG gains the grade itself, as trec_eval does. Latency is that of the whole call with 5
-results on one warm connection.
+qrels.tsv (a header, then query-id, corpus-id, score). Instead of corpus.jsonl there may be
+corpus.toml, whose `folder` names a folder of pages; it is read as `docsearch index` reads it, and
+corpus-id is the slug. The corpus is indexed as one project, which stays: the next run indexes
+only what has changed. Queries without a relevant document are left out. nDCG gains the grade
+itself, as trec_eval does. Latency and confidence are those of the whole call with 5 results on
+one warm connection.
 
 Exit codes:
   0  done
@@ -71,11 +69,23 @@ pub(crate) struct EvalArgs {
     /// Keep indexed documents that are no longer in the corpus
     #[arg(long)]
     keep: bool,
+    /// Search the project as it is; the corpus is not read
+    #[arg(long)]
+    no_index: bool,
+    /// Earlier report to compare with: difference per group with paired bootstrap intervals
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Also ask N queries of random words, and report how many answers have confidence high
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    nonsense: usize,
+    /// Queries of another domain (lines of queries.jsonl) to ask in the same way
+    #[arg(long, value_name = "FILE")]
+    foreign: Option<PathBuf>,
     /// Results that the quality measures look at
     #[arg(long, value_name = "N", default_value_t = metrics::RECALL_CUTOFF as i32, value_parser = clap::value_parser!(i32).range(1..=1000))]
     max_results: i32,
     /// Compare two reports instead: difference per group with paired bootstrap intervals
-    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["directory", "config", "queries", "qrels", "report", "project", "keep"])]
+    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["directory", "config", "queries", "qrels", "report", "project", "keep", "no_index", "baseline", "nonsense", "foreign"])]
     compare: Option<Vec<PathBuf>>,
 }
 
@@ -121,35 +131,86 @@ fn settings(text: &str) -> Result<Value, String> {
 /// Runs the command.
 pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     if let Some([first, second]) = args.compare.as_deref() {
-        println!(
-            "{}",
-            comparison::table(&Evaluation::read(first)?, &Evaluation::read(second)?)
-        );
+        let comparison = Comparison::new(&Evaluation::read(first)?, &Evaluation::read(second)?);
+        println!("{}", comparison.table());
         return Ok(Outcome::Complete);
     }
     let Some(directory) = &args.directory else {
         return Err(Error::Usage("a folder is needed".to_owned()));
     };
-    let dataset = dataset_name(directory)?;
-    let corpus: Vec<CorpusDocument> = dataset::read_lines(&directory.join("corpus.jsonl"))?;
     let queries = judged_queries(args, directory)?;
-    let name = args
+    let unanswerable = unanswerable(args)?;
+    let baseline = args.baseline.as_deref().map(Evaluation::read).transpose()?;
+    let mut client = connection.connect()?;
+    let (conditions, outcome) = prepare(args, directory, &mut client, &queries)?;
+    let mut searcher = Searcher::new(&mut client, &conditions)?;
+    let results = searcher.measure(&queries)?;
+    let nonsense = match unanswerable {
+        none if none.is_empty() => None,
+        queries => Some(searcher.measure_nonsense(queries)?),
+    };
+    let mut evaluation = Evaluation::new(conditions, results);
+    evaluation.nonsense = nonsense;
+    evaluation.comparison = baseline.map(|baseline| Comparison::new(&baseline, &evaluation));
+    println!("{}", evaluation.table());
+    if let Some(nonsense) = &evaluation.nonsense {
+        println!("\n{}", nonsense.line());
+    }
+    if let Some(comparison) = &evaluation.comparison {
+        println!("\n{}", comparison.table());
+    }
+    let path = args
+        .report
+        .clone()
+        .unwrap_or_else(|| format!("{}.json", evaluation.conditions.project).into());
+    evaluation.write(&path)?;
+    eprintln!("report: {}", path.display());
+    Ok(outcome)
+}
+
+/// Brings the project up to date, unless it is to be taken as it is.
+fn prepare(
+    args: &EvalArgs,
+    directory: &Path,
+    client: &mut Client,
+    queries: &[(Query, Judgments)],
+) -> Result<(Conditions, Outcome), Error> {
+    let dataset = dataset_name(directory)?;
+    let project = args
         .project
         .clone()
         .unwrap_or_else(|| args.vectors.default_project(&dataset));
     let mut conditions = Conditions {
         dataset,
-        project: name,
+        project,
         vectors: args.vectors.name().to_owned(),
         config: args.config.clone(),
         max_results: args.max_results,
-        documents: corpus.len(),
+        documents: 0,
         indexed: 0,
         indexing_seconds: 0.0,
     };
-    let mut client = connection.connect()?;
+    if args.no_index {
+        conditions.documents = project::size(client, &conditions.project)?.ok_or_else(|| {
+            Error::Usage(format!(
+                "there is no project \"{}\"\nHINT:  Leave out --no-index once.",
+                conditions.project
+            ))
+        })?;
+        return Ok((conditions, Outcome::Complete));
+    }
+    let corpus = Corpus::read(directory)?;
+    let missing = corpus.missing(queries.iter().flat_map(|(_, judgments)| judgments.keys()));
+    if let Some(first) = missing.first() {
+        eprintln!(
+            "warning: {} judgments are of documents that the corpus does not hold, such as {first}",
+            missing.len()
+        );
+    }
+    conditions.documents = corpus.documents.len();
+    let skipped = corpus.skipped;
     let started = Instant::now();
-    let tally = index_corpus(&mut client, &conditions.project, corpus, args)?;
+    let tally = index_corpus(client, &conditions.project, corpus, args)?;
     conditions.indexing_seconds = started.elapsed().as_secs_f64();
     conditions.indexed = tally.added + tally.changed;
     eprintln!(
@@ -162,20 +223,8 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
         conditions.indexing_seconds,
         queries.len()
     );
-    let results = Searcher::new(&mut client, &conditions)?.measure(&queries)?;
-    let evaluation = Evaluation::new(conditions, results);
-    println!("{}", evaluation.table());
-    let path = args
-        .report
-        .clone()
-        .unwrap_or_else(|| format!("{}.json", evaluation.conditions.project).into());
-    evaluation.write(&path)?;
-    eprintln!("report: {}", path.display());
-    Ok(if tally.failed == 0 {
-        Outcome::Complete
-    } else {
-        Outcome::Partial
-    })
+    let clean = tally.failed == 0 && skipped == 0;
+    Ok((conditions, if clean { Outcome::Complete } else { Outcome::Partial }))
 }
 
 fn dataset_name(directory: &Path) -> Result<String, Error> {
@@ -212,19 +261,12 @@ fn located(given: Option<&Path>, directory: &Path, default: &str) -> PathBuf {
     }
 }
 
-fn index_corpus(client: &mut Client, name: &str, corpus: Vec<CorpusDocument>, args: &EvalArgs) -> Result<Tally, Error> {
+fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs) -> Result<Tally, Error> {
     project::ensure(client, name, None, args.vectors.project_settings().as_ref())?;
-    let progress = progress_bar(corpus.len() as u64);
-    let mut slugs = HashSet::with_capacity(corpus.len());
+    let progress = progress_bar(corpus.documents.len() as u64);
+    let keep: Vec<String> = corpus.documents.iter().map(|document| document.slug.clone()).collect();
     let mut loader = Loader::new(client, name, DEFAULT_BATCH_DOCUMENTS)?;
-    for line in corpus {
-        let document = line.into_document(SOURCE_ROOT);
-        if !slugs.insert(document.slug.clone()) {
-            return Err(Error::Usage(format!(
-                "corpus.jsonl has two documents with the _id \"{}\"",
-                document.slug
-            )));
-        }
+    for document in corpus.documents {
         progress.inc(loader.push(document)?);
     }
     let (mut tally, refusals) = loader.finish()?;
@@ -232,78 +274,23 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Vec<CorpusDocument>, ar
     for refusal in refusals {
         eprintln!("failed: {}: {}", refusal.slug, refusal.reason);
     }
-    if !args.keep {
-        let keep: Vec<String> = slugs.into_iter().collect();
-        tally.deleted = project::delete_missing(client, name, SOURCE_ROOT, &keep)?;
+    // A page that cannot be read now may be one that was indexed before.
+    if !args.keep && corpus.skipped == 0 {
+        tally.deleted = project::delete_missing(client, name, corpus.source_root, &keep)?;
     }
     project::finish_load(client, name)?;
     Ok(tally)
 }
 
-/// Searches of one project on one connection with one prepared statement.
-struct Searcher<'a> {
-    client: &'a mut Client,
-    statement: Statement,
-    conditions: &'a Conditions,
-}
-
-impl<'a> Searcher<'a> {
-    fn new(client: &'a mut Client, conditions: &'a Conditions) -> Result<Self, Error> {
-        let statement = client
-            .prepare("SELECT slug FROM search_docs($1, project => $2, max_results => $3::int, config => $4::jsonb)")?;
-        Ok(Self {
-            client,
-            statement,
-            conditions,
-        })
+/// Queries without an answer, as `--nonsense` and `--foreign` ask for them.
+fn unanswerable(args: &EvalArgs) -> Result<Vec<Unanswerable>, Error> {
+    let mut queries = nonsense::random_queries(args.nonsense);
+    if let Some(path) = &args.foreign {
+        let foreign: Vec<Query> = dataset::read_lines(path)?;
+        queries.extend(foreign.into_iter().map(|query| Unanswerable {
+            kind: nonsense::Kind::Foreign,
+            text: query.text,
+        }));
     }
-
-    /// Quality in one pass, latency in a second.
-    fn measure(&mut self, queries: &[(Query, Judgments)]) -> Result<Vec<QueryResult>, Error> {
-        let progress = progress_bar(2 * queries.len() as u64);
-        for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
-            self.search(query, self.conditions.max_results)?;
-        }
-        let mut results = Vec::with_capacity(queries.len());
-        for (query, judgments) in queries {
-            let mut ranked = metrics::without_duplicates(self.search(query, self.conditions.max_results)?);
-            let metrics = Metrics::of(&ranked, judgments);
-            ranked.truncate(CUTOFF);
-            let group = query.group().to_owned();
-            results.push(QueryResult {
-                id: query.id.clone(),
-                group,
-                ranked,
-                metrics,
-                milliseconds: 0.0,
-            });
-            progress.inc(1);
-        }
-        for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
-            self.search(query, DEFAULT_RESULTS)?;
-        }
-        for ((query, _), result) in queries.iter().zip(&mut results) {
-            let started = Instant::now();
-            self.search(query, DEFAULT_RESULTS)?;
-            result.milliseconds = started.elapsed().as_secs_f64() * 1e3;
-            progress.inc(1);
-        }
-        progress.finish_and_clear();
-        Ok(results)
-    }
-
-    fn search(&mut self, query: &Query, max_results: i32) -> Result<Vec<String>, Error> {
-        let config = self.conditions.config.as_ref().map(Json);
-        let rows = self
-            .client
-            .query(
-                &self.statement,
-                &[&query.text, &self.conditions.project, &max_results, &config],
-            )
-            .map_err(|error| Error::Query {
-                id: query.id.clone(),
-                failure: Report(error),
-            })?;
-        Ok(rows.iter().map(|row| row.get("slug")).collect())
-    }
+    Ok(queries)
 }

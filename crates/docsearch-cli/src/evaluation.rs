@@ -8,8 +8,39 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bootstrap::mean_interval;
+use crate::comparison::Comparison;
 use crate::error::Error;
 use crate::metrics::{Metrics, percentile};
+use crate::nonsense::Nonsense;
+
+/// Scores of first and last result that tell good from weak ones lie at least this far apart.
+const WIDE_SPREAD: f64 = 0.10;
+
+/// How sure the search is of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+impl Confidence {
+    const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
+
+    /// As `search_docs` writes it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|confidence| confidence.name() == text)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
 
 /// What one query found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -20,8 +51,24 @@ pub(crate) struct QueryResult {
     pub(crate) ranked: Vec<String>,
     #[serde(flatten)]
     pub(crate) metrics: Metrics,
+    /// Score of the first result less that of the tenth, or of the last; `None` below two results
+    /// and in reports that did not measure it.
+    #[serde(default)]
+    pub(crate) spread: Option<f64>,
+    /// Of the first result; `None` without one and in reports that did not measure it.
+    #[serde(default)]
+    pub(crate) confidence: Option<Confidence>,
     /// Milliseconds of the search as a user runs it (5 results).
     pub(crate) milliseconds: f64,
+}
+
+/// The answers of one confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Answers {
+    /// Among all answers, in 0..=1.
+    pub(crate) share: f64,
+    /// Share of them whose first document is relevant, in 0..=1.
+    pub(crate) hit1: f64,
 }
 
 /// Means over a set of queries.
@@ -32,6 +79,12 @@ pub(crate) struct Summary {
     pub(crate) metrics: Metrics,
     /// 95 % bootstrap interval.
     pub(crate) ndcg10_interval: [f64; 2],
+    /// Share of the queries with two results or more whose scores spread over 0.10 or more.
+    #[serde(default)]
+    pub(crate) wide_spread: Option<f64>,
+    /// Empty in reports that did not measure it.
+    #[serde(default)]
+    pub(crate) confidence: BTreeMap<Confidence, Answers>,
     pub(crate) mean_ms: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p95_ms: f64,
@@ -45,11 +98,36 @@ impl Summary {
             queries: results.len(),
             metrics: Metrics::mean(results.iter().map(|result| &result.metrics)),
             ndcg10_interval: mean_interval(&ndcg),
+            wide_spread: wide_spread(results),
+            confidence: answers_by_confidence(results),
             mean_ms: latencies.iter().sum::<f64>() / latencies.len().max(1) as f64,
             p50_ms: percentile(&latencies, 0.5),
             p95_ms: percentile(&latencies, 0.95),
         }
     }
+}
+
+fn wide_spread(results: &[&QueryResult]) -> Option<f64> {
+    let spreads: Vec<f64> = results.iter().filter_map(|result| result.spread).collect();
+    let wide = spreads.iter().filter(|&&spread| spread >= WIDE_SPREAD).count();
+    (!spreads.is_empty()).then(|| wide as f64 / spreads.len() as f64)
+}
+
+fn answers_by_confidence(results: &[&QueryResult]) -> BTreeMap<Confidence, Answers> {
+    let answered = results.iter().filter(|result| result.confidence.is_some()).count();
+    let of = |confidence| {
+        let hits: Vec<f64> = results
+            .iter()
+            .filter(|result| result.confidence == Some(confidence))
+            .map(|result| result.metrics.p1)
+            .collect();
+        let answers = Answers {
+            share: hits.len() as f64 / answered as f64,
+            hit1: hits.iter().sum::<f64>() / hits.len() as f64,
+        };
+        (!hits.is_empty()).then_some((confidence, answers))
+    };
+    Confidence::ALL.into_iter().filter_map(of).collect()
 }
 
 /// How the project was made and searched.
@@ -75,6 +153,12 @@ pub(crate) struct Evaluation {
     pub(crate) conditions: Conditions,
     pub(crate) overall: Summary,
     pub(crate) groups: BTreeMap<String, Summary>,
+    /// Against the report that `--baseline` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) comparison: Option<Comparison>,
+    /// Answers to the queries of `--nonsense` and `--foreign`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nonsense: Option<Nonsense>,
     pub(crate) per_query: Vec<QueryResult>,
 }
 
@@ -93,6 +177,8 @@ impl Evaluation {
             conditions,
             overall,
             groups,
+            comparison: None,
+            nonsense: None,
             per_query,
         }
     }
@@ -112,15 +198,23 @@ impl Evaluation {
         fs::write(path, text).map_err(Error::file(path))
     }
 
-    /// The table for a terminal, one line per group and one overall.
+    /// The tables for a terminal, each with one line per group and one overall.
     pub(crate) fn table(&self) -> String {
-        let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
+        let [low, high] = self.overall.ndcg10_interval;
+        format!(
+            "{}\nnDCG@10, 95 % interval: {low:.4} to {high:.4}\n\n{}",
+            self.rows(&HEADER, row),
+            self.rows(&SCORE_HEADER, score_row)
+        )
+    }
+
+    fn rows(&self, header: &[&str], row: fn(&str, &Summary) -> Vec<String>) -> String {
+        let mut rows = vec![header.iter().map(|&name| name.to_owned()).collect()];
         if self.groups.len() > 1 {
             rows.extend(self.groups.iter().map(|(group, summary)| row(group, summary)));
         }
         rows.push(row("overall", &self.overall));
-        let [low, high] = self.overall.ndcg10_interval;
-        format!("{}\nnDCG@10, 95 % interval: {low:.4} to {high:.4}", aligned(&rows))
+        aligned(&rows)
     }
 }
 
@@ -143,6 +237,28 @@ fn row(name: &str, summary: &Summary) -> Vec<String> {
     let shares = [metrics.ndcg10, metrics.mrr10, metrics.p1, metrics.p3, metrics.recall100];
     cells.extend(shares.map(|share| format!("{share:.4}")));
     cells.extend([summary.mean_ms, summary.p50_ms, summary.p95_ms].map(|time| format!("{time:.2}")));
+    cells
+}
+
+const SCORE_HEADER: [&str; 8] = [
+    "group",
+    "spread >= 0.10",
+    "high",
+    "hit@1",
+    "medium",
+    "hit@1",
+    "low",
+    "hit@1",
+];
+
+fn score_row(name: &str, summary: &Summary) -> Vec<String> {
+    let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"));
+    let mut cells = vec![name.to_owned(), shown(summary.wide_spread)];
+    for confidence in Confidence::ALL {
+        let answers = summary.confidence.get(&confidence);
+        cells.push(shown(answers.map(|answers| answers.share)));
+        cells.push(shown(answers.map(|answers| answers.hit1)));
+    }
     cells
 }
 
@@ -198,6 +314,8 @@ pub(crate) mod tests {
                     mrr10: p1,
                     ..Metrics::default()
                 },
+                spread: Some(p1 / 5.0),
+                confidence: Some(if p1 < 0.5 { Confidence::Low } else { Confidence::High }),
                 milliseconds: 2.0,
             })
             .collect();
@@ -213,7 +331,43 @@ pub(crate) mod tests {
         let table = report.table();
         let lines: Vec<&str> = table.lines().collect();
         assert!(lines[1].starts_with("faq            1   1.0000"), "{table}");
-        assert_eq!(lines.len(), 5);
+        assert_eq!(lines[4], "nDCG@10, 95 % interval: 0.0000 to 1.0000");
+    }
+
+    #[test]
+    fn spread_and_confidence_by_group() {
+        let report = evaluation(&[
+            ("1", "faq", 1.0),
+            ("2", "title", 0.0),
+            ("3", "title", 0.5),
+            ("4", "title", 1.0),
+        ]);
+        assert_eq!(report.overall.wide_spread, Some(0.75));
+        let expected = Answers {
+            share: 2.0 / 3.0,
+            hit1: 0.75,
+        };
+        assert_eq!(report.groups["title"].confidence[&Confidence::High], expected);
+        let table = report.table();
+        let last: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
+        assert_eq!(last, ["overall", "0.750", "0.750", "0.833", "-", "-", "0.250", "0.000"]);
+    }
+
+    #[test]
+    fn reports_without_spread_and_confidence_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.json");
+        let mut report = serde_json::to_value(evaluation(&[("1", "faq", 0.3)])).unwrap();
+        let old = ["spread", "confidence", "wide_spread"];
+        for part in ["/overall", "/groups/faq", "/per_query/0"] {
+            let part = report.pointer_mut(part).unwrap().as_object_mut().unwrap();
+            part.retain(|key, _| !old.contains(&key.as_str()));
+        }
+        fs::write(&path, report.to_string()).unwrap();
+        let back = Evaluation::read(&path).unwrap();
+        assert_eq!(back.per_query[0].confidence, None);
+        assert_eq!(back.overall.wide_spread, None);
+        assert!(back.overall.confidence.is_empty());
     }
 
     #[test]

@@ -17,6 +17,9 @@ use crate::folder::{self, Listing};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
 use crate::{Outcome, slug};
 
+/// Larger files are skipped unless told otherwise, in millions of bytes.
+pub(crate) const DEFAULT_MAX_FILE_MEGABYTES: u64 = 10;
+
 const AFTER_HELP: &str = "\
 Examples:
   docsearch index docs --project handbook
@@ -57,7 +60,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
     /// Larger files are skipped, in MB
-    #[arg(long, value_name = "MB", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
+    #[arg(long, value_name = "MB", default_value_t = DEFAULT_MAX_FILE_MEGABYTES, value_parser = clap::value_parser!(u64).range(1..=200))]
     max_file_size: u64,
     /// Print the documents as JSON lines; no connection is made
     #[arg(long)]
@@ -136,6 +139,30 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
     let mut client = connection.connect()?;
     project::ensure(&mut client, &args.project, args.title.as_deref(), None)?;
     folder.load(&mut client, args, started)
+}
+
+/// The documents of every file below `root`, and how many files were skipped. What went wrong is
+/// told on standard error.
+pub(crate) fn read_folder(root: &Path, options: &ReadOptions<'_>) -> Result<(Vec<Document>, usize), Error> {
+    let listing = folder::list(root);
+    if listing.files.is_empty() {
+        return Err(Error::Usage(format!("no documentation files in {}", root.display())));
+    }
+    for problem in &listing.problems {
+        eprintln!("skipped: {problem}");
+    }
+    let folder = Folder {
+        root,
+        listing: &listing,
+        options,
+    };
+    let mut survey = Survey::default();
+    let documents = listing
+        .files
+        .iter()
+        .filter_map(|relative| folder.reading(&mut survey, relative, &|line| eprintln!("{line}")))
+        .collect();
+    Ok((documents, survey.skipped_paths.len() + listing.problems.len()))
 }
 
 struct Folder<'a> {

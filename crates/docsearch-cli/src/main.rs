@@ -15,8 +15,10 @@ mod index;
 mod markup;
 mod mdx;
 mod metrics;
+mod nonsense;
 mod project;
 mod rst;
+mod searcher;
 mod slug;
 
 use std::process::ExitCode;

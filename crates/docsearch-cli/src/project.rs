@@ -75,6 +75,21 @@ fn exists(client: &mut Client, name: &str) -> Result<bool, Error> {
     Ok(row.get(0))
 }
 
+/// Documents of the project; `None` if there is no such project.
+pub(crate) fn size(client: &mut Client, name: &str) -> Result<Option<usize>, Error> {
+    if !exists(client, name)? {
+        return Ok(None);
+    }
+    let documents: i64 = client
+        .query_one(
+            "SELECT count(*) FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id \
+             WHERE p.name = $1",
+            &[&name],
+        )?
+        .get(0);
+    Ok(Some(usize::try_from(documents).unwrap_or(0)))
+}
+
 /// Deletes the documents of `source_root` whose slugs are not in `keep`; returns how many.
 pub(crate) fn delete_missing(
     client: &mut Client,

@@ -1,0 +1,156 @@
+//! Searches of an evaluated project: what each query finds, and how long it takes.
+
+use std::time::Instant;
+
+use postgres::types::Json;
+use postgres::{Client, Statement};
+
+use crate::dataset::Query;
+use crate::error::{Error, Report};
+use crate::evaluation::{Conditions, Confidence, QueryResult};
+use crate::index::progress_bar;
+use crate::metrics::{self, CUTOFF, Judgments, Metrics};
+use crate::nonsense::{FirstResult, Nonsense, Unanswerable};
+
+/// Searches before the first that counts: caches and plans are those of a server in use.
+const WARM_UP_QUERIES: usize = 20;
+/// Results that `search_docs` gives unless told otherwise; latency and confidence are those of
+/// such a call.
+const DEFAULT_RESULTS: i32 = 5;
+/// What an error calls a query without an answer.
+const NO_ID: &str = "of random words or another domain";
+
+/// Searches of one project on one connection with one prepared statement.
+pub(crate) struct Searcher<'a> {
+    client: &'a mut Client,
+    statement: Statement,
+    conditions: &'a Conditions,
+}
+
+/// A row of `search_docs`.
+struct Hit {
+    slug: String,
+    score: f64,
+    confidence: Option<Confidence>,
+}
+
+impl<'a> Searcher<'a> {
+    pub(crate) fn new(client: &'a mut Client, conditions: &'a Conditions) -> Result<Self, Error> {
+        let statement = client.prepare(
+            "SELECT slug, score, confidence \
+             FROM search_docs($1, project => $2, max_results => $3::int, config => $4::jsonb)",
+        )?;
+        Ok(Self {
+            client,
+            statement,
+            conditions,
+        })
+    }
+
+    /// Quality in one pass, latency and confidence in a second.
+    pub(crate) fn measure(&mut self, queries: &[(Query, Judgments)]) -> Result<Vec<QueryResult>, Error> {
+        let progress = progress_bar(2 * queries.len() as u64);
+        for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
+            self.search(&query.id, &query.text, self.conditions.max_results)?;
+        }
+        let mut results = Vec::with_capacity(queries.len());
+        for (query, judgments) in queries {
+            let hits = self.search(&query.id, &query.text, self.conditions.max_results)?;
+            let spread = spread(&hits);
+            let mut ranked = metrics::without_duplicates(hits.into_iter().map(|hit| hit.slug).collect());
+            let metrics = Metrics::of(&ranked, judgments);
+            ranked.truncate(CUTOFF);
+            results.push(QueryResult {
+                id: query.id.clone(),
+                group: query.group().to_owned(),
+                ranked,
+                metrics,
+                spread,
+                confidence: None,
+                milliseconds: 0.0,
+            });
+            progress.inc(1);
+        }
+        for (query, _) in queries.iter().take(WARM_UP_QUERIES) {
+            self.search(&query.id, &query.text, DEFAULT_RESULTS)?;
+        }
+        for ((query, _), result) in queries.iter().zip(&mut results) {
+            let started = Instant::now();
+            let hits = self.search(&query.id, &query.text, DEFAULT_RESULTS)?;
+            result.milliseconds = started.elapsed().as_secs_f64() * 1e3;
+            result.confidence = hits.first().and_then(|hit| hit.confidence);
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        Ok(results)
+    }
+
+    /// How sure the answers to queries without an answer are.
+    pub(crate) fn measure_nonsense(&mut self, queries: Vec<Unanswerable>) -> Result<Nonsense, Error> {
+        let progress = progress_bar(queries.len() as u64);
+        let mut results = Vec::with_capacity(queries.len());
+        for query in queries {
+            let first = self.search(NO_ID, &query.text, DEFAULT_RESULTS)?.into_iter().next();
+            let (slug, confidence) = first.map(|hit| (hit.slug, hit.confidence)).unwrap_or_default();
+            results.push(FirstResult {
+                query,
+                slug,
+                confidence,
+            });
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        Ok(Nonsense::new(&results))
+    }
+
+    fn search(&mut self, id: &str, text: &str, max_results: i32) -> Result<Vec<Hit>, Error> {
+        let config = self.conditions.config.as_ref().map(Json);
+        let rows = self
+            .client
+            .query(
+                &self.statement,
+                &[&text, &self.conditions.project, &max_results, &config],
+            )
+            .map_err(|error| Error::Query {
+                id: id.to_owned(),
+                failure: Report(error),
+            })?;
+        let hits = rows.iter().map(|row| Hit {
+            slug: row.get("slug"),
+            score: f64::from(row.get::<_, f32>("score")),
+            confidence: Confidence::parse(row.get("confidence")),
+        });
+        Ok(hits.collect())
+    }
+}
+
+/// Score of the first result less that of the tenth, or of the last; `None` below two results.
+fn spread(hits: &[Hit]) -> Option<f64> {
+    let returned = &hits[..hits.len().min(CUTOFF)];
+    match returned {
+        [first, .., last] => Some(first.score - last.score),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_that_of_the_first_ten() {
+        let hits = |scores: &[f64]| -> Vec<Hit> {
+            let hit = |&score| Hit {
+                slug: String::new(),
+                score,
+                confidence: None,
+            };
+            scores.iter().map(hit).collect()
+        };
+        assert_eq!(spread(&hits(&[])), None);
+        assert_eq!(spread(&hits(&[0.5])), None);
+        assert_eq!(spread(&hits(&[0.75, 0.5])), Some(0.25));
+        let long = [1.0, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.5, 0.0];
+        assert_eq!(spread(&hits(&long)), Some(0.5));
+    }
+}

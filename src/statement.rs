@@ -68,6 +68,9 @@ pub(crate) fn change<T>(
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
+    // SAFETY: gives the transaction an id, by which `rows` knows that it has to see what is new: what
+    // this statement did, or others before it got its lock.
+    unsafe { pg_sys::GetCurrentTransactionId() };
     Spi::connect_mut(|_| run(sql, args, false, convert))
 }
 

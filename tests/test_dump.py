@@ -128,7 +128,7 @@ def test_keywords_are_still_found_through_the_index(restored: Database):
     with restored.connect(autocommit=False) as connection:
         connection.execute("INSERT INTO docsearch.document (project_id, slug, title, body, content_hash) "
                            "SELECT 1, 'many/' || n, 'Many', '', '' FROM generate_series(1, 3000) n")
-        connection.execute("INSERT INTO docsearch.chunk SELECT project_id, id, 0, 'summary', '{}', '', '', 1, 1, '', "
+        connection.execute("INSERT INTO docsearch.chunk SELECT project_id, id, 0, 'summary', '{}', '', '', 1, 1, 1, '', "
                            "to_tsvector('simple', slug) FROM docsearch.document WHERE title = 'Many'")
         connection.execute("ANALYZE docsearch.chunk")
         plan = connection.execute(

@@ -2,6 +2,7 @@
 
 pub mod bm25;
 pub mod chunk;
+pub mod delivery;
 pub mod filter;
 pub mod identifier;
 pub mod keyword;

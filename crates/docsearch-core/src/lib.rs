@@ -8,6 +8,7 @@ pub mod identifier;
 pub mod keyword;
 pub mod markdown;
 pub mod name;
+pub mod outline;
 pub mod passage;
 pub mod query;
 pub mod rank;

@@ -2,11 +2,13 @@
 
 pub mod bm25;
 pub mod chunk;
+pub mod delivery;
 pub mod filter;
 pub mod identifier;
 pub mod keyword;
 pub mod markdown;
 pub mod name;
+pub mod outline;
 pub mod passage;
 pub mod query;
 pub mod rank;

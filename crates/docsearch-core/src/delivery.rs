@@ -1,0 +1,67 @@
+//! From ranked results to what a caller reads: deduplication, confidence, notices, and the answer
+//! as JSON or text within a budget.
+
+mod answer;
+mod budget;
+mod confidence;
+mod dedup;
+mod json;
+mod line;
+mod notice;
+mod text;
+
+pub use answer::{Answer, BreakdownStep, SearchResult, SectionMatch, Suggestion};
+pub use budget::{
+    Budget, BudgetError, CHARS_PER_TOKEN, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, estimated_tokens,
+};
+pub use confidence::{Confidence, Thresholds};
+pub use dedup::{Dedup, Deduplication, Kept};
+pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD, above_threshold};
+pub use text::compact_limit;
+
+/// How `search_docs_text` writes an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// At most 4 lines for each result; 5 results within 2,000 characters.
+    Compact,
+    /// Everything that is known of each result, with labels.
+    Detailed,
+    /// The JSON object of `search_docs_json`.
+    Raw,
+}
+
+impl Format {
+    /// The format of this name; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "compact" => Some(Self::Compact),
+            "detailed" => Some(Self::Detailed),
+            "raw" => Some(Self::Raw),
+            _ => None,
+        }
+    }
+}
+
+/// Writes an answer within a budget.
+///
+/// What is over the budget goes in this order: detail (`detailed` becomes `compact`, a raw answer loses section
+/// matches, breakdown, understanding and timings), then the length of excerpts, then results from the end. Notices
+/// say so, and how to get the rest. A line never holds a line break or a control character of a document.
+pub fn deliver(answer: &Answer, format: Format, budget: Budget) -> String {
+    match format {
+        Format::Compact => text::compact(answer, budget, None),
+        Format::Detailed => {
+            let whole = text::detailed(answer);
+            let length = whole.chars().count();
+            if length <= budget.max_chars() {
+                whole
+            } else {
+                text::compact(answer, budget, Some(Notice::switched_to_compact(length)))
+            }
+        }
+        Format::Raw => json::raw(answer, budget),
+    }
+}
+
+#[cfg(test)]
+mod tests;

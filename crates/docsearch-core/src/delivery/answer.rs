@@ -1,0 +1,194 @@
+//! What a search answers.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::confidence::Confidence;
+use super::notice::{Notice, is_similar};
+
+/// The answer to a query; its serialisation is what `search_docs_json` returns.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The query as written.
+    pub query: String,
+    /// What was understood of it: class, symbol, container and so on.
+    pub understood: Value,
+    /// The query that was searched; the same as `query` unless a transformation was asked for.
+    pub executed_query: String,
+    /// Best first, except that additional chunks of a document may stand behind other documents.
+    pub results: Vec<SearchResult>,
+    /// What the caller should know about the answer.
+    pub notices: Vec<Notice>,
+    /// How to ask better; empty if the answer is good.
+    pub tips: Vec<String>,
+    /// Other queries that may have been meant, best first.
+    pub suggestions: Vec<Suggestion>,
+    /// Of the answer as a whole, see [`Answer::conclude`].
+    pub confidence: Confidence,
+    /// Number of candidates that were scored.
+    pub candidates: usize,
+    /// Grade of the results, if they were graded.
+    pub grade: Option<Value>,
+    /// Milliseconds by stage, such as `embed_ms`, `lexical_ms`, `boost_ms` and `total_ms`.
+    pub timings: BTreeMap<String, f64>,
+    /// Results before the first one (`offset` of the call).
+    #[serde(skip)]
+    pub offset: usize,
+}
+
+/// A chunk of a document that answers the query.
+#[derive(Clone, Debug, Serialize)]
+pub struct SearchResult {
+    /// Place in the answer, from 1.
+    pub rank: u32,
+    /// Name of the project.
+    pub project: String,
+    /// Slug of the document.
+    pub slug: String,
+    /// Title of the document.
+    pub title: String,
+    /// Heading path of the chunk, joined by ` > `; empty before the first heading.
+    pub section: String,
+    /// Anchor of the section; empty before the first heading.
+    pub anchor: String,
+    /// Category of the document.
+    pub category: Option<String>,
+    /// Where the document is published.
+    pub url: Option<String>,
+    /// Final score, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub score: f32,
+    /// Cosine similarity to the query, -1 to 1, if its vector was compared.
+    #[serde(serialize_with = "optional_decimal")]
+    pub similarity: Option<f32>,
+    /// Keyword score, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub keyword_score: f32,
+    /// Of this result alone.
+    pub confidence: Confidence,
+    /// The part of the chunk where the query's words stand.
+    pub snippet: String,
+    /// `docsearch.document.id`.
+    pub document_id: i64,
+    /// Number of the chunk in the document.
+    pub chunk_no: i32,
+    /// Number of chunks of the document.
+    pub chunk_count: i32,
+    /// Whether an earlier result is of the same document, and this one fills a place or says something else.
+    pub additional_chunk: bool,
+    /// Estimated tokens of the whole document, what `load_doc` would cost.
+    pub load_tokens: u32,
+    /// When the document last changed, as text.
+    pub updated_at: Option<String>,
+    /// Further sections of the document that match, best first.
+    pub section_matches: Vec<SectionMatch>,
+    /// How the score came about, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<Vec<BreakdownStep>>,
+}
+
+impl SearchResult {
+    /// What `load_doc` takes to load the section: `project/slug#anchor`, or `project/slug` without an anchor.
+    pub fn reference(&self) -> String {
+        if self.anchor.is_empty() {
+            format!("{}/{}", self.project, self.slug)
+        } else {
+            format!("{}/{}#{}", self.project, self.slug, self.anchor)
+        }
+    }
+
+    /// Whether both are chunks of one document.
+    pub(super) fn is_same_document(&self, other: &Self) -> bool {
+        self.document_id == other.document_id && self.project == other.project
+    }
+}
+
+/// A section of a result's document that matches, too.
+#[derive(Clone, Debug, Serialize)]
+pub struct SectionMatch {
+    /// Anchor of the section.
+    pub id: String,
+    /// Heading path.
+    pub title: String,
+    /// The part of the section where the query's words stand.
+    pub snippet: String,
+    /// Score of the section, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub score: f32,
+}
+
+/// One step from the base score to the final score.
+#[derive(Clone, Debug, Serialize)]
+pub struct BreakdownStep {
+    /// Name of the rule.
+    pub rule: String,
+    /// What the rule matched, if anything.
+    pub matched: Option<String>,
+    /// Score before the step, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub before: f32,
+    /// Score after the step, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub after: f32,
+}
+
+/// A query that may have been meant.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suggestion {
+    /// The query.
+    pub suggestion: String,
+    /// What it is: a completion, a correction and so on.
+    pub kind: String,
+    /// Slug of the page it leads to, if there is one.
+    pub slug: Option<String>,
+    /// 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub score: f32,
+}
+
+impl Answer {
+    /// Judges the results: sets the confidence of the whole, and adds notices and tips.
+    ///
+    /// The confidence is that of the best result; it is low without results, and for a query that is one generic term
+    /// alone, since nothing tells which of many pages is meant. `tips` are added when the confidence is low.
+    pub fn conclude(&mut self, lone_generic_term: bool, tips: &[String]) {
+        let best = self.results.iter().map(|result| result.confidence).max();
+        self.confidence = match best {
+            Some(confidence) if !lone_generic_term => confidence,
+            _ => Confidence::Low,
+        };
+        if self.results.is_empty() {
+            self.notices.push(Notice::no_results());
+        } else if is_similar(self.results.iter().map(|result| result.score)) {
+            self.notices.push(Notice::similar_relevance());
+        }
+        let low = self.confidence == Confidence::Low;
+        if low && !self.results.is_empty() {
+            self.notices.push(Notice::low_confidence(lone_generic_term));
+        }
+        if low {
+            self.tips = tips.to_vec();
+        }
+    }
+
+    /// The object of `search_docs_json`: `query`, `understood`, `executed_query`, `results`, `notices`, `tips`,
+    /// `suggestions`, `confidence`, `candidates`, `grade` and `timings`.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("an answer has nothing that JSON cannot hold")
+    }
+}
+
+/// The shortest decimal number that reads as the same `f32`: 0.93 instead of 0.9300000071525574.
+fn decimal<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(shortest(*number))
+}
+
+fn optional_decimal<S: Serializer>(number: &Option<f32>, serializer: S) -> Result<S::Ok, S::Error> {
+    number.map(shortest).serialize(serializer)
+}
+
+fn shortest(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
+}

@@ -1,0 +1,57 @@
+//! How long an output may be.
+
+/// Characters for a token of a language model, on average over English prose and code: an estimate, since the
+/// caller's model is not known.
+pub const CHARS_PER_TOKEN: usize = 4;
+
+/// Greatest number of characters of an output, unless the caller says otherwise.
+pub const DEFAULT_MAX_CHARS: usize = 20_000;
+
+/// Least `max_chars`: what it takes to say that results were left out, and how to get them.
+pub const MIN_MAX_CHARS: usize = 200;
+
+/// Least `max_tokens`.
+pub const MIN_MAX_TOKENS: usize = MIN_MAX_CHARS / CHARS_PER_TOKEN;
+
+/// Estimated tokens of a text of so many characters, rounded up.
+pub fn estimated_tokens(chars: usize) -> usize {
+    chars.div_ceil(CHARS_PER_TOKEN)
+}
+
+/// Greatest length of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    max_chars: usize,
+}
+
+/// A budget in which nothing can be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BudgetError {
+    /// `max_chars` is below [`MIN_MAX_CHARS`].
+    #[error("max_chars is {0}, and must be at least {MIN_MAX_CHARS}")]
+    Chars(usize),
+    /// `max_tokens` is below [`MIN_MAX_TOKENS`].
+    #[error("max_tokens is {0}, and must be at least {MIN_MAX_TOKENS}")]
+    Tokens(usize),
+}
+
+impl Budget {
+    /// The smaller of both limits; `max_tokens` counts [`CHARS_PER_TOKEN`] characters each.
+    pub fn new(max_chars: usize, max_tokens: Option<usize>) -> Result<Self, BudgetError> {
+        if max_chars < MIN_MAX_CHARS {
+            return Err(BudgetError::Chars(max_chars));
+        }
+        match max_tokens {
+            Some(tokens) if tokens < MIN_MAX_TOKENS => Err(BudgetError::Tokens(tokens)),
+            Some(tokens) => Ok(Self {
+                max_chars: max_chars.min(tokens.saturating_mul(CHARS_PER_TOKEN)),
+            }),
+            None => Ok(Self { max_chars }),
+        }
+    }
+
+    /// Greatest length in characters (Unicode scalar values, as Postgres counts them).
+    pub fn max_chars(self) -> usize {
+        self.max_chars
+    }
+}

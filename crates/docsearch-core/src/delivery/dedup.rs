@@ -1,0 +1,189 @@
+//! Several chunks of one document among the results.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// How further chunks of a document that was already found are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dedup {
+    /// The best chunk of each document; free places go to further chunks.
+    Document,
+    /// Every chunk is a result of its own.
+    None,
+    /// The best chunk of each document, and others of it that say something else.
+    Similar,
+}
+
+impl Dedup {
+    /// The mode of this name: `document`, `none` or `similar`.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "document" => Some(Self::Document),
+            "none" => Some(Self::None),
+            "similar" => Some(Self::Similar),
+            _ => None,
+        }
+    }
+}
+
+/// A chunk that became a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept<T> {
+    /// The chunk.
+    pub chunk: T,
+    /// Whether a chunk of the same document stands before it. Always false with [`Dedup::None`].
+    pub additional: bool,
+}
+
+/// Chooses results among chunks, in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deduplication {
+    /// What happens to further chunks of a document.
+    pub mode: Dedup,
+    /// Cosine similarity from which on two chunks say the same, -1 to 1 (`dedup_similarity`); only for
+    /// [`Dedup::Similar`].
+    pub max_similarity: f32,
+    /// Greatest number of results.
+    pub limit: usize,
+}
+
+impl Deduplication {
+    /// The chunks that become results, from chunks in order, best first.
+    ///
+    /// Documents keep the order in which they first appear, each with the chunk that appears first. Places that are
+    /// free at the end go to the chunks passed over, in their order. `document` tells which document a chunk is of;
+    /// `similarity` is asked only about chunks of one document, and `None` (a vector is missing) counts as alike.
+    pub fn choose<T, D: Eq + Hash>(
+        &self,
+        ranked: impl IntoIterator<Item = T>,
+        document: impl Fn(&T) -> D,
+        mut similarity: impl FnMut(&T, &T) -> Option<f32>,
+    ) -> Vec<Kept<T>> {
+        let mut kept: Vec<Kept<T>> = Vec::new();
+        let mut passed_over = Vec::new();
+        let mut places: HashMap<D, Vec<usize>> = HashMap::new();
+        for chunk in ranked {
+            if kept.len() >= self.limit {
+                break;
+            }
+            let siblings = places.entry(document(&chunk)).or_default();
+            let wanted = match self.mode {
+                Dedup::None => true,
+                Dedup::Document => siblings.is_empty(),
+                Dedup::Similar => siblings.iter().all(|&at| {
+                    similarity(&kept[at].chunk, &chunk).is_some_and(|similarity| similarity < self.max_similarity)
+                }),
+            };
+            if wanted {
+                let additional = self.mode != Dedup::None && !siblings.is_empty();
+                siblings.push(kept.len());
+                kept.push(Kept { chunk, additional });
+            } else if passed_over.len() < self.limit {
+                passed_over.push(chunk);
+            }
+        }
+        let free = self.limit - kept.len();
+        kept.extend(passed_over.into_iter().take(free).map(|chunk| Kept {
+            chunk,
+            additional: true,
+        }));
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    type Chunk = (char, u32);
+
+    fn choose(mode: Dedup, limit: usize, ranked: &[Chunk]) -> Vec<(Chunk, bool)> {
+        let dedup = Deduplication {
+            mode,
+            max_similarity: 0.8,
+            limit,
+        };
+        // Chunks with numbers that are both even or both odd say the same.
+        let similarity = |a: &Chunk, b: &Chunk| Some(if a.1 % 2 == b.1 % 2 { 0.9 } else { 0.3 });
+        dedup
+            .choose(ranked.iter().copied(), |chunk| chunk.0, similarity)
+            .into_iter()
+            .map(|kept| (kept.chunk, kept.additional))
+            .collect()
+    }
+
+    const RANKED: [Chunk; 5] = [('A', 0), ('A', 1), ('A', 2), ('B', 0), ('C', 0)];
+
+    #[test]
+    fn s4_6_each_document_comes_once() {
+        let first = [(('A', 0), false), (('B', 0), false), (('C', 0), false)];
+        assert_eq!(choose(Dedup::Document, 3, &RANKED), first);
+    }
+
+    #[test]
+    fn s4_11_free_places_go_to_further_chunks() {
+        let all = choose(Dedup::Document, 5, &RANKED);
+        assert_eq!(all[3..], [(('A', 1), true), (('A', 2), true)]);
+    }
+
+    #[test]
+    fn s4_9_one_document_gives_several_chunks() {
+        let additional: Vec<bool> = choose(Dedup::Document, 3, &RANKED[..3])
+            .iter()
+            .map(|kept| kept.1)
+            .collect();
+        assert_eq!(additional, [false, true, true]);
+    }
+
+    #[test]
+    fn s4_7_dedup_can_be_switched_off() {
+        assert_eq!(
+            choose(Dedup::None, 4, &RANKED),
+            RANKED[..4].iter().map(|chunk| (*chunk, false)).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn s4_12_a_second_chunk_that_says_something_else_stays() {
+        let kept = choose(Dedup::Similar, 3, &RANKED);
+        assert_eq!(kept, [(('A', 0), false), (('A', 1), true), (('B', 0), false)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn s4_10_documents_keep_the_order_of_first_appearance(
+            ranked in proptest::collection::vec(("[A-F]", 0u32..9), 0..30),
+            mode in prop_oneof![Just(Dedup::Document), Just(Dedup::None), Just(Dedup::Similar)],
+            limit in 0usize..20,
+        ) {
+            let mut seen = HashSet::new();
+            let ranked: Vec<Chunk> = ranked
+                .iter()
+                .filter_map(|(name, no)| Some((name.chars().next()?, *no)))
+                .filter(|chunk| seen.insert(*chunk))
+                .collect();
+            let kept = choose(mode, limit, &ranked);
+            prop_assert_eq!(kept.len(), limit.min(ranked.len()));
+            let firsts = |chunks: &mut dyn Iterator<Item = Chunk>| {
+                let mut seen = HashSet::new();
+                chunks.filter(|chunk| seen.insert(chunk.0)).collect::<Vec<_>>()
+            };
+            let before = firsts(&mut ranked.iter().copied());
+            let after = firsts(&mut kept.iter().map(|kept| kept.0));
+            prop_assert_eq!(&after[..], &before[..after.len()]);
+            if mode == Dedup::Document {
+                prop_assert_eq!(after.len(), before.len().min(limit));
+            }
+            if mode != Dedup::None {
+                let mut seen = HashSet::new();
+                for ((document, _), additional) in kept {
+                    prop_assert_eq!(additional, !seen.insert(document));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Answers as text for a terminal or a language model.
+//!
+//! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean` and `tip`.
+//! What documents say stands behind a label, on one line.
+
+use std::fmt::Write;
+
+use super::answer::{Answer, SearchResult};
+use super::budget::Budget;
+use super::confidence::Confidence;
+use super::line::{clip, one_line};
+use super::notice::Notice;
+
+/// Greatest number of characters of a compact answer with so many results, whatever `max_chars` allows: 2,000 up to
+/// five results, 400 for each beyond.
+pub fn compact_limit(results: usize) -> usize {
+    400 * results.max(5)
+}
+
+/// How many characters a compact result may spend.
+#[derive(Clone, Copy)]
+struct Limits {
+    title: usize,
+    excerpt: usize,
+    /// Whole references are worth more than long excerpts: they are cut last.
+    reference: usize,
+}
+
+/// From roomy to tight.
+const LIMITS: [Limits; 6] = [
+    Limits::new(160, 300, usize::MAX),
+    Limits::new(120, 220, usize::MAX),
+    Limits::new(100, 160, usize::MAX),
+    Limits::new(80, 110, usize::MAX),
+    Limits::new(60, 70, usize::MAX),
+    TIGHTEST,
+];
+
+/// A result has at most 280 characters with these.
+const TIGHTEST: Limits = Limits::new(50, 50, 90);
+
+impl Limits {
+    const fn new(title: usize, excerpt: usize, reference: usize) -> Self {
+        Self {
+            title,
+            excerpt,
+            reference,
+        }
+    }
+}
+
+/// Longest line after the results, in characters.
+const NOTE_CHARS: usize = 160;
+
+/// Most suggestions that are shown.
+const MAX_SUGGESTIONS: usize = 5;
+
+/// A result whose texts are on one line each, but not cut yet.
+struct Lines {
+    rank: u32,
+    heading: String,
+    reference: String,
+    facts: String,
+    excerpt: String,
+}
+
+impl Lines {
+    fn of(answer: &Answer, at: usize) -> Self {
+        let result = &answer.results[at];
+        let mut facts = format!(
+            "{} {} | {} tokens to load",
+            score(result.score),
+            trust(result.confidence),
+            result.load_tokens
+        );
+        if let Some(same) = same_document(answer, at) {
+            let _ = write!(facts, " | {same}");
+        }
+        Self {
+            rank: result.rank,
+            heading: heading(result),
+            reference: one_line(&result.reference()),
+            facts,
+            excerpt: one_line(&result.snippet),
+        }
+    }
+
+    fn block(&self, limits: &Limits) -> String {
+        let heading = clip(&self.heading, limits.title);
+        let reference = clip(&self.reference, limits.reference);
+        let mut block = format!("{}. {heading} [{reference}]\n   {}\n", self.rank, self.facts);
+        let excerpt = clip(&self.excerpt, limits.excerpt);
+        if !excerpt.is_empty() {
+            let _ = writeln!(block, "   {excerpt}");
+        }
+        block
+    }
+
+    /// Upper bound of the characters of the block.
+    fn max_chars(&self, limits: &Limits) -> usize {
+        let rank = self.rank.checked_ilog10().unwrap_or(0) as usize + 1;
+        let texts = [
+            (&self.heading, limits.title),
+            (&self.reference, limits.reference),
+            (&self.excerpt, limits.excerpt),
+        ];
+        let texts: usize = texts
+            .iter()
+            .map(|(text, max_chars)| text.chars().take(*max_chars).count())
+            .sum();
+        // What `block` adds: `. `, ` []`, three line breaks and twice three spaces.
+        rank + texts + self.facts.chars().count() + 14
+    }
+}
+
+/// The compact answer within the budget; `switched` if another format was asked for.
+pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>) -> String {
+    let results: Vec<Lines> = (0..answer.results.len()).map(|at| Lines::of(answer, at)).collect();
+    let natural = compact_limit(results.len());
+    let limit = natural.min(budget.max_chars());
+    let further = further_lines(answer);
+    // What is said after the results may take a fifth from them.
+    let reserved = length(&further).min(limit / 5);
+    let longer = |text: &str, max_chars| text.char_indices().nth(max_chars).is_some();
+    let said = |limits: &Limits| {
+        let mut own: Vec<String> = switched.iter().map(note).collect();
+        if limit < natural && results.iter().any(|result| longer(&result.excerpt, limits.excerpt)) {
+            own.push(note(&Notice::excerpts_shortened()));
+        }
+        if results.iter().any(|result| longer(&result.reference, limits.reference)) {
+            own.push(note(&Notice::references_shortened()));
+        }
+        own
+    };
+    let fits = |limits: &&Limits| {
+        let blocks: usize = results.iter().map(|result| result.max_chars(limits)).sum();
+        blocks + length(&said(limits)) + reserved <= limit
+    };
+    let (limits, shown, mut lines) = match LIMITS.iter().find(fits) {
+        Some(limits) => (limits, results.len(), said(limits)),
+        None => {
+            let own = said(&TIGHTEST);
+            let sizes = results.iter().map(|result| result.max_chars(&TIGHTEST));
+            let (shown, own) = fitting(answer, sizes, own, reserved, limit);
+            (&TIGHTEST, shown, own)
+        }
+    };
+    let mut text: String = results[..shown].iter().map(|result| result.block(limits)).collect();
+    lines.extend(further);
+    let room = limit.saturating_sub(text.chars().count());
+    text.extend(fitted(lines, room));
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// How many results fit, by their sizes in characters, and what is said of the others.
+fn fitting(
+    answer: &Answer,
+    sizes: impl Iterator<Item = usize>,
+    own: Vec<String>,
+    reserved: usize,
+    limit: usize,
+) -> (usize, Vec<String>) {
+    let total = answer.results.len();
+    let said = |shown: usize| {
+        let left_out = Notice::results_left_out(shown, total, answer.offset, limit);
+        let mut lines = vec![note(&left_out)];
+        lines.extend(own.iter().cloned());
+        lines
+    };
+    let ends = sizes.scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    });
+    let within: Vec<usize> = ends
+        .take(total.saturating_sub(1))
+        .take_while(|&end| end <= limit)
+        .collect();
+    let shown = (1..=within.len())
+        .rev()
+        .find(|&shown| within[shown - 1] + length(&said(shown)) + reserved <= limit)
+        .unwrap_or(0);
+    (shown, said(shown))
+}
+
+/// The first lines that fit, and how many do not.
+fn fitted(mut lines: Vec<String>, room: usize) -> Vec<String> {
+    if length(&lines) <= room {
+        return lines;
+    }
+    let all = lines.len();
+    let rest = |shown: usize| format!("note: {} more lines left out\n", all - shown);
+    while length(&lines) + rest(lines.len()).chars().count() > room && lines.pop().is_some() {}
+    lines.push(rest(lines.len()));
+    lines
+}
+
+fn length(lines: &[String]) -> usize {
+    lines.iter().map(|line| line.chars().count()).sum()
+}
+
+/// Title and heading path; a first heading that repeats the title is shown once.
+fn heading(result: &SearchResult) -> String {
+    let title = one_line(&result.title);
+    let section = one_line(&result.section);
+    match section.strip_prefix(&title) {
+        Some(below) if below.is_empty() || below.starts_with(" > ") => section,
+        _ if section.is_empty() => title,
+        _ => format!("{title} > {section}"),
+    }
+}
+
+fn score(score: f32) -> String {
+    format!("{:.2}", score.clamp(0.0, 1.0))
+}
+
+fn trust(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Low => "low (weak match)",
+        other => other.as_str(),
+    }
+}
+
+fn same_document(answer: &Answer, at: usize) -> Option<String> {
+    let result = &answer.results[at];
+    let first = answer.results[..at].iter().find(|other| result.is_same_document(other));
+    result.additional_chunk.then(|| match first {
+        Some(first) => format!("same document as {}", first.rank),
+        None => "same document as before".to_owned(),
+    })
+}
+
+fn note(notice: &Notice) -> String {
+    labelled(&format!("note ({})", notice.code.as_str()), &notice.message)
+}
+
+fn labelled(label: &str, text: &str) -> String {
+    format!("{}\n", clip(&format!("{label}: {}", one_line(text)), NOTE_CHARS))
+}
+
+/// What is said after the results, the most important first.
+fn further_lines(answer: &Answer) -> Vec<String> {
+    let mut lines: Vec<String> = answer.notices.iter().map(note).collect();
+    if answer.executed_query != answer.query {
+        lines.push(labelled("searched", &answer.executed_query));
+    }
+    if !answer.suggestions.is_empty() {
+        let shown = answer.suggestions.iter().take(MAX_SUGGESTIONS);
+        let queries: Vec<&str> = shown.map(|suggestion| suggestion.suggestion.as_str()).collect();
+        lines.push(labelled("did you mean", &queries.join(", ")));
+    }
+    lines.extend(answer.tips.iter().map(|tip| labelled("tip", tip)));
+    lines
+}
+
+/// The whole answer with labels, however long.
+pub(super) fn detailed(answer: &Answer) -> String {
+    let mut text = String::new();
+    for at in 0..answer.results.len() {
+        detailed_block(&mut text, answer, at);
+        text.push('\n');
+    }
+    for line in further_lines(answer) {
+        text.push_str(&line);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
+    let result = &answer.results[at];
+    let _ = writeln!(
+        text,
+        "{}. {} [{}]",
+        result.rank,
+        heading(result),
+        one_line(&result.reference())
+    );
+    let similarity = result
+        .similarity
+        .map_or_else(|| "none".to_owned(), |similarity| format!("{similarity:.4}"));
+    let _ = writeln!(
+        text,
+        "   score: {:.4} {} (similarity {similarity}, keywords {:.4})",
+        result.score,
+        trust(result.confidence),
+        result.keyword_score
+    );
+    for step in result.breakdown.iter().flatten() {
+        let matched = step.matched.as_deref().map(one_line).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "   - {} {matched}: {:.4} to {:.4}",
+            one_line(&step.rule),
+            step.before,
+            step.after
+        );
+    }
+    let _ = write!(
+        text,
+        "   document: {} tokens to load, chunk {} of {}",
+        result.load_tokens,
+        result.chunk_no.saturating_add(1),
+        result.chunk_count
+    );
+    if let Some(same) = same_document(answer, at) {
+        let _ = write!(text, ", {same}");
+    }
+    text.push('\n');
+    let fields = [
+        ("category", &result.category),
+        ("url", &result.url),
+        ("updated", &result.updated_at),
+    ];
+    for (label, value) in fields {
+        if let Some(value) = value {
+            let _ = writeln!(text, "   {label}: {}", one_line(value));
+        }
+    }
+    let _ = writeln!(text, "   excerpt: {}", one_line(&result.snippet));
+    for section in &result.section_matches {
+        let _ = writeln!(
+            text,
+            "   section: {} [#{}] {}: {}",
+            one_line(&section.title),
+            one_line(&section.id),
+            score(section.score),
+            one_line(&section.snippet)
+        );
+    }
+}

@@ -10,6 +10,8 @@ pub mod name;
 pub mod passage;
 pub mod query;
 pub mod rank;
+pub mod similarity;
 pub mod snippet;
 pub mod token;
 pub mod tsvector;
+pub mod word;

@@ -10,6 +10,7 @@ pub mod name;
 pub mod passage;
 pub mod query;
 pub mod rank;
+pub mod rule;
 pub mod similarity;
 pub mod snippet;
 pub mod token;

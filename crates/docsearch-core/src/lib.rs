@@ -17,6 +17,7 @@ pub mod rule;
 pub mod score;
 pub mod similarity;
 pub mod snippet;
+pub mod suggestion;
 pub mod token;
 pub mod tsvector;
 pub mod understanding;

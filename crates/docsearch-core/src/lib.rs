@@ -1,5 +1,6 @@
 //! Analysis, chunking and ranking for `pg_docsearch`: everything that can be computed without Postgres.
 
+mod asked;
 pub mod bm25;
 pub mod chunk;
 pub mod delivery;
@@ -7,11 +8,20 @@ pub mod filter;
 pub mod identifier;
 pub mod keyword;
 pub mod markdown;
+pub mod mention;
 pub mod name;
 pub mod outline;
 pub mod passage;
+pub mod place;
 pub mod query;
 pub mod rank;
+pub mod rule;
+pub mod score;
+pub mod similarity;
 pub mod snippet;
+pub mod suggestion;
 pub mod token;
 pub mod tsvector;
+pub mod understanding;
+pub mod weight;
+pub mod word;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::identifier::split_identifier;
 use crate::token::qualified_segments;
 
 /// Where a name of a page comes from, strongest first.
@@ -79,6 +80,52 @@ pub fn key(text: &str) -> String {
     // Marks that stood apart may now combine.
     let key: String = key.nfkc().collect();
     if key.len() > MAX_KEY_BYTES { String::new() } else { key }
+}
+
+/// Whether [`key`] of `text` is `key`. Text in ASCII, which most names are, is compared in place, and
+/// other text as far as it is ASCII.
+pub fn has_key(text: &str, key: &str) -> bool {
+    if text.len() > 4 * MAX_KEY_BYTES {
+        return key.is_empty();
+    }
+    if text.is_ascii() {
+        return ascii_key(text).eq(key.bytes());
+    }
+    // The last character may combine with what follows.
+    let ascii = text.find(|c: char| !c.is_ascii()).unwrap_or_default();
+    let settled = ascii_key(&text[..ascii]).count().saturating_sub(1);
+    let named = text[..ascii].contains(|c: char| c.is_ascii_alphanumeric());
+    let differs = named && !ascii_key(&text[..ascii]).take(settled).eq(key.bytes().take(settled));
+    !differs && self::key(text) == key
+}
+
+/// The [`key`] of a text in ASCII, byte by byte.
+fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
+    let named = text.bytes().any(|b| b.is_ascii_alphanumeric());
+    let mut before = b' ';
+    text.bytes().filter_map(move |b| {
+        let keeps_meaning = if named {
+            b.is_ascii_alphanumeric() || (matches!(b, b'+' | b'#') && (before.is_ascii_alphanumeric() || before == b))
+        } else {
+            !char::from(b).is_whitespace()
+        };
+        before = b;
+        keeps_meaning.then(|| b.to_ascii_lowercase())
+    })
+}
+
+/// The forms of a name that have to bring its page first, without duplicates: as written, in lower
+/// case, split into words, and as written followed by "in" and the project.
+pub fn forms(name: &str, project: &str) -> Vec<String> {
+    let mut forms = vec![
+        name.to_owned(),
+        name.to_lowercase(),
+        split_identifier(name),
+        format!("{name} in {project}"),
+    ];
+    let mut seen = BTreeSet::new();
+    forms.retain(|form| seen.insert(form.clone()));
+    forms
 }
 
 /// The symbol that a title names, if it is more than the symbol: the text before parameters
@@ -161,7 +208,7 @@ pub fn is_inside<'a>(
     slug: &str,
     metadata: Option<&serde_json::Value>,
 ) -> bool {
-    let is = |text: &str| key(text) == container;
+    let is = |text: &str| has_key(text, container);
     let mut above = slug.trim_end_matches('/').rsplit('/').skip(1);
     let stated = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => is(text),
@@ -228,11 +275,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_name_has_four_forms() {
+        let forms = forms("UITableView", "uikit");
+        assert_eq!(
+            forms,
+            ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]
+        );
+        assert!(forms[..3].iter().all(|form| key(form) == "uitableview"));
+    }
+
     proptest! {
         #[test]
         fn keys_are_fixed_points(text in "\\PC{0,80}") {
             let once = key(&text);
             prop_assert_eq!(key(&once), once);
+        }
+
+        #[test]
+        fn keys_are_compared_as_they_are_made(text in "([a-cA-C+#@_ .-]|\\PC|[\u{301}\u{345}]){0,12}", other in "[a-cA-C+#@_ .-]{0,12}") {
+            prop_assert!(has_key(&text, &key(&text)));
+            prop_assert_eq!(has_key(&text, &key(&other)), key(&text) == key(&other));
         }
     }
 }

@@ -52,7 +52,7 @@ impl Query {
 }
 
 /// Splits `X in Y` at its last `in`; Y has at most three words, or the `in` belongs to a sentence.
-fn in_pattern(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn in_pattern(text: &str) -> Option<(&str, &str)> {
     let lower = text.to_ascii_lowercase();
     let at = lower.rfind(" in ")?;
     let (symbol, container) = (text[..at].trim(), text[at + 4..].trim());

@@ -1,0 +1,441 @@
+//! A query prepared for being compared with many documents, and what one document has of it.
+
+use crate::identifier;
+use crate::name;
+use crate::rule::{Intent, Rules};
+use crate::score::{Candidate, DESCRIPTION_BYTES};
+use crate::understanding::{Class, Role, Understanding};
+use crate::weight::RuleWeights;
+use crate::word::Word;
+
+/// Terms of a query that rules look at; a longer query is prose, and its later words say no more.
+const MAX_TERMS: usize = 32;
+/// Matches that count, strongest first.
+const MAX_MATCHES: usize = 3;
+/// Closeness of a noun's synonym.
+const SYNONYM_CLOSENESS: f32 = 0.8;
+
+/// A query, prepared.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    understanding: &'a Understanding,
+    rules: &'a Rules,
+    weights: &'a RuleWeights,
+    name: &'a str,
+    key: String,
+    whole_key: String,
+    mentions: Vec<String>,
+    containers: Vec<String>,
+    path: Option<(String, String)>,
+    phrases: Vec<String>,
+    /// By the first byte of their words.
+    forms: Vec<Vec<Form>>,
+    intents: Vec<Intent>,
+}
+
+/// A word that satisfies a term.
+#[derive(Debug)]
+struct Form {
+    word: Word,
+    term: usize,
+    closeness: f32,
+    stands_in: bool,
+}
+
+/// What a document has of a query.
+#[derive(Debug, Default)]
+pub(crate) struct Found<'a> {
+    /// How "X in Y" holds, with its share of the weight.
+    pub(crate) in_pattern: Option<(&'a str, f32)>,
+    pub(crate) inside: bool,
+    pub(crate) filename_exact: bool,
+    pub(crate) all_words: bool,
+    /// Share of the weight.
+    pub(crate) api_name: f32,
+    /// Boost of generic terms.
+    pub(crate) generic: f32,
+    pub(crate) in_name: Matches,
+    pub(crate) in_description: Matches,
+    pub(crate) category: bool,
+    pub(crate) platform: bool,
+    pub(crate) phrase: bool,
+    /// Penalty.
+    pub(crate) conflict: f32,
+}
+
+/// A document with its names.
+struct Page<'a> {
+    candidate: &'a Candidate<'a>,
+    leaf: &'a str,
+    symbol: &'a str,
+}
+
+/// A verb or an object of the query that a document has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermMatch {
+    pub(crate) term: usize,
+    pub(crate) rule: &'static str,
+    pub(crate) raw: f32,
+    pub(crate) weight: f32,
+}
+
+/// The strongest matches, strongest first.
+#[derive(Debug, Default)]
+pub(crate) struct Matches([Option<TermMatch>; MAX_MATCHES]);
+
+impl Matches {
+    fn add(&mut self, mut new: TermMatch) {
+        for place in &mut self.0 {
+            match place {
+                Some(known) if known.raw * known.weight >= new.raw * new.weight => {}
+                Some(known) => std::mem::swap(known, &mut new),
+                None => {
+                    *place = Some(new);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The matches that count, each with its factor: `factor^(n - 1)` for n of them. As many of the
+    /// strongest as make the most of it, so that a further match never takes anything away.
+    pub(crate) fn counted(&self, factor: f32) -> impl Iterator<Item = TermMatch> {
+        let mut sum = 0.0;
+        let (mut best, mut count, mut share) = (0.0, 0, 1.0);
+        for (n, found) in self.0.iter().flatten().enumerate() {
+            sum += found.raw * found.weight;
+            let power = factor.powi(n as i32);
+            if sum * power > best {
+                (best, count, share) = (sum * power, n + 1, power);
+            }
+        }
+        self.0.iter().flatten().take(count).map(move |found| TermMatch {
+            weight: found.weight * share,
+            ..*found
+        })
+    }
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a RuleWeights) -> Self {
+        let name = understanding.symbol.as_deref().unwrap_or(&understanding.topic);
+        let mut by_start: Vec<Vec<Form>> = (0..256).map(|_| Vec::new()).collect();
+        for form in forms(understanding, rules) {
+            by_start[usize::from(form.word.text.as_bytes().first().copied().unwrap_or_default())].push(form);
+        }
+        let actions = understanding.terms.iter().filter_map(|term| term.verb.as_deref());
+        Self {
+            name,
+            key: name::key(name),
+            whole_key: name::key(&understanding.text),
+            mentions: understanding
+                .identifiers
+                .iter()
+                .map(|found| name::key(&found.name))
+                .collect(),
+            containers: understanding.container_keys(rules),
+            path: understanding
+                .parent
+                .as_deref()
+                .zip(understanding.child.as_deref())
+                .map(|(parent, child)| (name::key(parent), name::key(child))),
+            phrases: understanding
+                .phrases
+                .iter()
+                .map(|phrase| phrase.to_lowercase())
+                .collect(),
+            intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
+            understanding,
+            rules,
+            weights,
+            forms: by_start,
+        }
+    }
+
+    pub(crate) fn container(&self) -> &str {
+        self.understanding.container.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn term(&self, term: usize) -> &str {
+        self.understanding.terms.get(term).map_or("", |term| &term.word.text)
+    }
+
+    pub(crate) fn recent(&self) -> bool {
+        self.understanding.recent
+    }
+
+    /// Everything that the rules see in a document.
+    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found<'static> {
+        let page = Page {
+            candidate,
+            leaf: name::slug_leaf(candidate.slug),
+            symbol: name::symbol(candidate.title).unwrap_or(candidate.title),
+        };
+        let leaf = page.leaf;
+        let mut found = Found {
+            inside: self.is_inside(candidate),
+            ..Found::default()
+        };
+        let mut closeness = [[0.0f32; 2]; MAX_TERMS];
+        let mut intents = Vec::new();
+        let mut title_words = 0;
+        self.each_word(candidate.title, |word| {
+            title_words += 1;
+            self.note(word, &mut closeness);
+            if !self.intents.is_empty() && !self.is_object(word) {
+                intents.extend(self.rules.intent(word));
+            }
+        });
+        if leaf != candidate.title {
+            self.each_word(leaf, |word| self.note(word, &mut closeness));
+        }
+        let terms = self.understanding.terms.len().min(MAX_TERMS);
+        let all_words = terms > 1
+            && self.understanding.terms.len() == terms
+            && closeness[..terms].iter().all(|found| found[0].max(found[1]) > 0.0);
+        if title_words > 1 {
+            let conflict = |&asked| self.rules.conflict(asked, intents.iter().copied());
+            found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
+        }
+        found.in_pattern = self.in_pattern(&page, all_words, found.inside);
+        if self.understanding.class == Class::Generic {
+            found.generic = self.generic(&closeness);
+        } else {
+            found.filename_exact = self.is_asked(leaf);
+            found.all_words = all_words && !found.filename_exact;
+            found.api_name = self.api_name(&page);
+        }
+        if self.has_action() {
+            let (action, object) = (self.weights.action_name, self.weights.object_name);
+            self.matches(&closeness, action, object, &mut found.in_name);
+            self.describe(candidate, &mut found);
+        }
+        found.platform = self.is_for_platform(candidate);
+        found.phrase = self.has_phrase(candidate);
+        found
+    }
+
+    fn has_action(&self) -> bool {
+        self.understanding.terms.iter().any(|term| term.role == Role::Action)
+    }
+
+    fn describe(&self, candidate: &Candidate<'_>, found: &mut Found<'_>) {
+        let description = candidate.description;
+        let end = description.floor_char_boundary(DESCRIPTION_BYTES);
+        let mut closeness = [[0.0f32; 2]; MAX_TERMS];
+        self.each_plain_word(&description[..end], |word| self.note(word, &mut closeness));
+        let (action, object) = (self.weights.action_description, self.weights.object_description);
+        self.matches(&closeness, action, object, &mut found.in_description);
+        if let Some(category) = candidate.category {
+            self.each_plain_word(category, |word| {
+                found.category |= self.forms(word).iter().any(|form| form.word.matches(word));
+            });
+        }
+    }
+
+    /// Calls back with each word of a name, in lower case.
+    fn each_word(&self, text: &str, mut call: impl FnMut(&str)) {
+        let mut lower = String::with_capacity(24);
+        for range in identifier::words(text) {
+            fold(&text[range], &mut lower);
+            call(&lower);
+        }
+    }
+
+    /// The same for prose, where only words are read that begin as a form does.
+    fn each_plain_word(&self, text: &str, mut call: impl FnMut(&str)) {
+        let mut lower = String::with_capacity(24);
+        for word in text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+        {
+            let first = word.as_bytes()[0].to_ascii_lowercase();
+            if !first.is_ascii() || !self.forms[usize::from(first)].is_empty() {
+                fold(word, &mut lower);
+                call(&lower);
+            }
+        }
+    }
+
+    /// The forms that begin as a word does.
+    fn forms(&self, word: &str) -> &[Form] {
+        word.as_bytes()
+            .first()
+            .map_or(&[], |&first| &self.forms[usize::from(first)])
+    }
+
+    /// Notes the closeness of the terms that a word satisfies, itself and by standing in.
+    fn note(&self, word: &str, closeness: &mut [[f32; 2]; MAX_TERMS]) {
+        for form in self.forms(word).iter().filter(|form| form.word.matches(word)) {
+            let noted = &mut closeness[form.term][usize::from(form.stands_in)];
+            *noted = noted.max(form.closeness);
+        }
+    }
+
+    fn matches(&self, closeness: &[[f32; 2]; MAX_TERMS], action: f32, object: f32, matches: &mut Matches) {
+        let least = self.weights.minimum_term_length;
+        for (at, (term, &[itself, other])) in self.understanding.terms.iter().zip(closeness).enumerate() {
+            if term.word.text.chars().count() <= least {
+                continue;
+            }
+            let is_action = term.role == Role::Action;
+            let weight = if is_action { action } else { object };
+            let factor = if is_action { self.weights.synonym_factor } else { 1.0 };
+            let (literal, synonym) = if is_action {
+                ("intent_action", "intent_synonym")
+            } else {
+                ("intent_object", "object_synonym")
+            };
+            let (rule, raw, weight) = if weight * itself >= weight * factor * other {
+                (literal, weight, itself)
+            } else {
+                (synonym, weight * factor, other)
+            };
+            if weight > 0.0 {
+                matches.add(TermMatch {
+                    term: at,
+                    rule,
+                    raw,
+                    weight,
+                });
+            }
+        }
+    }
+
+    /// Whether a text is what the query asks for, whole or without its container and kind.
+    fn is_asked(&self, text: &str) -> bool {
+        !self.key.is_empty() && (name::has_key(text, &self.key) || name::has_key(text, &self.whole_key))
+    }
+
+    fn names_page(&self, page: &Page<'_>) -> bool {
+        self.is_asked(page.candidate.title)
+            || self.is_asked(page.leaf)
+            || self.is_asked(page.symbol)
+            || page.candidate.aliases.iter().any(|alias| self.is_asked(alias))
+    }
+
+    fn is_inside(&self, candidate: &Candidate<'_>) -> bool {
+        self.containers.iter().any(|container| {
+            let names = [candidate.project, candidate.category.unwrap_or_default()];
+            name::is_inside(container, names, candidate.slug, candidate.metadata)
+        })
+    }
+
+    fn in_pattern(&self, page: &Page<'_>, all_words: bool, inside: bool) -> Option<(&'static str, f32)> {
+        let qualified = self.path.as_ref().is_some_and(|(parent, child)| {
+            (name::has_key(page.leaf, child) || name::has_key(page.symbol, child))
+                && page
+                    .candidate
+                    .slug
+                    .rsplit('/')
+                    .skip(1)
+                    .any(|segment| name::has_key(segment, parent))
+        });
+        let placed = inside || self.containers.is_empty();
+        if inside && self.names_page(page) {
+            Some(("title", 1.0))
+        } else if qualified && placed {
+            Some(("path", 0.75))
+        } else if inside && all_words {
+            Some(("container", 0.5))
+        } else {
+            None
+        }
+    }
+
+    fn api_name(&self, page: &Page<'_>) -> f32 {
+        let (title, symbol) = (page.candidate.title, page.symbol);
+        let mentioned = |text: &str| {
+            self.mentions
+                .iter()
+                .any(|key| !key.is_empty() && name::has_key(text, key))
+        };
+        if title == self.name || symbol == self.name {
+            1.0
+        } else if self.is_asked(title) || self.is_asked(symbol) || mentioned(symbol) || mentioned(page.leaf) {
+            0.75
+        } else {
+            0.0
+        }
+    }
+
+    fn generic(&self, closeness: &[[f32; 2]; MAX_TERMS]) -> f32 {
+        let boosts = &self.rules.tables().generic_terms;
+        let terms = self.understanding.terms.iter().zip(closeness);
+        terms
+            .filter(|(_, found)| found[0] > 0.0)
+            .filter_map(|(term, _)| boosts.get(&term.word.text).copied())
+            .fold(0.0, f32::max)
+    }
+
+    /// Whether a word of a title is asked for as a thing: in "create a view", `view` is no verb.
+    fn is_object(&self, word: &str) -> bool {
+        let mut objects = self.understanding.terms.iter().filter(|term| term.role != Role::Action);
+        objects.any(|term| term.word.matches(word))
+    }
+
+    fn is_for_platform(&self, candidate: &Candidate<'_>) -> bool {
+        let Some(metadata) = candidate.metadata.filter(|_| !self.understanding.platforms.is_empty()) else {
+            return false;
+        };
+        let is = |value: &serde_json::Value| {
+            let platforms = self.understanding.platforms.iter();
+            value.as_str().is_some_and(|text| {
+                platforms
+                    .into_iter()
+                    .any(|platform| platform.eq_ignore_ascii_case(text))
+            })
+        };
+        ["platform", "platforms"]
+            .iter()
+            .filter_map(|key| metadata.get(key))
+            .any(|value| match value {
+                serde_json::Value::Array(values) => values.iter().any(is),
+                value => is(value),
+            })
+    }
+
+    fn has_phrase(&self, candidate: &Candidate<'_>) -> bool {
+        let has = |text: &str| {
+            let lower = text.to_lowercase();
+            self.phrases.iter().any(|phrase| lower.contains(phrase))
+        };
+        !self.phrases.is_empty() && (has(candidate.title) || has(candidate.description))
+    }
+}
+
+fn fold(word: &str, lower: &mut String) {
+    lower.clear();
+    if word.is_ascii() {
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.extend(word.chars().flat_map(char::to_lowercase));
+    }
+}
+
+fn forms(understanding: &Understanding, rules: &Rules) -> Vec<Form> {
+    let mut forms = Vec::new();
+    for (at, term) in understanding.terms.iter().take(MAX_TERMS).enumerate() {
+        let mut add = |word: Word, closeness, stands_in| {
+            forms.push(Form {
+                word,
+                term: at,
+                closeness,
+                stands_in,
+            });
+        };
+        add(term.word.clone(), 1.0, false);
+        for synonym in term.synonyms.iter().filter(|synonym| !synonym.contains(' ')) {
+            add(Word::new(synonym), SYNONYM_CLOSENESS, true);
+        }
+        let verbs = term
+            .verb
+            .as_ref()
+            .and_then(|verb| rules.tables().action_synonyms.get(verb));
+        for (verb, &closeness) in verbs.into_iter().flatten() {
+            add(Word::new(verb), closeness, true);
+        }
+    }
+    forms
+}

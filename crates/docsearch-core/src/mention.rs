@@ -1,0 +1,209 @@
+//! What a query marks by its form: names of code, quoted phrases, excluded words.
+
+use serde::{Deserialize, Serialize};
+
+use crate::identifier::{self, is_identifier};
+
+/// A name of code in a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identifier {
+    /// As written, without quotation marks and punctuation around it.
+    pub text: String,
+    /// The last part, without arguments: `failure` of `AsyncImagePhase.failure`, `frame` of
+    /// `frame(width:height:)`.
+    pub name: String,
+    /// The part before it: `vector` of `std::vector::push_back`.
+    pub parent: Option<String>,
+    /// The words of `name`.
+    pub words: Vec<String>,
+}
+
+/// What joins the parts of a qualified name, longest first.
+const QUALIFIERS: [&str; 5] = ["::", "->", ".", "#", "/"];
+
+impl Identifier {
+    /// Reads one word of a query. `None` if it is not a name of code: numbers, versions, addresses
+    /// and words of a language are not.
+    pub fn read(word: &str) -> Option<Self> {
+        let text = word
+            .trim_matches(['"', '\'', '`', '“', '”', '‘', '’', ',', ';', '?', '!'])
+            .trim_end_matches(['.', ':']);
+        let text = match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+            Some(inside) => inside,
+            None if text.ends_with(')') && !text.contains('(') => text.trim_end_matches(')'),
+            None => text.trim_start_matches('('),
+        };
+        let address = text.contains("://") || text.starts_with("www.");
+        if address || !text.contains(char::is_alphabetic) || is_abbreviation(text) || is_version(text) {
+            return None;
+        }
+        let marked = text.starts_with(['@', '$']) || text.starts_with("--");
+        let qualified = text.contains("->") || text.contains("::");
+        if !(marked || qualified || is_identifier(text) || matches!(text, "C++" | "C#" | "F#")) {
+            return None;
+        }
+        let path = text.split('(').next().unwrap_or(text).trim_start_matches('.');
+        let mut parts: Vec<&str> = vec![path];
+        for qualifier in QUALIFIERS {
+            parts = parts.into_iter().flat_map(|part| part.split(qualifier)).collect();
+        }
+        parts.retain(|part| !part.is_empty());
+        let name = parts.pop()?;
+        Some(Self {
+            text: text.to_owned(),
+            words: identifier::words(name)
+                .into_iter()
+                .map(|range| name[range].to_owned())
+                .collect(),
+            name: name.to_owned(),
+            parent: parts.pop().map(str::to_owned),
+        })
+    }
+}
+
+/// `e.g.`, `U.S`: single letters with dots.
+fn is_abbreviation(text: &str) -> bool {
+    text.contains('.') && text.split('.').all(|part| part.chars().count() <= 1)
+}
+
+/// `v2.0`, `3.11rc1`, `2nd`: what begins with a digit is no name.
+fn is_version(text: &str) -> bool {
+    let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Names of code in a query, in order, each once.
+pub fn identifiers(text: &str) -> Vec<Identifier> {
+    let mut found: Vec<Identifier> = Vec::new();
+    for identifier in text
+        .split_whitespace()
+        .filter(|word| !word.starts_with('<'))
+        .filter_map(Identifier::read)
+    {
+        if !found.contains(&identifier) {
+            found.push(identifier);
+        }
+    }
+    found
+}
+
+/// What stands between double quotation marks, without blanks around it.
+pub fn quoted_phrases(text: &str) -> Vec<String> {
+    let marks: Vec<usize> = text.match_indices(['"', '“', '”']).map(|(at, _)| at).collect();
+    marks
+        .chunks_exact(2)
+        .filter_map(|pair| {
+            let inside = text[pair[0]..pair[1]].trim_start_matches(['"', '“', '”']).trim();
+            inside.contains(char::is_alphanumeric).then(|| inside.to_owned())
+        })
+        .collect()
+}
+
+/// Shortest excluded word, in characters, that `is_known` does not have to know.
+const MIN_EXCLUDED_CHARS: usize = 4;
+
+/// Words that a query excludes: `-word` behind everything else, while more words are asked for than
+/// excluded. Options of commands look the same, so a query with marks of a command (paths, `--flag`,
+/// `-x`, pipes) excludes nothing, and short words have to be known ones.
+pub fn excluded_words(text: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let asked = words.iter().take_while(|word| !word.starts_with('-')).count();
+    let dashed = &words[asked..];
+    let is_command = words[..asked]
+        .iter()
+        .any(|word| matches!(*word, "|" | "." | "&&" | ";" | ">" | "<") || word.starts_with(['/', '~', '$']));
+    let excluded: Option<Vec<String>> = dashed
+        .iter()
+        .map(|word| {
+            let word = word.strip_prefix('-')?;
+            let letters =
+                word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphanumeric() || c == '-');
+            let lower = word.to_lowercase();
+            (letters && (word.chars().count() >= MIN_EXCLUDED_CHARS && has_vowel(&lower) || is_known(&lower)))
+                .then(|| word.to_owned())
+        })
+        .collect();
+    match excluded {
+        Some(excluded) if !is_command && excluded.len() < asked => excluded,
+        _ => Vec::new(),
+    }
+}
+
+fn has_vowel(word: &str) -> bool {
+    !word.is_ascii() || word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_code_have_many_forms() {
+        for (word, parent, name) in [
+            ("UITableView", None, "UITableView"),
+            ("work_mem", None, "work_mem"),
+            ("AsyncImagePhase.failure", Some("AsyncImagePhase"), "failure"),
+            ("std::vector::push_back", Some("vector"), "push_back"),
+            ("conn->status", Some("conn"), "status"),
+            ("frame(width:height:)", None, "frame"),
+            ("os.replace()", Some("os"), "replace"),
+            ("`map_batches`?", None, "map_batches"),
+            ("(UIView)", None, "UIView"),
+            ("@State", None, "@State"),
+            ("--long-flag", None, "--long-flag"),
+            ("C++", None, "C++"),
+        ] {
+            let found = Identifier::read(word).unwrap_or_else(|| panic!("{word}"));
+            assert_eq!((found.parent.as_deref(), found.name.as_str()), (parent, name), "{word}");
+        }
+        for word in [
+            "Button",
+            "HTTP",
+            "well-known",
+            "e.g.",
+            "3.11",
+            "v2.0",
+            "https://a.b/c",
+            "end.",
+            "@>",
+            "2nd",
+        ] {
+            assert_eq!(Identifier::read(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn only_words_are_excluded_never_options() {
+        let excluded = |text| excluded_words(text, |word| word == "ios");
+        assert_eq!(excluded("button style -deprecated"), ["deprecated"]);
+        assert_eq!(excluded("system alert -ios -legacy").len(), 0);
+        assert_eq!(excluded("show system alert -ios -legacy"), ["ios", "legacy"]);
+        for command in [
+            "tar -xzf",
+            "tar -xzf archive.tar",
+            "rm -rf",
+            "ls folder -lah",
+            "find . -name",
+            "git log --oneline",
+            "git rebase -i branch",
+            "-deprecated",
+            "java -version",
+            "well-known words",
+            "a - b",
+            "x -1 y",
+            "snake_case -",
+        ] {
+            assert!(excluded(command).is_empty(), "{command}");
+        }
+    }
+
+    #[test]
+    fn quotation_marks_make_phrases() {
+        assert_eq!(
+            quoted_phrases("find \"row level security\" and “full text”"),
+            ["row level security", "full text"]
+        );
+        assert!(quoted_phrases("an \"open end").is_empty());
+        assert!(quoted_phrases("\"\" \"!\"").is_empty());
+    }
+}

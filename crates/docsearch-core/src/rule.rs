@@ -1,0 +1,428 @@
+//! Rules of ranking as data: verbs, synonyms, names of frameworks, generic terms and the rest of
+//! what is known of a language. The defaults are English; rows of tables change them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::name;
+use crate::word::stem;
+
+/// Most words of a framework's alias, of a kind or of a recency phrase.
+pub const MAX_PHRASE_WORDS: usize = 3;
+
+/// What a verb does to the thing it is applied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    /// Looks at it.
+    Read,
+    /// Changes or stores it.
+    Write,
+    /// Makes it.
+    Create,
+    /// Takes it away.
+    Delete,
+}
+
+/// A verb asked for that a page's verbs speak against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// Intent of the query's verb.
+    pub asked: Intent,
+    /// Intent of all verbs in the page's name.
+    pub found: Intent,
+    /// Share of the score that is taken away, 0 to 1.
+    pub penalty: f32,
+}
+
+/// The rules by kind. Words and phrases are in lower case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tables {
+    /// Verbs, with what they do, if it is one of the four intents.
+    pub actions: BTreeMap<String, Option<Intent>>,
+    /// Verb, then verbs that may stand for it in a page's name, with their closeness, 0 to 1.
+    pub action_synonyms: BTreeMap<String, BTreeMap<String, f32>>,
+    /// Intents that exclude each other.
+    pub conflicts: Vec<Conflict>,
+    /// Words that say little of a page they name, with the boost they earn, 0 to 1.
+    pub generic_terms: BTreeMap<String, f32>,
+    /// Abbreviations, acronyms and words, with what they also mean.
+    pub synonyms: BTreeMap<String, BTreeSet<String>>,
+    /// Spellings of frameworks and languages, with the canonical one.
+    pub framework_aliases: BTreeMap<String, String>,
+    /// Words for platforms, with the value that metadata has for them.
+    pub platforms: BTreeMap<String, String>,
+    /// What a thing can be: in `View protocol`, `protocol` is not part of the name.
+    pub kind_words: BTreeSet<String>,
+    /// Words and phrases that ask for recent pages.
+    pub recency_words: BTreeSet<String>,
+    /// Words that open questions.
+    pub question_words: BTreeSet<String>,
+    /// Words that carry no meaning of their own.
+    pub stop_words: BTreeSet<String>,
+    /// Advice for weak answers, by its place.
+    pub tips: BTreeMap<i32, String>,
+}
+
+/// One rule as a row: what a table of rules holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Rule {
+    /// A verb.
+    Action {
+        /// The verb.
+        verb: String,
+        /// What it does.
+        intent: Option<Intent>,
+    },
+    /// A verb that may stand for another.
+    ActionSynonym {
+        /// Verb of the query.
+        verb: String,
+        /// Verb in a page's name.
+        synonym: String,
+        /// Closeness, 0 to 1.
+        closeness: f32,
+    },
+    /// Intents that exclude each other.
+    IntentConflict(Conflict),
+    /// A word that says little.
+    GenericTerm {
+        /// The word.
+        term: String,
+        /// The boost it earns, 0 to 1.
+        boost: f32,
+    },
+    /// What a word also means.
+    Synonym {
+        /// The word.
+        term: String,
+        /// Its other meaning, one or more words.
+        expansion: String,
+    },
+    /// A spelling of a framework.
+    FrameworkAlias {
+        /// The spelling.
+        alias: String,
+        /// The canonical name.
+        framework: String,
+    },
+    /// A word for a platform.
+    Platform {
+        /// The word.
+        word: String,
+        /// The value that metadata has.
+        platform: String,
+    },
+    /// What a thing can be.
+    KindWord {
+        /// The word or phrase.
+        word: String,
+    },
+    /// A word or phrase that asks for recent pages.
+    RecencyWord {
+        /// The word or phrase.
+        word: String,
+    },
+    /// A word that opens questions.
+    QuestionWord {
+        /// The word.
+        word: String,
+    },
+    /// A word without meaning of its own.
+    StopWord {
+        /// The word.
+        word: String,
+    },
+    /// Advice for weak answers.
+    SearchTip {
+        /// Its place.
+        number: i32,
+        /// The sentence.
+        tip: String,
+    },
+}
+
+/// A rule that is added, changed or, with `enabled` false, switched off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The rule; its words are the key, its numbers the value.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// Whether it applies.
+    pub enabled: bool,
+}
+
+/// What is wrong with a row.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum RuleError {
+    /// A word is missing.
+    #[error("a {0} must not be blank")]
+    Blank(&'static str),
+    /// A number is not between 0 and 1.
+    #[error("{name} is {value}, it must be between 0 and 1")]
+    OutOfRange {
+        /// Which number.
+        name: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// A phrase is too long to be recognised.
+    #[error("\"{0}\" has more than {MAX_PHRASE_WORDS} words")]
+    LongPhrase(String),
+}
+
+/// Rules, ready to be looked up. Build them once and keep them: a query reads them many times.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    tables: Tables,
+    verbs: HashMap<String, String>,
+    frameworks: HashMap<String, String>,
+}
+
+impl Rules {
+    /// The shipped rules for English.
+    pub fn english() -> Self {
+        Self::new(serde_json::from_str(include_str!("../data/english.json")).expect("the shipped file is valid"))
+    }
+
+    /// Prepares rules.
+    pub fn new(tables: Tables) -> Self {
+        let verbs = tables
+            .actions
+            .keys()
+            .rev()
+            .map(|verb| (stem(verb).into_owned(), verb.clone()))
+            .collect();
+        let frameworks = tables
+            .framework_aliases
+            .iter()
+            .flat_map(|(alias, framework)| [(name::key(framework), framework), (name::key(alias), framework)])
+            .map(|(key, framework)| (key, framework.clone()))
+            .collect();
+        Self {
+            tables,
+            verbs,
+            frameworks,
+        }
+    }
+
+    /// The rules by kind.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// These rules with rows applied, in order: later rows win.
+    ///
+    /// # Errors
+    /// The first row with a blank word, a number out of bounds or a phrase that is too long.
+    pub fn overlay(&self, rows: impl IntoIterator<Item = Row>) -> Result<Self, RuleError> {
+        let mut tables = self.tables.clone();
+        for row in rows {
+            tables.apply(row)?;
+        }
+        Ok(Self::new(tables))
+    }
+
+    /// The verb that a word is a form of, as the rules spell it.
+    pub fn verb(&self, word: &str) -> Option<&str> {
+        match self.tables.actions.get_key_value(word) {
+            Some((verb, _)) => Some(verb),
+            None => self.verbs.get(stem(word).as_ref()).map(String::as_str),
+        }
+    }
+
+    /// What a verb, as the rules spell it, does.
+    pub fn intent(&self, verb: &str) -> Option<Intent> {
+        self.tables.actions.get(verb).copied().flatten()
+    }
+
+    /// The canonical name of the framework with this [`name::key`].
+    pub fn framework(&self, key: &str) -> Option<&str> {
+        self.frameworks.get(key).map(String::as_str)
+    }
+
+    /// Share of the score that `verb` asked for takes from a page whose name has these verbs. 0 if
+    /// one of them does what is asked, or any of them does not conflict with it.
+    pub fn conflict(&self, asked: Intent, found: impl IntoIterator<Item = Intent>) -> f32 {
+        let penalty = |found| {
+            self.tables
+                .conflicts
+                .iter()
+                .find(|conflict| conflict.asked == asked && conflict.found == found)
+                .map_or(0.0, |conflict| conflict.penalty)
+        };
+        found
+            .into_iter()
+            .map(|found| if found == asked { 0.0 } else { penalty(found) })
+            .min_by(f32::total_cmp)
+            .unwrap_or(0.0)
+    }
+
+    /// Every rule that applies, as rows.
+    pub fn rows(&self) -> Vec<Row> {
+        let tables = &self.tables;
+        let actions = tables.actions.iter().map(|(verb, &intent)| Rule::Action {
+            verb: verb.clone(),
+            intent,
+        });
+        let verbs = tables.action_synonyms.iter().flat_map(|(verb, synonyms)| {
+            synonyms.iter().map(|(synonym, &closeness)| Rule::ActionSynonym {
+                verb: verb.clone(),
+                synonym: synonym.clone(),
+                closeness,
+            })
+        });
+        let conflicts = tables.conflicts.iter().cloned().map(Rule::IntentConflict);
+        let generic = tables.generic_terms.iter().map(|(term, &boost)| Rule::GenericTerm {
+            term: term.clone(),
+            boost,
+        });
+        let synonyms = tables.synonyms.iter().flat_map(|(term, expansions)| {
+            expansions.iter().map(|expansion| Rule::Synonym {
+                term: term.clone(),
+                expansion: expansion.clone(),
+            })
+        });
+        let frameworks = pairs(&tables.framework_aliases, |alias, framework| Rule::FrameworkAlias {
+            alias,
+            framework,
+        });
+        let platforms = pairs(&tables.platforms, |word, platform| Rule::Platform { word, platform });
+        let kinds = words(&tables.kind_words, |word| Rule::KindWord { word });
+        let recency = words(&tables.recency_words, |word| Rule::RecencyWord { word });
+        let questions = words(&tables.question_words, |word| Rule::QuestionWord { word });
+        let stops = words(&tables.stop_words, |word| Rule::StopWord { word });
+        let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
+            number,
+            tip: tip.clone(),
+        });
+        actions
+            .chain(verbs)
+            .chain(conflicts)
+            .chain(generic)
+            .chain(synonyms)
+            .chain(frameworks)
+            .chain(platforms)
+            .chain(kinds)
+            .chain(recency)
+            .chain(questions)
+            .chain(stops)
+            .chain(tips)
+            .map(|rule| Row { rule, enabled: true })
+            .collect()
+    }
+}
+
+fn pairs(map: &BTreeMap<String, String>, rule: impl Fn(String, String) -> Rule) -> impl Iterator<Item = Rule> {
+    map.iter().map(move |(key, value)| rule(key.clone(), value.clone()))
+}
+
+fn words(set: &BTreeSet<String>, rule: impl Fn(String) -> Rule) -> impl Iterator<Item = Rule> {
+    set.iter().map(move |word| rule(word.clone()))
+}
+
+impl Tables {
+    fn apply(&mut self, Row { rule, enabled }: Row) -> Result<(), RuleError> {
+        match rule {
+            Rule::Action { verb, intent } => put(&mut self.actions, word("verb", &verb)?, intent, enabled),
+            Rule::ActionSynonym {
+                verb,
+                synonym,
+                closeness,
+            } => {
+                let synonyms = self.action_synonyms.entry(word("verb", &verb)?).or_default();
+                let closeness = share("closeness", closeness)?;
+                put(synonyms, word("synonym", &synonym)?, closeness, enabled);
+            }
+            Rule::IntentConflict(conflict) => {
+                share("penalty", conflict.penalty)?;
+                self.conflicts
+                    .retain(|known| (known.asked, known.found) != (conflict.asked, conflict.found));
+                if enabled {
+                    self.conflicts.push(conflict);
+                }
+            }
+            Rule::GenericTerm { term, boost } => {
+                let boost = share("boost", boost)?;
+                put(&mut self.generic_terms, word("generic term", &term)?, boost, enabled);
+            }
+            Rule::Synonym { term, expansion } => {
+                let expansions = self.synonyms.entry(word("term", &term)?).or_default();
+                set(expansions, word("expansion", &expansion)?, enabled);
+            }
+            Rule::FrameworkAlias { alias, framework } => {
+                word("framework", &framework)?;
+                put(
+                    &mut self.framework_aliases,
+                    phrase("alias", &alias)?,
+                    framework,
+                    enabled,
+                );
+            }
+            Rule::Platform { word: name, platform } => {
+                let platform = word("platform", &platform)?;
+                put(&mut self.platforms, word("word", &name)?, platform, enabled);
+            }
+            Rule::KindWord { word } => set(&mut self.kind_words, phrase("kind word", &word)?, enabled),
+            Rule::RecencyWord { word } => set(&mut self.recency_words, phrase("recency word", &word)?, enabled),
+            Rule::QuestionWord { word: opener } => {
+                set(&mut self.question_words, word("question word", &opener)?, enabled);
+            }
+            Rule::StopWord { word: stop } => set(&mut self.stop_words, word("stop word", &stop)?, enabled),
+            Rule::SearchTip { number, tip } => {
+                if tip.trim().is_empty() {
+                    return Err(RuleError::Blank("tip"));
+                }
+                put(&mut self.tips, number, tip, enabled);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V, enabled: bool) {
+    if enabled {
+        map.insert(key, value);
+    } else {
+        map.remove(&key);
+    }
+}
+
+fn set(set: &mut BTreeSet<String>, key: String, enabled: bool) {
+    if enabled {
+        set.insert(key);
+    } else {
+        set.remove(&key);
+    }
+}
+
+fn word(name: &'static str, text: &str) -> Result<String, RuleError> {
+    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    if folded.is_empty() {
+        return Err(RuleError::Blank(name));
+    }
+    Ok(folded)
+}
+
+fn phrase(name: &'static str, text: &str) -> Result<String, RuleError> {
+    let folded = word(name, text)?;
+    if folded.split(' ').count() > MAX_PHRASE_WORDS {
+        return Err(RuleError::LongPhrase(folded));
+    }
+    Ok(folded)
+}
+
+fn share(name: &'static str, value: f32) -> Result<f32, RuleError> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(RuleError::OutOfRange { name, value })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! How near a text comes to a name that it does not match: names half typed, and names mistyped.
+
+use serde::Serialize;
+use strsim::osa_distance;
+
+use crate::identifier;
+use crate::name;
+
+/// Greatest strength of a match that is not exact. Exact names have at least 0.94, see
+/// [`crate::rank::name_strength`].
+pub const MAX_STRENGTH: f32 = 0.8;
+
+/// Shortest text, in characters, that is completed.
+const MIN_PREFIX: usize = 2;
+/// Shortest text, in characters, that may hold one or two mistakes.
+const MIN_ONE_EDIT: usize = 4;
+const MIN_TWO_EDITS: usize = 7;
+
+/// How a text is near to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Nearness {
+    /// The name begins with the text.
+    Prefix,
+    /// The text is made of the beginnings of words of the name, in order: `navvie`, `utv`.
+    Humps,
+    /// One or two edits lead from the text to the name.
+    Typo,
+}
+
+/// A near match.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Near {
+    /// How.
+    pub nearness: Nearness,
+    /// How much it says, above 0 and at most [`MAX_STRENGTH`].
+    pub strength: f32,
+}
+
+/// The nearest way from what was typed to a name. `None` if there is none, or if both have the same
+/// [`name::key`], which is not near but exact.
+pub fn near(typed: &str, name: &str) -> Option<Near> {
+    let (typed, key) = (name::key(typed), name::key(name));
+    if typed == key || typed.is_empty() || key.is_empty() {
+        return None;
+    }
+    [
+        prefix(&typed, &key).map(|strength| (Nearness::Prefix, strength)),
+        typo(&typed, &key).map(|strength| (Nearness::Typo, strength)),
+        humps(&typed, name).map(|strength| (Nearness::Humps, strength)),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|(nearness, strength)| Near { nearness, strength })
+    .max_by(|a, b| a.strength.total_cmp(&b.strength))
+}
+
+/// Strength of a name, given as a key, that begins with `typed`: 0.4 to 0.7, by how much of the
+/// name is there.
+pub fn prefix(typed: &str, key: &str) -> Option<f32> {
+    let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
+    (typed_chars >= MIN_PREFIX && typed_chars < key_chars && key.starts_with(typed))
+        .then(|| 0.4 + 0.3 * typed_chars as f32 / key_chars as f32)
+}
+
+/// Strength of a key that is one or two edits away from `typed`: insertions, deletions,
+/// substitutions and swapped neighbours (optimal string alignment). 0.4 to [`MAX_STRENGTH`], mean of
+/// the edits per character and the trigrams in common. One edit needs four characters, two need
+/// seven.
+pub fn typo(typed: &str, key: &str) -> Option<f32> {
+    let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
+    let allowed = match typed_chars.min(key_chars) {
+        0..MIN_ONE_EDIT => return None,
+        MIN_ONE_EDIT..MIN_TWO_EDITS => 1,
+        _ => 2,
+    };
+    if typed_chars.abs_diff(key_chars) > allowed {
+        return None;
+    }
+    let edits = osa_distance(typed, key);
+    (1..=allowed).contains(&edits).then(|| {
+        let kept = 1.0 - edits as f32 / typed_chars.max(key_chars) as f32;
+        0.4 + (MAX_STRENGTH - 0.4) * 0.5 * (kept + trigram_similarity(typed, key))
+    })
+}
+
+/// Strength of a name whose words begin with pieces of `typed`, in order: 0.3 to 0.6, by how much of
+/// the name is there. The first word has to be among them.
+pub fn humps(typed: &str, name: &str) -> Option<f32> {
+    let words: Vec<String> = identifier::words(name)
+        .into_iter()
+        .map(|word| name::key(&name[word]))
+        .collect();
+    let length: usize = words.iter().map(|word| word.chars().count()).sum();
+    let typed: Vec<char> = typed.chars().collect();
+    let fits = typed.len() > MIN_PREFIX && words.len() > 1 && typed.len() < length && hump_match(&typed, &words);
+    fits.then(|| 0.3 + 0.3 * typed.len() as f32 / length as f32)
+}
+
+fn hump_match(typed: &[char], words: &[String]) -> bool {
+    // reach[i]: the words so far can account for the first i characters.
+    let mut reach = vec![false; typed.len() + 1];
+    reach[0] = true;
+    for (at, word) in words.iter().enumerate() {
+        let before = reach.clone();
+        if at == 0 {
+            reach[0] = false;
+        }
+        for start in (0..typed.len()).filter(|&start| before[start]) {
+            let taken = word.chars().zip(&typed[start..]).take_while(|(a, b)| a == *b).count();
+            reach[start + 1..=start + taken].fill(true);
+        }
+    }
+    reach[typed.len()]
+}
+
+/// Share of trigrams that two words have in common, 0 to 1, as pg_trgm counts them: padded with two
+/// spaces before and one after.
+pub fn trigram_similarity(a: &str, b: &str) -> f32 {
+    let (a, b) = (trigrams(a), trigrams(b));
+    let common = a.iter().filter(|trigram| b.binary_search(trigram).is_ok()).count();
+    let all = a.len() + b.len() - common;
+    if all == 0 { 0.0 } else { common as f32 / all as f32 }
+}
+
+fn trigrams(word: &str) -> Vec<[char; 3]> {
+    let padded: Vec<char> = "  ".chars().chain(word.chars()).chain(" ".chars()).collect();
+    let mut trigrams: Vec<[char; 3]> = padded.windows(3).map(|w| [w[0], w[1], w[2]]).collect();
+    trigrams.sort_unstable();
+    trigrams.dedup();
+    trigrams
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn nearness(typed: &str, name: &str) -> Option<Nearness> {
+        near(typed, name).map(|near| near.nearness)
+    }
+
+    #[test]
+    fn s0_21_names_are_completed_and_mended() {
+        for (typed, name, expected) in [
+            ("nav", "NavigationView", Some(Nearness::Prefix)),
+            ("navvie", "NavigationView", Some(Nearness::Humps)),
+            ("utv", "UITableView", Some(Nearness::Humps)),
+            ("NavigatoinView", "NavigationView", Some(Nearness::Typo)),
+            ("buton", "Button", Some(Nearness::Typo)),
+            ("geometry raeder", "GeometryReader", Some(Nearness::Typo)),
+            ("navigation view", "NavigationView", None),
+            ("view", "NavigationView", None),
+            ("cat", "car", None),
+            ("", "Button", None),
+        ] {
+            assert_eq!(nearness(typed, name), expected, "{typed} {name}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn s0_36_a_near_name_is_weaker_than_any_exact_one(typed in "[a-c]{0,9}", name in "([A-C]?[a-c]{0,5}){1,3}") {
+            if let Some(found) = near(&typed, &name) {
+                prop_assert!(found.strength > 0.0 && found.strength <= MAX_STRENGTH);
+                prop_assert!(name::key(&typed) != name::key(&name));
+            }
+        }
+
+        #[test]
+        fn the_more_is_typed_the_stronger(name in "[a-z]{4,20}", short in 2usize..10, more in 1usize..10) {
+            let (short, long) = (short.min(name.len() - 2), (short + more).min(name.len() - 1));
+            prop_assume!(short >= 2 && short < long);
+            prop_assert!(prefix(&name[..short], &name) < prefix(&name[..long], &name));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What a person may have meant: completions and corrections of what was typed.
+
+use serde::Serialize;
+
+use crate::name;
+use crate::rule::Rules;
+use crate::similarity::{Nearness, near};
+use crate::understanding::{Role, Understanding};
+
+/// Why something is suggested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SuggestionKind {
+    /// It is a name.
+    Name,
+    /// It goes on where the text ends.
+    Completion,
+    /// The text is a misspelling of it.
+    Correction,
+    /// It says what to do in plainer words.
+    Phrasing,
+}
+
+impl SuggestionKind {
+    /// The word for the column `kind`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Completion => "completion",
+            Self::Correction => "correction",
+            Self::Phrasing => "phrasing",
+        }
+    }
+}
+
+/// A name or a word of the documents that may have been meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// A page's name, with the page's slug.
+    Name {
+        /// The name.
+        name: &'a str,
+        /// The slug.
+        slug: &'a str,
+    },
+    /// A word of the vocabulary.
+    Word(&'a str),
+}
+
+/// A suggestion.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suggestion {
+    /// What to search for instead.
+    pub suggestion: String,
+    /// Why.
+    pub kind: SuggestionKind,
+    /// The page, if it is one's name.
+    pub slug: Option<String>,
+    /// How near it is, 0 to 1; 1 is the name itself.
+    pub score: f32,
+}
+
+/// Suggestions for a text, best first, at most `limit`, each text once. Names are compared with the
+/// whole text, words of the vocabulary with each of its words. Of equal scores, the shorter one comes
+/// first, then the alphabet decides, so the order of the sources does not matter.
+pub fn suggestions<'a>(text: &str, sources: impl IntoIterator<Item = Source<'a>>, limit: usize) -> Vec<Suggestion> {
+    let text = text.trim();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut found: Vec<Suggestion> = sources
+        .into_iter()
+        .filter_map(|source| match source {
+            Source::Name { name, slug } => of_name(text, name, slug),
+            Source::Word(word) => of_word(&words, word),
+        })
+        .collect();
+    found.sort_by(|a, b| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| a.suggestion.len().cmp(&b.suggestion.len()))
+            .then_with(|| a.suggestion.cmp(&b.suggestion))
+            .then_with(|| a.slug.cmp(&b.slug))
+    });
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|suggestion| seen.insert((suggestion.suggestion.to_lowercase(), suggestion.slug.clone())));
+    found.truncate(limit);
+    found
+}
+
+fn of_name(text: &str, name: &str, slug: &str) -> Option<Suggestion> {
+    let key = name::key(text);
+    let (kind, score) = if !key.is_empty() && name::has_key(name, &key) {
+        (SuggestionKind::Name, 1.0)
+    } else {
+        let near = near(text, name)?;
+        (kind_of(near.nearness), near.strength)
+    };
+    Some(Suggestion {
+        suggestion: name.to_owned(),
+        kind,
+        slug: Some(slug.to_owned()),
+        score,
+    })
+}
+
+fn kind_of(nearness: Nearness) -> SuggestionKind {
+    match nearness {
+        Nearness::Prefix | Nearness::Humps => SuggestionKind::Completion,
+        Nearness::Typo => SuggestionKind::Correction,
+    }
+}
+
+/// The text with the word put in where it is nearest. Only the last word can be unfinished.
+fn of_word(words: &[&str], known: &str) -> Option<Suggestion> {
+    if words.iter().any(|word| word.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    let last = words.len().saturating_sub(1);
+    let (at, near) = words
+        .iter()
+        .enumerate()
+        .filter_map(|(at, word)| Some((at, near(word, known)?)))
+        .filter(|(at, near)| *at == last || near.nearness == Nearness::Typo)
+        .max_by(|a, b| a.1.strength.total_cmp(&b.1.strength))?;
+    let mut words = words.to_vec();
+    words[at] = known;
+    Some(Suggestion {
+        suggestion: words.join(" "),
+        kind: kind_of(near.nearness),
+        slug: None,
+        score: near.strength,
+    })
+}
+
+/// The query with its verb replaced by plainer ones, closest first: `manage data` gives
+/// `update data`.
+pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> Vec<Suggestion> {
+    let Some(action) = understanding.terms.iter().find(|term| term.role == Role::Action) else {
+        return Vec::new();
+    };
+    let rest: Vec<&str> = understanding
+        .terms
+        .iter()
+        .filter(|term| term.role != Role::Action)
+        .map(|term| term.word.text.as_str())
+        .collect();
+    let synonyms = action
+        .verb
+        .as_ref()
+        .and_then(|verb| rules.tables().action_synonyms.get(verb));
+    let mut verbs: Vec<(&String, f32)> = synonyms
+        .into_iter()
+        .flatten()
+        .map(|(verb, &closeness)| (verb, closeness))
+        .collect();
+    verbs.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    verbs
+        .into_iter()
+        .take(limit)
+        .map(|(verb, score)| Suggestion {
+            suggestion: format!("{verb} {}", rest.join(" ")),
+            kind: SuggestionKind::Phrasing,
+            slug: None,
+            score,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::KnownNames;
+    use proptest::prelude::*;
+
+    const SOURCES: [Source<'_>; 6] = [
+        Source::Name {
+            name: "NavigationView",
+            slug: "navigationview",
+        },
+        Source::Name {
+            name: "NavigationStack",
+            slug: "navigationstack",
+        },
+        Source::Name {
+            name: "Button",
+            slug: "button",
+        },
+        Source::Name {
+            name: "ButtonStyle",
+            slug: "buttonstyle",
+        },
+        Source::Word("navigation"),
+        Source::Word("button"),
+    ];
+
+    fn texts(text: &str) -> Vec<String> {
+        suggestions(text, SOURCES, 10)
+            .into_iter()
+            .map(|found| found.suggestion)
+            .collect()
+    }
+
+    #[test]
+    fn s0_23_names_are_suggested_for_what_was_typed() {
+        assert_eq!(texts("navvie"), ["NavigationView"]);
+        assert_eq!(texts("nav"), ["navigation", "NavigationView", "NavigationStack"]);
+        assert_eq!(texts("button")[..2], ["Button", "ButtonStyle"]);
+        assert_eq!(texts("press the buton"), ["press the button"]);
+        assert_eq!(texts(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn s2_15_a_vague_verb_gets_plainer_ones() {
+        let rules = Rules::english();
+        let understanding = Understanding::read("manage data", &rules, &KnownNames::default());
+        let found = phrasings(&understanding, &rules, 5);
+        assert!(found.iter().any(|found| found.suggestion == "update data"), "{found:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_the_sources_does_not_matter(text in "[abnotuvi ]{0,8}", shuffled in Just(SOURCES.to_vec()).prop_shuffle()) {
+            prop_assert_eq!(suggestions(&text, SOURCES, 4), suggestions(&text, shuffled, 4));
+        }
+    }
+}

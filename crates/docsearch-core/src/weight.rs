@@ -1,0 +1,163 @@
+//! How much each rule counts, and how the legs are mixed for each class of query.
+
+use serde::{Deserialize, Serialize};
+
+use crate::understanding::Class;
+
+/// How the legs are mixed for a class of queries.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Share of the dense score in the base score, 0 to 1.
+    pub hybrid: f32,
+    /// Share of the document as a whole in the keyword score, 0 to 1.
+    pub document_share: f32,
+    /// Factor of parts of identifiers in the keyword score, 0 to 1.
+    pub part_weight: f32,
+}
+
+/// A profile for each class of queries.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profiles {
+    /// Of [`Class::Identifier`].
+    pub identifier: Profile,
+    /// Of [`Class::InPattern`].
+    pub in_pattern: Profile,
+    /// Of [`Class::Question`].
+    pub question: Profile,
+    /// Of [`Class::Words`].
+    pub words: Profile,
+    /// Of [`Class::Generic`].
+    pub generic: Profile,
+}
+
+impl Profiles {
+    /// The profile of a class.
+    pub fn of(&self, class: Class) -> &Profile {
+        match class {
+            Class::Identifier => &self.identifier,
+            Class::InPattern => &self.in_pattern,
+            Class::Question => &self.question,
+            Class::Words => &self.words,
+            Class::Generic => &self.generic,
+        }
+    }
+
+    /// The same share of the dense score for every class.
+    pub fn with_hybrid(mut self, hybrid: f32) -> Self {
+        for profile in [
+            &mut self.identifier,
+            &mut self.in_pattern,
+            &mut self.question,
+            &mut self.words,
+            &mut self.generic,
+        ] {
+            profile.hybrid = hybrid;
+        }
+        self
+    }
+}
+
+impl Default for Profiles {
+    fn default() -> Self {
+        let even = Profile {
+            hybrid: 0.5,
+            document_share: 0.5,
+            part_weight: 0.3,
+        };
+        // An even mix costs names of code against keywords alone (postgres-docs identifier, P@1 0.46
+        // against 0.53), and gains on questions.
+        let keywords = Profile { hybrid: 0.2, ..even };
+        Self {
+            identifier: keywords,
+            in_pattern: Profile { hybrid: 0.4, ..even },
+            question: even,
+            words: even,
+            generic: keywords,
+        }
+    }
+}
+
+/// How much each rule counts. Boosts are shares of the score: 0.5 makes a small score half as high
+/// again. 0 switches a rule off.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RuleWeights {
+    /// Mix of the legs by class of query.
+    pub profiles: Profiles,
+    /// "X in Y", X is the name of a page inside Y; 0 to 1. Three quarters of it if parent and child
+    /// stand in its path, half if the words of X stand in its name.
+    pub in_pattern: f32,
+    /// The page lies in the framework that the query names; 0 to 1.
+    pub framework: f32,
+    /// The query is the last segment of the slug; 0 to 1.
+    pub filename_exact: f32,
+    /// All words of the query stand in the title or the last segment of the slug; 0 to 1.
+    pub filename_all_words: f32,
+    /// The query is the title or its symbol; 0 to 1. Three quarters of it if it is written
+    /// differently or stands in a longer query.
+    pub api_name: f32,
+    /// Factor of the boosts of generic terms that the rules give; 0 to 2.
+    pub generic_term: f32,
+    /// A verb of the query stands in the name; 0 to 1.
+    pub action_name: f32,
+    /// A verb of the query stands in the description; 0 to 1.
+    pub action_description: f32,
+    /// Another word of the query stands in the name; 0 to 1.
+    pub object_name: f32,
+    /// Another word of the query stands in the description; 0 to 1.
+    pub object_description: f32,
+    /// Factor of a verb that stands for the query's verb, times its closeness; 0 to 2.
+    pub synonym_factor: f32,
+    /// Factor of the second of several matches, squared for the third; 0 to 1.
+    pub diminishing: f32,
+    /// Words of at most so many characters earn nothing for verbs and objects; 0 to 20.
+    pub minimum_term_length: usize,
+    /// A word of the query stands in the category; 0 to 1.
+    pub category_context: f32,
+    /// The page is for a platform that the query names; 0 to 1.
+    pub platform: f32,
+    /// A quoted phrase stands in the title or the description; 0 to 1.
+    pub phrase: f32,
+    /// The page was published today, if recent ones are asked for; 0 to 1.
+    pub recency: f32,
+    /// Days in which the boost of recency halves; 1 to 3,650.
+    pub recency_half_life: f32,
+    /// Factor of the penalties of conflicting intents that the rules give; 0 to 2.
+    pub intent_conflict: f32,
+    /// Slope of the decay of the dense score with its distance from 1; 0 to 10, 0 is off.
+    pub decay_slope: f32,
+    /// Least factor of the decay; 0 to 1.
+    pub decay_floor: f32,
+    /// Greatest factor that all boosts together have on a small score; 1 to 10.
+    pub max_boost: f32,
+}
+
+impl Default for RuleWeights {
+    fn default() -> Self {
+        Self {
+            profiles: Profiles::default(),
+            in_pattern: 0.8,
+            framework: 0.25,
+            filename_exact: 0.5,
+            filename_all_words: 0.4,
+            api_name: 0.4,
+            generic_term: 1.0,
+            action_name: 0.4,
+            action_description: 0.2,
+            object_name: 0.2,
+            object_description: 0.1,
+            synonym_factor: 1.2,
+            diminishing: 0.8,
+            minimum_term_length: 2,
+            category_context: 0.1,
+            platform: 0.1,
+            phrase: 0.2,
+            recency: 0.3,
+            recency_half_life: 90.0,
+            intent_conflict: 1.0,
+            decay_slope: 0.0,
+            decay_floor: 0.1,
+            max_boost: 2.0,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Words of English, compared by their stems.
+
+use std::borrow::Cow;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use serde::{Deserialize, Serialize};
+
+/// Words shorter than this are compared as they are.
+const MIN_STEMMED_CHARS: usize = 4;
+
+/// A word in lower case with its stem (Snowball, English): `files` and `file` are one word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Word {
+    /// Lower case.
+    pub text: String,
+    /// Stem of `text`.
+    pub stem: String,
+}
+
+impl Word {
+    /// The word for a text without white space.
+    pub fn new(text: &str) -> Self {
+        let text = text.to_lowercase();
+        let stem = stem(&text).into_owned();
+        Self { text, stem }
+    }
+
+    /// Whether `other`, in lower case, is a form of the same word. Stemming changes the end of a word
+    /// and at most the last letter of what is left, so only what begins like the stem is stemmed.
+    pub fn matches(&self, other: &str) -> bool {
+        let kept = self.stem.len().saturating_sub(1);
+        self.text == other || other.as_bytes().starts_with(&self.stem.as_bytes()[..kept]) && stem(other) == self.stem
+    }
+}
+
+/// The stem of a word in lower case. Short words and those of other scripts have themselves.
+pub fn stem(word: &str) -> Cow<'_, str> {
+    if word.len() < MIN_STEMMED_CHARS || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
+    Stemmer::create(Algorithm::English).stem(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_matches_itself() {
+        for word in ["dying", "skies", "y", "é", "文本", ""] {
+            assert!(Word::new(word).matches(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn forms_of_a_word_match() {
+        for (word, form) in [
+            ("files", "file"),
+            ("save", "saving"),
+            ("library", "libraries"),
+            ("k8s", "k8s"),
+        ] {
+            assert!(Word::new(word).matches(form), "{word} {form}");
+        }
+        for (word, other) in [("file", "field"), ("read", "ready"), ("gas", "ga")] {
+            assert!(!Word::new(word).matches(other), "{word} {other}");
+        }
+    }
+}

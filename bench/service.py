@@ -102,31 +102,8 @@ def first_search(url: str) -> dict:
             "beyond_ms": statistics.median(first) - statistics.median(plain)}
 
 
-def embedding(url: str) -> dict:
-    """Milliseconds of a query's embedding in each mode, and of one that was asked before.
-
-    The vector itself is not sent to this program, which would take as long as a hit in the cache.
-    """
-    taken: dict[str, list[float]] = {mode: [] for mode in (*MODES, "cached", "nothing")}
-    connections = {mode: connect(url, mode) for mode in MODES}
-
-    def embed(mode: str, text: str) -> float:
-        return timed(lambda: connections[mode].execute(
-            "SELECT cardinality(docsearch.query_embedding(%s))", (text,), prepare=True).fetchall())
-
-    for number in range(320):
-        text = TEN_TOKENS.format(number)
-        for mode in MODES if number % 2 else reversed(MODES):
-            taken[mode].append(embed(mode, f"{text} {time.time_ns() % 1000}"))
-        taken["cached"].append(embed("service", "Button in SwiftUI"))
-        taken["nothing"].append(timed(lambda: connections["service"].execute(
-            "SELECT length(%s)", (text,), prepare=True).fetchall()))
-    for connection in connections.values():
-        connection.close()
-    return {name: statistics.median(values[20:]) for name, values in taken.items()}
-
-
-def pgbench(instance: server.Server, script: str, connections: int, seconds: int) -> float:
+def pgbench(instance: server.Server, script: str, connections: int, seconds: int,
+            mode: str = "service") -> float:
     """Transactions a second of a pgbench script."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script)
@@ -134,10 +111,27 @@ def pgbench(instance: server.Server, script: str, connections: int, seconds: int
         done = subprocess.run(
             [instance.bin / "pgbench", "-n", "-M", "prepared", "-c", str(connections), "-j", "1",
              "-T", str(seconds), "-f", file.name, instance.url()],
-            capture_output=True, text=True, env=instance.environment())
+            capture_output=True, text=True, env={**instance.environment(), "PGOPTIONS": f"-c docsearch.inference={mode}"})
     if done.returncode != 0 or "failed transactions: 0 " not in done.stdout:
         raise SystemExit(f"pgbench: {done.stdout}{done.stderr}")
     return float(re.search(r"tps = ([\d.]+) \(without", done.stdout)[1])
+
+
+def embedding(instance: server.Server, rounds: int, seconds: int) -> dict:
+    """Milliseconds of a query's embedding in each mode, and of one that was asked before.
+
+    The vector itself is not sent to the client, which would take as long as a hit in the cache.
+    """
+    fresh = ("\\set salt random(1, 1000000000)\n"
+             "SELECT cardinality(docsearch.query_embedding('how to add button to view ' || :salt));\n")
+    scripts = {"service": (fresh, "service"), "in_process": (fresh, "in_process"),
+               "cached": ("SELECT cardinality(docsearch.query_embedding('Button'));\n", "service"),
+               "nothing": ("SELECT length('Button');\n", "service")}
+    taken: dict[str, list[float]] = {name: [] for name in scripts}
+    for _ in range(rounds):
+        for name, (script, mode) in scripts.items():
+            taken[name].append(1000 / pgbench(instance, script, 1, seconds, mode))
+    return {name: statistics.median(values) for name, values in taken.items()}
 
 
 def throughput(instance: server.Server, rounds: int, seconds: int) -> dict:
@@ -268,7 +262,7 @@ def main() -> None:
     print(f"first     search on a new connection {first['first_ms']:.1f} ms, plain query "
           f"{first['plain_ms']:.1f} ms: {first['beyond_ms']:.1f} ms beyond; "
           f"warm search {first['warm_ms']:.1f} ms", flush=True)
-    report["embedding"] = embed = embedding(url)
+    report["embedding"] = embed = embedding(instance, options.rounds, options.seconds)
     print(f"embedding service {embed['service']:.3f} ms, in process {embed['in_process']:.3f} ms: "
           f"{embed['service'] - embed['in_process']:+.3f} ms; cached {embed['cached']:.3f} ms, "
           f"of which a statement that does nothing {embed['nothing']:.3f} ms", flush=True)

@@ -23,25 +23,22 @@ const PATIENCE_WITH_READERS: Duration = Duration::from_secs(5);
 /// Serves a connection until the client ends it, in which case what it waited for is cancelled.
 /// Queries are answered on the calling thread: two threads less to wake than by handing them on.
 pub(super) fn serve(stream: UnixStream, service: &Arc<Service>) {
-    let stream_number = service.pool.queue().stream();
-    let served = Answers::of(&stream).and_then(|answers| {
-        let connection = Incoming {
-            reader: BufReader::new(stream),
-            answers: Arc::new(answers),
-            passages: stream_number,
-            service,
-        };
-        let answers = Arc::clone(&connection.answers);
-        let end = connection.read_all();
-        answers.close();
-        service.pool.queue().cancel(stream_number);
-        Ok(end)
-    });
-    match served {
-        Ok(Ok(())) => {}
-        Ok(Err(problem)) => eprintln!("refused a connection: {problem}"),
-        Err(problem) => eprintln!("could not serve a connection: {problem}"),
+    let answers = match Answers::of(&stream) {
+        Ok(answers) => Arc::new(answers),
+        Err(problem) => return eprintln!("could not serve a connection: {problem}"),
+    };
+    let passages = service.pool.queue().stream();
+    let incoming = Incoming {
+        reader: BufReader::new(stream),
+        answers: Arc::clone(&answers),
+        passages,
+        service,
+    };
+    if let Err(problem) = incoming.read_all() {
+        eprintln!("refused a connection: {problem}");
     }
+    answers.close();
+    service.pool.queue().cancel(passages);
 }
 
 struct Incoming<'a> {

@@ -10,7 +10,7 @@ SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button')
 -- What the query's text says; s0_27: it is searched as it was written.
 SELECT answer ->> 'executed_query' AS executed, answer #>> '{understood,class}' AS class,
        answer #>> '{understood,symbol}' AS symbol, answer #>> '{understood,container}' AS container
-FROM unnest(ARRAY['Button in SwiftUI', 'UITableView', 'how do I show rows in one column?', 'init']) query,
+FROM unnest(ARRAY['Button in SwiftUI', 'UITableView', 'how do I show rows?', 'init']) query,
      pg_temp.json(query) answer;
 
 -- The same results as search_docs gives; s4_17: with their scores.
@@ -21,7 +21,8 @@ JOIN search_docs('navigation') s USING (rank, project, slug);
 
 -- s3_19: sections of a document that match, with what they say; what loading a document costs.
 SELECT docsearch.index_doc('swiftui', 'gestures', 'Gestures',
-    E'# Gestures\n\nHow people touch views.\n\n## Magnify\n\nA pinch magnifies the map.\n\n## Rotate\n\nA twist with two fingers turns the map.');
+    E'# Gestures\n\nHow people touch views.\n\n## Magnify\n\n' || repeat('A pinch magnifies the map. ', 40) ||
+    E'\n\n## Rotate\n\n' || repeat('A twist with two fingers turns the map. ', 30));
 SELECT r ->> 'slug' AS slug, (r ->> 'load_tokens')::int > 20 AS costs,
        (SELECT array_agg(m ->> 'id' ORDER BY m ->> 'id') FROM jsonb_array_elements(r -> 'section_matches') m) AS sections
 FROM jsonb_array_elements(pg_temp.json('magnify or turn the map') -> 'results') r LIMIT 1;

@@ -3,6 +3,10 @@ COMMENT ON SCHEMA docsearch IS
 
 COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, jsonb, integer, real, text, jsonb) IS
     'documents that best answer query, best first: max_results rows (1 to 1000) with scores from 0 to 1, best section, snippet and notices; of one project, category or filter if given. A blank query and unknown keys of config are errors (22023), an unknown project too (42704).';
+COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, jsonb, integer, real, text, jsonb) IS
+    'the answer of search_docs as one object: query, understood (what its text says: class, symbol, container, identifiers ...), executed_query, results with section_matches and the cost of loading each document in tokens, notices with code and message, tips, suggestions, confidence, candidates, grade and timings in milliseconds.';
+COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, jsonb, integer, real, text, jsonb, text, integer, integer) IS
+    'the answer of search_docs as text: format compact (three lines for each result; 5 results within 2,000 characters), detailed or raw (the JSON object). Within max_chars characters (200 or more) and max_tokens tokens of 4 characters: detail goes first, then excerpts, then results, and a note says so.';
 COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, integer) IS
     'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at about max_tokens tokens (4 characters each). Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
 COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, integer) IS

@@ -1,6 +1,7 @@
 //! What one call of a search asks for: arguments, `config` and settings in one place.
 
 use docsearch_core::bm25::Bm25;
+use docsearch_core::delivery::Thresholds;
 use docsearch_core::rank::Weights;
 use pgrx::JsonB;
 use serde_json::{Map, Value};
@@ -49,8 +50,7 @@ pub(crate) struct SearchConfig {
     pub(crate) keyword_budget: i64,
     pub(crate) exact_search_limit: i64,
     pub(crate) snippet_length: usize,
-    pub(crate) confidence_high: f32,
-    pub(crate) confidence_medium: f32,
+    pub(crate) thresholds: Thresholds,
 }
 
 impl SearchConfig {
@@ -105,8 +105,11 @@ impl SearchConfig {
             keyword_budget: int(&settings::KEYWORD_BUDGET)?,
             exact_search_limit: int(&settings::EXACT_SEARCH_LIMIT)?,
             snippet_length: usize::try_from(int(&settings::SNIPPET_LENGTH)?).unwrap_or(0),
-            confidence_high: real(&settings::CONFIDENCE_HIGH)?,
-            confidence_medium: real(&settings::CONFIDENCE_MEDIUM)?,
+            thresholds: Thresholds {
+                high: real(&settings::CONFIDENCE_HIGH)?,
+                medium: real(&settings::CONFIDENCE_MEDIUM)?,
+                min_score: min_score as f32,
+            },
         })
     }
 

@@ -1,0 +1,216 @@
+//! What is shown of results: documents are read as the caller, sections as the owner.
+
+use std::collections::{BTreeMap, HashMap};
+
+use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
+use docsearch_core::markdown;
+use docsearch_core::query::Term;
+use docsearch_core::rank::ChunkId;
+use docsearch_core::snippet::{Match, snippet};
+use docsearch_core::tsvector::{TsVector, Weight};
+use pgrx::datum::DatumWithOid;
+
+use crate::config::SearchConfig;
+use crate::owner::AsOwner;
+use crate::project::Project;
+use crate::report::Result;
+use crate::search::Analysed;
+use crate::statement;
+use crate::tsvector::TsVectorBytes;
+
+/// How much of the results is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// What fits into rows.
+    Rows,
+    /// The further sections of each document, too.
+    Sections,
+}
+
+/// A result before its texts are read.
+pub(crate) struct Ranked {
+    /// Place in the projects that were searched.
+    pub(crate) project: usize,
+    pub(crate) chunk: ChunkId,
+    pub(crate) score: f32,
+    pub(crate) similarity: Option<f32>,
+    pub(crate) keyword_score: f32,
+    pub(crate) additional: bool,
+    /// Sections of the document that match, with their scores, best first.
+    pub(crate) sections: Vec<(ChunkId, f32)>,
+}
+
+/// Reads what is shown of the chosen results. Ranks and confidences are left to the caller.
+pub(crate) fn present(
+    projects: &[Project],
+    analysed: &Analysed,
+    chosen: Vec<Ranked>,
+    config: &SearchConfig,
+    shown: Shown,
+) -> Result<Vec<SearchResult>> {
+    let mut chunks: BTreeMap<usize, Vec<ChunkId>> = BTreeMap::new();
+    for result in &chosen {
+        let wanted = chunks.entry(result.project).or_default();
+        wanted.push(result.chunk);
+        if shown == Shown::Sections {
+            let further = result.sections.iter().map(|(chunk, _)| *chunk);
+            wanted.extend(further.filter(|chunk| *chunk != result.chunk));
+        }
+    }
+    let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
+    for (&place, chunks) in &chunks {
+        let project = &projects[place];
+        let terms = analysed.get(&project.text_config).map_or(&[][..], Vec::as_slice);
+        let seen = shown_documents(project, chunks)?;
+        let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
+        sections.insert(place, shown_sections(project, visible, terms, config.snippet_length)?);
+        documents.insert(place, seen);
+    }
+    let results = chosen.into_iter().filter_map(|result| {
+        let document = documents.get(&result.project)?.get(&result.chunk.document)?;
+        let sections = sections.get(&result.project)?;
+        let section = sections.get(&result.chunk).cloned().unwrap_or_default();
+        let matches = result.sections.iter().filter(|_| shown == Shown::Sections);
+        let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
+        Some(SearchResult {
+            rank: 0,
+            project: projects[result.project].name.clone(),
+            slug: document.slug.clone(),
+            title: document.title.clone(),
+            section: section.path,
+            anchor: section.anchor,
+            category: document.category.clone(),
+            url: document.url.clone(),
+            score: result.score,
+            similarity: result.similarity,
+            keyword_score: result.keyword_score,
+            confidence: Confidence::Low,
+            snippet: section.snippet,
+            document_id: result.chunk.document,
+            chunk_no: result.chunk.chunk,
+            chunk_count: document.chunk_count,
+            additional_chunk: result.additional,
+            load_tokens: document.load_tokens,
+            updated_at: Some(document.updated_at.clone()),
+            section_matches: matches.map(|(section, score)| section.as_match(score)).collect(),
+            breakdown: None,
+        })
+    });
+    Ok(results.collect())
+}
+
+struct ShownDocument {
+    slug: String,
+    title: String,
+    category: Option<String>,
+    url: Option<String>,
+    chunk_count: i32,
+    load_tokens: u32,
+    updated_at: String,
+}
+
+/// The documents of the sections that the caller sees.
+fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<i64, ShownDocument>> {
+    let rows = statement::rows(
+        "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
+                octet_length(d.body), to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
+         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(chunks.iter().map(|chunk| chunk.document).collect::<Vec<i64>>()),
+        ],
+        |row| {
+            let slug: String = row.required(2)?;
+            let root = project
+                .root_url
+                .as_ref()
+                .map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
+            let bytes = usize::try_from(row.required::<i32>(7)?).unwrap_or_default();
+            let document = ShownDocument {
+                title: row.required(3)?,
+                category: row.optional(4)?,
+                url: row.optional::<String>(5)?.or(root),
+                chunk_count: row.required(6)?,
+                load_tokens: u32::try_from(estimated_tokens(bytes)).unwrap_or(u32::MAX),
+                updated_at: row.required(8)?,
+                slug,
+            };
+            Ok((row.required(1)?, document))
+        },
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+#[derive(Clone, Default)]
+struct ShownSection {
+    path: String,
+    anchor: String,
+    snippet: String,
+}
+
+impl ShownSection {
+    fn as_match(&self, score: f32) -> SectionMatch {
+        SectionMatch {
+            id: self.anchor.clone(),
+            title: self.path.clone(),
+            snippet: self.snippet.clone(),
+            score,
+        }
+    }
+}
+
+/// Heading path and snippet of sections whose documents the caller sees.
+fn shown_sections<'a>(
+    project: &Project,
+    chunks: impl Iterator<Item = &'a ChunkId>,
+    terms: &[Term],
+    length: usize,
+) -> Result<HashMap<ChunkId, ShownSection>> {
+    let (documents, numbers): (Vec<i64>, Vec<i32>) = chunks.map(|id| (id.document, id.chunk)).unzip();
+    let _owner = AsOwner::enter()?;
+    let rows = statement::rows(
+        "SELECT c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
+         FROM unnest($2::bigint[], $3::int[]) AS wanted(document_id, chunk_no)
+         JOIN docsearch.chunk c ON c.project_id = $1
+          AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(documents),
+            DatumWithOid::from(numbers),
+        ],
+        |row| {
+            let chunk = ChunkId {
+                document: row.required(1)?,
+                chunk: row.required(2)?,
+            };
+            let path: Vec<String> = row.required(3)?;
+            let body: String = row.required(5)?;
+            let bytes: TsVectorBytes = row.required(6)?;
+            let matches = body_matches(bytes.as_bytes(), terms);
+            let section = ShownSection {
+                path: path.join(" > "),
+                anchor: row.required(4)?,
+                snippet: snippet(&markdown::plain_text(&body), &matches, length),
+            };
+            Ok((chunk, section))
+        },
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+/// Where the query's words stand in the body.
+fn body_matches(terms_of_chunk: &[u8], terms: &[Term]) -> Vec<Match> {
+    let Some(vector) = TsVector::new(terms_of_chunk) else {
+        return Vec::new();
+    };
+    let mut matches = Vec::new();
+    for (term, wanted) in terms.iter().enumerate() {
+        // Longer words are rarer: good enough to choose a window.
+        let weight = wanted.weight * wanted.lexemes.first().map_or(0, String::len) as f32;
+        for lexeme in &wanted.lexemes {
+            let body = vector.positions(lexeme).filter(|&(_, weight)| weight == Weight::D);
+            matches.extend(body.map(|(position, _)| Match { position, term, weight }));
+        }
+    }
+    matches
+}

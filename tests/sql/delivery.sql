@@ -1,0 +1,56 @@
+-- An answer in one value: search_docs_json and search_docs_text, over the project of search.sql.
+CREATE FUNCTION pg_temp.json(query text, config jsonb DEFAULT NULL, min_score real DEFAULT 0) RETURNS jsonb LANGUAGE sql
+    AS $$ SELECT search_docs_json(query, min_score => min_score, config => config) $$;
+
+-- The keys, and those of a result.
+SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button')) key;
+SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button') -> 'results' -> 0) key;
+SELECT array_agg(key ORDER BY key) FROM jsonb_object_keys(pg_temp.json('Button') -> 'timings') key;
+
+-- What the query's text says; s0_27: it is searched as it was written.
+SELECT answer ->> 'executed_query' AS executed, answer #>> '{understood,class}' AS class,
+       answer #>> '{understood,symbol}' AS symbol, answer #>> '{understood,container}' AS container
+FROM unnest(ARRAY['Button in SwiftUI', 'UITableView', 'how do I show rows?', 'init']) query,
+     pg_temp.json(query) answer;
+
+-- The same results as search_docs gives; s4_17: with their scores.
+SELECT count(*), bool_and(r.score = s.score AND r.similarity IS NOT DISTINCT FROM s.similarity AND r.snippet = s.snippet)
+FROM jsonb_to_recordset(pg_temp.json('navigation') -> 'results')
+         AS r(rank int, project text, slug text, score real, similarity real, snippet text)
+JOIN search_docs('navigation') s USING (rank, project, slug);
+
+-- s3_19: sections of a document that match, with what they say; what loading a document costs.
+SELECT docsearch.index_doc('swiftui', 'gestures', 'Gestures',
+    E'# Gestures\n\nHow people touch views.\n\n## Magnify\n\n' || repeat('A pinch magnifies the map. ', 40) ||
+    E'\n\n## Rotate\n\n' || repeat('A twist with two fingers turns the map. ', 30));
+SELECT r ->> 'slug' AS slug, (r ->> 'load_tokens')::int > 20 AS costs,
+       (SELECT array_agg(m ->> 'id' ORDER BY m ->> 'id') FROM jsonb_array_elements(r -> 'section_matches') m) AS sections
+FROM jsonb_array_elements(pg_temp.json('magnify or turn the map') -> 'results') r LIMIT 1;
+
+-- s0_12, s0_14: a generic term alone is of low confidence, and four tips say how to ask.
+SELECT answer ->> 'confidence' AS confidence, jsonb_array_length(answer -> 'tips') AS tips,
+       jsonb_path_query_array(answer, '$.notices[*].code') AS notices
+FROM unnest(ARRAY['frame', 'Button in SwiftUI', 'zzqqxx']) query, pg_temp.json(query) answer;
+
+-- s4_8, s4_19: a threshold says what it excludes, and never leaves nothing.
+SELECT jsonb_array_length(answer -> 'results') AS results, jsonb_path_query_array(answer, '$.notices[*].message') AS notices
+FROM unnest(ARRAY[0.9, 0.9999]::real[]) least, pg_temp.json('Button', min_score => least) answer;
+
+-- s4_2, s4_3: compact text: three lines for each result, 5 results within 2,000 characters.
+SELECT regexp_replace(line, '[0-9]\.[0-9]+', '0.00') AS line FROM regexp_split_to_table(search_docs_text('Button in SwiftUI', max_results => 2), E'\n') line;
+SELECT bool_and(length(search_docs_text(query)) <= 2000) FROM unnest(ARRAY['Button', 'navigation', 'view', 'zzqqxx', '@>']) query;
+
+-- s4_4: other formats; raw is JSON.
+SELECT search_docs_text('Button', format => 'detailed') LIKE '%swiftui/button%' AS detailed,
+       jsonb_array_length(search_docs_text('Button', format => 'raw')::jsonb -> 'results') AS raw;
+
+-- s4_5: what does not fit goes, and the text says so.
+SELECT length(text) <= 600 AS fits, text LIKE '%switched_to_compact%' AS compact, text LIKE '%results_left_out%' AS left_out
+FROM search_docs_text('view', format => 'detailed', max_chars => 600) text;
+SELECT length(search_docs_text('view', max_tokens => 100)) <= 400 AS fits;
+
+-- What cannot be used.
+SELECT search_docs_text('view', format => 'xml');
+SELECT search_docs_text('view', max_chars => 10);
+SELECT search_docs_json('  ');
+SELECT docsearch.delete_doc('swiftui', 'gestures');

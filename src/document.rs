@@ -1,5 +1,6 @@
 //! Documents whole: `load_doc`, `load_docs` and `list_docs`. Everything runs as the caller.
 
+use docsearch_core::delivery::CHARS_PER_TOKEN;
 use docsearch_core::markdown;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -143,9 +144,6 @@ struct Shape<'a> {
     section: Option<&'a str>,
     max_chars: Option<usize>,
 }
-
-/// Characters for a token of a language model, on average over English prose and code.
-const CHARS_PER_TOKEN: usize = 4;
 
 impl<'a> Shape<'a> {
     fn new(

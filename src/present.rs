@@ -36,26 +36,23 @@ pub(crate) struct Ranked {
     pub(crate) similarity: Option<f32>,
     pub(crate) keyword_score: f32,
     pub(crate) additional: bool,
-    /// Sections of the document that match, with their scores, best first.
+    /// Sections of the document to show with their scores, best first; none for rows.
     pub(crate) sections: Vec<(ChunkId, f32)>,
 }
 
-/// Reads what is shown of the chosen results. Ranks and confidences are left to the caller.
+/// Reads what is shown of the chosen results.
 pub(crate) fn present(
     projects: &[Project],
     analysed: &Analysed,
     chosen: Vec<Ranked>,
     config: &SearchConfig,
-    shown: Shown,
 ) -> Result<Vec<SearchResult>> {
     let mut chunks: BTreeMap<usize, Vec<ChunkId>> = BTreeMap::new();
     for result in &chosen {
         let wanted = chunks.entry(result.project).or_default();
         wanted.push(result.chunk);
-        if shown == Shown::Sections {
-            let further = result.sections.iter().map(|(chunk, _)| *chunk);
-            wanted.extend(further.filter(|chunk| *chunk != result.chunk));
-        }
+        let further = result.sections.iter().map(|(chunk, _)| *chunk);
+        wanted.extend(further.filter(|chunk| *chunk != result.chunk));
     }
     let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
     for (&place, chunks) in &chunks {
@@ -70,7 +67,7 @@ pub(crate) fn present(
         let document = documents.get(&result.project)?.get(&result.chunk.document)?;
         let sections = sections.get(&result.project)?;
         let section = sections.get(&result.chunk).cloned().unwrap_or_default();
-        let matches = result.sections.iter().filter(|_| shown == Shown::Sections);
+        let matches = result.sections.iter();
         let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
         Some(SearchResult {
             rank: 0,
@@ -84,7 +81,7 @@ pub(crate) fn present(
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
-            confidence: Confidence::Low,
+            confidence: Confidence::of(result.score, &config.thresholds),
             snippet: section.snippet,
             document_id: result.chunk.document,
             chunk_no: result.chunk.chunk,
@@ -96,7 +93,11 @@ pub(crate) fn present(
             breakdown: None,
         })
     });
-    Ok(results.collect())
+    let mut results: Vec<SearchResult> = results.collect();
+    for (rank, result) in (1..).zip(&mut results) {
+        result.rank = rank;
+    }
+    Ok(results)
 }
 
 struct ShownDocument {

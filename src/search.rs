@@ -147,14 +147,10 @@ impl Arguments<'_> {
             config: &config,
         };
         let mut stages = Stages::default();
-        let (ranked, analysed) = stages.rank(&search, &projects)?;
+        let (ranked, analysed) = stages.rank(&search, &projects, shown)?;
         let chosen = choose(ranked, &config, &mut stages.notices);
         let presenting = Instant::now();
-        let mut results = present(&projects, &analysed, chosen, &config, shown)?;
-        for (rank, result) in (1..).zip(&mut results) {
-            result.rank = rank;
-            result.confidence = Confidence::of(result.score, &config.thresholds);
-        }
+        let results = present(&projects, &analysed, chosen, &config)?;
         let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1000.0;
         let timings = [
             ("embed_ms", stages.embed_ms),
@@ -167,7 +163,10 @@ impl Arguments<'_> {
             let mut answer = Answer {
                 query: query.text.clone(),
                 executed_query: query.text.clone(),
-                understood: serde_json::to_value(&understood).map_err(internal)?,
+                understood: match shown {
+                    Shown::Rows => Value::Null,
+                    Shown::Sections => serde_json::to_value(&understood).map_err(internal)?,
+                },
                 results,
                 notices: stages.notices,
                 tips: Vec::new(),
@@ -218,7 +217,7 @@ struct Stages {
 }
 
 impl Stages {
-    fn rank(&mut self, search: &Search<'_>, projects: &[Project]) -> Result<(Vec<Ranked>, Analysed)> {
+    fn rank(&mut self, search: &Search<'_>, projects: &[Project], shown: Shown) -> Result<(Vec<Ranked>, Analysed)> {
         if search.query.truncated {
             self.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
         }
@@ -239,7 +238,7 @@ impl Stages {
             let embedding = embeddings.get(&project.model.id).and_then(Option::as_deref);
             let documents = search.rank(project, &analysed[&project.text_config], embedding)?;
             self.candidates += documents.len();
-            ranked.extend(results(place, documents, search.config));
+            ranked.extend(results(place, documents, search.config, shown));
             self.rank_ms += begun.elapsed().as_secs_f64() * 1000.0;
         }
         Ok((ranked, analysed))
@@ -271,7 +270,11 @@ fn embed(query: &Query, project: &Project, notices: &mut Vec<Notice>) -> Result<
 }
 
 /// The sections of one project's documents that may become results.
-fn results(project: usize, documents: Vec<ScoredDocument>, config: &SearchConfig) -> Vec<Ranked> {
+fn results(project: usize, documents: Vec<ScoredDocument>, config: &SearchConfig, shown: Shown) -> Vec<Ranked> {
+    let most = match shown {
+        Shown::Rows => 0,
+        Shown::Sections => SECTION_MATCHES,
+    };
     let mut results = Vec::new();
     for document in documents {
         let best = document.chunks.first();
@@ -289,7 +292,7 @@ fn results(project: usize, documents: Vec<ScoredDocument>, config: &SearchConfig
             keyword_score: document.lexical,
             additional: false,
             sections: matching
-                .take(SECTION_MATCHES)
+                .take(most)
                 .map(|chunk| (chunk.id, section_score(&document, chunk)))
                 .collect(),
         });

@@ -436,8 +436,8 @@ impl Program {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Ends the program, with force if it takes too long.
-    fn stop(&mut self) {
+    /// Ends the program; dropping it then uses force if it takes too long.
+    fn stop(mut self) {
         let _ = kill(Pid::from_raw(self.pid()), Signal::SIGTERM);
         let end = Instant::now() + GRACE;
         while Instant::now() < end {
@@ -446,8 +446,6 @@ impl Program {
             }
             latch::wait(None, Duration::from_millis(10));
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

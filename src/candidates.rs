@@ -1,23 +1,24 @@
-//! The legs of a search in one project, brought together: every candidate gets all of its scores,
-//! whichever leg found it, and only documents that the caller may see are ranked.
+//! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
+//! it, and only documents that the caller may see are ranked.
 
 use docsearch_core::filter::Filter;
-use docsearch_core::name;
-use docsearch_core::query::{Query, Term};
-use docsearch_core::rank::{self, ChunkId, Evidence, Map, ScoredDocument, Set, Weights, chunk_lexical};
+use docsearch_core::rank::{self, ChunkId, Corpora, DocumentId, Evidence, Map, Set, Weights, chunk_lexical};
+use docsearch_core::rerank::{Page, Ranked, Reranker};
+use docsearch_core::score::{DESCRIPTION_BYTES, Step};
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
 use crate::catalog;
 use crate::config::SearchConfig;
+use crate::group::Group;
 use crate::lexical::Lexical;
 use crate::names::{self, NameMatch};
 use crate::owner::AsOwner;
-use crate::project::Project;
 use crate::report::Result;
 use crate::statement;
-use crate::statistics::Totals;
+use crate::statistics::{ChunkFrequencies, Totals};
 use crate::vectors::{Method, VectorTable};
+use crate::vocabulary;
 
 /// Up to so many documents a filter is turned into a list for the legs; beyond, they find more
 /// candidates and what does not match is dropped.
@@ -25,10 +26,24 @@ const MAX_LISTED: i64 = 10_000;
 
 /// What a search looks for, the same in every project.
 pub(crate) struct Search<'a> {
-    pub(crate) query: &'a Query,
     pub(crate) category: Option<&'a str>,
     pub(crate) filter: &'a Filter,
     pub(crate) config: &'a SearchConfig,
+    /// How many of the best documents are explained.
+    pub(crate) explained: usize,
+    /// A document to rank and explain even if no leg finds it.
+    pub(crate) focus: Option<DocumentId>,
+}
+
+/// What a search found in a group of projects.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Documents, best first.
+    pub(crate) ranked: Vec<Ranked>,
+    /// How the best of them came to their scores.
+    pub(crate) steps: Map<DocumentId, Vec<Step>>,
+    /// Number of candidates that the caller sees.
+    pub(crate) candidates: usize,
 }
 
 /// Where a search may find documents.
@@ -36,15 +51,15 @@ enum Scope {
     /// Everywhere: the caller sees all documents, and there is no filter.
     Everywhere,
     /// Among these.
-    Listed(Vec<i64>),
+    Listed(Set<DocumentId>),
     /// There are too many to list: what was found is checked.
     Checked,
 }
 
 impl Scope {
-    fn listed(&self) -> Option<&[i64]> {
+    fn listed(&self) -> Option<Vec<i64>> {
         match self {
-            Self::Listed(documents) => Some(documents),
+            Self::Listed(documents) => Some(documents.iter().map(|id| id.document).collect()),
             Self::Everywhere | Self::Checked => None,
         }
     }
@@ -52,8 +67,7 @@ impl Scope {
 
 /// What a filter and a category ask of a document `d`, with the parameters of
 /// [`Search::conditions`].
-const CONDITIONS: &str = "d.project_id = $1
-    AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
+const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
     AND ($3::text IS NULL OR d.metadata @@ $3::jsonpath)
     AND ($4::text IS NULL OR jsonb_build_object('category', d.category, 'version', d.version,
                                                 'kind', d.kind) @@ $4::jsonpath)
@@ -61,61 +75,102 @@ const CONDITIONS: &str = "d.project_id = $1
     AND ($6::text IS NULL OR d.published_at <= $6::timestamptz)";
 
 impl Search<'_> {
-    /// Ranks the documents of one project. `embedding` is the query's vector, if there is one.
-    pub(crate) fn rank(
-        &self,
-        project: &Project,
-        terms: &[Term],
-        embedding: Option<&[f32]>,
-    ) -> Result<Vec<ScoredDocument>> {
-        let scope = self.scope(project)?;
-        if scope.listed().is_some_and(<[i64]>::is_empty) {
-            return Ok(Vec::new());
+    /// Ranks the documents of a group of projects. `embedding` is the query's vector, if there is one.
+    pub(crate) fn rank(&self, group: &mut Group<'_>, embedding: Option<&[f32]>) -> Result<Found> {
+        let scope = self.scope(group)?;
+        if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
+            return Ok(Found::default());
         }
         let mut window = self.config.candidates;
         let mut budget = self.config.keyword_budget;
-        let totals = {
+        let (totals, frequencies) = {
             let _owner = AsOwner::enter()?;
-            Totals::read(project.id)?
+            let totals = Totals::read(&group.projects)?;
+            let lexemes = group.terms.iter().flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
+            let mut frequencies = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
+            vocabulary::correct(&group.projects, &mut group.terms, &mut frequencies)?;
+            (totals, frequencies)
         };
+        let group = &*group;
+        let chunks: f64 = totals.values().map(|totals| totals.chunks).sum();
+        let lexical = Lexical::new(&group.projects, &totals, &group.terms, &frequencies);
+        let mut weights = self.config.weights(group.understanding.class);
+        weights.background = group.model.background;
+        if embedding.is_none() {
+            weights.hybrid = 0.0;
+        }
         loop {
-            let mut legs = self.run_legs(project, terms, embedding, &scope, (window, budget), totals)?;
-            if matches!(scope, Scope::Checked) {
-                let visible = self.visible(project, legs.documents())?;
-                if visible.len() < self.config.wanted() && (window as f64) < totals.chunks {
-                    window = window.saturating_mul(8);
-                    budget = budget.saturating_mul(8);
-                    continue;
-                }
-                legs.keep(&visible);
+            let mut legs = self.run_legs(group, &lexical, embedding, &scope, &weights, (window, budget, chunks))?;
+            let mut pages = self.pages(group, &legs)?;
+            let short = pages.len() < self.config.wanted() && (window as f64) < chunks;
+            if matches!(scope, Scope::Checked) && short {
+                window = window.saturating_mul(8);
+                budget = budget.saturating_mul(8);
+                continue;
             }
-            legs.evidence.names = self.name_strengths(project, &legs.names)?;
-            return Ok(rank::rank(&legs.evidence, &legs.corpus, &legs.weights));
+            let visible: Set<DocumentId> = pages.keys().copied().collect();
+            legs.evidence.retain(&visible);
+            let mut named = legs.lift(group, &mut pages);
+            let reranker = Reranker::new(
+                group.scorer(self.config).with_hybrid(weights.hybrid),
+                &pages,
+                weights.background,
+            );
+            if let Some(embedding) = embedding {
+                let documents = rank::rank(&legs.evidence, named.iter().copied(), &lexical.corpora, &weights);
+                let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
+                let mut contenders = reranker.contenders(&documents, nearest, self.config.wanted());
+                contenders.extend(self.focus.filter(|focus| pages.contains_key(focus)));
+                named.retain(|id| contenders.contains(id));
+                legs.evidence.retain(&contenders);
+                let more = legs.unmeasured(&contenders);
+                let _owner = AsOwner::enter()?;
+                let similarity = legs.vectors.of_chunks(embedding, &more)?;
+                legs.evidence.similarity.extend(similarity);
+            }
+            let documents = rank::rank(&legs.evidence, named, &lexical.corpora, &weights);
+            let ranked = reranker.rerank(documents);
+            let explained = ranked.iter().enumerate().filter(|(place, ranked)| {
+                *place < self.explained || self.focus == Some(ranked.document.document)
+            });
+            let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
+            return Ok(Found {
+                steps: steps.collect(),
+                ranked,
+                candidates: pages.len(),
+            });
         }
     }
 
     /// Runs as the caller, whose policies count.
-    fn scope(&self, project: &Project) -> Result<Scope> {
+    fn scope(&self, group: &Group<'_>) -> Result<Scope> {
         let table = catalog::table(c"document").ok_or_else(crate::owner::no_tables)?;
         let filtered = self.category.is_some() || !self.filter.is_empty();
         if !filtered && !catalog::row_security_active(table) {
             return Ok(Scope::Everywhere);
         }
-        let mut args = self.conditions(project);
+        let mut args = self.conditions(group);
         args.push(DatumWithOid::from(MAX_LISTED + 1));
         let documents = statement::rows(
-            &format!("SELECT d.id FROM docsearch.document d WHERE {CONDITIONS} LIMIT $7"),
+            &format!(
+                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $7",
+                group.projects.condition("d")
+            ),
             &args,
-            |row| row.required::<i64>(1),
+            statement::document_id,
         )?;
         let few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
-        Ok(if few { Scope::Listed(documents) } else { Scope::Checked })
+        Ok(if few {
+            Scope::Listed(documents.into_iter().collect())
+        } else {
+            Scope::Checked
+        })
     }
 
-    /// The parameters of [`CONDITIONS`].
-    fn conditions(&self, project: &Project) -> Vec<DatumWithOid<'_>> {
+    /// The projects and the parameters of [`CONDITIONS`].
+    fn conditions(&self, group: &Group<'_>) -> Vec<DatumWithOid<'_>> {
         vec![
-            DatumWithOid::from(project.id),
+            group.projects.argument(),
             DatumWithOid::from(self.category),
             DatumWithOid::from(self.filter.metadata.as_deref()),
             DatumWithOid::from(self.filter.fields.as_deref()),
@@ -126,154 +181,178 @@ impl Search<'_> {
 
     fn run_legs(
         &self,
-        project: &Project,
-        terms: &[Term],
+        group: &Group<'_>,
+        lexical: &Lexical<'_>,
         embedding: Option<&[f32]>,
         scope: &Scope,
-        (window, budget): (i64, i64),
-        totals: Totals,
+        weights: &Weights,
+        (window, budget, chunks): (i64, i64, f64),
     ) -> Result<Legs> {
         let documents = scope.listed();
-        // Of what is checked afterwards, any candidate may be needed.
-        let places = match scope {
-            Scope::Checked => usize::MAX,
-            Scope::Everywhere | Scope::Listed(_) => self.config.wanted(),
-        };
         let _owner = AsOwner::enter()?;
-        let lexical = Lexical::prepare(project.id, totals, terms)?;
-        let mut names = names::matches(project.id, self.query)?;
-        if let Some(documents) = documents {
-            let listed: Set<&i64> = documents.iter().collect();
-            names.retain(|document, _| listed.contains(document));
-        }
+        let names = names::matches(&group.projects, &group.forms)?;
+        let near = match group.typed() {
+            Some(typed) if lexical.lacks_a_word && !names::any_asked(&names, &group.forms) => {
+                names::near(&group.projects, &typed)?
+            }
+            _ => Set::default(),
+        };
         let mut evidence = Evidence {
-            terms: lexical.candidates(budget, documents)?,
+            terms: lexical.candidates(budget, documents.as_deref())?,
             ..Evidence::default()
         };
-        let weights = Weights {
-            background: project.model.background,
-            ..self.config.weights
-        };
-        let best = keep_best(&mut evidence, &lexical, &weights, window);
-        let summaries: Vec<ChunkId> = names.keys().map(|&document| ChunkId { document, chunk: 0 }).collect();
-        let vectors = VectorTable::of(&project.model)?;
+        let best = keep_best(&mut evidence, &lexical.corpora, weights, window);
+        let vectors = VectorTable::of(&group.model)?;
         if let Some(embedding) = embedding {
-            let few = totals.chunks <= self.config.exact_search_limit as f64;
+            let few = chunks <= self.config.exact_search_limit as f64;
             let method = if few || documents.is_some() {
                 Method::Exact
             } else {
                 Method::Index
             };
-            let limit = self.config.nearest(window, best.len());
-            evidence.similarity = vectors.nearest(project.id, embedding, limit, documents, method)?;
+            let limit = self.config.nearest(weights.hybrid, window, best.len());
+            evidence.similarity = vectors.nearest(&group.projects, embedding, limit, documents.as_deref(), method)?;
         }
-        let unread: Vec<ChunkId> = evidence
+        let mut legs = Legs {
+            evidence,
+            best,
+            names,
+            near,
+            vectors,
+        };
+        if let Scope::Listed(documents) = scope {
+            legs.keep(documents);
+        }
+        if let Some(focus) = self.focus.filter(|focus| !legs.documents().contains(focus)) {
+            legs.near.insert(focus);
+        }
+        let unread: Vec<ChunkId> = legs
+            .evidence
             .similarity
             .keys()
-            .chain(&summaries)
             .copied()
-            .filter(|id| !evidence.terms.contains_key(id))
+            .chain(legs.summaries())
+            .filter(|id| !legs.evidence.terms.contains_key(id))
             .collect();
-        evidence.terms.extend(lexical.of_chunks(&unread)?);
-        if let Some(embedding) = embedding {
-            let mut contenders = rank::contenders(&evidence, &lexical.corpus, &weights, places);
-            contenders.extend(names.keys());
-            evidence.retain(&contenders);
-            let wanted: Set<ChunkId> = best
-                .into_iter()
-                .filter(|id| contenders.contains(&id.document))
-                .chain(summaries)
-                .filter(|id| !evidence.similarity.contains_key(id))
-                .collect();
-            let wanted: Vec<ChunkId> = wanted.into_iter().collect();
-            evidence
-                .similarity
-                .extend(vectors.of_chunks(project.id, embedding, &wanted)?);
+        legs.evidence.terms.extend(lexical.of_chunks(&unread)?);
+        if let Some(excluded) = &group.excluded {
+            let without = lexical.without(&legs.documents(), excluded)?;
+            legs.keep(&without);
         }
-        Ok(Legs {
-            evidence,
-            names,
-            corpus: lexical.corpus,
-            weights,
-        })
+        Ok(legs)
     }
 
-    /// Those of the documents that the caller sees and the filter lets through. Runs as the caller.
-    fn visible(&self, project: &Project, documents: Set<i64>) -> Result<Set<i64>> {
-        let mut args = self.conditions(project);
-        args.push(DatumWithOid::from(documents.into_iter().collect::<Vec<i64>>()));
-        let visible = statement::rows(
-            &format!("SELECT d.id FROM docsearch.document d WHERE {CONDITIONS} AND d.id = ANY ($7)"),
+    /// The pages of what the legs found that the caller sees and the filter lets through. Runs as the
+    /// caller.
+    fn pages(&self, group: &Group<'_>, legs: &Legs) -> Result<Map<DocumentId, Page>> {
+        let documents = legs.documents();
+        let mut args = self.conditions(group);
+        args.push(DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()));
+        args.push(DatumWithOid::from(group.reads_descriptions().then_some(DESCRIPTION_BYTES as i32)));
+        args.push(DatumWithOid::from(group.reads_metadata()));
+        args.push(DatumWithOid::from(group.understanding.recent));
+        let pages = statement::rows(
+            &format!(
+                "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $8),
+                        CASE WHEN $9 THEN d.metadata END,
+                        CASE WHEN $10 THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400
+                             END::real
+                 FROM docsearch.document d WHERE {} AND d.id = ANY ($7) AND {CONDITIONS}",
+                group.projects.condition("d")
+            ),
             &args,
-            |row| row.required::<i64>(1),
-        )?;
-        Ok(visible.into_iter().collect())
-    }
-
-    /// Turns matches of names into strengths. Runs as the caller.
-    fn name_strengths(&self, project: &Project, names: &Map<i64, NameMatch>) -> Result<Map<i64, f32>> {
-        if names.is_empty() {
-            return Ok(Map::default());
-        }
-        let container = self.query.container.as_deref().map(name::key).unwrap_or_default();
-        let strengths = statement::rows(
-            "SELECT d.id, d.title, d.slug, d.category, CASE WHEN $3 THEN d.metadata END
-             FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
-            &[
-                DatumWithOid::from(project.id),
-                DatumWithOid::from(names.keys().copied().collect::<Vec<i64>>()),
-                DatumWithOid::from(!container.is_empty()),
-            ],
             |row| {
-                let id: i64 = row.required(1)?;
-                let title: String = row.required(2)?;
-                let slug: String = row.required(3)?;
-                let category: Option<String> = row.optional(4)?;
-                let metadata: Option<JsonB> = row.optional(5)?;
-                let in_container = !container.is_empty()
-                    && name::is_inside(
-                        &container,
-                        [project.name.as_str(), category.as_deref().unwrap_or_default()],
-                        &slug,
-                        metadata.as_ref().map(|metadata| &metadata.0),
-                    );
-                let found = names.get(&id);
-                Ok(found.map(|found| (id, found.strength(self.query, &title, in_container))))
+                let id = statement::document_id(row)?;
+                let page = Page {
+                    project: group.name_of(id.project),
+                    title: row.required(3)?,
+                    slug: row.required(4)?,
+                    category: row.optional(5)?,
+                    description: row.optional::<String>(6)?.unwrap_or_default(),
+                    metadata: row.optional::<JsonB>(7)?.map(|metadata| metadata.0),
+                    age_days: row.optional(8)?,
+                    ..Page::default()
+                };
+                Ok((id, page))
             },
         )?;
-        Ok(strengths.into_iter().flatten().collect())
+        Ok(pages.into_iter().filter(|(id, _)| documents.contains(id)).collect())
     }
 }
 
-/// What the legs found in one project.
+/// What the legs found in a group of projects.
 struct Legs {
     evidence: Evidence,
-    names: Map<i64, NameMatch>,
-    corpus: rank::Corpus,
-    weights: Weights,
+    /// The best section of each document that the keyword leg found.
+    best: Vec<ChunkId>,
+    names: Map<DocumentId, NameMatch>,
+    /// Documents with a name that is near to the query.
+    near: Set<DocumentId>,
+    vectors: VectorTable,
 }
 
 impl Legs {
     /// Every document that a leg found.
-    fn documents(&self) -> Set<i64> {
+    fn documents(&self) -> Set<DocumentId> {
         let similar = self.evidence.similarity.keys();
         let chunks = similar.chain(self.evidence.terms.keys()).map(|id| id.document);
-        chunks.chain(self.names.keys().copied()).collect()
+        chunks.chain(self.bearers()).collect()
     }
 
-    /// Drops what the caller does not see.
-    fn keep(&mut self, visible: &Set<i64>) {
-        self.evidence.retain(visible);
-        self.names.retain(|document, _| visible.contains(document));
+    fn bearers(&self) -> impl Iterator<Item = DocumentId> {
+        self.names.keys().chain(&self.near).copied()
+    }
+
+    /// The first sections of documents that were found by a name.
+    fn summaries(&self) -> impl Iterator<Item = ChunkId> {
+        self.bearers().map(|document| ChunkId { document, chunk: 0 })
+    }
+
+    /// Drops other documents than these.
+    fn keep(&mut self, documents: &Set<DocumentId>) {
+        self.evidence.retain(documents);
+        self.best.retain(|id| documents.contains(&id.document));
+        self.names.retain(|document, _| documents.contains(document));
+        self.near.retain(|document| documents.contains(document));
+    }
+
+    /// Sections of these documents whose similarity counts and is not known.
+    fn unmeasured(&self, documents: &Set<DocumentId>) -> Vec<ChunkId> {
+        let wanted: Set<ChunkId> = self
+            .best
+            .iter()
+            .copied()
+            .chain(self.summaries())
+            .filter(|id| documents.contains(&id.document) && !self.evidence.similarity.contains_key(id))
+            .collect();
+        wanted.into_iter().collect()
+    }
+
+    /// Lifts the pages that were found by a name, and returns them.
+    fn lift(&self, group: &Group<'_>, pages: &mut Map<DocumentId, Page>) -> Vec<DocumentId> {
+        let typed = group.typed().unwrap_or_default();
+        let mut named = Vec::new();
+        for document in self.bearers() {
+            let Some(page) = pages.get_mut(&document) else {
+                continue;
+            };
+            match self.names.get(&document) {
+                Some(found) => page.bears(found.kind, &group.forms[found.form], &group.understanding, &group.containers),
+                None => page.near_name = page.nearness(&typed),
+            }
+            named.push(document);
+        }
+        named
     }
 }
 
 /// Keeps the documents with the best sections, at most `window`, with all their sections that were
 /// read, and returns the best section of each.
-fn keep_best(evidence: &mut Evidence, lexical: &Lexical<'_>, weights: &Weights, window: i64) -> Vec<ChunkId> {
-    let mut best: Map<i64, (f32, ChunkId)> = Map::default();
+fn keep_best(evidence: &mut Evidence, corpora: &Corpora, weights: &Weights, window: i64) -> Vec<ChunkId> {
+    let mut best: Map<DocumentId, (f32, ChunkId)> = Map::default();
     for (&id, terms) in &evidence.terms {
-        let score = chunk_lexical(terms, &lexical.corpus, &weights.bm25);
+        let corpus = corpora.get(&id.document.project);
+        let score = corpus.map_or(0.0, |corpus| chunk_lexical(terms, corpus, &weights.bm25));
         let known = best.entry(id.document).or_insert((score, id));
         if (score, known.1) > (known.0, id) {
             *known = (score, id);
@@ -282,7 +361,7 @@ fn keep_best(evidence: &mut Evidence, lexical: &Lexical<'_>, weights: &Weights, 
     let mut order: Vec<(f32, ChunkId)> = best.into_values().collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     order.truncate(usize::try_from(window).unwrap_or(usize::MAX));
-    let kept: Set<i64> = order.iter().map(|(_, id)| id.document).collect();
+    let kept: Set<DocumentId> = order.iter().map(|(_, id)| id.document).collect();
     evidence.terms.retain(|id, _| kept.contains(&id.document));
     order.into_iter().map(|(_, id)| id).collect()
 }

@@ -1,8 +1,10 @@
 //! What one call of a search asks for: arguments, `config` and settings in one place.
 
 use docsearch_core::bm25::Bm25;
-use docsearch_core::delivery::Thresholds;
+use docsearch_core::delivery::{Dedup, Thresholds};
 use docsearch_core::rank::Weights;
+use docsearch_core::understanding::Class;
+use docsearch_core::weight::{HybridWeights, RuleWeights};
 use pgrx::JsonB;
 use serde_json::{Map, Value};
 
@@ -15,28 +17,6 @@ const MAX_RESULTS: i64 = 1000;
 /// Keys of `config` that are not settings.
 const CALL_KEYS: [&str; 6] = ["limit", "max_results", "offset", "min_score", "dedup", "transform"];
 
-/// How further sections of a document that was already found are treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dedup {
-    /// The best section of each document; free places go to further sections.
-    Document,
-    /// Every section is a result of its own.
-    None,
-}
-
-impl Dedup {
-    fn parse(name: &str) -> Result<Self> {
-        match name {
-            "document" => Ok(Self::Document),
-            "none" => Ok(Self::None),
-            _ => Err(invalid(
-                format!("unknown dedup mode \"{name}\""),
-                "Use document or none.",
-            )),
-        }
-    }
-}
-
 /// A call's arguments after `config` and the settings have been applied.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchConfig {
@@ -44,7 +24,9 @@ pub(crate) struct SearchConfig {
     pub(crate) offset: usize,
     pub(crate) min_score: f32,
     pub(crate) dedup: Dedup,
-    pub(crate) weights: Weights,
+    pub(crate) dedup_similarity: f32,
+    weights: Weights,
+    pub(crate) rules: RuleWeights,
     pub(crate) part_weight: f32,
     pub(crate) candidates: i64,
     pub(crate) keyword_budget: i64,
@@ -87,9 +69,11 @@ impl SearchConfig {
             max_results: usize::try_from(max_results).unwrap_or(usize::MAX),
             offset: usize::try_from(offset).unwrap_or(usize::MAX),
             min_score: min_score as f32,
-            dedup: Dedup::parse(overrides.text("dedup")?.unwrap_or(dedup))?,
+            dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
+            dedup_similarity: real(&settings::DEDUP_SIMILARITY)?,
+            rules: overrides.rules()?,
             weights: Weights {
-                hybrid: real(&settings::HYBRID_WEIGHT)?,
+                hybrid: 0.0,
                 document_share: real(&settings::DOCUMENT_SHARE)?,
                 background: 0.0,
                 bm25: Bm25 {
@@ -113,10 +97,18 @@ impl SearchConfig {
         })
     }
 
+    /// The mix of the legs for a class of queries; without the model's background.
+    pub(crate) fn weights(&self, class: Class) -> Weights {
+        Weights {
+            hybrid: self.rules.hybrid.of(class),
+            ..self.weights
+        }
+    }
+
     /// Sections that the dense leg brings, of a window that the keyword leg filled with so many
     /// documents: its share of the score, or what is free.
-    pub(crate) fn nearest(&self, window: i64, documents: usize) -> i64 {
-        let share = (window as f64 * f64::from(self.weights.hybrid)).ceil() as i64;
+    pub(crate) fn nearest(&self, hybrid: f32, window: i64, documents: usize) -> i64 {
+        let share = (window as f64 * f64::from(hybrid)).ceil() as i64;
         let free = window.saturating_sub(i64::try_from(documents).unwrap_or(i64::MAX));
         share.max(free).max(2 * self.wanted() as i64)
     }
@@ -176,6 +168,48 @@ impl Overrides {
         }
     }
 
+    /// What each rule counts.
+    fn rules(&self) -> Result<RuleWeights> {
+        let real = |setting: &Real| self.real(setting);
+        let hybrid = real(&settings::HYBRID_WEIGHT)?;
+        Ok(RuleWeights {
+            hybrid: if hybrid < 0.0 {
+                HybridWeights {
+                    identifier: real(&settings::HYBRID_WEIGHT_IDENTIFIER)?,
+                    in_pattern: real(&settings::HYBRID_WEIGHT_IN_PATTERN)?,
+                    question: real(&settings::HYBRID_WEIGHT_QUESTION)?,
+                    words: real(&settings::HYBRID_WEIGHT_WORDS)?,
+                    generic: real(&settings::HYBRID_WEIGHT_GENERIC)?,
+                }
+            } else {
+                HybridWeights::same(hybrid)
+            },
+            in_pattern: real(&settings::BOOST_IN_PATTERN)?,
+            framework: real(&settings::BOOST_FRAMEWORK)?,
+            filename_exact: real(&settings::BOOST_FILENAME_EXACT)?,
+            filename_all_words: real(&settings::BOOST_FILENAME_ALL_WORDS)?,
+            api_name: real(&settings::BOOST_API_NAME)?,
+            generic_term: real(&settings::BOOST_GENERIC_TERM)?,
+            action_name: real(&settings::BOOST_ACTION_NAME)?,
+            action_description: real(&settings::BOOST_ACTION_DESCRIPTION)?,
+            object_name: real(&settings::BOOST_OBJECT_NAME)?,
+            object_description: real(&settings::BOOST_OBJECT_DESCRIPTION)?,
+            synonym_factor: real(&settings::SYNONYM_FACTOR)?,
+            diminishing: real(&settings::DIMINISHING_FACTOR)?,
+            minimum_term_length: usize::try_from(self.int(&settings::MINIMUM_TERM_LENGTH)?).unwrap_or(0),
+            category_context: real(&settings::BOOST_CATEGORY_CONTEXT)?,
+            platform: real(&settings::BOOST_PLATFORM)?,
+            phrase: real(&settings::BOOST_PHRASE)?,
+            recency: real(&settings::BOOST_RECENCY)?,
+            recency_half_life: real(&settings::RECENCY_HALF_LIFE)?,
+            intent_conflict: real(&settings::PENALTY_INTENT_CONFLICT)?,
+            elsewhere: real(&settings::PENALTY_ELSEWHERE)?,
+            decay_slope: real(&settings::DECAY_SLOPE)?,
+            decay_floor: real(&settings::DECAY_FLOOR)?,
+            max_boost: real(&settings::MAX_BOOST)?,
+        })
+    }
+
     fn real(&self, setting: &Real) -> Result<f32> {
         let key = name(setting.name);
         let value = self.number(&key)?.unwrap_or_else(|| setting.guc.get());
@@ -200,6 +234,15 @@ impl Overrides {
             ))
         }
     }
+}
+
+fn parse_dedup(name: &str) -> Result<Dedup> {
+    Dedup::parse(name).ok_or_else(|| {
+        invalid(
+            format!("unknown dedup mode \"{name}\""),
+            "Use document, none or similar.",
+        )
+    })
 }
 
 fn out_of_bounds<T: std::fmt::Display>(key: &str, value: T, min: T, max: T) -> pgrx::pg_sys::panic::ErrorReport {

@@ -2,6 +2,7 @@
 
 use docsearch_core::delivery::CHARS_PER_TOKEN;
 use docsearch_core::markdown;
+use docsearch_core::rank::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
@@ -170,6 +171,7 @@ impl<'a> Shape<'a> {
 }
 
 struct Loaded {
+    id: DocumentId,
     project: String,
     slug: String,
     title: String,
@@ -203,6 +205,22 @@ fn load(given: &str, project: Option<&str>, shape: &Shape<'_>) -> Result<String>
     }
 }
 
+/// The document that a slug or a reference names.
+pub(crate) fn identify(given: &str, project: Option<&str>) -> Result<DocumentId> {
+    if project.is_none() && !schema::exists() {
+        return Err(crate::owner::no_tables());
+    }
+    let found = match lookup(given, project)? {
+        found if found.is_empty() => lookup(given.split('#').next().unwrap_or(given), project)?,
+        found => found,
+    };
+    match found.as_slice() {
+        [] => Err(unknown(given, project)?),
+        [one] => Ok(one.id),
+        _ => Err(ambiguous(given, &found)),
+    }
+}
+
 /// Documents whose slug this is, or else whose reference `project/slug` it is.
 fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
     let exact = read("d.slug = $1 AND ($2::text IS NULL OR p.name = $2)", slug, project)?;
@@ -220,7 +238,7 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
 fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
     statement::rows(
         &format!(
-            "SELECT p.name, d.slug, d.title, d.category, d.source_urls,
+            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.source_urls,
                     to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.summary, d.body
              FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name"
@@ -228,14 +246,15 @@ fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded
         &[DatumWithOid::from(slug), DatumWithOid::from(project)],
         |row| {
             Ok(Loaded {
-                project: row.required(1)?,
-                slug: row.required(2)?,
-                title: row.required(3)?,
-                category: row.optional(4)?,
-                source_urls: row.required(5)?,
-                updated: row.required(6)?,
-                summary: row.optional(7)?,
-                body: row.required(8)?,
+                id: statement::document_id(row)?,
+                project: row.required(3)?,
+                slug: row.required(4)?,
+                title: row.required(5)?,
+                category: row.optional(6)?,
+                source_urls: row.required(7)?,
+                updated: row.required(8)?,
+                summary: row.optional(9)?,
+                body: row.required(10)?,
             })
         },
     )

@@ -14,9 +14,9 @@ use pgrx::prelude::*;
 
 use crate::document_input::{DocumentInput, digest};
 use crate::owner::AsOwner;
-use crate::project::Project;
+use crate::project::{Project, Projects};
 use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
-use crate::statistics::{Delta, Totals, chunk_frequencies};
+use crate::statistics::{ChunkFrequencies, Delta, Totals};
 use crate::tsvector::TsVectorBytes;
 use crate::{lexical, model, statement, subtransaction, vectors};
 
@@ -200,7 +200,7 @@ impl<'a> Indexer<'a> {
             vector_schema: vectors::schema()?,
             digest,
             limits,
-            totals: Totals::read(project.id)?,
+            totals: Totals::read(&Projects::new([project]))?.remove(&project.id).unwrap_or_default(),
             tokenizer,
             model,
         })
@@ -385,12 +385,13 @@ impl<'a> Indexer<'a> {
         let words: Vec<&str> = candidates.iter().map(|candidate| candidate.word.as_str()).collect();
         let lexemes = lexical::lexemes(&self.project.text_config, &kinds, &words)?;
         let _owner = AsOwner::enter()?;
-        let frequencies = chunk_frequencies(self.project.id, lexemes.iter().flatten().cloned().collect())?;
+        let projects = Projects::new([self.project]);
+        let frequencies = ChunkFrequencies::read(&projects, lexemes.iter().flatten().cloned().collect())?;
         let idf: Vec<f32> = lexemes
             .iter()
             .map(|lexemes| {
-                let frequency = lexemes.first().and_then(|lexeme| frequencies.get(lexeme));
-                docsearch_core::bm25::idf(self.totals.chunks, frequency.copied().unwrap_or(0.0))
+                let frequency = lexemes.first().map_or(0.0, |lexeme| frequencies.sum(lexeme));
+                docsearch_core::bm25::idf(self.totals.chunks, frequency)
             })
             .collect();
         Ok(keyword::select(
@@ -584,6 +585,31 @@ impl<'a> Indexer<'a> {
                 DatumWithOid::from(id),
                 DatumWithOid::from(keys),
                 DatumWithOid::from(kinds),
+            ],
+        )?;
+        self.write_containers(input)
+    }
+
+    /// Rows that are there already are left alone, so that two loads never wait for each other.
+    fn write_containers(&self, input: &DocumentInput) -> Result<()> {
+        let (keys, names): (Vec<String>, Vec<String>) =
+            name::containers(input.category.as_deref(), input.metadata.as_ref())
+                .into_iter()
+                .map(|container| (name::key(container), container.to_owned()))
+                .filter(|(key, _)| !key.is_empty())
+                .unzip();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        statement::execute(
+            "INSERT INTO docsearch.container (project_id, key, name)
+             SELECT DISTINCT ON (c.key) $1, c.key, c.name FROM unnest($2::text[], $3::text[]) AS c(key, name)
+             WHERE NOT EXISTS (SELECT FROM docsearch.container known
+                               WHERE known.project_id = $1 AND known.key = c.key COLLATE \"C\")",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(keys),
+                DatumWithOid::from(names),
             ],
         )
     }

@@ -2,24 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use docsearch_core::bm25::{Frequencies, idf};
-use docsearch_core::query::{self, Query, Term};
-use docsearch_core::rank::{ChunkId, ChunkTerms, Corpus, Map, TermWeight};
+use docsearch_core::bm25::{Frequencies, Lexeme, idf};
+use docsearch_core::query::{self, Term};
+use docsearch_core::rank::{ChunkId, ChunkTerms, Corpora, Corpus, DocumentId, Map, Set, TermWeight};
+use docsearch_core::rule::Rules;
 use docsearch_core::tsvector::TsVector;
+use docsearch_core::understanding::Understanding;
 use pgrx::datum::DatumWithOid;
 
+use crate::project::Projects;
 use crate::report::{Result, internal};
 use crate::statement::{self, Row};
-use crate::statistics::{Totals, chunk_frequencies};
+use crate::statistics::{ChunkFrequencies, Totals};
 use crate::tsvector::TsVectorBytes;
 
 /// Where a filter or policies list documents, so many times the keyword budget are read: words
 /// say less there of how many sections are left to read.
 const LISTED_BUDGET: i64 = 8;
 
-/// The terms of a query under a text search configuration.
-pub(crate) fn terms(query: &Query, text_config: &str, part_weight: f32) -> Result<Vec<Term>> {
-    let tokens = query.terms();
+/// The terms of a text under a text search configuration.
+pub(crate) fn terms(
+    text: &str,
+    understood: Option<&Understanding>,
+    rules: &Rules,
+    text_config: &str,
+    part_weight: f32,
+) -> Result<Vec<Term>> {
+    let tokens = query::query_tokens(text, understood, rules);
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     let kinds: Vec<i32> = tokens.iter().map(|token| token.kind as i32).collect();
     let lexemes = lexemes(text_config, &kinds, &words)?;
@@ -46,51 +55,74 @@ pub(crate) fn lexemes(text_config: &str, kinds: &[i32], words: &[&str]) -> Resul
     Ok(found)
 }
 
-/// A query's terms with the statistics of one project.
+/// A query's terms with the statistics of the projects.
 pub(crate) struct Lexical<'a> {
-    project: i64,
-    /// The lexemes that occur in the project, ascending, with the numbers of their terms.
-    lexemes: Vec<(&'a str, usize)>,
-    frequencies: BTreeMap<String, f64>,
+    projects: &'a Projects,
+    /// How many terms there are.
+    terms: usize,
+    /// The lexemes that occur, ascending.
+    lexemes: Vec<Lexeme<'a>>,
+    /// In how many chunks of the projects together.
+    frequencies: BTreeMap<&'a str, f64>,
     sections_per_document: f64,
+    /// Whether no document has one of the query's words as it is written.
+    pub(crate) lacks_a_word: bool,
     /// What scores are measured against.
-    pub(crate) corpus: Corpus,
+    pub(crate) corpora: Corpora,
 }
 
 impl<'a> Lexical<'a> {
-    /// Reads the statistics. Runs as the owner.
-    pub(crate) fn prepare(project: i64, totals: Totals, terms: &'a [Term]) -> Result<Self> {
-        let lexemes: Vec<String> = terms.iter().flat_map(|term| term.lexemes.iter().cloned()).collect();
-        let frequencies = chunk_frequencies(project, lexemes)?;
-        let frequency = |lexeme: &String| frequencies.get(lexeme).copied().unwrap_or(0.0);
-        let weights = terms
-            .iter()
-            .map(|term| {
-                let sum: f64 = term.lexemes.iter().map(frequency).sum();
-                TermWeight {
-                    idf: idf(totals.chunks, sum) * term.weight,
-                }
-            })
-            .collect();
-        let corpus = Corpus {
-            terms: weights,
+    pub(crate) fn new(
+        projects: &'a Projects,
+        totals: &Map<i64, Totals>,
+        terms: &'a [Term],
+        frequencies: &ChunkFrequencies,
+    ) -> Self {
+        let corpus = |totals: &Totals, project: i64| Corpus {
+            terms: terms
+                .iter()
+                .map(|term| {
+                    let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.of(project, lexeme)).sum();
+                    let stand_ins = term.stand_ins.iter().map(|(lexeme, _)| frequencies.of(project, lexeme));
+                    let sum = if own > 0.0 { own } else { stand_ins.sum() };
+                    TermWeight {
+                        idf: idf(totals.chunks, sum) * term.weight,
+                    }
+                })
+                .collect(),
             average_chunk: totals.average_chunk(),
             average_document: totals.average_document(),
         };
-        let mut lexemes: Vec<(&str, usize)> = terms
-            .iter()
-            .enumerate()
-            .flat_map(|(number, term)| term.lexemes.iter().map(move |lexeme| (lexeme.as_str(), number)))
-            .filter(|&(lexeme, _)| frequencies.get(lexeme).is_some_and(|&count| count > 0.0))
-            .collect();
-        lexemes.sort_unstable();
-        Ok(Self {
-            project,
+        let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
+        let mut sums = BTreeMap::new();
+        for (number, term) in terms.iter().enumerate() {
+            for (text, closeness) in term.looked_up() {
+                let sum = frequencies.sum(text);
+                if sum > 0.0 {
+                    lexemes.push(Lexeme {
+                        text,
+                        term: number,
+                        closeness,
+                    });
+                    sums.insert(text, sum);
+                }
+            }
+        }
+        lexemes.sort_by(|a, b| (a.text, a.term).cmp(&(b.text, b.term)));
+        let documents: f64 = totals.values().map(|totals| totals.documents).sum();
+        let chunks: f64 = totals.values().map(|totals| totals.chunks).sum();
+        Self {
+            projects,
+            terms: terms.len(),
             lexemes,
-            frequencies,
-            sections_per_document: totals.chunks / totals.documents.max(1.0),
-            corpus,
-        })
+            frequencies: sums,
+            lacks_a_word: terms.iter().any(|term| {
+                let known = |lexeme: &String| frequencies.sum(lexeme) > 0.0;
+                term.whole && !term.lexemes.iter().any(known)
+            }),
+            sections_per_document: chunks / documents.max(1.0),
+            corpora: totals.iter().map(|(&project, totals)| (project, corpus(totals, project))).collect(),
+        }
     }
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
@@ -122,18 +154,23 @@ impl<'a> Lexical<'a> {
             return Ok(Map::default());
         }
         let mut args = vec![
-            DatumWithOid::from(self.project),
+            self.projects.argument(),
             DatumWithOid::from(query::any_of(lexemes)),
             DatumWithOid::from(limit),
         ];
         if !condition.is_empty() {
             args.push(DatumWithOid::from(documents.to_vec()));
         }
+        let projects = if documents.is_empty() {
+            self.projects.check("c")
+        } else {
+            self.projects.condition("c")
+        };
         let rows = statement::rows(
             &format!(
-                "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+                "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
                  FROM docsearch.chunk c
-                 WHERE c.project_id = $1 AND (c.terms @@ $2::tsquery) {condition} LIMIT $3"
+                 WHERE {projects} AND (c.terms @@ $2::tsquery) {condition} LIMIT $3"
             ),
             &args,
             |row| self.read(row),
@@ -143,30 +180,40 @@ impl<'a> Lexical<'a> {
 
     /// The terms of certain sections. Runs as the owner.
     pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
-        let (documents, numbers): (Vec<i64>, Vec<i32>) = chunks.iter().map(|id| (id.document, id.chunk)).unzip();
         let rows = statement::rows(
-            "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
-             FROM unnest($2::bigint[], $3::int[]) AS wanted(document_id, chunk_no)
-             JOIN docsearch.chunk c ON c.project_id = $1
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
+             JOIN docsearch.chunk c ON c.project_id = wanted.project_id
               AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
-            &[
-                DatumWithOid::from(self.project),
-                DatumWithOid::from(documents),
-                DatumWithOid::from(numbers),
-            ],
+            &statement::chunk_arguments(chunks),
             |row| self.read(row),
         )?;
         Ok(rows.into_iter().collect())
     }
 
+    /// Those of the documents that have none of the lexemes. Runs as the owner.
+    pub(crate) fn without(&self, documents: &Set<DocumentId>, lexemes: &[String]) -> Result<Set<DocumentId>> {
+        let with: Set<DocumentId> = statement::rows(
+            &format!(
+                "SELECT DISTINCT c.project_id, c.document_id FROM docsearch.chunk c
+                 WHERE {} AND c.document_id = ANY ($2) AND c.terms @@ $3::tsquery",
+                self.projects.condition("c")
+            ),
+            &[
+                self.projects.argument(),
+                DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
+                DatumWithOid::from(query::any_of(lexemes.iter().map(String::as_str))),
+            ],
+            statement::document_id,
+        )?
+        .into_iter()
+        .collect();
+        Ok(documents.difference(&with).copied().collect())
+    }
+
     /// Lexemes to look up: rarest first while their sections fit the budget, at least one.
     fn within_budget(&self, budget: i64) -> Vec<&str> {
-        let mut known: Vec<(&String, f64)> = self
-            .frequencies
-            .iter()
-            .map(|(lexeme, &count)| (lexeme, count))
-            .collect();
-        known.retain(|&(_, count)| count > 0.0);
+        let mut known: Vec<(&str, f64)> = self.frequencies.iter().map(|(&lexeme, &count)| (lexeme, count)).collect();
         known.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(b.0)));
         let mut sum = 0.0;
         known
@@ -176,23 +223,20 @@ impl<'a> Lexical<'a> {
                 sum += count;
                 first || sum <= budget as f64
             })
-            .map(|(lexeme, _)| lexeme.as_str())
+            .map(|(lexeme, _)| lexeme)
             .collect()
     }
 
     fn read(&self, row: &Row) -> Result<(ChunkId, ChunkTerms)> {
-        let id = ChunkId {
-            document: row.required(1)?,
-            chunk: row.required(2)?,
-        };
-        let bytes: TsVectorBytes = row.required(5)?;
+        let id = statement::chunk_id(row)?;
+        let bytes: TsVectorBytes = row.required(6)?;
         let vector = TsVector::new(bytes.as_bytes()).ok_or_else(|| internal("broken tsvector"))?;
         Ok((
             id,
             ChunkTerms {
-                length: row.required::<i32>(3)? as f32,
-                document_length: row.required::<i32>(4)? as f32,
-                frequencies: Frequencies::of_terms(self.corpus.terms.len(), &self.lexemes, &vector),
+                length: row.required::<i32>(4)? as f32,
+                document_length: row.required::<i32>(5)? as f32,
+                frequencies: Frequencies::of_terms(self.terms, &self.lexemes, &vector),
             },
         ))
     }

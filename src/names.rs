@@ -1,61 +1,55 @@
-//! The leg of names: pages that bear the very name a query asks for.
+//! The leg of names: pages that bear a name a query asks for, or one near to it.
 
-use docsearch_core::name::{self, NameKind};
-use docsearch_core::query::Query;
-use docsearch_core::rank::{Map, name_strength};
+use docsearch_core::name::NameKind;
+use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::understanding::{NameForm, NameRole};
 use pgrx::datum::DatumWithOid;
 
+use crate::project::Projects;
 use crate::report::Result;
 use crate::{catalog, statement};
 
 /// Most documents that one name may bring; a name that many pages bear tells little.
 const MAX_BEARERS: i64 = 200;
+/// Most documents that each way of being near may bring.
+const MAX_NEAR: i64 = 100;
+/// Longest text, in characters of its key, that is taken for a name half typed or mistyped.
+const MAX_NEAR_CHARS: usize = 64;
 
-/// A document that bears a name of the query.
-#[derive(Clone, Debug)]
+/// The best name by which a query asks for a document.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct NameMatch {
     pub(crate) kind: NameKind,
-    /// The query says `X in Y`, and the name is X.
-    pub(crate) of_symbol: bool,
+    /// Place among the forms that were looked up.
+    pub(crate) form: usize,
 }
 
-/// Documents of a project that bear the query, or X of "X in Y", as a name. Runs as the owner.
-pub(crate) fn matches(project: i64, query: &Query) -> Result<Map<i64, NameMatch>> {
-    let whole = name::key(&query.text);
-    let symbol = query.symbol.as_deref().map(name::key).unwrap_or_default();
-    let keys: Vec<String> = [&whole, &symbol]
-        .into_iter()
-        .filter(|key| !key.is_empty())
-        .cloned()
-        .collect();
+/// Documents that bear one of the names. Runs as the owner.
+pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<DocumentId, NameMatch>> {
+    let keys: Vec<String> = forms.iter().map(|form| form.key.clone()).collect();
     let rows = statement::rows(
-        "SELECT n.document_id, n.key, n.kind FROM docsearch.document_name n
-         WHERE n.project_id = $1 AND n.key = ANY ($2) LIMIT $3",
+        &format!(
+            "SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
+             WHERE {} AND n.key = ANY ($2) LIMIT $3",
+            projects.condition("n")
+        ),
         &[
-            DatumWithOid::from(project),
+            projects.argument(),
             DatumWithOid::from(keys),
             DatumWithOid::from(MAX_BEARERS),
         ],
-        |row| {
-            Ok((
-                row.required::<i64>(1)?,
-                row.required::<String>(2)?,
-                row.required::<String>(3)?,
-            ))
-        },
+        |row| Ok((statement::document_id(row)?, row.required::<String>(3)?, row.required::<String>(4)?)),
     )?;
-    let mut found: Map<i64, NameMatch> = Map::default();
+    let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in rows {
-        let Some(kind) = NameKind::parse(&kind) else {
+        let form = forms.iter().position(|form| form.key == key);
+        let (Some(kind), Some(form)) = (NameKind::parse(&kind), form) else {
             continue;
         };
-        let this = NameMatch {
-            kind,
-            of_symbol: key != whole,
-        };
-        let rank = |found: &NameMatch| (found.of_symbol, found.kind);
+        // The forms stand in the order of what they say.
+        let this = NameMatch { kind, form };
         match found.get(&document) {
-            Some(known) if rank(known) <= rank(&this) => {}
+            Some(known) if (known.form, known.kind) <= (form, kind) => {}
             _ => {
                 found.insert(document, this);
             }
@@ -64,17 +58,54 @@ pub(crate) fn matches(project: i64, query: &Query) -> Result<Map<i64, NameMatch>
     Ok(found)
 }
 
-impl NameMatch {
-    /// How much the match lifts the document, see [`name_strength`].
-    pub(crate) fn strength(&self, query: &Query, title: &str, in_container: bool) -> f32 {
-        let asked = if self.of_symbol {
-            query.symbol.as_deref()
-        } else {
-            Some(query.text.as_str())
-        };
-        let as_written = asked == Some(title) || asked == name::symbol(title);
-        name_strength(self.kind, as_written, !self.of_symbol || in_container)
+/// Whether one of the matches is what the query asks for, and not only mentions.
+pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
+    let mentioned = [NameRole::Mention, NameRole::Qualifier];
+    matches.values().any(|found| !mentioned.contains(&forms[found.form].role))
+}
+
+/// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words
+/// begin with its letters. `typed` is a key. Runs as the owner.
+pub(crate) fn near(projects: &Projects, typed: &str) -> Result<Set<DocumentId>> {
+    let length = typed.chars().count();
+    let letters = typed.chars().all(char::is_alphanumeric);
+    if !(3..=MAX_NEAR_CHARS).contains(&length) || !letters {
+        return Ok(Set::default());
     }
+    let trigram = trigram_schema()?;
+    let first: String = typed.chars().take(1).collect();
+    let spread: String = typed.chars().flat_map(|letter| [letter, '%']).collect();
+    let condition = projects.condition("n");
+    let found = statement::rows(
+        &format!(
+            "(SELECT n.project_id, n.document_id FROM docsearch.document_name n
+              WHERE {condition} AND n.key >= $2 AND n.key < $3 LIMIT $7)
+             UNION ALL
+             (SELECT n.project_id, n.document_id FROM docsearch.document_name n
+              WHERE {condition} AND n.key OPERATOR({trigram}.%) $2
+                AND length(n.key) BETWEEN length($2) - 2 AND length($2) + 2
+              ORDER BY {trigram}.similarity(n.key, $2) DESC LIMIT $7)
+             UNION ALL
+             (SELECT n.project_id, n.document_id FROM docsearch.document_name n
+              WHERE {condition} AND n.key >= $4 AND n.key < $5 AND n.key LIKE $6 AND n.kind <> 'path' LIMIT $7)"
+        ),
+        &[
+            projects.argument(),
+            DatumWithOid::from(typed),
+            DatumWithOid::from(after(typed)),
+            DatumWithOid::from(first.as_str()),
+            DatumWithOid::from(after(&first)),
+            DatumWithOid::from(spread),
+            DatumWithOid::from(MAX_NEAR),
+        ],
+        statement::document_id,
+    )?;
+    Ok(found.into_iter().collect())
+}
+
+/// The end of the texts that begin with a prefix, in collation "C".
+pub(crate) fn after(prefix: &str) -> String {
+    format!("{prefix}{}", char::MAX)
 }
 
 /// The schema of pg_trgm, quoted.

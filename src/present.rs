@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
 use docsearch_core::markdown;
 use docsearch_core::query::Term;
-use docsearch_core::rank::ChunkId;
+use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_core::score::Step;
 use docsearch_core::snippet::{Match, snippet};
 use docsearch_core::tsvector::{TsVector, Weight};
 use pgrx::datum::DatumWithOid;
 
 use crate::config::SearchConfig;
+use crate::group::Group;
 use crate::owner::AsOwner;
 use crate::project::Project;
 use crate::report::Result;
-use crate::search::Analysed;
 use crate::statement;
 use crate::tsvector::TsVectorBytes;
 
@@ -28,9 +29,7 @@ pub(crate) enum Shown {
 }
 
 /// A result before its texts are read.
-pub(crate) struct Ranked {
-    /// Place in the projects that were searched.
-    pub(crate) project: usize,
+pub(crate) struct Presented {
     pub(crate) chunk: ChunkId,
     pub(crate) score: f32,
     pub(crate) similarity: Option<f32>,
@@ -38,40 +37,44 @@ pub(crate) struct Ranked {
     pub(crate) additional: bool,
     /// Sections of the document to show with their scores, best first; none for rows.
     pub(crate) sections: Vec<(ChunkId, f32)>,
+    /// How the document came to its score, if that is shown.
+    pub(crate) steps: Option<Vec<Step>>,
 }
 
 /// Reads what is shown of the chosen results.
 pub(crate) fn present(
     projects: &[Project],
-    analysed: &Analysed,
-    chosen: Vec<Ranked>,
+    groups: &[Group<'_>],
+    chosen: Vec<Presented>,
     config: &SearchConfig,
 ) -> Result<Vec<SearchResult>> {
-    let mut chunks: BTreeMap<usize, Vec<ChunkId>> = BTreeMap::new();
+    let mut chunks: BTreeMap<i64, Vec<ChunkId>> = BTreeMap::new();
     for result in &chosen {
-        let wanted = chunks.entry(result.project).or_default();
+        let wanted = chunks.entry(result.chunk.document.project).or_default();
         wanted.push(result.chunk);
         let further = result.sections.iter().map(|(chunk, _)| *chunk);
         wanted.extend(further.filter(|chunk| *chunk != result.chunk));
     }
     let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
-    for (&place, chunks) in &chunks {
-        let project = &projects[place];
-        let terms = analysed.get(&project.text_config).map_or(&[][..], Vec::as_slice);
+    for project in projects {
+        let Some(chunks) = chunks.get(&project.id) else {
+            continue;
+        };
+        let group = groups.iter().find(|group| group.projects.ids().contains(&project.id));
+        let terms = group.map_or(&[][..], |group| &group.terms);
         let seen = shown_documents(project, chunks)?;
         let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
-        sections.insert(place, shown_sections(project, visible, terms, config.snippet_length)?);
-        documents.insert(place, seen);
+        sections.extend(shown_sections(visible, terms, config.snippet_length)?);
+        documents.extend(seen);
     }
     let results = chosen.into_iter().filter_map(|result| {
-        let document = documents.get(&result.project)?.get(&result.chunk.document)?;
-        let sections = sections.get(&result.project)?;
+        let document = documents.get(&result.chunk.document)?;
         let section = sections.get(&result.chunk).cloned().unwrap_or_default();
         let matches = result.sections.iter();
         let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
         Some(SearchResult {
             rank: 0,
-            project: projects[result.project].name.clone(),
+            project: document.project.clone(),
             slug: document.slug.clone(),
             title: document.title.clone(),
             section: section.path,
@@ -83,14 +86,14 @@ pub(crate) fn present(
             keyword_score: result.keyword_score,
             confidence: Confidence::of(result.score, &config.thresholds),
             snippet: section.snippet,
-            document_id: result.chunk.document,
+            document_id: result.chunk.document.document,
             chunk_no: result.chunk.chunk,
             chunk_count: document.chunk_count,
             additional_chunk: result.additional,
             load_tokens: document.load_tokens,
             updated_at: Some(document.updated_at.clone()),
             section_matches: matches.map(|(section, score)| section.as_match(score)).collect(),
-            breakdown: None,
+            breakdown: result.steps,
         })
     });
     let mut results: Vec<SearchResult> = results.collect();
@@ -101,6 +104,7 @@ pub(crate) fn present(
 }
 
 struct ShownDocument {
+    project: String,
     slug: String,
     title: String,
     category: Option<String>,
@@ -111,14 +115,14 @@ struct ShownDocument {
 }
 
 /// The documents of the sections that the caller sees.
-fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<i64, ShownDocument>> {
+fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, ShownDocument>> {
     let rows = statement::rows(
         "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
                 octet_length(d.body), to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
         &[
             DatumWithOid::from(project.id),
-            DatumWithOid::from(chunks.iter().map(|chunk| chunk.document).collect::<Vec<i64>>()),
+            DatumWithOid::from(chunks.iter().map(|chunk| chunk.document.document).collect::<Vec<i64>>()),
         ],
         |row| {
             let slug: String = row.required(2)?;
@@ -128,6 +132,7 @@ fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<i64,
                 .map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
             let bytes = usize::try_from(row.required::<i32>(7)?).unwrap_or_default();
             let document = ShownDocument {
+                project: project.name.clone(),
                 title: row.required(3)?,
                 category: row.optional(4)?,
                 url: row.optional::<String>(5)?.or(root),
@@ -136,7 +141,11 @@ fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<i64,
                 updated_at: row.required(8)?,
                 slug,
             };
-            Ok((row.required(1)?, document))
+            let id = DocumentId {
+                project: project.id,
+                document: row.required(1)?,
+            };
+            Ok((id, document))
         },
     )?;
     Ok(rows.into_iter().collect())
@@ -162,38 +171,28 @@ impl ShownSection {
 
 /// Heading path and snippet of sections whose documents the caller sees.
 fn shown_sections<'a>(
-    project: &Project,
     chunks: impl Iterator<Item = &'a ChunkId>,
     terms: &[Term],
     length: usize,
 ) -> Result<HashMap<ChunkId, ShownSection>> {
-    let (documents, numbers): (Vec<i64>, Vec<i32>) = chunks.map(|id| (id.document, id.chunk)).unzip();
     let _owner = AsOwner::enter()?;
     let rows = statement::rows(
-        "SELECT c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
-         FROM unnest($2::bigint[], $3::int[]) AS wanted(document_id, chunk_no)
-         JOIN docsearch.chunk c ON c.project_id = $1
+        "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
+         FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
+         JOIN docsearch.chunk c ON c.project_id = wanted.project_id
           AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
-        &[
-            DatumWithOid::from(project.id),
-            DatumWithOid::from(documents),
-            DatumWithOid::from(numbers),
-        ],
+        &statement::chunk_arguments(chunks),
         |row| {
-            let chunk = ChunkId {
-                document: row.required(1)?,
-                chunk: row.required(2)?,
-            };
-            let path: Vec<String> = row.required(3)?;
-            let body: String = row.required(5)?;
-            let bytes: TsVectorBytes = row.required(6)?;
+            let path: Vec<String> = row.required(4)?;
+            let body: String = row.required(6)?;
+            let bytes: TsVectorBytes = row.required(7)?;
             let matches = body_matches(bytes.as_bytes(), terms);
             let section = ShownSection {
                 path: path.join(" > "),
-                anchor: row.required(4)?,
+                anchor: row.required(5)?,
                 snippet: snippet(&markdown::plain_text(&body), &matches, length),
             };
-            Ok((chunk, section))
+            Ok((statement::chunk_id(row)?, section))
         },
     )?;
     Ok(rows.into_iter().collect())
@@ -208,7 +207,7 @@ fn body_matches(terms_of_chunk: &[u8], terms: &[Term]) -> Vec<Match> {
     for (term, wanted) in terms.iter().enumerate() {
         // Longer words are rarer: good enough to choose a window.
         let weight = wanted.weight * wanted.lexemes.first().map_or(0, String::len) as f32;
-        for lexeme in &wanted.lexemes {
+        for (lexeme, _) in wanted.looked_up() {
             let body = vector.positions(lexeme).filter(|&(_, weight)| weight == Weight::D);
             matches.extend(body.map(|(position, _)| Match { position, term, weight }));
         }

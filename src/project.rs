@@ -98,6 +98,43 @@ pub(crate) struct Project {
     pub(crate) one_vector: bool,
 }
 
+/// Projects in a statement, as its first parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Projects(Vec<i64>);
+
+impl Projects {
+    pub(crate) fn new<'a>(projects: impl IntoIterator<Item = &'a Project>) -> Self {
+        Self(projects.into_iter().map(|project| project.id).collect())
+    }
+
+    pub(crate) fn ids(&self) -> &[i64] {
+        &self.0
+    }
+
+    /// That a row of `table` belongs to one of them.
+    pub(crate) fn condition(&self, table: &str) -> String {
+        match self.0.as_slice() {
+            [_] => format!("{table}.project_id = $1"),
+            _ => format!("{table}.project_id = ANY ($1)"),
+        }
+    }
+
+    /// The same for an index that other conditions lead: of several projects, rows are checked.
+    pub(crate) fn check(&self, table: &str) -> String {
+        match self.0.as_slice() {
+            [_] => self.condition(table),
+            _ => format!("({}) IS TRUE", self.condition(table)),
+        }
+    }
+
+    pub(crate) fn argument(&self) -> DatumWithOid<'static> {
+        match self.0.as_slice() {
+            [one] => DatumWithOid::from(*one),
+            several => DatumWithOid::from(several.to_vec()),
+        }
+    }
+}
+
 /// The projects that a search is about: the one named, or all.
 pub(crate) fn selected(name: Option<&str>) -> Result<Vec<Project>> {
     if let Some(name) = name {

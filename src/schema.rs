@@ -4,10 +4,25 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::report::{Result, error_with_hint};
-use crate::{catalog, statement};
+use crate::{catalog, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [&str; 1] = [include_str!("../sql/schema/0001.sql")];
+const VERSIONS: [Version; 2] = [
+    Version {
+        sql: include_str!("../sql/schema/0001.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../sql/schema/0002.sql"),
+        then: rules::seed,
+    },
+];
+
+/// What leads to a version: statements, and what they cannot say.
+struct Version {
+    sql: &'static str,
+    then: fn() -> Result<()>,
+}
 
 #[pg_schema]
 mod docsearch {
@@ -29,7 +44,8 @@ mod docsearch {
         let role = pgrx::spi::quote_identifier(role);
         Spi::run(&format!(
             "GRANT USAGE ON SCHEMA docsearch TO {role};
-             GRANT SELECT ON docsearch.model, docsearch.project, docsearch.document, docsearch.schema_version TO {role}"
+             GRANT SELECT ON docsearch.model, docsearch.project, docsearch.document, docsearch.schema_version, {} TO {role}",
+            rules::TABLES.map(|table| format!("docsearch.{}", table.to_string_lossy())).join(", ")
         ))
         .map_err(crate::report::internal)?;
         if write {
@@ -73,8 +89,9 @@ pub(crate) fn migrate() -> Result<i32> {
         )?;
         // SAFETY: what the first call has committed is looked up afresh.
         unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
-        for (number, sql) in VERSIONS.iter().enumerate().skip(version()?) {
-            Spi::run(sql).map_err(crate::report::internal)?;
+        for (number, version) in VERSIONS.iter().enumerate().skip(version()?) {
+            Spi::run(version.sql).map_err(crate::report::internal)?;
+            (version.then)()?;
             let number = i32::try_from(number + 1).map_err(crate::report::internal)?;
             statement::execute(
                 "INSERT INTO docsearch.schema_version (version) VALUES ($1)",

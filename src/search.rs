@@ -4,31 +4,34 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Instant;
 
-use docsearch_core::delivery::{Answer, Confidence, Notice, above_threshold};
+use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice, above_threshold};
 use docsearch_core::filter::{Filter, FilterError};
-use docsearch_core::place::KnownNames;
-use docsearch_core::query::{MAX_QUERY_CHARS, Query, Term};
-use docsearch_core::rank::{ChunkId, ScoredChunk, ScoredDocument};
-use docsearch_core::rule::Rules;
-use docsearch_core::understanding::{Class, Understanding};
+use docsearch_core::query::{MAX_QUERY_CHARS, Query};
+use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
+use docsearch_core::rerank::Ranked;
+use docsearch_core::score::Step;
+use docsearch_core::understanding::Class;
 use pgrx::JsonB;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde_json::Value;
 
-use crate::candidates::Search;
-use crate::config::{Dedup, SearchConfig};
-use crate::present::{Ranked, Shown, present};
+use crate::candidates::{Found, Search};
+use crate::config::SearchConfig;
+use crate::group::Group;
+use crate::owner::AsOwner;
+use crate::present::{Presented, Shown, present};
 use crate::project::{self, Project};
 use crate::report::{Result, internal, invalid};
-use crate::{lexical, model};
-
-thread_local! {
-    static RULES: Rules = Rules::english();
-}
+use crate::vectors::VectorTable;
+use crate::{model, rules, suggest};
 
 /// Sections of a result's document that are shown beside it, at most.
 const SECTION_MATCHES: usize = 5;
+/// Sections that are compared with each other for one result, with dedup `similar`.
+const COMPARED: usize = 8;
+/// Suggestions with a poor answer, at most.
+const SUGGESTIONS: usize = 3;
 /// A section matches, too, if its base score is at least this share of the best section's.
 const SECTION_SHARE: f32 = 0.5;
 
@@ -122,10 +125,56 @@ pub(crate) struct Arguments<'a> {
     pub(crate) config: Option<JsonB>,
 }
 
-impl Arguments<'_> {
+impl<'a> Arguments<'a> {
     /// Searches, and reads as much of the results as will be shown.
     pub(crate) fn answer(self, shown: Shown) -> Result<Answer> {
         let begun = Instant::now();
+        let request = self.resolve()?;
+        let explained = match shown {
+            Shown::Rows => 0,
+            Shown::Sections => request.config.wanted(),
+        };
+        let mut search = request.run(explained, None)?;
+        let chosen = search.choose(&request.config, shown)?;
+        let presenting = Instant::now();
+        let results = present(&request.projects, &search.groups, chosen, &request.config)?;
+        let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1000.0;
+        let timings = [
+            ("embed_ms", search.embed_ms),
+            ("rank_ms", search.rank_ms),
+            ("present_ms", milliseconds(presenting)),
+            ("total_ms", milliseconds(begun)),
+        ];
+        // Without a project there is nothing to understand the query for.
+        let asked = search.groups.first();
+        let mut answer = Answer {
+            query: request.query.text.clone(),
+            executed_query: request.query.text.clone(),
+            understood: match (shown, asked) {
+                (Shown::Sections, Some(group)) => serde_json::to_value(&group.understanding).map_err(internal)?,
+                _ => Value::Null,
+            },
+            results,
+            notices: search.notices,
+            tips: Vec::new(),
+            suggestions: Vec::new(),
+            confidence: Confidence::Low,
+            candidates: search.candidates,
+            grade: None,
+            timings: timings.map(|(stage, ms)| (stage.to_owned(), ms)).into(),
+            offset: request.config.offset,
+        };
+        let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
+        let tips: Vec<String> = rules::current()?.general().tables().tips.values().cloned().collect();
+        answer.conclude(lone_generic_term, &tips);
+        if shown == Shown::Sections && answer.confidence == Confidence::Low {
+            answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
+        }
+        Ok(answer)
+    }
+
+    /// Checks the arguments.
+    pub(crate) fn resolve(self) -> Result<Request<'a>> {
         let config = SearchConfig::resolve(
             self.max_results.unwrap_or(5),
             self.min_score.unwrap_or(0.0),
@@ -138,50 +187,196 @@ impl Arguments<'_> {
                 "Give a name, some words or a question.",
             )
         })?;
-        let filter = parse_filter(self.filter)?;
-        let projects = project::selected(self.project)?;
-        let search = Search {
-            query: &query,
+        Ok(Request {
+            query,
             category: self.category,
-            filter: &filter,
-            config: &config,
-        };
-        let mut stages = Stages::default();
-        let (ranked, analysed) = stages.rank(&search, &projects, shown)?;
-        let chosen = choose(ranked, &config, &mut stages.notices);
-        let presenting = Instant::now();
-        let results = present(&projects, &analysed, chosen, &config)?;
-        let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1000.0;
-        let timings = [
-            ("embed_ms", stages.embed_ms),
-            ("rank_ms", stages.rank_ms),
-            ("present_ms", milliseconds(presenting)),
-            ("total_ms", milliseconds(begun)),
-        ];
-        RULES.with(|rules| {
-            let understood = Understanding::read(&query.text, rules, &KnownNames::default());
-            let mut answer = Answer {
-                query: query.text.clone(),
-                executed_query: query.text.clone(),
-                understood: match shown {
-                    Shown::Rows => Value::Null,
-                    Shown::Sections => serde_json::to_value(&understood).map_err(internal)?,
-                },
-                results,
-                notices: stages.notices,
-                tips: Vec::new(),
-                suggestions: Vec::new(),
-                confidence: Confidence::Low,
-                candidates: stages.candidates,
-                grade: None,
-                timings: timings.map(|(stage, ms)| (stage.to_owned(), ms)).into(),
-                offset: config.offset,
-            };
-            let tips: Vec<String> = rules.tables().tips.values().cloned().collect();
-            answer.conclude(understood.class == Class::Generic, &tips);
-            Ok(answer)
+            filter: parse_filter(self.filter)?,
+            projects: project::selected(self.project)?,
+            config,
         })
     }
+}
+
+/// What is asked for, checked.
+pub(crate) struct Request<'a> {
+    pub(crate) query: Query,
+    category: Option<&'a str>,
+    filter: Filter,
+    pub(crate) projects: Vec<Project>,
+    pub(crate) config: SearchConfig,
+}
+
+impl Request<'_> {
+    /// Ranks documents, and explains the best of them and `focus`, which is ranked in any case.
+    pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
+        let rules = rules::current()?;
+        let mut ran = Ran {
+            groups: Group::all(&self.projects, &self.query, &rules, &self.config)?,
+            ..Ran::default()
+        };
+        if self.query.truncated {
+            ran.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
+        }
+        let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
+        for group in &mut ran.groups {
+            let embedding = match embeddings.entry(group.model.id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(entry) => {
+                    let begun = Instant::now();
+                    let embedding = embed(group, &mut ran.notices)?;
+                    ran.embed_ms += begun.elapsed().as_secs_f64() * 1000.0;
+                    entry.insert(embedding)
+                }
+            };
+            let begun = Instant::now();
+            let search = Search {
+                category: self.category,
+                filter: &self.filter,
+                config: &self.config,
+                explained,
+                focus: focus.filter(|focus| group.projects.ids().contains(&focus.project)),
+            };
+            let Found {
+                ranked,
+                steps,
+                candidates,
+            } = search.rank(group, embedding.as_deref())?;
+            ran.candidates += candidates;
+            ran.steps.extend(steps);
+            ran.ranked.extend(ranked);
+            ran.rank_ms += begun.elapsed().as_secs_f64() * 1000.0;
+        }
+        Ok(ran)
+    }
+}
+
+/// A search that was run.
+#[derive(Default)]
+pub(crate) struct Ran<'a> {
+    pub(crate) groups: Vec<Group<'a>>,
+    pub(crate) ranked: Vec<Ranked>,
+    pub(crate) steps: Map<DocumentId, Vec<Step>>,
+    notices: Vec<Notice>,
+    candidates: usize,
+    embed_ms: f64,
+    rank_ms: f64,
+}
+
+impl Ran<'_> {
+    /// Chooses the sections that are shown, in order.
+    fn choose(&mut self, config: &SearchConfig, shown: Shown) -> Result<Vec<Presented>> {
+        let most = match shown {
+            Shown::Rows => 0,
+            Shown::Sections => SECTION_MATCHES,
+        };
+        let mut sections: Vec<(usize, Presented)> = Vec::new();
+        for ranked in std::mem::take(&mut self.ranked) {
+            let steps = self.steps.remove(&ranked.document.document);
+            sections.extend(presented(ranked, config.wanted(), most, steps).into_iter().enumerate());
+        }
+        sections.sort_by(|(a_place, a), (b_place, b)| {
+            b.score
+                .total_cmp(&a.score)
+                .then(a_place.cmp(b_place))
+                .then(a.chunk.cmp(&b.chunk))
+        });
+        let vectors = match config.dedup {
+            Dedup::Similar => self.vectors(sections.iter().take(COMPARED * config.wanted()).map(|(_, found)| found.chunk))?,
+            Dedup::Document | Dedup::None => Map::default(),
+        };
+        let dedup = Deduplication {
+            mode: config.dedup,
+            max_similarity: config.dedup_similarity,
+            limit: config.wanted(),
+        };
+        let chosen = dedup.choose(
+            sections.into_iter().map(|(_, section)| section),
+            |section| section.chunk.document,
+            |a, b| Some(cosine(vectors.get(&a.chunk)?, vectors.get(&b.chunk)?)),
+        );
+        let chosen = chosen.into_iter().map(|kept| Presented {
+            additional: kept.additional,
+            ..kept.chunk
+        });
+        let (mut chosen, notice) = above_threshold(chosen.collect(), config.min_score, |section: &Presented| section.score);
+        self.notices.extend(notice);
+        chosen.drain(..config.offset.min(chosen.len()));
+        Ok(chosen)
+    }
+
+    fn vectors(&self, chunks: impl Iterator<Item = ChunkId>) -> Result<Map<ChunkId, Vec<f32>>> {
+        let chunks: Vec<ChunkId> = chunks.collect();
+        let _owner = AsOwner::enter()?;
+        let mut vectors = Map::default();
+        for group in &self.groups {
+            let own = chunks.iter().filter(|id| group.projects.ids().contains(&id.document.project));
+            let own: Vec<ChunkId> = own.copied().collect();
+            vectors.extend(VectorTable::of(group.model)?.vectors(&own)?);
+        }
+        Ok(vectors)
+    }
+}
+
+/// The query's vector; without a model the search goes on with keywords, and says so.
+fn embed(group: &Group<'_>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
+    let embedded = model::of_row(group.model).and_then(|model| {
+        model
+            .embed_query(&group.understanding.topic)
+            .map_err(|failure| crate::report::inference(&failure))
+    });
+    match embedded {
+        Ok(vector) => Ok(Some(vector)),
+        Err(problem) => {
+            // SAFETY: asks about the current user.
+            let detailed = unsafe { pg_sys::superuser() };
+            let reason = if detailed {
+                problem.message().to_owned()
+            } else {
+                format!("model \"{}\" cannot be used", group.model.name)
+            };
+            notices.push(Notice::vector_unavailable(&reason));
+            Ok(None)
+        }
+    }
+}
+
+/// The sections of a document that may become results, best first.
+fn presented(ranked: Ranked, wanted: usize, most: usize, steps: Option<Vec<Step>>) -> Vec<Presented> {
+    let Ranked { document, score } = ranked;
+    let best = document.chunks.first();
+    let best_base = best.map_or(0.0, |best| best.base);
+    let section_score = |chunk: &ScoredChunk| {
+        // A section never stands before its document's best one.
+        let share = if best_base > 0.0 { chunk.base / best_base } else { 0.0 };
+        (score * share).min(score)
+    };
+    let enough = best_base * SECTION_SHARE;
+    let matching = document.chunks.iter().take_while(|chunk| chunk.base >= enough);
+    let first = Presented {
+        chunk: ChunkId {
+            document: document.document,
+            chunk: best.map_or(0, |best| best.id.chunk),
+        },
+        score,
+        similarity: document.similarity,
+        keyword_score: document.lexical,
+        additional: false,
+        sections: matching
+            .take(most)
+            .map(|chunk| (chunk.id, section_score(chunk)))
+            .collect(),
+        steps,
+    };
+    let rest = document.chunks.iter().skip(1).take(wanted).map(|chunk| Presented {
+        chunk: chunk.id,
+        score: section_score(chunk),
+        similarity: chunk.similarity,
+        keyword_score: chunk.lexical,
+        additional: false,
+        sections: Vec::new(),
+        steps: None,
+    });
+    std::iter::once(first).chain(rest).collect()
 }
 
 /// All notices in one text.
@@ -202,132 +397,4 @@ fn parse_filter(filter: Option<JsonB>) -> Result<Filter> {
              {\"from\": value, \"to\": value}; category, version, kind, after and before are fields of the document.",
         )
     })
-}
-
-/// The terms of a query by text search configuration.
-pub(crate) type Analysed = HashMap<String, Vec<Term>>;
-
-/// What a search notes on its way.
-#[derive(Default)]
-struct Stages {
-    notices: Vec<Notice>,
-    candidates: usize,
-    embed_ms: f64,
-    rank_ms: f64,
-}
-
-impl Stages {
-    fn rank(&mut self, search: &Search<'_>, projects: &[Project], shown: Shown) -> Result<(Vec<Ranked>, Analysed)> {
-        if search.query.truncated {
-            self.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
-        }
-        let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
-        let mut analysed = Analysed::new();
-        let mut ranked = Vec::new();
-        for (place, project) in projects.iter().enumerate() {
-            if let Entry::Vacant(entry) = embeddings.entry(project.model.id) {
-                let begun = Instant::now();
-                entry.insert(embed(search.query, project, &mut self.notices)?);
-                self.embed_ms += begun.elapsed().as_secs_f64() * 1000.0;
-            }
-            let begun = Instant::now();
-            if !analysed.contains_key(project.text_config.as_str()) {
-                let terms = lexical::terms(search.query, &project.text_config, search.config.part_weight)?;
-                analysed.insert(project.text_config.clone(), terms);
-            }
-            let embedding = embeddings.get(&project.model.id).and_then(Option::as_deref);
-            let documents = search.rank(project, &analysed[&project.text_config], embedding)?;
-            self.candidates += documents.len();
-            ranked.extend(results(place, documents, search.config, shown));
-            self.rank_ms += begun.elapsed().as_secs_f64() * 1000.0;
-        }
-        Ok((ranked, analysed))
-    }
-}
-
-/// The query's vector; without a model the search goes on with keywords, and says so.
-fn embed(query: &Query, project: &Project, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
-    let row = &project.model;
-    let embedded = model::of_row(row).and_then(|model| {
-        model
-            .embed_query(&query.text)
-            .map_err(|failure| crate::report::inference(&failure))
-    });
-    match embedded {
-        Ok(vector) => Ok(Some(vector)),
-        Err(problem) => {
-            // SAFETY: asks about the current user.
-            let detailed = unsafe { pg_sys::superuser() };
-            let reason = if detailed {
-                problem.message().to_owned()
-            } else {
-                format!("model \"{}\" cannot be used", row.name)
-            };
-            notices.push(Notice::vector_unavailable(&reason));
-            Ok(None)
-        }
-    }
-}
-
-/// The sections of one project's documents that may become results.
-fn results(project: usize, documents: Vec<ScoredDocument>, config: &SearchConfig, shown: Shown) -> Vec<Ranked> {
-    let most = match shown {
-        Shown::Rows => 0,
-        Shown::Sections => SECTION_MATCHES,
-    };
-    let mut results = Vec::new();
-    for document in documents {
-        let best = document.chunks.first();
-        let chunk = best.map_or(0, |chunk| chunk.id.chunk);
-        let enough = best.map_or(0.0, |best| best.base * SECTION_SHARE);
-        let matching = document.chunks.iter().take_while(|chunk| chunk.base >= enough);
-        results.push(Ranked {
-            project,
-            chunk: ChunkId {
-                document: document.document,
-                chunk,
-            },
-            score: document.score,
-            similarity: document.similarity,
-            keyword_score: document.lexical,
-            additional: false,
-            sections: matching
-                .take(most)
-                .map(|chunk| (chunk.id, section_score(&document, chunk)))
-                .collect(),
-        });
-        let rest = document.chunks.iter().skip(1).take(config.wanted());
-        results.extend(rest.map(|chunk| Ranked {
-            project,
-            chunk: chunk.id,
-            score: section_score(&document, chunk),
-            similarity: chunk.similarity,
-            keyword_score: chunk.lexical,
-            additional: config.dedup == Dedup::Document,
-            sections: Vec::new(),
-        }));
-    }
-    results
-}
-
-/// The score of a section: it never stands before its document's best one.
-fn section_score(document: &ScoredDocument, chunk: &ScoredChunk) -> f32 {
-    let best = document.chunks.first().map_or(0.0, |best| best.base);
-    let share = if best > 0.0 { chunk.base / best } else { 0.0 };
-    (document.score * share).min(document.score)
-}
-
-/// Orders and cuts: with dedup, further sections only fill places that documents leave free.
-fn choose(mut ranked: Vec<Ranked>, config: &SearchConfig, notices: &mut Vec<Notice>) -> Vec<Ranked> {
-    ranked.sort_by(|a, b| {
-        a.additional
-            .cmp(&b.additional)
-            .then(b.score.total_cmp(&a.score))
-            .then(a.chunk.cmp(&b.chunk))
-    });
-    ranked.truncate(config.wanted());
-    let (mut ranked, notice) = above_threshold(ranked, config.min_score, |result| result.score);
-    notices.extend(notice);
-    ranked.drain(..config.offset.min(ranked.len()));
-    ranked
 }

@@ -49,8 +49,18 @@ macro_rules! ints {
 }
 
 reals! {
-    HYBRID_WEIGHT c"hybrid_weight" = 0.5 in 0.0..1.0:
-        c"Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone.";
+    HYBRID_WEIGHT c"hybrid_weight" = -1.0 in -1.0..1.0:
+        c"Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.";
+    HYBRID_WEIGHT_IDENTIFIER c"hybrid_weight_identifier" = 0.2 in 0.0..1.0:
+        c"Share of the dense score where the query is a name of code.";
+    HYBRID_WEIGHT_IN_PATTERN c"hybrid_weight_in_pattern" = 0.4 in 0.0..1.0:
+        c"Share of the dense score where the query is X in Y, and Y is known.";
+    HYBRID_WEIGHT_QUESTION c"hybrid_weight_question" = 0.5 in 0.0..1.0:
+        c"Share of the dense score where the query is a question.";
+    HYBRID_WEIGHT_WORDS c"hybrid_weight_words" = 0.5 in 0.0..1.0:
+        c"Share of the dense score where the query is some words.";
+    HYBRID_WEIGHT_GENERIC c"hybrid_weight_generic" = 0.2 in 0.0..1.0:
+        c"Share of the dense score where the query is a generic term alone.";
     DOCUMENT_SHARE c"document_share" = 0.5 in 0.0..1.0:
         c"Share of the document as a whole in the keyword score; the rest is its best section.";
     BM25_K1 c"bm25_k1" = 1.2 in 0.0..10.0:
@@ -66,6 +76,52 @@ reals! {
         c"BM25F: weight of a keyword of the document.";
     PART_WEIGHT c"part_weight" = 0.3 in 0.0..1.0:
         c"How much the parts of an identifier count beside the identifier whole.";
+    BOOST_IN_PATTERN c"boost_in_pattern" = 0.8 in 0.0..1.0:
+        c"Boost of a page that X in Y names: whole if its title is X, less if its path or its words are.";
+    BOOST_FRAMEWORK c"boost_framework" = 0.25 in 0.0..1.0:
+        c"Boost of pages that belong to the Y of X in Y.";
+    BOOST_FILENAME_EXACT c"boost_filename_exact" = 0.5 in 0.0..1.0:
+        c"Boost of a page whose file name is the query.";
+    BOOST_FILENAME_ALL_WORDS c"boost_filename_all_words" = 0.4 in 0.0..1.0:
+        c"Boost of a page that has all words of the query in its name.";
+    BOOST_API_NAME c"boost_api_name" = 0.4 in 0.0..1.0:
+        c"Boost of a page whose name the query is or mentions; three quarters if not as written.";
+    BOOST_GENERIC_TERM c"boost_generic_term" = 1.0 in 0.0..10.0:
+        c"Factor of the boosts in docsearch.generic_term.";
+    BOOST_ACTION_NAME c"boost_action_name" = 0.4 in 0.0..1.0:
+        c"Boost of a page with the query's verb in its name.";
+    BOOST_ACTION_DESCRIPTION c"boost_action_description" = 0.2 in 0.0..1.0:
+        c"Boost of a page with the query's verb in its summary.";
+    BOOST_OBJECT_NAME c"boost_object_name" = 0.2 in 0.0..1.0:
+        c"Boost of a page with another word of a query with a verb in its name.";
+    BOOST_OBJECT_DESCRIPTION c"boost_object_description" = 0.1 in 0.0..1.0:
+        c"Boost of a page with another word of a query with a verb in its summary.";
+    SYNONYM_FACTOR c"synonym_factor" = 1.2 in 0.0..10.0:
+        c"Factor of a verb's boost where a page has a synonym of it.";
+    DIMINISHING_FACTOR c"diminishing_factor" = 0.8 in 0.0..1.0:
+        c"Factor of all boosts of words for each further word found.";
+    BOOST_CATEGORY_CONTEXT c"boost_category_context" = 0.1 in 0.0..1.0:
+        c"Boost of a page whose category a query with a verb names.";
+    BOOST_PLATFORM c"boost_platform" = 0.1 in 0.0..1.0:
+        c"Boost of a page for the platform that the query names.";
+    BOOST_PHRASE c"boost_phrase" = 0.2 in 0.0..1.0:
+        c"Boost of a page with a quoted phrase in its title or summary.";
+    BOOST_RECENCY c"boost_recency" = 0.3 in 0.0..1.0:
+        c"Boost of a new page, where the query asks for what is new.";
+    RECENCY_HALF_LIFE c"recency_half_life" = 90.0 in 1.0..36500.0:
+        c"Days after which the boost of new pages is half.";
+    PENALTY_INTENT_CONFLICT c"penalty_intent_conflict" = 1.0 in 0.0..10.0:
+        c"Factor of the penalties in docsearch.intent_conflict.";
+    PENALTY_ELSEWHERE c"penalty_elsewhere" = 0.25 in 0.0..1.0:
+        c"Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.";
+    DECAY_SLOPE c"decay_slope" = 0.0 in 0.0..10.0:
+        c"Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).";
+    DECAY_FLOOR c"decay_floor" = 0.1 in 0.0..1.0:
+        c"What distant pages keep of their dense score at least.";
+    MAX_BOOST c"max_boost" = 2.0 in 1.0..10.0:
+        c"Greatest factor of all boosts together.";
+    DEDUP_SIMILARITY c"dedup_similarity" = 0.8 in 0.0..1.0:
+        c"With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.";
     CONFIDENCE_HIGH c"confidence_high" = 0.7 in 0.0..1.0:
         c"Least score of a result with high confidence.";
     CONFIDENCE_MEDIUM c"confidence_medium" = 0.35 in 0.0..1.0:
@@ -82,6 +138,8 @@ ints! {
         c"Number of sections that keyword search reads at most: rarest words first.";
     EXACT_SEARCH_LIMIT c"exact_search_limit" = 2000 in 0..10_000_000:
         c"Up to this number of sections vectors are compared one by one and no index is used.";
+    MINIMUM_TERM_LENGTH c"minimum_term_length" = 2 in 0..100:
+        c"Words of so many characters or fewer earn no boost.";
     SNIPPET_LENGTH c"snippet_length" = 240 in 20..10_000:
         c"Length of snippets, in characters.";
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
+use docsearch_core::rank::{ChunkId, DocumentId};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -77,6 +78,37 @@ pub(crate) fn change<T>(
 /// Runs a statement for what it changes.
 pub(crate) fn execute(sql: &str, args: &[DatumWithOid<'_>]) -> Result<()> {
     change(sql, args, |_| Ok(())).map(|_| ())
+}
+
+/// A document in the first two columns of a row.
+pub(crate) fn document_id(row: &Row) -> Result<DocumentId> {
+    Ok(DocumentId {
+        project: row.required(1)?,
+        document: row.required(2)?,
+    })
+}
+
+/// A chunk in the first three columns of a row.
+pub(crate) fn chunk_id(row: &Row) -> Result<ChunkId> {
+    Ok(ChunkId {
+        document: document_id(row)?,
+        chunk: row.required(3)?,
+    })
+}
+
+/// Chunks as three arrays: projects, documents and numbers.
+pub(crate) fn chunk_arguments<'a>(chunks: impl IntoIterator<Item = &'a ChunkId>) -> [DatumWithOid<'static>; 3] {
+    let (mut projects, mut documents, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for id in chunks {
+        projects.push(id.document.project);
+        documents.push(id.document.document);
+        numbers.push(id.chunk);
+    }
+    [
+        DatumWithOid::from(projects),
+        DatumWithOid::from(documents),
+        DatumWithOid::from(numbers),
+    ]
 }
 
 /// Where the executor sends rows; Postgres sees the first field only.

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use docsearch_core::rank::Map;
 use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::owner::{AsOwner, require_writer};
 use crate::report::{Result, internal};
-use crate::{project, statement};
+use crate::project::{self, Projects};
+use crate::statement;
 
 /// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
 /// than half of the merged ones.
@@ -194,23 +196,27 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Reads the size of a project. Runs as the owner of the tables.
-    pub(crate) fn read(project: i64) -> Result<Self> {
-        let totals = statement::one(
-            "SELECT coalesce(sum(s.documents), 0)::float8, coalesce(sum(s.document_words), 0)::float8,
-                    coalesce(sum(s.chunks), 0)::float8, coalesce(sum(s.chunk_words), 0)::float8
-             FROM docsearch.project_stat s WHERE s.project_id = $1",
-            &[DatumWithOid::from(project)],
+    /// Reads the size of each project. Runs as the owner of the tables.
+    pub(crate) fn read(projects: &Projects) -> Result<Map<i64, Self>> {
+        let totals = statement::rows(
+            &format!(
+                "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
+                        sum(s.chunk_words)::float8
+                 FROM docsearch.project_stat s WHERE {} GROUP BY s.project_id",
+                projects.condition("s")
+            ),
+            &[projects.argument()],
             |row| {
-                Ok(Self {
-                    documents: row.required(1)?,
-                    document_words: row.required(2)?,
-                    chunks: row.required(3)?,
-                    chunk_words: row.required(4)?,
-                })
+                let totals = Self {
+                    documents: row.required(2)?,
+                    document_words: row.required(3)?,
+                    chunks: row.required(4)?,
+                    chunk_words: row.required(5)?,
+                };
+                Ok((row.required::<i64>(1)?, totals))
             },
         )?;
-        Ok(totals.unwrap_or_default())
+        Ok(totals.into_iter().collect())
     }
 
     /// Mean number of words of a document, at least 1.
@@ -224,13 +230,86 @@ impl Totals {
     }
 }
 
-/// In how many chunks of a project each lexeme occurs. Runs as the owner of the tables.
-pub(crate) fn chunk_frequencies(project: i64, lexemes: Vec<String>) -> Result<BTreeMap<String, f64>> {
-    let found = statement::rows(
-        "SELECT s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
-         WHERE s.project_id = $1 AND s.lexeme = ANY ($2) GROUP BY s.lexeme",
-        &[DatumWithOid::from(project), DatumWithOid::from(lexemes)],
-        |row| Ok((row.required::<String>(1)?, row.required::<f64>(2)?)),
-    )?;
-    Ok(found.into_iter().collect())
+/// In how many chunks of each project lexemes occur.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChunkFrequencies(BTreeMap<String, Map<i64, f64>>);
+
+impl ChunkFrequencies {
+    /// Reads them for these lexemes. Runs as the owner of the tables.
+    pub(crate) fn read(projects: &Projects, lexemes: Vec<String>) -> Result<Self> {
+        let mut frequencies = Self::default();
+        frequencies.add(statement::rows(
+            &format!(
+                "SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
+                 WHERE {} AND s.lexeme = ANY ($2) GROUP BY s.project_id, s.lexeme",
+                projects.condition("s")
+            ),
+            &[projects.argument(), DatumWithOid::from(lexemes)],
+            frequency,
+        )?);
+        Ok(frequencies)
+    }
+
+    /// The vocabulary between two texts, in words of so many characters, as in [`Self::read`].
+    pub(crate) fn between(
+        projects: &Projects,
+        (from, to): (&str, &str),
+        length: std::ops::RangeInclusive<i32>,
+    ) -> Result<Self> {
+        let mut frequencies = Self::default();
+        frequencies.add(statement::rows(
+            &format!(
+                "SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
+                 WHERE {} AND s.lexeme >= $2 AND s.lexeme < $3 AND length(s.lexeme) BETWEEN $4 AND $5
+                 GROUP BY s.project_id, s.lexeme",
+                projects.condition("s")
+            ),
+            &[
+                projects.argument(),
+                DatumWithOid::from(from),
+                DatumWithOid::from(to),
+                DatumWithOid::from(*length.start()),
+                DatumWithOid::from(*length.end()),
+            ],
+            frequency,
+        )?);
+        Ok(frequencies)
+    }
+
+    fn add(&mut self, found: Vec<(i64, String, f64)>) {
+        for (project, lexeme, chunks) in found.into_iter().filter(|found| found.2 > 0.0) {
+            self.0.entry(lexeme).or_default().insert(project, chunks);
+        }
+    }
+
+    /// Takes what is known of a lexeme from another.
+    pub(crate) fn take(&mut self, other: &Self, lexeme: &str) {
+        if let Some(known) = other.0.get(lexeme) {
+            self.0.insert(lexeme.to_owned(), known.clone());
+        }
+    }
+
+    /// Takes everything that another knows.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// In how many chunks of a project.
+    pub(crate) fn of(&self, project: i64, lexeme: &str) -> f64 {
+        self.0.get(lexeme).and_then(|known| known.get(&project)).copied().unwrap_or(0.0)
+    }
+
+    /// In how many chunks of all the projects.
+    pub(crate) fn sum(&self, lexeme: &str) -> f64 {
+        self.0.get(lexeme).map_or(0.0, |known| known.values().sum())
+    }
+
+    /// The lexemes that occur.
+    pub(crate) fn lexemes(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+fn frequency(row: &statement::Row) -> Result<(i64, String, f64)> {
+    Ok((row.required(1)?, row.required(2)?, row.required(3)?))
 }

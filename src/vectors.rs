@@ -6,6 +6,7 @@ use pgrx::pg_sys;
 
 use crate::model::ModelRow;
 use crate::owner::LocalSettings;
+use crate::project::Projects;
 use crate::report::Result;
 use crate::{catalog, statement};
 
@@ -44,7 +45,7 @@ impl VectorTable {
     /// given if any are. Runs as the owner.
     pub(crate) fn nearest(
         &self,
-        project: i64,
+        projects: &Projects,
         query: &[f32],
         limit: i64,
         documents: Option<&[i64]>,
@@ -59,10 +60,11 @@ impl VectorTable {
             "AND $4::bigint[] IS NULL"
         };
         let sql = format!(
-            "SELECT v.document_id, v.chunk_no,
+            "SELECT v.project_id, v.document_id, v.chunk_no,
                     v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)
-             FROM {table} v WHERE v.project_id = $1 {among}
-             ORDER BY (v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)){exact} LIMIT $3"
+             FROM {table} v WHERE {} {among}
+             ORDER BY (v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)){exact} LIMIT $3",
+            projects.condition("v")
         );
         let ef_search = limit.clamp(40, MAX_EF_SEARCH).to_string();
         let _settings = match method {
@@ -81,7 +83,7 @@ impl VectorTable {
         let rows = statement::rows(
             &sql,
             &[
-                DatumWithOid::from(project),
+                projects.argument(),
                 DatumWithOid::from(query.to_vec()),
                 DatumWithOid::from(limit),
                 DatumWithOid::from(documents.map(<[i64]>::to_vec)),
@@ -92,36 +94,38 @@ impl VectorTable {
     }
 
     /// The similarity of certain sections. Runs as the owner.
-    pub(crate) fn of_chunks(&self, project: i64, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
+    pub(crate) fn of_chunks(&self, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
         let Self { table, schema } = self;
         let sql = format!(
-            "SELECT v.document_id, v.chunk_no,
-                    v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)
-             FROM unnest($3::bigint[], $4::int[]) AS wanted(document_id, chunk_no)
-             JOIN {table} v ON v.project_id = $1
+            "SELECT v.project_id, v.document_id, v.chunk_no,
+                    v.embedding OPERATOR({schema}.<=>) (SELECT $4::real[]::{schema}.halfvec)
+             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
+             JOIN {table} v ON v.project_id = wanted.project_id
               AND v.document_id = wanted.document_id AND v.chunk_no = wanted.chunk_no"
         );
-        let (documents, numbers): (Vec<i64>, Vec<i32>) = chunks.iter().map(|id| (id.document, id.chunk)).unzip();
-        let rows = statement::rows(
-            &sql,
-            &[
-                DatumWithOid::from(project),
-                DatumWithOid::from(query.to_vec()),
-                DatumWithOid::from(documents),
-                DatumWithOid::from(numbers),
-            ],
-            similarity,
-        )?;
+        let [projects, documents, numbers] = statement::chunk_arguments(chunks);
+        let args = [projects, documents, numbers, DatumWithOid::from(query.to_vec())];
+        Ok(statement::rows(&sql, &args, similarity)?.into_iter().collect())
+    }
+
+    /// The vectors of certain sections. Runs as the owner.
+    pub(crate) fn vectors(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, Vec<f32>>> {
+        let sql = format!(
+            "SELECT v.project_id, v.document_id, v.chunk_no, v.embedding::real[]
+             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
+             JOIN {} v ON v.project_id = wanted.project_id
+              AND v.document_id = wanted.document_id AND v.chunk_no = wanted.chunk_no",
+            self.table
+        );
+        let rows = statement::rows(&sql, &statement::chunk_arguments(chunks), |row| {
+            Ok((statement::chunk_id(row)?, row.required::<Vec<f32>>(4)?))
+        })?;
         Ok(rows.into_iter().collect())
     }
 }
 
 fn similarity(row: &statement::Row) -> Result<(ChunkId, f32)> {
-    let id = ChunkId {
-        document: row.required(1)?,
-        chunk: row.required(2)?,
-    };
-    Ok((id, 1.0 - row.required::<f64>(3)? as f32))
+    Ok((statement::chunk_id(row)?, 1.0 - row.required::<f64>(4)? as f32))
 }
 
 /// pgvector's settings exist once its library is loaded.

@@ -2,6 +2,7 @@
 
 use crate::identifier;
 use crate::name;
+use crate::query::SYNONYM_CLOSENESS;
 use crate::rule::{Intent, Rules};
 use crate::score::{Candidate, DESCRIPTION_BYTES};
 use crate::understanding::{Class, Role, Understanding};
@@ -12,8 +13,6 @@ use crate::word::Word;
 const MAX_TERMS: usize = 32;
 /// Matches that count, strongest first.
 const MAX_MATCHES: usize = 3;
-/// Closeness of a noun's synonym.
-const SYNONYM_CLOSENESS: f32 = 0.8;
 
 /// A query, prepared.
 #[derive(Debug)]
@@ -61,6 +60,7 @@ pub(crate) struct Found<'a> {
     pub(crate) phrase: bool,
     /// Penalty.
     pub(crate) conflict: f32,
+    pub(crate) elsewhere: bool,
 }
 
 /// A document with its names.
@@ -190,17 +190,20 @@ impl<'a> Asked<'a> {
             self.each_word(leaf, |word| self.note(word, &mut closeness));
         }
         let terms = self.understanding.terms.len().min(MAX_TERMS);
-        let all_words = terms > 1
+        let every_word = terms > 0
             && self.understanding.terms.len() == terms
             && closeness[..terms].iter().all(|found| found[0].max(found[1]) > 0.0);
+        let all_words = every_word && terms > 1;
         if title_words > 1 {
             let conflict = |&asked| self.rules.conflict(asked, intents.iter().copied());
             found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
         }
-        found.in_pattern = self.in_pattern(&page, all_words, found.inside);
+        found.in_pattern = self.in_pattern(&page, every_word, found.inside);
+        let elsewhere = self.understanding.known_container && !found.inside;
+        found.elsewhere = elsewhere && !name::containers(None, candidate.metadata).is_empty();
         if self.understanding.class == Class::Generic {
             found.generic = self.generic(&closeness);
-        } else {
+        } else if !elsewhere {
             found.filename_exact = self.is_asked(leaf);
             found.all_words = all_words && !found.filename_exact;
             found.api_name = self.api_name(&page);
@@ -212,6 +215,13 @@ impl<'a> Asked<'a> {
         }
         found.platform = self.is_for_platform(candidate);
         found.phrase = self.has_phrase(candidate);
+        found
+    }
+
+    /// Whether a title has a verb that the rules know.
+    pub(crate) fn names_action(&self, title: &str) -> bool {
+        let mut found = false;
+        self.each_word(title, |word| found |= self.rules.verb(word).is_some());
         found
     }
 
@@ -311,7 +321,6 @@ impl<'a> Asked<'a> {
         self.is_asked(page.candidate.title)
             || self.is_asked(page.leaf)
             || self.is_asked(page.symbol)
-            || page.candidate.aliases.iter().any(|alias| self.is_asked(alias))
     }
 
     fn is_inside(&self, candidate: &Candidate<'_>) -> bool {
@@ -321,7 +330,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    fn in_pattern(&self, page: &Page<'_>, all_words: bool, inside: bool) -> Option<(&'static str, f32)> {
+    fn in_pattern(&self, page: &Page<'_>, every_word: bool, inside: bool) -> Option<(&'static str, f32)> {
         let qualified = self.path.as_ref().is_some_and(|(parent, child)| {
             (name::has_key(page.leaf, child) || name::has_key(page.symbol, child))
                 && page
@@ -336,7 +345,7 @@ impl<'a> Asked<'a> {
             Some(("title", 1.0))
         } else if qualified && placed {
             Some(("path", 0.75))
-        } else if inside && all_words {
+        } else if inside && every_word {
             Some(("container", 0.5))
         } else {
             None

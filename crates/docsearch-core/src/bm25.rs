@@ -68,17 +68,32 @@ pub struct Frequencies {
     pub keyword: f32,
     /// Body.
     pub body: f32,
+    /// How well the closest of the lexemes found stands for the term, 0 to 1: 0 if none was found.
+    pub closeness: f32,
+}
+
+/// A lexeme that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lexeme<'a> {
+    /// The lexeme.
+    pub text: &'a str,
+    /// The number of its term.
+    pub term: usize,
+    /// How well it stands for the term, 0 to 1.
+    pub closeness: f32,
 }
 
 impl Frequencies {
-    /// Counts the lexemes of `count` terms in a chunk's vector. The lexemes come in ascending order,
-    /// each with the number of its term; those of the same term add up.
-    pub fn of_terms(count: usize, lexemes: &[(&str, usize)], vector: &TsVector<'_>) -> Vec<Self> {
+    /// Counts the lexemes of `count` terms in a chunk's vector. The lexemes come in ascending order;
+    /// those of the same term add up.
+    pub fn of_terms(count: usize, lexemes: &[Lexeme<'_>], vector: &TsVector<'_>) -> Vec<Self> {
         let mut found = vec![Self::default(); count];
         let mut from = 0;
-        for &(lexeme, term) in lexemes {
-            for (_, weight) in vector.positions_from(&mut from, lexeme) {
-                *found[term].field_mut(weight) += 1.0;
+        for lexeme in lexemes {
+            let found = &mut found[lexeme.term];
+            for (_, weight) in vector.positions_from(&mut from, lexeme.text) {
+                *found.field_mut(weight) += 1.0;
+                found.closeness = found.closeness.max(lexeme.closeness);
             }
         }
         found
@@ -107,6 +122,7 @@ impl Frequencies {
         self.title = self.title.max(other.title);
         self.keyword = self.keyword.max(other.keyword);
         self.heading += other.heading;
+        self.closeness = self.closeness.max(other.closeness);
         self.body += other.body;
     }
 }

@@ -10,7 +10,8 @@ mod line;
 mod notice;
 mod text;
 
-pub use answer::{Answer, BreakdownStep, SearchResult, SectionMatch, Suggestion};
+pub(crate) use answer::decimal;
+pub use answer::{Answer, SearchResult, SectionMatch};
 pub use budget::{
     Budget, BudgetError, CHARS_PER_TOKEN, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, estimated_tokens,
 };

@@ -15,6 +15,7 @@ pub mod passage;
 pub mod place;
 pub mod query;
 pub mod rank;
+pub mod rerank;
 pub mod rule;
 pub mod score;
 pub mod similarity;

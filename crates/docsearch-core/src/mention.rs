@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::identifier::{self, is_identifier};
+use crate::token::qualified_segments;
 
 /// A name of code in a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,19 @@ pub struct Identifier {
 const QUALIFIERS: [&str; 5] = ["::", "->", ".", "#", "/"];
 
 impl Identifier {
+    /// What the name is qualified by, longest first: `datetime.date` and `datetime` of
+    /// `datetime.date.today`.
+    pub fn qualifiers(&self) -> impl Iterator<Item = &str> {
+        let end = self.text.find(['(', '<', '[']).unwrap_or(self.text.len());
+        let segments = qualified_segments(&self.text[..end]);
+        segments
+            .into_iter()
+            .rev()
+            .skip(1)
+            .map(|segment| &self.text[..segment.end])
+            .filter(|qualifier| !qualifier.is_empty())
+    }
+
     /// Reads one word of a query. `None` if it is not a name of code: numbers, versions, addresses
     /// and words of a language are not.
     pub fn read(word: &str) -> Option<Self> {
@@ -136,6 +150,17 @@ fn has_vowel(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_qualified_name_has_qualifiers() {
+        let of = |text: &str| -> Vec<String> {
+            let identifier = Identifier::read(text).expect("a name of code");
+            identifier.qualifiers().map(str::to_owned).collect()
+        };
+        assert_eq!(of("datetime.date.today()"), ["datetime.date", "datetime"]);
+        assert_eq!(of("std::vector::push_back"), ["std::vector", "std"]);
+        assert_eq!(of("push_back(x.y)"), Vec::<String>::new());
+    }
 
     #[test]
     fn names_of_code_have_many_forms() {

@@ -1,6 +1,6 @@
 //! Names: what a page answers to, and the form in which names are compared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -20,6 +20,9 @@ pub enum NameKind {
     Path,
     /// Another name that the document's metadata gives (`aliases`).
     Alias,
+    /// The name of code without the letters that its library puts before all names: `TableView` of
+    /// `UITableView`.
+    Unprefixed,
 }
 
 impl NameKind {
@@ -31,12 +34,21 @@ impl NameKind {
             Self::Slug => "slug",
             Self::Path => "path",
             Self::Alias => "alias",
+            Self::Unprefixed => "unprefixed",
         }
     }
 
     /// Reads what [`NameKind::as_str`] wrote.
     pub fn parse(kind: &str) -> Option<Self> {
-        [Self::Title, Self::Symbol, Self::Slug, Self::Path, Self::Alias]
+        let kinds = [
+            Self::Title,
+            Self::Symbol,
+            Self::Slug,
+            Self::Path,
+            Self::Alias,
+            Self::Unprefixed,
+        ];
+        kinds
             .into_iter()
             .find(|known| known.as_str() == kind)
     }
@@ -114,18 +126,71 @@ fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The forms of a name that have to bring its page first, without duplicates: as written, in lower
-/// case, split into words, and as written followed by "in" and the project.
-pub fn forms(name: &str, project: &str) -> Vec<String> {
-    let mut forms = vec![
-        name.to_owned(),
-        name.to_lowercase(),
-        split_identifier(name),
-        format!("{name} in {project}"),
-    ];
-    let mut seen = BTreeSet::new();
-    forms.retain(|form| seen.insert(form.clone()));
-    forms
+/// A form of a name that has to bring its page first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Form {
+    /// As written.
+    Written,
+    /// In lower case.
+    Lower,
+    /// Split into words.
+    Split,
+    /// Followed by "in" and the project.
+    InProject,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Form; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
+
+    /// The word for a column `form`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Written => "written",
+            Self::Lower => "lower",
+            Self::Split => "split",
+            Self::InProject => "in_project",
+        }
+    }
+
+    /// A name in this form.
+    pub fn of(self, name: &str, project: &str) -> String {
+        match self {
+            Self::Written => name.to_owned(),
+            Self::Lower => name.to_lowercase(),
+            Self::Split => split_identifier(name),
+            Self::InProject => format!("{name} in {project}"),
+        }
+    }
+}
+
+/// A name of code without a prefix of two or three capitals.
+fn unprefixed(name: &str) -> Option<&str> {
+    let capitals = name.bytes().take_while(u8::is_ascii_uppercase).count();
+    let prefix = capitals.checked_sub(1).filter(|prefix| (2..=3).contains(prefix))?;
+    let follows = name.as_bytes().get(capitals).is_some_and(u8::is_ascii_lowercase);
+    (follows && name.bytes().all(|b| b.is_ascii_alphanumeric())).then(|| &name[prefix..])
+}
+
+/// The names that exactly one page bears: titles, symbols and slug leaves, with the place of the page.
+/// `pages` are titles, slugs and aliases.
+pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&'a str>)>) -> Vec<(usize, String)> {
+    let mut bearers: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
+    for (place, (title, slug, aliases)) in pages.into_iter().enumerate() {
+        let names = written_names(title, slug, aliases);
+        for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| name.kind != NameKind::Unprefixed) {
+            bearers
+                .entry(key)
+                .and_modify(|bearer| *bearer = None)
+                .or_insert(Some((place, kind, text)));
+        }
+    }
+    bearers
+        .into_values()
+        .flatten()
+        .filter(|(_, kind, _)| matches!(kind, NameKind::Title | NameKind::Symbol | NameKind::Slug))
+        .map(|(place, _, text)| (place, text))
+        .collect()
 }
 
 /// The symbol that a title names, if it is more than the symbol: the text before parameters
@@ -165,12 +230,17 @@ pub fn slug_parent(slug: &str) -> Option<&str> {
 
 /// Every name that a page answers to, without duplicates; of equal keys the strongest kind stays.
 pub fn page_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = &'a str>) -> Vec<Name> {
+    let names = written_names(title, slug, aliases);
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = &'a str>) -> Vec<(String, Name)> {
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
     let mut add = |text: &str, kind| {
         let key = key(text);
         if !key.is_empty() && seen.insert(key.clone()) {
-            names.push(Name { key, kind });
+            names.push((text.to_owned(), Name { key, kind }));
         }
     };
     let leaf = slug_leaf(slug);
@@ -193,7 +263,26 @@ pub fn page_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item =
     for alias in aliases {
         add(alias, NameKind::Alias);
     }
+    if let Some(name) = unprefixed(bare) {
+        add(name, NameKind::Unprefixed);
+    }
     names
+}
+
+/// What a page says that it belongs to: the levels of its category, and values of its metadata. Each
+/// name once.
+pub fn containers<'a>(category: Option<&'a str>, metadata: Option<&'a serde_json::Value>) -> BTreeSet<&'a str> {
+    let levels = category.into_iter().flat_map(|category| category.split('/'));
+    let stated = CONTAINER_KEYS.iter().filter_map(|key| metadata?.get(key)).flat_map(|value| match value {
+        serde_json::Value::String(text) => vec![text.as_str()],
+        serde_json::Value::Array(texts) => texts.iter().filter_map(|text| text.as_str()).collect(),
+        _ => Vec::new(),
+    });
+    levels
+        .chain(stated)
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 /// Metadata keys whose value says what a page belongs to.
@@ -277,12 +366,39 @@ mod tests {
 
     #[test]
     fn a_name_has_four_forms() {
-        let forms = forms("UITableView", "uikit");
+        let forms = Form::ALL.map(|form| form.of("UITableView", "uikit"));
         assert_eq!(
             forms,
             ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]
         );
         assert!(forms[..3].iter().all(|form| key(form) == "uitableview"));
+    }
+
+    #[test]
+    fn a_prefix_of_the_library_can_be_left_out() {
+        for (name, expected) in [
+            ("UITableView", Some("TableView")),
+            ("NSURLSession", None),
+            ("URLSession", Some("Session")),
+            ("Button", None),
+            ("HTTP", None),
+            ("UIImage.Configuration", None),
+        ] {
+            assert_eq!(unprefixed(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_two_pages_bear_is_not_unique() {
+        let pages = [
+            ("Button", "controls/button", vec![]),
+            ("Toggle", "controls/toggle", vec!["Switch"]),
+            ("Overview", "controls/switch", vec![]),
+        ];
+        assert_eq!(
+            unique_names(pages),
+            [(0, "Button".to_owned()), (2, "Overview".to_owned()), (1, "Toggle".to_owned())]
+        );
     }
 
     proptest! {

@@ -41,6 +41,7 @@ pub(crate) struct Place {
     pub(crate) container: Option<String>,
     pub(crate) framework: Option<String>,
     pub(crate) implicit: bool,
+    pub(crate) known: bool,
 }
 
 impl Place {
@@ -51,10 +52,18 @@ impl Place {
             let own = known.get(&key).or_else(|| known.get(&name::key(alias?)));
             (own.map(str::to_owned), alias.map(str::to_owned))
         };
-        if let Some((symbol, container)) = in_pattern(topic) {
-            let (own, alias) = canonical(container);
+        let pattern = in_pattern(topic).map(|(symbol, container)| (symbol, container, canonical(container)));
+        // "store this text in a file" says what to do, and not where to look.
+        let is_place = |container: &str, own: &Option<String>, alias: &Option<String>| {
+            let first = container.split(' ').next().unwrap_or_default().to_lowercase();
+            own.is_some() || alias.is_some() || !rules.tables().stop_words.contains(&first)
+        };
+        let pattern = pattern.filter(|(_, container, (own, alias))| is_place(container, own, alias));
+        if let Some((symbol, container, (own, alias))) = pattern {
+            let known = own.is_some();
             let framework = own.or(alias);
             return Self {
+                known,
                 symbol: Some(symbol.to_owned()),
                 container: framework.clone().or_else(|| Some(container.to_owned())),
                 framework,
@@ -76,11 +85,32 @@ impl Place {
                     container: Some(framework.clone()),
                     framework: Some(framework),
                     implicit: true,
+                    known: true,
                 })
             })
             .unwrap_or_default()
     }
 }
+
+/// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.
+pub fn place_keys(text: &str, rules: &Rules) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut places: Vec<String> = in_pattern(text).into_iter().map(|(_, place)| place.to_owned()).collect();
+    if (2..=MAX_IMPLICIT_WORDS + 2).contains(&words.len()) {
+        let windows = (1..=MAX_PHRASE_WORDS).flat_map(|count| words.windows(count));
+        places.extend(windows.map(|window| window.join(" ")));
+    }
+    let mut keys: Vec<String> = places
+        .iter()
+        .map(|place| name::key(place))
+        .flat_map(|key| [rules.framework(&key).map(name::key).unwrap_or_default(), key])
+        .filter(|key| !key.is_empty())
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
 
 pub(crate) fn swap<T>((a, b): (T, T)) -> (T, T) {
     (b, a)

@@ -1,4 +1,4 @@
-//! From the evidence of the legs to an order of documents.
+//! From the evidence of the legs to base scores of documents.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,11 +10,20 @@ pub type Map<K, V> = FxHashMap<K, V>;
 /// A set of such keys.
 pub type Set<K> = FxHashSet<K>;
 
-/// A chunk: the document's id and the number of the chunk in it.
+/// A document: ids are unique in a project only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ChunkId {
+pub struct DocumentId {
+    /// `docsearch.project.id`.
+    pub project: i64,
     /// `docsearch.document.id`.
     pub document: i64,
+}
+
+/// A chunk: the document and the number of the chunk in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId {
+    /// Which document.
+    pub document: DocumentId,
     /// `docsearch.chunk.chunk_no`.
     pub chunk: i32,
 }
@@ -37,7 +46,7 @@ pub struct TermWeight {
     pub idf: f32,
 }
 
-/// Statistics that keyword scores are measured against.
+/// Statistics of one project, which keyword scores are measured against.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     /// One entry for each term of the query.
@@ -47,6 +56,9 @@ pub struct Corpus {
     /// Mean number of words of a document.
     pub average_document: f32,
 }
+
+/// The statistics of each project that is searched.
+pub type Corpora = Map<i64, Corpus>;
 
 /// How the legs are combined. Every number is a setting.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +104,7 @@ pub fn name_strength(kind: NameKind, as_written: bool, in_container: bool) -> f3
         NameKind::Symbol => 0.993,
         NameKind::Slug => 0.992,
         NameKind::Alias => 0.99,
+        NameKind::Unprefixed => 0.985,
     };
     let written = if as_written { 0.004 } else { 0.0 };
     let container = if in_container { 0.0 } else { -0.05 };
@@ -105,13 +118,11 @@ pub struct Evidence {
     pub similarity: Map<ChunkId, f32>,
     /// Terms of chunks.
     pub terms: Map<ChunkId, ChunkTerms>,
-    /// Strength of the name match of documents.
-    pub names: Map<i64, f32>,
 }
 
 impl Evidence {
     /// Drops what is known of other documents than these.
-    pub fn retain(&mut self, documents: &Set<i64>) {
+    pub fn retain(&mut self, documents: &Set<DocumentId>) {
         self.similarity.retain(|id, _| documents.contains(&id.document));
         self.terms.retain(|id, _| documents.contains(&id.document));
     }
@@ -130,11 +141,11 @@ pub struct ScoredChunk {
     pub base: f32,
 }
 
-/// A document with its scores.
+/// A document with its scores, before any rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredDocument {
     /// Which document.
-    pub document: i64,
+    pub document: DocumentId,
     /// Its best cosine similarity.
     pub similarity: Option<f32>,
     /// Rescaled similarity, 0 to 1.
@@ -143,10 +154,6 @@ pub struct ScoredDocument {
     pub lexical: f32,
     /// Base score, 0 to 1.
     pub base: f32,
-    /// Strength of the name match, 0 to 1.
-    pub name: f32,
-    /// Final score, 0 to 1.
-    pub score: f32,
     /// Its chunks among the candidates, best first.
     pub chunks: Vec<ScoredChunk>,
 }
@@ -162,7 +169,7 @@ fn lexical_score<'a>(
     let mut score = 0.0;
     let mut attainable = 0.0;
     for (found, term) in frequencies.zip(&corpus.terms) {
-        score += bm25.term(term.idf, found.weighted(bm25), length, average);
+        score += found.closeness * bm25.term(term.idf, found.weighted(bm25), length, average);
         attainable += bm25.attainable(term.idf);
     }
     if attainable > 0.0 {
@@ -183,10 +190,15 @@ pub fn chunk_lexical(terms: &ChunkTerms, corpus: &Corpus, bm25: &Bm25) -> f32 {
     )
 }
 
-/// Scores the candidates of one project, best first. Ties are broken by the document's id, so that
-/// the same search gives the same order.
-pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<ScoredDocument> {
-    let mut chunks: Map<i64, Vec<ScoredChunk>> = Map::default();
+/// Scores the candidates, best first. `named` are documents that are candidates whether or not one of
+/// their chunks is. Ties are broken by the document's id, so that the same search gives the same order.
+pub fn rank(
+    evidence: &Evidence,
+    named: impl IntoIterator<Item = DocumentId>,
+    corpora: &Corpora,
+    weights: &Weights,
+) -> Vec<ScoredDocument> {
+    let mut chunks: Map<DocumentId, Vec<ScoredChunk>> = Map::default();
     let ids = evidence
         .similarity
         .keys()
@@ -196,7 +208,8 @@ pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<Scor
         let lexical = evidence
             .terms
             .get(&id)
-            .map_or(0.0, |terms| chunk_lexical(terms, corpus, &weights.bm25));
+            .zip(corpora.get(&id.document.project))
+            .map_or(0.0, |(terms, corpus)| chunk_lexical(terms, corpus, &weights.bm25));
         let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, weights.background));
         let base = base_score(dense, lexical, weights.hybrid);
         chunks.entry(id.document).or_default().push(ScoredChunk {
@@ -206,42 +219,22 @@ pub fn rank(evidence: &Evidence, corpus: &Corpus, weights: &Weights) -> Vec<Scor
             base,
         });
     }
-    for &document in evidence.names.keys() {
+    for document in named {
         chunks.entry(document).or_default();
     }
     let mut documents: Vec<ScoredDocument> = chunks
         .into_iter()
-        .map(|(document, chunks)| score_document(document, chunks, evidence, corpus, weights))
+        .map(|(document, chunks)| score_document(document, chunks, evidence, corpora, weights))
         .collect();
-    documents.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.document.cmp(&b.document)));
+    documents.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.document.cmp(&b.document)));
     documents
 }
 
-/// The documents that may be among the first `places` once the similarity of more chunks is known,
-/// if none of those is nearer than the nearest known. (An index over vectors misses some, so what it
-/// did not find can be as near as that: assuming the similarity of the furthest one found cost 2 of
-/// the 476 queries of tldr-commands their answer.) All other documents can be left out, but for
-/// those that a name lifts.
-pub fn contenders(evidence: &Evidence, corpus: &Corpus, weights: &Weights, places: usize) -> Set<i64> {
-    let ranked = rank(evidence, corpus, weights);
-    let nearest = evidence.similarity.values().copied().reduce(f32::max);
-    let gain = weights.hybrid * dense_score(nearest.unwrap_or(1.0), weights.background);
-    let reach = places
-        .checked_sub(1)
-        .and_then(|last| ranked.get(last))
-        .map_or(0.0, |last| last.base);
-    let within_reach = ranked.iter().filter(|document| {
-        let more = if document.similarity.is_none() { gain } else { 0.0 };
-        document.base + more >= reach
-    });
-    within_reach.map(|document| document.document).collect()
-}
-
 fn score_document(
-    document: i64,
+    document: DocumentId,
     mut chunks: Vec<ScoredChunk>,
     evidence: &Evidence,
-    corpus: &Corpus,
+    corpora: &Corpora,
     weights: &Weights,
 ) -> ScoredDocument {
     chunks.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
@@ -250,19 +243,17 @@ fn score_document(
         .filter_map(|chunk| chunk.similarity)
         .max_by(f32::total_cmp);
     let best_chunk = chunks.iter().map(|chunk| chunk.lexical).fold(0.0, f32::max);
-    let whole = document_lexical(&chunks, evidence, corpus, &weights.bm25);
+    let whole = corpora.get(&document.project).map_or(0.0, |corpus| {
+        document_lexical(&chunks, evidence, corpus, &weights.bm25)
+    });
     let lexical = weights.document_share * whole + (1.0 - weights.document_share) * best_chunk;
     let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, weights.background));
-    let base = base_score(dense, lexical, weights.hybrid);
-    let name = evidence.names.get(&document).copied().unwrap_or(0.0);
     ScoredDocument {
         document,
         similarity,
         dense,
         lexical,
-        base,
-        name,
-        score: lift(base, name),
+        base: base_score(dense, lexical, weights.hybrid),
         chunks,
     }
 }
@@ -298,37 +289,30 @@ mod tests {
         },
     };
 
-    fn corpus() -> Corpus {
-        Corpus {
+    fn corpora() -> Corpora {
+        let corpus = Corpus {
             terms: vec![TermWeight { idf: 3.0 }],
             average_chunk: 100.0,
             average_document: 300.0,
-        }
+        };
+        Corpora::from_iter([(1, corpus)])
     }
 
     fn chunk(document: i64, chunk: i32) -> ChunkId {
+        let document = DocumentId { project: 1, document };
         ChunkId { document, chunk }
     }
 
-    #[test]
-    fn s0_36_an_exact_name_comes_first_whatever_the_vectors_say() {
-        let mut evidence = Evidence::default();
-        evidence.similarity.insert(chunk(1, 0), 1.0);
-        evidence.similarity.insert(chunk(2, 0), 0.0);
-        evidence.terms.insert(
-            chunk(1, 0),
-            ChunkTerms {
-                length: 50.0,
-                document_length: 50.0,
-                frequencies: vec![Frequencies {
-                    body: 9.0,
-                    ..Default::default()
-                }],
-            },
-        );
-        evidence.names.insert(2, name_strength(NameKind::Alias, false, true));
-        let ranked = rank(&evidence, &corpus(), &WEIGHTS);
-        assert_eq!(ranked[0].document, 2);
+    fn terms(body: f32, length: f32) -> ChunkTerms {
+        ChunkTerms {
+            length,
+            document_length: length,
+            frequencies: vec![Frequencies {
+                body,
+                closeness: 1.0,
+                ..Default::default()
+            }],
+        }
     }
 
     #[test]
@@ -336,77 +320,32 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.similarity.insert(chunk(1, 0), 0.9);
         evidence.similarity.insert(chunk(2, 0), 0.1);
-        evidence.terms.insert(
-            chunk(2, 0),
-            ChunkTerms {
-                length: 50.0,
-                document_length: 50.0,
-                frequencies: vec![Frequencies {
-                    body: 3.0,
-                    ..Default::default()
-                }],
-            },
-        );
-        let first = |hybrid| rank(&evidence, &corpus(), &Weights { hybrid, ..WEIGHTS })[0].document;
+        evidence.terms.insert(chunk(2, 0), terms(3.0, 50.0));
+        let first = |hybrid| rank(&evidence, [], &corpora(), &Weights { hybrid, ..WEIGHTS })[0].document.document;
         assert_eq!(first(0.0), 2);
         assert_eq!(first(1.0), 1);
     }
 
+    #[test]
+    fn a_named_document_is_a_candidate() {
+        let named = chunk(7, 0).document;
+        let ranked = rank(&Evidence::default(), [named], &corpora(), &WEIGHTS);
+        assert_eq!((ranked[0].document, ranked[0].base), (named, 0.0));
+    }
+
     proptest! {
         #[test]
-        fn what_is_no_contender_does_not_come_in(
-            known in proptest::collection::vec(0.3f32..1.0, 0..8),
-            words in proptest::collection::vec((0.0f32..9.0, -0.5f32..0.3), 0..40),
-            places in 1usize..6,
-        ) {
-            let mut evidence = Evidence::default();
-            for (document, &similarity) in (0..).zip(&known) {
-                evidence.similarity.insert(chunk(document, 0), similarity);
-            }
-            for (document, &(body, _)) in (4..).zip(&words) {
-                evidence.terms.insert(
-                    chunk(document, 0),
-                    ChunkTerms {
-                        length: 50.0,
-                        document_length: 50.0,
-                        frequencies: vec![Frequencies { body, ..Default::default() }],
-                    },
-                );
-            }
-            let contenders = contenders(&evidence, &corpus(), &WEIGHTS, places);
-            let mut all = |kept: &dyn Fn(i64) -> bool| {
-                let mut similarity = evidence.similarity.clone();
-                for (document, &(_, similar)) in (4..).zip(&words) {
-                    if kept(document) {
-                        similarity.entry(chunk(document, 0)).or_insert(similar);
-                    }
-                }
-                std::mem::swap(&mut evidence.similarity, &mut similarity);
-                let mut first = rank(&evidence, &corpus(), &WEIGHTS);
-                std::mem::swap(&mut evidence.similarity, &mut similarity);
-                first.truncate(places);
-                first.into_iter().map(|document| document.score).collect::<Vec<f32>>()
-            };
-            let pruned = all(&|document| contenders.contains(&document));
-            prop_assert_eq!(pruned, all(&|_| true));
-        }
-
-        #[test]
         fn scores_stay_in_bounds_and_rise_with_similarity(
-            similarity in -1.0f32..0.9, more in 0.0f32..0.1, body in 0.0f32..50.0, name in 0.0f32..1.0, length in 1.0f32..1e5
+            similarity in -1.0f32..0.9, more in 0.0f32..0.1, body in 0.0f32..50.0, length in 1.0f32..1e5
         ) {
-            let score = |similarity| {
+            let base = |similarity| {
                 let mut evidence = Evidence::default();
                 evidence.similarity.insert(chunk(1, 0), similarity);
-                evidence.terms.insert(
-                    chunk(1, 0),
-                    ChunkTerms { length, document_length: length, frequencies: vec![Frequencies { body, ..Default::default() }] },
-                );
-                evidence.names.insert(1, name);
-                rank(&evidence, &corpus(), &WEIGHTS)[0].score
+                evidence.terms.insert(chunk(1, 0), terms(body, length));
+                rank(&evidence, [], &corpora(), &WEIGHTS)[0].base
             };
-            prop_assert!((0.0..=1.0).contains(&score(similarity)));
-            prop_assert!(score(similarity + more) >= score(similarity));
+            prop_assert!((0.0..=1.0).contains(&base(similarity)));
+            prop_assert!(base(similarity + more) >= base(similarity));
         }
     }
 }

@@ -12,6 +12,9 @@ use crate::word::stem;
 /// Most words of a framework's alias, of a kind or of a recency phrase.
 pub const MAX_PHRASE_WORDS: usize = 3;
 
+/// Most words between a verb and its particle.
+const MAX_SEPARATED: usize = 4;
+
 /// What a verb does to the thing it is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,6 +183,7 @@ pub enum RuleError {
 pub struct Rules {
     tables: Tables,
     verbs: HashMap<String, String>,
+    phrasal: HashMap<String, Vec<(Vec<String>, String)>>,
     frameworks: HashMap<String, String>,
 }
 
@@ -191,10 +195,17 @@ impl Rules {
 
     /// Prepares rules.
     pub fn new(tables: Tables) -> Self {
-        let verbs = tables
-            .actions
-            .keys()
-            .rev()
+        let (phrases, words): (Vec<&String>, Vec<&String>) =
+            tables.actions.keys().rev().partition(|verb| verb.contains(' '));
+        let mut phrasal: HashMap<String, Vec<(Vec<String>, String)>> = HashMap::new();
+        for verb in phrases {
+            let mut words = verb.split(' ').map(str::to_owned);
+            let first = words.next().unwrap_or_default();
+            let entry = phrasal.entry(stem(&first).into_owned()).or_default();
+            entry.push((words.collect(), verb.clone()));
+        }
+        let verbs = words
+            .into_iter()
             .map(|verb| (stem(verb).into_owned(), verb.clone()))
             .collect();
         let frameworks = tables
@@ -206,6 +217,7 @@ impl Rules {
         Self {
             tables,
             verbs,
+            phrasal,
             frameworks,
         }
     }
@@ -233,6 +245,24 @@ impl Rules {
             Some((verb, _)) => Some(verb),
             None => self.verbs.get(stem(word).as_ref()).map(String::as_str),
         }
+    }
+
+    /// The phrasal verb that begins with the first of the words, and the places of its other words: `get
+    /// rid of`, or `throw ... away` with up to [`MAX_SEPARATED`] words between. Words are in lower case.
+    pub fn phrasal_verb(&self, words: &[String]) -> Option<(&str, Vec<usize>)> {
+        let verbs = self.phrasal.get(stem(words.first()?).as_ref())?;
+        verbs.iter().find_map(|(rest, verb)| {
+            let places: Vec<usize> = if words[1..].starts_with(rest) {
+                (1..=rest.len()).collect()
+            } else {
+                let [particle] = rest.as_slice() else {
+                    return None;
+                };
+                let later = words.iter().take(MAX_SEPARATED + 2).position(|word| word == particle)?;
+                vec![later]
+            };
+            Some((verb.as_str(), places))
+        })
     }
 
     /// What a verb, as the rules spell it, does.
@@ -328,13 +358,13 @@ fn words(set: &BTreeSet<String>, rule: impl Fn(String) -> Rule) -> impl Iterator
 impl Tables {
     fn apply(&mut self, Row { rule, enabled }: Row) -> Result<(), RuleError> {
         match rule {
-            Rule::Action { verb, intent } => put(&mut self.actions, word("verb", &verb)?, intent, enabled),
+            Rule::Action { verb, intent } => put(&mut self.actions, phrase("verb", &verb)?, intent, enabled),
             Rule::ActionSynonym {
                 verb,
                 synonym,
                 closeness,
             } => {
-                let synonyms = self.action_synonyms.entry(word("verb", &verb)?).or_default();
+                let synonyms = self.action_synonyms.entry(phrase("verb", &verb)?).or_default();
                 let closeness = share("closeness", closeness)?;
                 put(synonyms, word("synonym", &synonym)?, closeness, enabled);
             }

@@ -13,6 +13,7 @@
 use serde::Serialize;
 
 use crate::asked::{Asked, Found};
+use crate::delivery::decimal;
 use crate::rank::{base_score, lift};
 use crate::rule::Rules;
 use crate::understanding::Understanding;
@@ -50,8 +51,6 @@ pub struct Candidate<'a> {
     pub category: Option<&'a str>,
     /// What the document says of itself: its summary. The first [`DESCRIPTION_BYTES`] bytes count.
     pub description: &'a str,
-    /// Other names of it.
-    pub aliases: &'a [&'a str],
     /// Its metadata, for frameworks and platforms.
     pub metadata: Option<&'a serde_json::Value>,
     /// Days since it was published, at least 0.
@@ -68,14 +67,19 @@ pub struct Step {
     /// What it matched.
     pub matched: String,
     /// Value of the rule: a score, or the setting.
+    #[serde(serialize_with = "decimal")]
     pub raw: f32,
     /// Its factor here.
+    #[serde(serialize_with = "decimal")]
     pub weight: f32,
     /// Score before.
+    #[serde(serialize_with = "decimal")]
     pub before: f32,
     /// Score after.
+    #[serde(serialize_with = "decimal")]
     pub after: f32,
     /// `after - before`.
+    #[serde(serialize_with = "decimal")]
     pub contribution: f32,
 }
 
@@ -85,6 +89,7 @@ pub struct Scorer<'a> {
     asked: Asked<'a>,
     weights: &'a RuleWeights,
     hybrid: f32,
+    intent: f32,
 }
 
 /// Writes down the steps, if there is somebody to read them.
@@ -131,13 +136,26 @@ impl Ledger<'_> {
 }
 
 impl<'a> Scorer<'a> {
-    /// Prepares the rules for a query. The legs are mixed as the profile of its class says.
+    /// Prepares the rules for a query. The legs are mixed as the weights say for its class.
     pub fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a RuleWeights) -> Self {
         Self {
             asked: Asked::new(understanding, rules, weights),
             weights,
-            hybrid: weights.profiles.of(understanding.class).hybrid,
+            hybrid: weights.hybrid.of(understanding.class),
+            intent: 1.0,
         }
+    }
+
+    /// Scales the rules about verbs and their objects: 0 switches them off, 1 is what the weights say.
+    #[must_use]
+    pub fn with_intent(mut self, share: f32) -> Self {
+        self.intent = share.clamp(0.0, 1.0);
+        self
+    }
+
+    /// Whether a title has a verb that the rules know.
+    pub fn names_action(&self, title: &str) -> bool {
+        self.asked.names_action(title)
     }
 
     /// Mixes the legs differently: 0 where there are no vectors.
@@ -170,12 +188,18 @@ impl<'a> Scorer<'a> {
         self.base(candidate, &mut ledger);
         let found = self.asked.find(candidate);
         self.boosts(candidate, &found, &mut ledger);
-        let conflict = (found.conflict * self.weights.intent_conflict).clamp(0.0, 1.0);
+        let conflict = (found.conflict * self.weights.intent_conflict * self.intent).clamp(0.0, 1.0);
         if conflict > 0.0 {
             let after = ledger.score * (1.0 - conflict);
             let matched = || candidate.title.to_owned();
-            let factors = (found.conflict, self.weights.intent_conflict);
+            let factors = (found.conflict, self.weights.intent_conflict * self.intent);
             ledger.step("penalty", "intent_conflict", matched, factors, after);
+        }
+        let elsewhere = (flag(found.elsewhere) * self.weights.elsewhere).clamp(0.0, 1.0);
+        if elsewhere > 0.0 {
+            let after = ledger.score * (1.0 - elsewhere);
+            let container = || self.asked.container().to_owned();
+            ledger.step("penalty", "elsewhere", container, (1.0, self.weights.elsewhere), after);
         }
         if candidate.near_name > 0.0 {
             let after = lift(ledger.score, candidate.near_name);
@@ -245,7 +269,7 @@ impl<'a> Scorer<'a> {
                     found.rule,
                     || self.asked.term(found.term).to_owned(),
                     found.raw,
-                    found.weight,
+                    found.weight * self.intent,
                 );
             }
         }
@@ -253,7 +277,7 @@ impl<'a> Scorer<'a> {
             "category_context",
             category,
             weights.category_context,
-            flag(found.category),
+            flag(found.category) * self.intent,
         );
         ledger.boost("platform", String::new, weights.platform, flag(found.platform));
         ledger.boost("phrase", title, weights.phrase, flag(found.phrase));

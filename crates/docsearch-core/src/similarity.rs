@@ -16,6 +16,9 @@ const MIN_PREFIX: usize = 2;
 const MIN_ONE_EDIT: usize = 4;
 const MIN_TWO_EDITS: usize = 7;
 
+/// Shortest stem, in characters, that stands for a word which begins with it.
+const MIN_STEM: usize = 5;
+
 /// How a text is near to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -24,6 +27,8 @@ pub enum Nearness {
     Prefix,
     /// The text is made of the beginnings of words of the name, in order: `navvie`, `utv`.
     Humps,
+    /// The text is the end of the name, from the beginning of a word: `tableview` of `UITableView`.
+    Part,
     /// One or two edits lead from the text to the name.
     Typo,
 }
@@ -48,6 +53,7 @@ pub fn near(typed: &str, name: &str) -> Option<Near> {
         prefix(&typed, &key).map(|strength| (Nearness::Prefix, strength)),
         typo(&typed, &key).map(|strength| (Nearness::Typo, strength)),
         humps(&typed, name).map(|strength| (Nearness::Humps, strength)),
+        part(&typed, &key, name).map(|strength| (Nearness::Part, strength)),
     ]
     .into_iter()
     .flatten()
@@ -84,6 +90,21 @@ pub fn typo(typed: &str, key: &str) -> Option<f32> {
     })
 }
 
+/// Strength of a word of the vocabulary, which may be a stem, for a word that nothing holds: see
+/// [`prefix`] and [`typo`]; 0.5 for a stem of at least five characters and three fifths of the word
+/// that the word begins with, since a mistake in an ending keeps the dictionary from taking it off.
+pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
+    let stem = || {
+        let (typed_chars, stem_chars) = (typed.chars().count(), lexeme.chars().count());
+        let enough = stem_chars >= MIN_STEM && 5 * stem_chars >= 3 * typed_chars && stem_chars < typed_chars;
+        (enough && typed.starts_with(lexeme)).then_some(0.5)
+    };
+    [prefix(typed, lexeme), typo(typed, lexeme), stem()]
+        .into_iter()
+        .flatten()
+        .max_by(f32::total_cmp)
+}
+
 /// Strength of a name whose words begin with pieces of `typed`, in order: 0.3 to 0.6, by how much of
 /// the name is there. The first word has to be among them.
 pub fn humps(typed: &str, name: &str) -> Option<f32> {
@@ -95,6 +116,22 @@ pub fn humps(typed: &str, name: &str) -> Option<f32> {
     let typed: Vec<char> = typed.chars().collect();
     let fits = typed.len() > MIN_PREFIX && words.len() > 1 && typed.len() < length && hump_match(&typed, &words);
     fits.then(|| 0.3 + 0.3 * typed.len() as f32 / length as f32)
+}
+
+/// Strength of a name that ends with `typed`, from the beginning of a word: 0.4 to 0.7, by how much of
+/// the name is there.
+pub fn part(typed: &str, key: &str, name: &str) -> Option<f32> {
+    let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
+    let ends = typed_chars > MIN_PREFIX && typed_chars < key_chars && key.ends_with(typed);
+    let from_word = || {
+        let mut rest = key_chars;
+        identifier::words(name).into_iter().any(|word| {
+            let begins = rest == typed_chars;
+            rest = rest.saturating_sub(name::key(&name[word]).chars().count());
+            begins
+        })
+    };
+    (ends && from_word()).then(|| 0.4 + 0.3 * typed_chars as f32 / key_chars as f32)
 }
 
 fn hump_match(typed: &[char], words: &[String]) -> bool {
@@ -150,12 +187,22 @@ mod tests {
             ("buton", "Button", Some(Nearness::Typo)),
             ("geometry raeder", "GeometryReader", Some(Nearness::Typo)),
             ("navigation view", "NavigationView", None),
-            ("view", "NavigationView", None),
+            ("tableview", "UITableView", Some(Nearness::Part)),
+            ("ableview", "UITableView", None),
             ("cat", "car", None),
             ("", "Button", None),
         ] {
             assert_eq!(nearness(typed, name), expected, "{typed} {name}");
         }
+    }
+
+    #[test]
+    fn words_are_near_to_stems() {
+        assert!(vocabulary("cofigur", "configur").is_some_and(|strength| strength > 0.6));
+        assert!(vocabulary("configuraton", "configur").is_some());
+        assert!(vocabulary("nav", "navig").is_some());
+        assert_eq!(vocabulary("configuraton", "confi"), None);
+        assert_eq!(vocabulary("button", "mutton"), vocabulary("mutton", "button"));
     }
 
     proptest! {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::delivery::decimal;
 use crate::name;
 use crate::rule::Rules;
 use crate::similarity::{Nearness, near};
@@ -57,6 +58,7 @@ pub struct Suggestion {
     /// The page, if it is one's name.
     pub slug: Option<String>,
     /// How near it is, 0 to 1; 1 is the name itself.
+    #[serde(serialize_with = "decimal")]
     pub score: f32,
 }
 
@@ -104,7 +106,7 @@ fn of_name(text: &str, name: &str, slug: &str) -> Option<Suggestion> {
 
 fn kind_of(nearness: Nearness) -> SuggestionKind {
     match nearness {
-        Nearness::Prefix | Nearness::Humps => SuggestionKind::Completion,
+        Nearness::Prefix | Nearness::Humps | Nearness::Part => SuggestionKind::Completion,
         Nearness::Typo => SuggestionKind::Correction,
     }
 }

@@ -102,6 +102,8 @@ pub struct Understanding {
     pub framework: Option<String>,
     /// Whether the container stands without "in".
     pub implicit: bool,
+    /// Whether documents say that they belong to the container.
+    pub known_container: bool,
     /// What kind of thing it is: `protocol` of `View protocol`.
     pub kind: Option<String>,
     /// What the symbol is a member of: `AsyncImagePhase` of `AsyncImagePhase.failure`.
@@ -138,6 +140,9 @@ pub enum NameRole {
     Expanded,
     /// A name of code in a longer query: it earns a boost, and no lift.
     Mention,
+    /// What comes before the last part of a qualified name, such as the module: its page may describe
+    /// the member.
+    Qualifier,
 }
 
 impl NameRole {
@@ -150,7 +155,7 @@ impl NameRole {
             Self::Symbol | Self::Path => 1.0,
             Self::Kindless => 0.98,
             Self::Expanded => 0.96,
-            Self::Mention => 0.0,
+            Self::Mention | Self::Qualifier => 0.0,
         }
     }
 }
@@ -205,6 +210,7 @@ impl Understanding {
             container: place.container,
             framework: place.framework,
             implicit: place.implicit,
+            known_container: place.known,
             kind,
             parent,
             child,
@@ -295,6 +301,11 @@ impl Understanding {
             add(&identifier.text, NameRole::Mention);
             add(&identifier.name, NameRole::Mention);
         }
+        for identifier in &self.identifiers {
+            for qualifier in identifier.qualifiers() {
+                add(qualifier, NameRole::Qualifier);
+            }
+        }
         names
     }
 }
@@ -376,19 +387,40 @@ fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
     let mut before: Option<String> = None;
     let mut only_openers = true;
     // Placeholders such as <file_path> stand for values, not for what is looked for.
-    let words = topic
+    let words: Vec<&str> = topic
         .split_whitespace()
-        .filter(|word| !(word.starts_with('<') && word.trim_end_matches(['.', ',', '?', '\'']).ends_with('>')));
-    for text in words {
+        .filter(|word| !(word.starts_with('<') && word.trim_end_matches(['.', ',', '?', '\'']).ends_with('>')))
+        .collect();
+    let lower: Vec<String> = words.iter().map(|word| folded(word)).collect();
+    let mut particles: Vec<usize> = Vec::new();
+    for (at, text) in words.iter().enumerate() {
+        if particles.contains(&at) {
+            before = Some(lower[at].clone());
+            continue;
+        }
         let is_code = Identifier::read(text).is_some();
+        let may_be_verb = !named && !is_code;
+        if may_be_verb
+            && opens_clause(before.as_deref(), only_openers)
+            && let Some((verb, rest)) = rules.phrasal_verb(&lower[at..])
+        {
+            particles = rest.into_iter().map(|place| at + place).collect();
+            before = Some(lower[at].clone());
+            only_openers = false;
+            terms.push(Term {
+                verb: Some(verb.to_owned()),
+                role: Role::Action,
+                synonyms: Vec::new(),
+                word: Word::new(verb),
+            });
+            continue;
+        }
         for part in crate::identifier::words(text) {
             let word = Word::new(&text[part]);
             let is_stop = tables.stop_words.contains(&word.text) || tables.question_words.contains(&word.text);
-            let opens_clause = match &before {
-                None => true,
-                Some(before) => only_openers && BEFORE_VERBS.contains(&before.as_str()) || before == "to",
-            };
-            let verb = rules.verb(&word.text).filter(|_| opens_clause && !named && !is_code);
+            let verb = rules
+                .verb(&word.text)
+                .filter(|_| may_be_verb && opens_clause(before.as_deref(), only_openers));
             before = Some(word.text.clone());
             if is_stop {
                 continue;
@@ -423,6 +455,16 @@ fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
     terms
 }
 
+/// Whether a verb may stand after this word. `only_openers`: nothing but openers stood before.
+fn opens_clause(before: Option<&str>, only_openers: bool) -> bool {
+    before.is_none_or(|before| only_openers && BEFORE_VERBS.contains(&before) || before == "to")
+}
+
+/// A word in lower case, without punctuation around it.
+fn folded(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
 fn platforms(topic: &str, framework: Option<&str>, rules: &Rules) -> Vec<String> {
     let mut platforms: Vec<String> = topic
         .split(|c: char| !c.is_alphanumeric())
@@ -435,9 +477,10 @@ fn platforms(topic: &str, framework: Option<&str>, rules: &Rules) -> Vec<String>
 }
 
 fn asks_for_recent(topic: &str, rules: &Rules) -> bool {
-    let lower = topic.to_lowercase().replace('’', "'");
-    let words: Vec<&str> = lower
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+    let words: Vec<String> = topic
+        .split_whitespace()
+        .filter(|word| Identifier::read(word).is_none())
+        .map(|word| folded(word).replace('’', "'"))
         .filter(|word| !word.is_empty())
         .collect();
     (1..=MAX_PHRASE_WORDS).any(|count| {

@@ -4,86 +4,67 @@ use serde::{Deserialize, Serialize};
 
 use crate::understanding::Class;
 
-/// How the legs are mixed for a class of queries.
+/// Share of the dense score in the base score, 0 to 1, for each class of queries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Profile {
-    /// Share of the dense score in the base score, 0 to 1.
-    pub hybrid: f32,
-    /// Share of the document as a whole in the keyword score, 0 to 1.
-    pub document_share: f32,
-    /// Factor of parts of identifiers in the keyword score, 0 to 1.
-    pub part_weight: f32,
-}
-
-/// A profile for each class of queries.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Profiles {
+pub struct HybridWeights {
     /// Of [`Class::Identifier`].
-    pub identifier: Profile,
+    pub identifier: f32,
     /// Of [`Class::InPattern`].
-    pub in_pattern: Profile,
+    pub in_pattern: f32,
     /// Of [`Class::Question`].
-    pub question: Profile,
+    pub question: f32,
     /// Of [`Class::Words`].
-    pub words: Profile,
+    pub words: f32,
     /// Of [`Class::Generic`].
-    pub generic: Profile,
+    pub generic: f32,
 }
 
-impl Profiles {
-    /// The profile of a class.
-    pub fn of(&self, class: Class) -> &Profile {
+impl HybridWeights {
+    /// The share of a class.
+    pub fn of(&self, class: Class) -> f32 {
         match class {
-            Class::Identifier => &self.identifier,
-            Class::InPattern => &self.in_pattern,
-            Class::Question => &self.question,
-            Class::Words => &self.words,
-            Class::Generic => &self.generic,
+            Class::Identifier => self.identifier,
+            Class::InPattern => self.in_pattern,
+            Class::Question => self.question,
+            Class::Words => self.words,
+            Class::Generic => self.generic,
         }
     }
 
-    /// The same share of the dense score for every class.
-    pub fn with_hybrid(mut self, hybrid: f32) -> Self {
-        for profile in [
-            &mut self.identifier,
-            &mut self.in_pattern,
-            &mut self.question,
-            &mut self.words,
-            &mut self.generic,
-        ] {
-            profile.hybrid = hybrid;
+    /// The same share for every class.
+    pub fn same(share: f32) -> Self {
+        Self {
+            identifier: share,
+            in_pattern: share,
+            question: share,
+            words: share,
+            generic: share,
         }
-        self
     }
 }
 
-impl Default for Profiles {
+impl Default for HybridWeights {
     fn default() -> Self {
-        let even = Profile {
-            hybrid: 0.5,
-            document_share: 0.5,
-            part_weight: 0.3,
-        };
         // An even mix costs names of code against keywords alone (postgres-docs identifier, P@1 0.46
         // against 0.53), and gains on questions.
-        let keywords = Profile { hybrid: 0.2, ..even };
         Self {
-            identifier: keywords,
-            in_pattern: Profile { hybrid: 0.4, ..even },
-            question: even,
-            words: even,
-            generic: keywords,
+            identifier: 0.2,
+            in_pattern: 0.4,
+            question: 0.5,
+            words: 0.5,
+            generic: 0.2,
         }
     }
 }
+
 
 /// How much each rule counts. Boosts are shares of the score: 0.5 makes a small score half as high
 /// again. 0 switches a rule off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RuleWeights {
-    /// Mix of the legs by class of query.
-    pub profiles: Profiles,
+    /// How the legs are mixed.
+    pub hybrid: HybridWeights,
     /// "X in Y", X is the name of a page inside Y; 0 to 1. Three quarters of it if parent and child
     /// stand in its path, half if the words of X stand in its name.
     pub in_pattern: f32,
@@ -124,6 +105,8 @@ pub struct RuleWeights {
     pub recency_half_life: f32,
     /// Factor of the penalties of conflicting intents that the rules give; 0 to 2.
     pub intent_conflict: f32,
+    /// Share of the score that a page loses which states that it belongs elsewhere than to the Y of "X in Y".
+    pub elsewhere: f32,
     /// Slope of the decay of the dense score with its distance from 1; 0 to 10, 0 is off.
     pub decay_slope: f32,
     /// Least factor of the decay; 0 to 1.
@@ -135,7 +118,7 @@ pub struct RuleWeights {
 impl Default for RuleWeights {
     fn default() -> Self {
         Self {
-            profiles: Profiles::default(),
+            hybrid: HybridWeights::default(),
             in_pattern: 0.8,
             framework: 0.25,
             filename_exact: 0.5,
@@ -155,6 +138,7 @@ impl Default for RuleWeights {
             recency: 0.3,
             recency_half_life: 90.0,
             intent_conflict: 1.0,
+            elsewhere: 0.25,
             decay_slope: 0.0,
             decay_floor: 0.1,
             max_boost: 2.0,

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::confidence::Confidence;
 use super::notice::{Notice, is_similar};
+use crate::score::Step;
+use crate::suggestion::Suggestion;
 
 /// The answer to a query; its serialisation is what `search_docs_json` returns.
 #[derive(Clone, Debug, Serialize)]
@@ -86,7 +88,7 @@ pub struct SearchResult {
     pub section_matches: Vec<SectionMatch>,
     /// How the score came about, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub breakdown: Option<Vec<BreakdownStep>>,
+    pub breakdown: Option<Vec<Step>>,
 }
 
 impl SearchResult {
@@ -115,35 +117,6 @@ pub struct SectionMatch {
     /// The part of the section where the query's words stand.
     pub snippet: String,
     /// Score of the section, 0 to 1.
-    #[serde(serialize_with = "decimal")]
-    pub score: f32,
-}
-
-/// One step from the base score to the final score.
-#[derive(Clone, Debug, Serialize)]
-pub struct BreakdownStep {
-    /// Name of the rule.
-    pub rule: String,
-    /// What the rule matched, if anything.
-    pub matched: Option<String>,
-    /// Score before the step, 0 to 1.
-    #[serde(serialize_with = "decimal")]
-    pub before: f32,
-    /// Score after the step, 0 to 1.
-    #[serde(serialize_with = "decimal")]
-    pub after: f32,
-}
-
-/// A query that may have been meant.
-#[derive(Clone, Debug, Serialize)]
-pub struct Suggestion {
-    /// The query.
-    pub suggestion: String,
-    /// What it is: a completion, a correction and so on.
-    pub kind: String,
-    /// Slug of the page it leads to, if there is one.
-    pub slug: Option<String>,
-    /// 0 to 1.
     #[serde(serialize_with = "decimal")]
     pub score: f32,
 }
@@ -181,7 +154,7 @@ impl Answer {
 }
 
 /// The shortest decimal number that reads as the same `f32`: 0.93 instead of 0.9300000071525574.
-fn decimal<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn decimal<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(shortest(*number))
 }
 

@@ -6,6 +6,21 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::score::Step;
+use crate::suggestion::{Suggestion, SuggestionKind};
+
+fn step(matched: &str, after: f32) -> Step {
+    Step {
+        step: "boost",
+        rule: "filename_exact",
+        matched: matched.to_owned(),
+        raw: 0.5,
+        weight: 1.0,
+        before: 0.1,
+        after,
+        contribution: after - 0.1,
+    }
+}
 
 fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
     SearchResult {
@@ -41,12 +56,7 @@ fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
             snippet: "Change the style.".into(),
             score: 0.6,
         }],
-        breakdown: Some(vec![BreakdownStep {
-            rule: "filename_exact".into(),
-            matched: Some("button".into()),
-            before: 0.6,
-            after: score,
-        }]),
+        breakdown: Some(vec![step("button", score)]),
     }
 }
 
@@ -111,7 +121,7 @@ fn s4_4_detailed_has_everything() {
         text,
         "1. Button > Creating a button [swiftui/documentation/button#creating-a-button]\n   \
             score: 0.9300 high (similarity 0.7100, keywords 0.5000)\n   \
-            - filename_exact button: 0.6000 to 0.9300\n   \
+            - filename_exact button: 0.1000 to 0.9300\n   \
             document: 1240 tokens to load, chunk 3 of 7\n   \
             category: Controls\n   \
             url: https://example.org/button\n   \
@@ -239,12 +249,7 @@ fn drawn(pool: &[String], draw: [u8; 8], document_id: i64, score: f32, load_toke
         snippet: more.clone(),
         score,
     };
-    let step = BreakdownStep {
-        rule: more.clone(),
-        matched: Some(more),
-        before: 0.1,
-        after: score,
-    };
+    let step = step(&more, score);
     SearchResult {
         project,
         slug,
@@ -284,7 +289,7 @@ prop_compose! {
         answer.notices = texts(notices).iter().map(|reason| Notice::vector_unavailable(reason)).collect();
         answer.suggestions = texts(suggestions)
             .into_iter()
-            .map(|suggestion| Suggestion { suggestion, kind: "completion".into(), slug: None, score: 0.5 })
+            .map(|suggestion| Suggestion { suggestion, kind: SuggestionKind::Completion, slug: None, score: 0.5 })
             .collect();
         answer.conclude(generic, &texts(tips));
         answer

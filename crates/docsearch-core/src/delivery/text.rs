@@ -287,11 +287,11 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         result.keyword_score
     );
     for step in result.breakdown.iter().flatten() {
-        let matched = step.matched.as_deref().map(one_line).unwrap_or_default();
+        let matched = one_line(&step.matched);
         let _ = writeln!(
             text,
             "   - {} {matched}: {:.4} to {:.4}",
-            one_line(&step.rule),
+            step.rule,
             step.before,
             step.after
         );

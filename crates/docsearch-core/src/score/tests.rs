@@ -8,6 +8,7 @@ use crate::place::KnownNames;
 use crate::rank::name_strength;
 use crate::similarity;
 use crate::understanding::{Class, NameRole};
+use crate::weight::HybridWeights;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
 
@@ -289,10 +290,9 @@ proptest! {
 }
 
 #[test]
-fn profiles_differ_by_class() {
+fn the_mix_differs_by_class() {
     let weights = RuleWeights::default();
-    let hybrid = |class| weights.profiles.of(class).hybrid;
-    assert!(hybrid(Class::Identifier) < hybrid(Class::Question));
-    let even = weights.profiles.with_hybrid(0.7);
-    assert!(Class::ALL.iter().all(|&class| even.of(class).hybrid == 0.7));
+    assert!(weights.hybrid.of(Class::Identifier) < weights.hybrid.of(Class::Question));
+    let even = HybridWeights::same(0.7);
+    assert!(Class::ALL.iter().all(|&class| even.of(class) == 0.7));
 }

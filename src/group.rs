@@ -1,0 +1,153 @@
+//! Projects that are searched together, and what a query means there.
+
+use std::rc::Rc;
+
+use docsearch_core::place::{KnownNames, place_keys};
+use docsearch_core::query::{self, Query};
+use docsearch_core::rank::Map;
+use docsearch_core::rule::Rules;
+use docsearch_core::score::Scorer;
+use docsearch_core::understanding::{Class, NameForm, Role, Understanding};
+use docsearch_core::name;
+use pgrx::datum::DatumWithOid;
+
+use crate::config::SearchConfig;
+use crate::model::ModelRow;
+use crate::owner::AsOwner;
+use crate::project::{Project, Projects};
+use crate::report::Result;
+use crate::rules::Rulebook;
+use crate::{lexical, statement};
+
+/// Most words of a query that is taken for a name half typed or mistyped.
+const MAX_NEAR_WORDS: usize = 3;
+
+/// Projects that share model, text search configuration and rules.
+pub(crate) struct Group<'a> {
+    pub(crate) projects: Projects,
+    pub(crate) model: &'a ModelRow,
+    names: Map<i64, &'a str>,
+    rules: Rc<Rules>,
+    pub(crate) understanding: Understanding,
+    /// Names that the query asks for or mentions.
+    pub(crate) forms: Vec<NameForm>,
+    /// Keys of the place that the query names.
+    pub(crate) containers: Vec<String>,
+    /// What the keyword leg looks up.
+    pub(crate) terms: Vec<query::Term>,
+    /// Lexemes that a result must not have.
+    pub(crate) excluded: Option<Vec<String>>,
+}
+
+impl<'a> Group<'a> {
+    /// Groups the projects of a search.
+    pub(crate) fn all(
+        projects: &'a [Project],
+        query: &Query,
+        rules: &Rulebook,
+        config: &SearchConfig,
+    ) -> Result<Vec<Self>> {
+        let known = known_names(projects, &query.text, rules.general())?;
+        let mut sorted: Vec<Vec<&Project>> = Vec::new();
+        for project in projects {
+            let same = |group: &&mut Vec<&Project>| {
+                group[0].model.id == project.model.id
+                    && group[0].text_config == project.text_config
+                    && Rc::ptr_eq(rules.of(group[0].id), rules.of(project.id))
+            };
+            match sorted.iter_mut().find(same) {
+                Some(group) => group.push(project),
+                None => sorted.push(vec![project]),
+            }
+        }
+        sorted
+            .into_iter()
+            .map(|group| {
+                let rules = Rc::clone(rules.of(group[0].id));
+                Self::new(group, query, rules, &known, config)
+            })
+            .collect()
+    }
+
+    fn new(
+        projects: Vec<&'a Project>,
+        query: &Query,
+        rules: Rc<Rules>,
+        known: &KnownNames,
+        config: &SearchConfig,
+    ) -> Result<Self> {
+        let first = projects[0];
+        let understanding = Understanding::read(&query.text, &rules, known);
+        let terms = |text: &str, understood: Option<&Understanding>| {
+            lexical::terms(text, understood, &rules, &first.text_config, config.part_weight)
+        };
+        let excluded = if understanding.excluded.is_empty() {
+            None
+        } else {
+            let terms = terms(&understanding.excluded.join(" "), None)?;
+            Some(terms.into_iter().flat_map(|term| term.lexemes).collect())
+        };
+        Ok(Self {
+            terms: terms(&understanding.topic, Some(&understanding))?,
+            excluded,
+            forms: understanding.names(),
+            containers: understanding.container_keys(&rules),
+            names: projects.iter().map(|project| (project.id, project.name.as_str())).collect(),
+            model: &first.model,
+            projects: Projects::new(projects),
+            rules,
+            understanding,
+        })
+    }
+
+    pub(crate) fn scorer<'b>(&'b self, config: &'b SearchConfig) -> Scorer<'b> {
+        Scorer::new(&self.understanding, &self.rules, &config.rules)
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(crate) fn name_of(&self, project: i64) -> String {
+        self.names.get(&project).copied().unwrap_or_default().to_owned()
+    }
+
+    /// The key of what may be a name half typed or mistyped.
+    pub(crate) fn typed(&self) -> Option<String> {
+        let asked = &self.understanding;
+        let typed = asked.symbol.as_deref().unwrap_or(&asked.topic);
+        let short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
+        (short && asked.class != Class::Question).then(|| name::key(typed))
+    }
+
+    /// Whether a rule reads the summaries of pages.
+    pub(crate) fn reads_descriptions(&self) -> bool {
+        let asked = &self.understanding;
+        !asked.phrases.is_empty() || asked.terms.iter().any(|term| term.role == Role::Action)
+    }
+
+    /// Whether a rule reads the metadata of pages.
+    pub(crate) fn reads_metadata(&self) -> bool {
+        !self.containers.is_empty() || !self.understanding.platforms.is_empty()
+    }
+}
+
+/// Names of projects, and of what documents belong to, as far as the query may mean them.
+fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<KnownNames> {
+    let keys = place_keys(query, rules);
+    let named = projects.iter().filter(|project| keys.contains(&name::key(&project.name)));
+    let mut known: Vec<String> = named.map(|project| project.name.clone()).collect();
+    if !keys.is_empty() {
+        let projects = Projects::new(projects);
+        let _owner = AsOwner::enter()?;
+        known.extend(statement::rows(
+            &format!(
+                "SELECT DISTINCT c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.name",
+                projects.condition("c")
+            ),
+            &[projects.argument(), DatumWithOid::from(keys)],
+            |row| row.required::<String>(1),
+        )?);
+    }
+    Ok(known.iter().map(String::as_str).collect())
+}

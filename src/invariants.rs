@@ -1,0 +1,127 @@
+//! `docsearch.verify_invariants`: the promise that a unique name brings its page first.
+
+use docsearch_core::name::{self, Form};
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::present::Shown;
+use crate::project::{self, Project};
+use crate::report::{Result, invalid};
+use crate::search::Arguments;
+use crate::statement;
+
+/// A row of the result.
+type Row = (
+    String,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<i64>,
+    Option<i64>,
+);
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Searches a project for each unique name of its documents (a title, symbol or slug leaf that no
+    /// other document bears) in each of its forms, and lists those that do not bring their page first.
+    /// Then, for each form, a row with how many names there are and how many of them hold. With
+    /// `sample`, of so many names.
+    #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn verify_invariants(
+        project: Option<&str>,
+        sample: default!(Option<i32>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(form, String),
+                name!(query, Option<String>),
+                name!(expected, Option<String>),
+                name!(found, Option<String>),
+                name!(names, Option<i64>),
+                name!(holding, Option<i64>),
+            ),
+        >,
+    > {
+        let project = project::given(project)?;
+        if sample.is_some_and(|sample| sample < 1) {
+            return Err(invalid("sample must be at least 1", "Leave it out for all names."));
+        }
+        Ok(TableIterator::new(verify(&project, sample)?))
+    }
+}
+
+fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
+    let pages: Vec<(String, String, Vec<String>)> = statement::rows(
+        "SELECT d.title, d.slug,
+                ARRAY(SELECT jsonb_array_elements_text(CASE WHEN jsonb_typeof(d.metadata -> 'aliases') = 'array'
+                                                            THEN d.metadata -> 'aliases' ELSE '[]' END))
+         FROM docsearch.document d WHERE d.project_id = $1 ORDER BY d.slug",
+        &[DatumWithOid::from(project.id)],
+        |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?)),
+    )?;
+    let names = name::unique_names(pages.iter().map(|(title, slug, aliases)| {
+        let aliases = aliases.iter().map(String::as_str).collect();
+        (title.as_str(), slug.as_str(), aliases)
+    }));
+    let wanted = sample
+        .and_then(|sample| usize::try_from(sample).ok())
+        .unwrap_or(names.len());
+    // Evenly over the alphabet.
+    let step = names.len().div_ceil(wanted.max(1)).max(1);
+    let names: Vec<&(usize, String)> = names.iter().step_by(step).collect();
+    let mut rows = Vec::new();
+    let mut holding = Form::ALL.map(|form| (form, 0i64));
+    for (place, name) in &names {
+        let expected = &pages[*place].1;
+        let mut searched: Vec<(String, bool)> = Vec::new();
+        for (form, count) in &mut holding {
+            let query = form.of(name, &project.name);
+            let known = searched.iter().find(|(known, _)| *known == query);
+            let holds = match known {
+                Some((_, holds)) => *holds,
+                None => {
+                    let found = first(project, &query)?;
+                    let holds = found.as_ref() == Some(expected);
+                    if !holds {
+                        rows.push((
+                            form.as_str().to_owned(),
+                            Some(query.clone()),
+                            Some(expected.clone()),
+                            found,
+                            None,
+                            None,
+                        ));
+                    }
+                    searched.push((query, holds));
+                    holds
+                }
+            };
+            *count += i64::from(holds);
+        }
+    }
+    let names = i64::try_from(names.len()).ok();
+    rows.extend(holding.map(|(form, holding)| (form.as_str().to_owned(), None, None, None, names, Some(holding))));
+    Ok(rows)
+}
+
+/// The slug of the page that comes first.
+fn first(project: &Project, query: &str) -> Result<Option<String>> {
+    pgrx::check_for_interrupts!();
+    let arguments = Arguments {
+        query: Some(query),
+        project: Some(&project.name),
+        category: None,
+        filter: None,
+        max_results: Some(1),
+        min_score: None,
+        dedup: None,
+        config: None,
+    };
+    let answer = arguments.answer(Shown::Rows)?;
+    Ok(answer.results.into_iter().next().map(|result| result.slug))
+}

@@ -1,0 +1,188 @@
+//! `docsearch.suggest`: completions and corrections of what was typed.
+
+use std::collections::HashMap;
+
+use docsearch_core::query::Query;
+use docsearch_core::rank::{DocumentId, Set};
+use docsearch_core::suggestion::{self, Source, Suggestion};
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::config::SearchConfig;
+use crate::group::Group;
+use crate::owner::AsOwner;
+use crate::project;
+use crate::report::{Result, invalid};
+use crate::{names, rules, statement, vocabulary};
+
+/// Most suggestions of one call.
+const MAX_SUGGESTIONS: i32 = 100;
+/// Sections with a word, one of which the caller has to see for the word to be suggested.
+const WITNESSES: i64 = 50;
+/// Documents that are read for how a word is written.
+const TEXTS: usize = 5;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// What to search for instead of an unfinished or mistyped text: names, completions, corrections
+    /// and plainer phrasings, best first.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn suggest(
+        text: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        max_results: default!(Option<i32>, 10),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(suggestion, String),
+                name!(kind, String),
+                name!(slug, Option<String>),
+                name!(score, f32),
+            ),
+        >,
+    > {
+        let query = text.and_then(Query::parse).ok_or_else(|| {
+            invalid(
+                "text must not be null or blank",
+                "Give the beginning of a name, or some words.",
+            )
+        })?;
+        let most = max_results.unwrap_or(10);
+        if !(1..=MAX_SUGGESTIONS).contains(&most) {
+            return Err(invalid(
+                format!("max_results is {most}"),
+                format!("Ask for 1 to {MAX_SUGGESTIONS} suggestions."),
+            ));
+        }
+        let projects = project::selected(project)?;
+        let config = SearchConfig::resolve(5, 0.0, "document", None)?;
+        let groups = Group::all(&projects, &query, &*rules::current()?, &config)?;
+        let found = suggestions(&groups, usize::try_from(most).unwrap_or(1))?;
+        let rows = found.into_iter().map(|suggestion| {
+            (
+                suggestion.suggestion,
+                suggestion.kind.as_str().to_owned(),
+                suggestion.slug,
+                suggestion.score,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+}
+
+/// Suggestions for the query of the groups, of what the caller sees.
+pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
+    let Some(first) = groups.first() else {
+        return Ok(Vec::new());
+    };
+    let typed = first.understanding.symbol.as_deref().unwrap_or(&first.understanding.topic);
+    let mut named: Vec<(String, String)> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
+    for group in groups {
+        let found = {
+            let _owner = AsOwner::enter()?;
+            let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms)?.into_keys().collect();
+            if let Some(typed) = group.typed() {
+                found.extend(names::near(&group.projects, &typed)?);
+            }
+            found
+        };
+        named.extend(titles(group, &found)?);
+        words.extend(near_words(group, typed)?);
+    }
+    let sources = named.iter().map(|(name, slug)| Source::Name { name, slug });
+    let sources = sources.chain(words.iter().map(|word| Source::Word(word)));
+    let mut found = suggestion::suggestions(typed, sources, limit);
+    let room = limit.saturating_sub(found.len());
+    found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
+    Ok(found)
+}
+
+/// Titles and slugs of those of the documents that the caller sees.
+fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Vec<(String, String)>> {
+    let rows = statement::rows(
+        &format!(
+            "SELECT d.project_id, d.id, d.title, d.slug FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
+            group.projects.condition("d")
+        ),
+        &[
+            group.projects.argument(),
+            DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
+        ],
+        |row| Ok((statement::document_id(row)?, (row.required(3)?, row.required(4)?))),
+    )?;
+    let wanted = rows.into_iter().filter(|(id, _)| documents.contains(id));
+    Ok(wanted.map(|(_, names)| names).collect())
+}
+
+/// Words of documents that the caller sees, near to words of the text that no document has.
+fn near_words(group: &Group<'_>, text: &str) -> Result<Vec<String>> {
+    let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
+    {
+        let _owner = AsOwner::enter()?;
+        for word in text.split_whitespace().take(8) {
+            let word = word.to_lowercase();
+            if !word.chars().all(char::is_alphabetic) {
+                continue;
+            }
+            let (found, known) = vocabulary::nearest(&group.projects, &word, std::slice::from_ref(&word))?;
+            if known.sum(&word) > 0.0 {
+                continue;
+            }
+            for found in found {
+                let witnesses = vocabulary::witnesses(&group.projects, &found.lexeme, WITNESSES)?;
+                near.insert(found.lexeme, witnesses);
+            }
+        }
+    }
+    let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
+    let seen: Set<DocumentId> = visible(group, &witnesses)?;
+    let _owner = AsOwner::enter()?;
+    let mut words = Vec::new();
+    for (lexeme, witnesses) in near {
+        let seen: Vec<DocumentId> = witnesses.into_iter().filter(|id| seen.contains(id)).take(TEXTS).collect();
+        words.extend(as_written(&lexeme, &seen)?);
+    }
+    words.sort_unstable();
+    Ok(words)
+}
+
+/// The most frequent word that begins with a lexeme, in the first sections of documents that have it.
+/// The dictionaries may have taken its ending off. Runs as the owner.
+fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
+    let (projects, ids): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
+    // The lexeme has letters only, which mean themselves in a regular expression.
+    statement::one(
+        "SELECT lower(found.word[1])
+         FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
+         JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.document_id,
+              regexp_matches(c.body, '\\m' || $3 || '[[:alpha:]]*', 'gi') AS found(word)
+         GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1",
+        &[
+            DatumWithOid::from(projects),
+            DatumWithOid::from(ids),
+            DatumWithOid::from(lexeme),
+        ],
+        |row| row.required(1),
+    )
+}
+
+fn visible(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+    let rows = statement::rows(
+        &format!(
+            "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
+            group.projects.condition("d")
+        ),
+        &[
+            group.projects.argument(),
+            DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
+        ],
+        statement::document_id,
+    )?;
+    Ok(rows.into_iter().collect())
+}

@@ -8,11 +8,25 @@ COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, jsonb, intege
 COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, jsonb, integer, real, text, jsonb, text, integer, integer) IS
     'the answer of search_docs as text: format compact (three lines for each result; 5 results within 2,000 characters), detailed or raw (the JSON object). Within max_chars characters (200 or more) and max_tokens tokens of 4 characters: detail goes first, then excerpts, then results, and a note says so.';
 COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, integer) IS
-    'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at about max_tokens tokens (4 characters each). Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
+    'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at max_tokens tokens (4 characters each); a section comes with the references of its parent, the one before and the next. Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
 COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, integer) IS
     'load_doc for several slugs, one row each in the order given; a slug that cannot be loaded has an error in its row and does not lose the others.';
 COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text) IS
     'the documents that the caller sees, without their text; sort_by is title, category or date (newest change first). A category includes those below it, as in guides and guides/install.';
+
+COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text) IS
+    'the documents of list_docs as a tree: total_documents, and categories with name, category, document_count (with those below), documents (project, slug, title, description, last_updated) and categories.';
+
+COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, jsonb, jsonb) IS
+    'how search_docs comes to the score of the document that slug names: first what each leg found, then each step with the score before and after it. step is leg, base, boost, penalty or name; contribution is after less before; the last after is the score, 0 to 1. Errors: unknown document (42704), one that category or filter leave out (22023).';
+COMMENT ON FUNCTION docsearch.suggest(text, text, integer) IS
+    'what may have been meant by an unfinished or mistyped text, best first, at most max_results (1 to 100): names of pages with their slugs, words of documents, and plainer verbs. kind is name, completion, correction or phrasing; score goes from 0 to 1.';
+COMMENT ON FUNCTION docsearch.verify_invariants(text, integer) IS
+    'searches a project for each unique name (a title, symbol or slug leaf that no other document bears) as written, in lower case, split into words and followed by "in" and the project: a row for each that does not bring its page first, then a row for each form with the number of names and how many hold. With sample, of about so many names.';
+COMMENT ON FUNCTION docsearch.reset_rules() IS
+    'puts the shipped rules back in place of those of all projects, and returns their number; rules of single projects stay.';
+COMMENT ON FUNCTION docsearch.rules_changed() IS
+    'trigger of the tables of rules: every backend reads them again.';
 
 COMMENT ON FUNCTION docsearch.create_project(text, text, text, regconfig, text, jsonb) IS
     'creates a project and returns its id; the first call makes the tables and has to come from the owner of schema docsearch. text_config is a text search configuration, docsearch.english if NULL; settings is {"vectors": "sections"} or {"vectors": "document"}.';

@@ -1,12 +1,15 @@
 //! Documents whole: `load_doc`, `load_docs` and `list_docs`. Everything runs as the caller.
 
 use docsearch_core::delivery::CHARS_PER_TOKEN;
+use docsearch_core::listing::{ListedDocument, Listing};
 use docsearch_core::markdown;
+use docsearch_core::outline::{Neighbours, Outline};
 use docsearch_core::rank::DocumentId;
+use pgrx::JsonB;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
-use crate::report::{Result, error_with_hint, in_one_line, invalid, undefined};
+use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, undefined};
 use crate::{names, project, schema, statement};
 
 /// The markdown of a document: title, category, sources, date, summary and sections.
@@ -92,6 +95,63 @@ fn list_docs(
         ),
     >,
 > {
+    let rows = listed(project, category, kind, sort_by)?;
+    Ok(TableIterator::new(rows.into_iter().map(|row| {
+        (
+            row.project,
+            row.category,
+            row.slug,
+            row.title,
+            row.kind,
+            row.description,
+            row.version,
+            row.chunk_count,
+            row.updated_at,
+        )
+    })))
+}
+
+/// The documents that the caller sees as a tree of categories, with counts.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+fn list_docs_json(
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    kind: default!(Option<&str>, "NULL"),
+    sort_by: default!(Option<&str>, "'title'"),
+) -> Result<JsonB> {
+    let documents = listed(project, category, kind, sort_by)?.into_iter().map(|row| {
+        let document = ListedDocument {
+            project: row.project,
+            slug: row.slug,
+            title: row.title,
+            description: row.description,
+            last_updated: row.last_updated,
+        };
+        (row.category, document)
+    });
+    serde_json::to_value(Listing::of(documents)).map(JsonB).map_err(internal)
+}
+
+struct Listed {
+    project: String,
+    category: Option<String>,
+    slug: String,
+    title: String,
+    kind: Option<String>,
+    description: Option<String>,
+    version: Option<String>,
+    chunk_count: i32,
+    updated_at: TimestampWithTimeZone,
+    last_updated: String,
+}
+
+fn listed(
+    project: Option<&str>,
+    category: Option<&str>,
+    kind: Option<&str>,
+    sort_by: Option<&str>,
+) -> Result<Vec<Listed>> {
     let order = sort_by.unwrap_or("title");
     if !["title", "category", "date"].contains(&order) {
         return Err(invalid(
@@ -103,11 +163,11 @@ fn list_docs(
         project::by_name(name)?;
     }
     if !schema::exists() {
-        return Ok(TableIterator::new(Vec::new()));
+        return Ok(Vec::new());
     }
-    let rows = statement::rows(
+    statement::rows(
         "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
-                d.updated_at
+                d.updated_at, to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
          FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
          WHERE ($1::text IS NULL OR p.name = $1)
            AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
@@ -122,20 +182,20 @@ fn list_docs(
             DatumWithOid::from(order),
         ],
         |row| {
-            Ok((
-                row.required(1)?,
-                row.optional(2)?,
-                row.required(3)?,
-                row.required(4)?,
-                row.optional(5)?,
-                row.optional(6)?,
-                row.optional(7)?,
-                row.required(8)?,
-                row.required(9)?,
-            ))
+            Ok(Listed {
+                project: row.required(1)?,
+                category: row.optional(2)?,
+                slug: row.required(3)?,
+                title: row.required(4)?,
+                kind: row.optional(5)?,
+                description: row.optional(6)?,
+                version: row.optional(7)?,
+                chunk_count: row.required(8)?,
+                updated_at: row.required(9)?,
+                last_updated: row.required(10)?,
+            })
         },
-    )?;
-    Ok(TableIterator::new(rows))
+    )
 }
 
 /// Which parts of a document are wanted.
@@ -303,31 +363,61 @@ fn render(document: &Loaded, section: Option<&str>, shape: &Shape<'_>) -> Result
         }
         text.push_str(&format!("\n**Last Updated:** {}\n", document.updated));
     }
+    let outline = Outline::new(&document.body);
+    let room = |text: &str| {
+        let taken = text.chars().count();
+        shape.max_chars.map_or(usize::MAX, |most| most.saturating_sub(taken))
+    };
     match section {
         Some(wanted) => {
-            let found = markdown::section_markdown(&document.body, wanted);
-            let found = found.ok_or_else(|| unknown_section(document, wanted))?;
-            text.push_str(&format!("\n{}\n", found.trim()));
+            let found = outline.find(wanted);
+            let found = found.ok_or_else(|| unknown_section(document, &outline, wanted))?;
+            let around = around(document, outline.neighbours(found));
+            let cut = outline.cut(outline.range(found), room(&text).saturating_sub(around.chars().count() + 2));
+            text.push_str(&format!("\n{}\n{around}", cut.trim()));
         }
         None => {
             if let Some(summary) = document.summary.as_deref().filter(|summary| !summary.is_empty()) {
                 text.push_str(&format!("\n## Summary\n\n{summary}\n"));
             }
             if shape.sections {
-                text.push_str(&format!(
-                    "\n## Sections\n\n{}\n",
-                    markdown::without_title(&document.body, &document.title)
-                ));
+                text.push_str("\n## Sections\n\n");
+                let rest = markdown::without_title(&document.body, &document.title);
+                let start = rest.as_ptr() as usize - document.body.as_ptr() as usize;
+                let cut = outline.cut(start..start + rest.len(), room(&text).saturating_sub(1));
+                text.push_str(&cut);
+                text.push('\n');
             }
         }
     }
-    Ok(shortened(text, shape.max_chars))
+    Ok(match shape.max_chars.and_then(|most| text.char_indices().nth(most)) {
+        Some(_) => shortened(&text, shape.max_chars.unwrap_or_default()),
+        None => text,
+    })
 }
 
-fn unknown_section(document: &Loaded, wanted: &str) -> pg_sys::panic::ErrorReport {
-    let anchors: Vec<String> = markdown::sections(&document.body)
-        .into_iter()
-        .map(|section| section.anchor)
+/// The sections around one, as references that can be loaded.
+fn around(document: &Loaded, neighbours: Neighbours<'_>) -> String {
+    let parts: Vec<String> = [
+        ("parent", neighbours.parent),
+        ("previous", neighbours.previous),
+        ("next", neighbours.next),
+    ]
+    .into_iter()
+    .filter_map(|(label, anchor)| Some(format!("{label}: {}/{}#{}", document.project, document.slug, anchor?)))
+    .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("\n[{}]\n", parts.join("; "))
+    }
+}
+
+fn unknown_section(document: &Loaded, outline: &Outline<'_>, wanted: &str) -> pg_sys::panic::ErrorReport {
+    let anchors: Vec<&str> = outline
+        .sections()
+        .iter()
+        .map(|section| section.anchor.as_str())
         .filter(|anchor| !anchor.is_empty())
         .take(20)
         .collect();
@@ -341,15 +431,10 @@ fn unknown_section(document: &Loaded, wanted: &str) -> pg_sys::panic::ErrorRepor
     )
 }
 
-fn shortened(text: String, max_chars: Option<usize>) -> String {
-    let Some((end, _)) = max_chars.and_then(|limit| text.char_indices().nth(limit)) else {
-        return text;
-    };
-    let end = text[..end].rfind('\n').filter(|&at| at > 0).unwrap_or(end);
-    format!(
-        "{}\n\n[truncated: {} of {} characters shown]\n",
-        &text[..end],
-        text[..end].chars().count(),
-        text.chars().count()
-    )
+/// The beginning of a text whose head alone is longer than what may be shown.
+fn shortened(text: &str, most: usize) -> String {
+    const MARK: &str = "[…]";
+    let kept = most.saturating_sub(MARK.chars().count());
+    let start: String = text.chars().take(kept).collect();
+    start.chars().chain(MARK.chars()).take(most).collect()
 }

@@ -135,19 +135,22 @@ impl<'a> Group<'a> {
 /// Names of projects, and of what documents belong to, as far as the query may mean them.
 fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<KnownNames> {
     let keys = place_keys(query, rules);
-    let named = projects.iter().filter(|project| keys.contains(&name::key(&project.name)));
-    let mut known: Vec<String> = named.map(|project| project.name.clone()).collect();
-    if !keys.is_empty() {
-        let projects = Projects::new(projects);
+    if keys.is_empty() {
+        return Ok(KnownNames::default());
+    }
+    let searched = Projects::new(projects);
+    let mut known: Vec<String> = {
         let _owner = AsOwner::enter()?;
-        known.extend(statement::rows(
+        statement::rows(
             &format!(
                 "SELECT DISTINCT c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.name",
-                projects.condition("c")
+                searched.condition("c")
             ),
-            &[projects.argument(), DatumWithOid::from(keys)],
+            &[searched.argument(), DatumWithOid::from(keys.clone())],
             |row| row.required::<String>(1),
-        )?);
-    }
+        )?
+    };
+    let named = projects.iter().filter(|project| keys.contains(&name::key(&project.name)));
+    known.extend(named.map(|project| project.name.clone()));
     Ok(known.iter().map(String::as_str).collect())
 }

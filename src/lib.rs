@@ -56,7 +56,7 @@ extension_sql_file!(
 extension_sql_file!(
     "../sql/privileges.sql",
     name = "privileges",
-    requires = [restart_inference]
+    requires = [restart_inference, rules_changed]
 );
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 

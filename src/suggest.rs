@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::query::Query;
+use docsearch_core::query::{Query, Term};
 use docsearch_core::rank::{DocumentId, Set};
 use docsearch_core::suggestion::{self, Source, Suggestion};
 use pgrx::datum::DatumWithOid;
@@ -13,6 +13,7 @@ use crate::group::Group;
 use crate::owner::AsOwner;
 use crate::project;
 use crate::report::{Result, invalid};
+use crate::statistics::ChunkFrequencies;
 use crate::{names, rules, statement, vocabulary};
 
 /// Most suggestions of one call.
@@ -93,11 +94,14 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
             found
         };
         named.extend(titles(group, &found)?);
-        words.extend(near_words(group, typed)?);
+        words.extend(near_words(group)?);
     }
-    let sources = named.iter().map(|(name, slug)| Source::Name { name, slug });
-    let sources = sources.chain(words.iter().map(|word| Source::Word(word)));
-    let mut found = suggestion::suggestions(typed, sources, limit);
+    let names = named.iter().map(|(name, slug)| Source::Name { name, slug });
+    let words = words.iter().map(|word| Source::Word(word));
+    let mut found = suggestion::suggestions(typed, names, limit);
+    found.extend(suggestion::suggestions(&first.understanding.topic, words, limit));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.truncate(limit);
     let room = limit.saturating_sub(found.len());
     found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
     Ok(found)
@@ -120,20 +124,19 @@ fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Vec<(String,
     Ok(wanted.map(|(_, names)| names).collect())
 }
 
-/// Words of documents that the caller sees, near to words of the text that no document has.
-fn near_words(group: &Group<'_>, text: &str) -> Result<Vec<String>> {
+/// Words of documents that the caller sees, near to words of the query that no document has.
+fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
     let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
     {
         let _owner = AsOwner::enter()?;
-        for word in text.split_whitespace().take(8) {
-            let word = word.to_lowercase();
-            if !word.chars().all(char::is_alphabetic) {
+        let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
+        let known = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
+        let unknown = |term: &&Term| term.whole && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0);
+        for term in group.terms.iter().filter(unknown) {
+            let Some(word) = term.lexemes.last().filter(|word| vocabulary::is_word(word)) else {
                 continue;
-            }
-            let (found, known) = vocabulary::nearest(&group.projects, &word, std::slice::from_ref(&word))?;
-            if known.sum(&word) > 0.0 {
-                continue;
-            }
+            };
+            let (found, _) = vocabulary::nearest(&group.projects, word, &term.lexemes)?;
             for found in found {
                 let witnesses = vocabulary::witnesses(&group.projects, &found.lexeme, WITNESSES)?;
                 near.insert(found.lexeme, witnesses);

@@ -114,6 +114,7 @@ pub(crate) fn witnesses(projects: &Projects, lexeme: &str, limit: i64) -> Result
     )
 }
 
-fn is_word(word: &str) -> bool {
+/// Whether a word is one that may be completed or corrected.
+pub(crate) fn is_word(word: &str) -> bool {
     (MIN_CHARS..=MAX_CHARS).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
 }

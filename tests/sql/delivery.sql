@@ -34,7 +34,7 @@ FROM unnest(ARRAY['frame', 'Button in SwiftUI', 'zzqqxx']) query, pg_temp.json(q
 
 -- s4_8, s4_19: a threshold says what it excludes, and never leaves nothing.
 SELECT jsonb_array_length(answer -> 'results') AS results, jsonb_path_query_array(answer, '$.notices[*].message') AS notices
-FROM unnest(ARRAY[0.9, 0.9999]::real[]) least, pg_temp.json('Button', min_score => least) answer;
+FROM unnest(ARRAY[0.9, 1]::real[]) least, pg_temp.json('Button', min_score => least) answer;
 
 -- s4_2, s4_3: compact text: three lines for each result, 5 results within 2,000 characters.
 SELECT regexp_replace(line, '[0-9]\.[0-9]+', '0.00') AS line FROM regexp_split_to_table(search_docs_text('Button in SwiftUI', max_results => 2), E'\n') line;

@@ -7,6 +7,7 @@ pub mod delivery;
 pub mod filter;
 pub mod identifier;
 pub mod keyword;
+pub mod listing;
 pub mod markdown;
 pub mod mention;
 pub mod name;

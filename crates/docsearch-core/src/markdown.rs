@@ -16,7 +16,7 @@ pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub(crate) use fence::close_fences;
 pub use plain::plain_text;
 pub(crate) use section::HEADING_MAX_BYTES;
-pub use section::{Section, section_markdown, sections};
+pub use section::{Section, sections};
 
 /// Only tables go beyond CommonMark: every other extension drops or joins words of text that is not markdown.
 const OPTIONS: Options = Options::ENABLE_TABLES;

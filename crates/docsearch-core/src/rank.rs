@@ -103,8 +103,7 @@ pub fn name_strength(kind: NameKind, as_written: bool, in_container: bool) -> f3
         NameKind::Path => 0.994,
         NameKind::Symbol => 0.993,
         NameKind::Slug => 0.992,
-        NameKind::Alias => 0.99,
-        NameKind::Unprefixed => 0.985,
+        NameKind::Alias | NameKind::Unprefixed => 0.99,
     };
     let written = if as_written { 0.004 } else { 0.0 };
     let container = if in_container { 0.0 } else { -0.05 };

@@ -13,6 +13,8 @@ const ACTION_NAMES: (f32, f32) = (0.4, 0.8);
 /// Strength of the page of a module or class for a member of it: the first, and so much more for the
 /// longest qualifier.
 const QUALIFIER: (f32, f32) = (0.35, 0.25);
+/// Strength of a name without the prefix of its library.
+const UNPREFIXED: f32 = 0.7;
 /// Strength of a plain word as a name, for a query that adds what kind of thing it is.
 const PLAIN_KINDLESS: f32 = 0.5;
 /// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
@@ -69,11 +71,15 @@ impl Page {
             self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);
             return;
         }
+        let factor = form.role.factor(asked.implicit);
         let of_symbol = matches!(form.role, NameRole::Symbol | NameRole::Path | NameRole::Expanded);
         let placed = of_symbol && !containers.is_empty();
         let inside = !placed || self.is_inside(containers);
+        if kind == NameKind::Unprefixed {
+            self.near_name = self.near_name.max(factor * UNPREFIXED);
+            return;
+        }
         let as_written = form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str());
-        let factor = form.role.factor(asked.implicit);
         // "future statement" may mean a sentence about the future; "View protocol" has a name.
         if form.role == NameRole::Kindless && !form.text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace()) {
             self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);

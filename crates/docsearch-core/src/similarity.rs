@@ -187,8 +187,9 @@ mod tests {
             ("buton", "Button", Some(Nearness::Typo)),
             ("geometry raeder", "GeometryReader", Some(Nearness::Typo)),
             ("navigation view", "NavigationView", None),
-            ("tableview", "UITableView", Some(Nearness::Part)),
+            ("phase", "AsyncImagePhase", Some(Nearness::Part)),
             ("ableview", "UITableView", None),
+            ("view", "NavigationView", Some(Nearness::Part)),
             ("cat", "car", None),
             ("", "Button", None),
         ] {

@@ -51,7 +51,7 @@ impl Default for HybridWeights {
             identifier: 0.2,
             in_pattern: 0.4,
             question: 0.5,
-            words: 0.5,
+            words: 0.4,
             generic: 0.2,
         }
     }

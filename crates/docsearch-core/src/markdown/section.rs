@@ -69,29 +69,6 @@ pub fn sections(markdown: &str) -> Vec<Section> {
     sections
 }
 
-/// The source of one section together with the sections below it, heading line included.
-///
-/// `anchor` is an anchor of [`sections`], with or without `#`, or else the text of a heading in any case.
-pub fn section_markdown<'a>(markdown: &'a str, anchor: &str) -> Option<&'a str> {
-    let sections = sections(markdown);
-    let wanted = anchor.strip_prefix('#').unwrap_or(anchor).trim();
-    let titled = |s: &Section| {
-        s.heading_path
-            .last()
-            .is_some_and(|title| title.to_lowercase() == wanted.to_lowercase())
-    };
-    let at = sections
-        .iter()
-        .position(|s| s.level > 0 && s.anchor == wanted)
-        .or_else(|| sections.iter().position(titled))?;
-    let section = &sections[at];
-    let end = sections[at + 1..]
-        .iter()
-        .find(|next| next.level <= section.level)
-        .map_or(markdown.len(), |next| next.range.start);
-    Some(&markdown[section.range.start..end])
-}
-
 struct Heading {
     level: u8,
     text: String,

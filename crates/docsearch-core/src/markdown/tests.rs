@@ -51,16 +51,6 @@ fn anchors_are_those_of_github() {
 }
 
 #[test]
-fn a_section_is_found_by_anchor_or_heading_with_its_subsections() {
-    let markdown = "# A\n\n## Error codes\n\none\n\n### Fatal\n\ntwo\n\n## Z\n";
-    let expected = Some("## Error codes\n\none\n\n### Fatal\n\ntwo\n\n");
-    assert_eq!(section_markdown(markdown, "error-codes"), expected);
-    assert_eq!(section_markdown(markdown, "#error-codes"), expected);
-    assert_eq!(section_markdown(markdown, "error CODES"), expected);
-    assert_eq!(section_markdown(markdown, "absent"), None);
-}
-
-#[test]
 fn plain_text_has_the_words_a_reader_sees() {
     for (markdown, expected) in [
         ("**bold** and [text](http://target)", "bold and text"),

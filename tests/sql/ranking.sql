@@ -1,0 +1,90 @@
+-- A small API reference.
+SELECT docsearch.create_project('apple') > 0 AS created;
+SELECT count(*) FROM docsearch.index_docs('apple', '[
+  {"slug": "button", "title": "Button", "category": "Controls", "metadata": {"framework": "SwiftUI", "platforms": ["ios", "macos"]}, "body": "# Button\n\nA control that starts an action when people tap it."},
+  {"slug": "uikit/uibutton", "title": "UIButton", "category": "Controls", "metadata": {"framework": "UIKit", "platforms": ["ios"]}, "body": "# UIButton\n\nA control of UIKit that runs code when somebody taps it."},
+  {"slug": "navigationview", "title": "NavigationView", "category": "Navigation", "metadata": {"framework": "SwiftUI"}, "body": "# NavigationView\n\nAn old container for navigation."},
+  {"slug": "navigationstack", "title": "NavigationStack", "category": "Navigation", "metadata": {"framework": "SwiftUI"}, "body": "# NavigationStack\n\nShows views above each other."},
+  {"slug": "geometryreader", "title": "GeometryReader", "category": "Layout", "metadata": {"framework": "SwiftUI"}, "body": "# GeometryReader\n\nA container that knows its size."},
+  {"slug": "asyncimagephase/failure", "title": "failure", "category": "Images", "metadata": {"framework": "SwiftUI"}, "body": "# failure\n\nAn image could not be loaded, with its error."},
+  {"slug": "view", "title": "View", "category": "Views", "metadata": {"framework": "SwiftUI"}, "body": "# View\n\nA type that is a part of the user interface."},
+  {"slug": "guides/protocols", "title": "Conforming to a protocol", "category": "Guides", "body": "# Conforming to a protocol\n\nA view conforms to the View protocol. Every protocol has requirements."},
+  {"slug": "view/frame", "title": "frame(width:height:)", "category": "Layout", "metadata": {"framework": "SwiftUI"}, "body": "# frame(width:height:)\n\nPuts the view into an invisible frame. A modifier."},
+  {"slug": "view/body", "title": "body", "category": "Views", "metadata": {"framework": "SwiftUI"}, "body": "# body\n\nThe content and the frame of a view."},
+  {"slug": "uikit/uitableview", "title": "UITableView", "category": "Lists", "metadata": {"framework": "UIKit"}, "body": "# UITableView\n\nShows rows in one column."},
+  {"slug": "guides/table-view-cell", "title": "Configuring cells", "category": "Guides", "body": "# Configuring cells\n\nHow a cell looks."}
+]');
+CREATE FUNCTION pg_temp.top(query text) RETURNS text LANGUAGE sql AS $$ SELECT slug FROM search_docs(query, 'apple') WHERE rank = 1 $$;
+CREATE FUNCTION pg_temp.boost(query text, slug text, rule text, config jsonb = NULL) RETURNS text LANGUAGE sql AS
+    $$ SELECT round((raw * weight)::numeric, 2) || coalesce(' ' || matched, '')
+       FROM docsearch.explain_search(query, slug, 'apple', config => config) e WHERE e.rule = $3 $$;
+
+-- s0_29, s0_30, s0_19, s0_21: frameworks with and without "in", kinds of things, abbreviations, parts and mistakes.
+SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
+    'button uikit', 'uikit button', 'button in UIKit', 'btn', 'View protocol', 'GeometryReader', 'geometryraeder',
+    'navigatonview', 'navvie', 'tableview', 'buton', 'swift ui button'
+]) q;
+SELECT 'uikit/uitableview' = ANY (array(SELECT slug FROM search_docs('table', 'apple'))) AS s0_21;
+SELECT bool_and(title LIKE 'Navigation%') AS s0_21 FROM search_docs('nav', 'apple', max_results => 2);
+
+-- s0_5, s0_6: X in Y, by title and by path; the rule can be switched off.
+SELECT pg_temp.boost('Button in SwiftUI', 'button', 'in_pattern'),
+       pg_temp.boost('asyncimagephase failure in swiftui', 'asyncimagephase/failure', 'in_pattern'),
+       pg_temp.boost('Button in SwiftUI', 'button', 'in_pattern', '{"boost_in_pattern": 0}');
+-- s0_7, s0_8, s0_9, s0_10: names of files and of APIs, generic terms.
+SELECT pg_temp.boost('button', 'button', 'filename_exact'),
+       pg_temp.boost('table view', 'guides/table-view-cell', 'filename_all_words'),
+       pg_temp.boost('Button', 'button', 'api_name'), pg_temp.boost('button', 'button', 'api_name'),
+       pg_temp.boost('frame', 'view/frame', 'generic_term') AS generic;
+-- s0_12: a generic term alone is no question.
+SELECT a ->> 'confidence', jsonb_array_length(a -> 'tips'), a -> 'notices' -> -1 ->> 'message'
+FROM unnest(ARRAY['frame', 'frame modifier']) q, search_docs_json(q, 'apple') a;
+-- s0_14: nothing found.
+SELECT jsonb_array_length(search_docs_json('zzqqxx', 'apple') -> 'tips');
+-- s0_17: both forms of an identifier are looked up.
+SELECT rule, matched FROM docsearch.explain_search('UITableView', 'uikit/uitableview', 'apple') WHERE step = 'leg' AND rule IN ('original', 'camel_split');
+-- s0_23, s3_29: what may have been meant.
+SELECT suggestion, kind, slug FROM docsearch.suggest('navvie', 'apple');
+SELECT suggestion, kind, slug FROM docsearch.suggest('nav', 'apple', 3);
+SELECT suggestion, kind FROM docsearch.suggest('a contaner for navigation', 'apple');
+SELECT search_docs_json('buton', 'apple', config => '{"confidence_high": 1, "confidence_medium": 1}') #>> '{suggestions,0,suggestion}';
+SELECT * FROM docsearch.suggest(' ');
+SELECT * FROM docsearch.suggest('nav', max_results => 0);
+
+-- s2_11, s4_17: the steps lead to the score.
+SELECT q, abs(r.score - e.after) < 1e-6 AS last_step_is_the_score, e.chain
+FROM unnest(ARRAY['Button', 'button in UIKit', 'a control that runs code', 'View protocol']) q,
+     LATERAL (SELECT slug, score FROM search_docs(q, 'apple') WHERE rank = 2) r,
+     LATERAL (SELECT (array_agg(after ORDER BY n))[count(*)] AS after,
+                     bool_and(before = previous) AS chain
+              FROM (SELECT n, before, after, lag(after, 1, 0) OVER (ORDER BY n) AS previous
+                    FROM docsearch.explain_search(q, r.slug, 'apple')
+                         WITH ORDINALITY AS s(step, rule, matched, raw, weight, before, after, contribution, n)) s) e;
+SELECT docsearch.explain_search('Button', 'buton', 'apple');
+SELECT docsearch.explain_search('Button', 'button', 'apple', category => 'Guides');
+-- The same steps stand in the answer.
+SELECT jsonb_path_query_array(search_docs_json('Button', 'apple', max_results => 1), '$.results[0].breakdown[*].rule');
+
+-- A word that results must not have, and a phrase that they should.
+SELECT bool_or(slug = 'uikit/uibutton') FROM search_docs('control code -uikit', 'apple');
+SELECT pg_temp.boost('"an invisible frame"', 'view/frame', 'phrase');
+
+-- s0_36, and each form of every unique name: nothing breaks it.
+SELECT * FROM docsearch.verify_invariants('apple');
+SELECT count(*) FROM docsearch.verify_invariants('apple', sample => 3);
+SELECT docsearch.verify_invariants('apple', sample => 0);
+SELECT docsearch.verify_invariants('nowhere');
+
+-- s4_12: a further section of a document stays if it says something else.
+SELECT docsearch.index_doc('apple', 'guides/mixed', 'Mixed', E'# Mixed\n\n## Cats\n\n' || repeat('Cats eat fish every day. ', 40) || E'\n\n## Fish\n\n' || repeat('Cats eat fish every night. ', 40) || E'\n\n## Stars\n\n' || repeat('A star burns hydrogen; cats do not eat fish there. ', 30));
+SELECT dedup_similarity, count(*) FILTER (WHERE additional_chunk) AS additional
+FROM unnest(ARRAY[0.1, 1.0]) dedup_similarity,
+     search_docs('cats eat fish', 'apple', dedup => 'similar', max_results => 3,
+                 config => jsonb_build_object('dedup_similarity', dedup_similarity))
+GROUP BY 1 ORDER BY 1;
+SELECT * FROM search_docs('cats', 'apple', dedup => 'semantic');
+
+-- s3_24: the tree of categories.
+SELECT list_docs_json('apple') -> 'total_documents',
+       jsonb_path_query_array(list_docs_json('apple'), '$.categories[*] ? (@.document_count > 1).name');
+SELECT docsearch.drop_project('apple') > 0;

@@ -92,6 +92,7 @@ impl SearchConfig {
             thresholds: Thresholds {
                 high: real(&settings::CONFIDENCE_HIGH)?,
                 medium: real(&settings::CONFIDENCE_MEDIUM)?,
+                lead: real(&settings::CONFIDENCE_LEAD)?,
                 min_score: min_score as f32,
             },
         })

@@ -17,7 +17,7 @@ use crate::owner::AsOwner;
 use crate::project::{Project, Projects};
 use crate::report::Result;
 use crate::rules::Rulebook;
-use crate::{lexical, statement};
+use crate::{catalog, lexical, statement};
 
 /// Most words of a query that is taken for a name half typed or mistyped.
 const MAX_NEAR_WORDS: usize = 3;
@@ -150,7 +150,36 @@ fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<Known
             |row| row.required::<String>(1),
         )?
     };
+    if let Some(document) = catalog::table(c"document")
+        && catalog::row_security_active(document)
+    {
+        known = seen(&searched, known)?;
+    }
     let named = projects.iter().filter(|project| keys.contains(&name::key(&project.name)));
     known.extend(named.map(|project| project.name.clone()));
     Ok(known.iter().map(String::as_str).collect())
+}
+
+/// Those of the containers that a document belongs to which the caller sees.
+fn seen(projects: &Projects, containers: Vec<String>) -> Result<Vec<String>> {
+    if containers.is_empty() {
+        return Ok(containers);
+    }
+    statement::rows(
+        &format!(
+            "SELECT c.name FROM unnest($2::text[]) AS c(name)
+             WHERE EXISTS (
+                 SELECT FROM docsearch.document d
+                 WHERE {} AND (c.name = ANY (string_to_array(d.category, '/'))
+                               OR EXISTS (SELECT FROM jsonb_each(d.metadata) m
+                                          WHERE m.key = ANY ($3) AND m.value @> to_jsonb(c.name))))",
+            projects.condition("d")
+        ),
+        &[
+            projects.argument(),
+            DatumWithOid::from(containers),
+            DatumWithOid::from(name::CONTAINER_KEYS.map(str::to_owned).to_vec()),
+        ],
+        |row| row.required(1),
+    )
 }

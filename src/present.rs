@@ -32,6 +32,8 @@ pub(crate) enum Shown {
 pub(crate) struct Presented {
     pub(crate) chunk: ChunkId,
     pub(crate) score: f32,
+    /// How far the score lies above that of the next document, if this is the first.
+    pub(crate) lead: f32,
     pub(crate) similarity: Option<f32>,
     pub(crate) keyword_score: f32,
     pub(crate) additional: bool,
@@ -84,7 +86,7 @@ pub(crate) fn present(
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
-            confidence: Confidence::of(result.score, &config.thresholds),
+            confidence: Confidence::of(result.score, result.lead, &config.thresholds),
             snippet: section.snippet,
             document_id: result.chunk.document.document,
             chunk_no: result.chunk.chunk,

@@ -269,10 +269,16 @@ impl Ran<'_> {
             Shown::Rows => 0,
             Shown::Sections => SECTION_MATCHES,
         };
+        let (first, lead) = lead(&self.ranked);
         let mut sections: Vec<(usize, Presented)> = Vec::new();
         for ranked in std::mem::take(&mut self.ranked) {
-            let steps = self.steps.remove(&ranked.document.document);
-            sections.extend(presented(ranked, config.wanted(), most, steps).into_iter().enumerate());
+            let document = ranked.document.document;
+            let steps = self.steps.remove(&document);
+            let mut of_document = presented(ranked, config.wanted(), most, steps);
+            if Some(document) == first {
+                of_document[0].lead = lead;
+            }
+            sections.extend(of_document.into_iter().enumerate());
         }
         sections.sort_by(|(a_place, a), (b_place, b)| {
             b.score
@@ -315,6 +321,25 @@ impl Ran<'_> {
         }
         Ok(vectors)
     }
+}
+
+/// The document with the greatest score, and how far that lies above the next one.
+fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
+    let mut best: Option<&Ranked> = None;
+    let mut next: Option<f32> = None;
+    for ranked in ranked {
+        match best {
+            Some(known) if known.score >= ranked.score => {
+                next = Some(next.map_or(ranked.score, |next| next.max(ranked.score)));
+            }
+            _ => {
+                next = best.map(|known| known.score);
+                best = Some(ranked);
+            }
+        }
+    }
+    let lead = best.zip(next).map_or(0.0, |(best, next)| best.score - next);
+    (best.map(|best| best.document.document), lead)
 }
 
 /// The query's vector; without a model the search goes on with keywords, and says so.
@@ -360,6 +385,7 @@ fn presented(ranked: Ranked, wanted: usize, most: usize, steps: Option<Vec<Step>
         score,
         similarity: document.similarity,
         keyword_score: document.lexical,
+        lead: 0.0,
         additional: false,
         sections: matching
             .take(most)
@@ -372,6 +398,7 @@ fn presented(ranked: Ranked, wanted: usize, most: usize, steps: Option<Vec<Step>
         score: section_score(chunk),
         similarity: chunk.similarity,
         keyword_score: chunk.lexical,
+        lead: 0.0,
         additional: false,
         sections: Vec::new(),
         steps: None,

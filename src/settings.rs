@@ -125,10 +125,12 @@ reals! {
         c"Greatest factor of all boosts together.";
     DEDUP_SIMILARITY c"dedup_similarity" = 0.8 in 0.0..1.0:
         c"With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.";
-    CONFIDENCE_HIGH c"confidence_high" = 0.7 in 0.0..1.0:
-        c"Least score of a result with high confidence.";
+    CONFIDENCE_HIGH c"confidence_high" = 0.85 in 0.0..1.0:
+        c"Least trust in a result of high confidence: its score and its lead over the next document.";
     CONFIDENCE_MEDIUM c"confidence_medium" = 0.35 in 0.0..1.0:
-        c"Least score of a result with medium confidence.";
+        c"Least trust in a result of medium confidence.";
+    CONFIDENCE_LEAD c"confidence_lead" = 2.0 in 0.0..10.0:
+        c"How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.";
 }
 
 ints! {

@@ -8,7 +8,7 @@ from conftest import CREATE_EXTENSION, Database, page
 from psycopg import sql
 
 READER = "docsearch_dump_reader"
-QUERIES = ("Button in SwiftUI", "AsyncImagePhase.failure", "how do I load a picture", "@>")
+QUERIES = ("Button in SwiftUI", "knob", "btn", "AsyncImagePhase.failure", "how do I load a picture", "@>")
 PAGES = (
     page("swiftui/button", "A control that starts an action.\n\n## Style\n\nUse `buttonStyle(_:)`.",
          category="controls", metadata={"platform": ["ios", "macos"]}),
@@ -58,6 +58,8 @@ def fill(database: Database) -> None:
     database.index("other", page("button", "Another button, changed."))
     database.execute(f"SELECT docsearch.grant_usage('{READER}')")
     database.execute("CREATE INDEX own_index ON docsearch.document (lower(title))")
+    database.execute("DELETE FROM docsearch.synonym WHERE term = 'btn'")
+    database.execute("INSERT INTO docsearch.synonym (term, expansion) VALUES ('knob', 'button')")
     database.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
     database.execute("CREATE POLICY no_secrets ON docsearch.document FOR SELECT "
                      "USING (category IS DISTINCT FROM 'secret')")
@@ -165,5 +167,5 @@ def test_an_extension_created_anew_works_with_the_old_tables(original, new_datab
     database = new_database(extension=False)
     database.execute(CREATE_EXTENSION)
     database.run("psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={file}")
-    assert database.execute("SELECT docsearch.migrate()") == [(1,)]
+    assert database.execute("SELECT docsearch.migrate()") == [(2,)]
     assert results(database) == results(original)

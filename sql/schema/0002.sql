@@ -166,3 +166,5 @@ COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, al
 INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
 SELECT d.project_id, d.id, lower(substring(d.title FROM '^[A-Z]{2,3}([A-Z][a-z][A-Za-z0-9]*)$')), 'unprefixed'
 FROM docsearch.document d WHERE d.title ~ '^[A-Z]{2,3}[A-Z][a-z][A-Za-z0-9]*$';
+-- "#" counts behind a first letter only.
+UPDATE docsearch.document_name SET key = left(key, 2) || replace(substr(key, 3), '#', '') WHERE substr(key, 3) LIKE '%#%';

@@ -3,7 +3,7 @@ CREATE ROLE docsearch_reader;
 CREATE ROLE docsearch_writer;
 SELECT docsearch.create_project('secrets') > 0 AS created;
 SELECT docsearch.index_doc('secrets', 'public/tea', 'Tea', 'Tea is served at four.', metadata => '{"public": true}');
-SELECT docsearch.index_doc('secrets', 'private/launch', 'Launch codes', 'The launch codes are in the safe.', metadata => '{"public": false}');
+SELECT docsearch.index_doc('secrets', 'private/launch', 'Launch codes', 'The launch codes are in the safe. Hypergolic.', category => 'Bunker', metadata => '{"public": false, "framework": "Titan"}');
 
 -- Without grants nothing works.
 SET ROLE docsearch_reader;
@@ -23,11 +23,28 @@ SELECT slug FROM search_docs('Launch codes', project => 'secrets', config => '{"
 SELECT slug FROM list_docs(project => 'secrets');
 SELECT load_doc('private/launch', project => 'secrets');
 SELECT error FROM load_docs(ARRAY['private/launch']);
+SELECT * FROM docsearch.suggest('launch cod', 'secrets');
+SELECT * FROM docsearch.suggest('hypergolik', 'secrets');
+SELECT * FROM docsearch.explain_search('launch', 'private/launch', 'secrets');
+SELECT q, search_docs_json(q, 'secrets') #> '{understood,known_container}' AS known FROM unnest(ARRAY['codes in Titan', 'codes in Bunker']) q;
+SELECT form, names, holding FROM docsearch.verify_invariants('secrets');
+SELECT list_docs_json('secrets') -> 'total_documents';
 SELECT docsearch.embed_input(d.project_id, d.id + 1, 0) FROM docsearch.document d WHERE slug = 'public/tea';
 SELECT docsearch.index_doc('secrets', 'public/coffee', 'Coffee', 'At five.');
 SELECT docsearch.delete_doc('secrets', 'public/tea');
 SELECT docsearch.drop_project('secrets');
 SELECT docsearch.finish_load('secrets');
+RESET ROLE;
+
+-- To the owner it is all there.
+SELECT suggestion FROM docsearch.suggest('launch cod', 'secrets') UNION ALL SELECT suggestion FROM docsearch.suggest('hypergolik', 'secrets');
+SELECT q, search_docs_json(q, 'secrets') #> '{understood,known_container}' AS known FROM unnest(ARRAY['codes in Titan', 'codes in Bunker']) q;
+
+-- Rules may be read by those who search, and changed by the owner.
+SET ROLE docsearch_reader;
+SELECT count(*) > 0 FROM docsearch.synonym;
+INSERT INTO docsearch.synonym (term, expansion) VALUES ('a', 'b');
+SELECT docsearch.reset_rules();
 RESET ROLE;
 
 -- Policies hold for writers too.

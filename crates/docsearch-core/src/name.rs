@@ -77,17 +77,16 @@ pub fn key(text: &str) -> String {
     let folded: String = text.nfkc().flat_map(char::to_lowercase).collect();
     let named = folded.contains(char::is_alphanumeric);
     let mut key = String::with_capacity(folded.len());
-    let mut before = ' ';
+    let mut letters = Letters::default();
     for c in folded.chars() {
         let keeps_meaning = if named {
-            c.is_alphanumeric() || (matches!(c, '+' | '#') && (before.is_alphanumeric() || before == c))
+            letters.keep(c, c.is_alphanumeric())
         } else {
             !c.is_whitespace()
         };
         if keeps_meaning {
             key.push(c);
         }
-        before = c;
     }
     // Marks that stood apart may now combine.
     let key: String = key.nfkc().collect();
@@ -111,17 +110,39 @@ pub fn has_key(text: &str, key: &str) -> bool {
     !differs && self::key(text) == key
 }
 
-/// The [`key`] of a text in ASCII, byte by byte.
+/// Which characters of a text make its key.
+#[derive(Default)]
+struct Letters {
+    /// Characters of the key so far.
+    kept: usize,
+    /// Whether a `+` here belongs to what stands before it.
+    joins: bool,
+}
+
+impl Letters {
+    /// Letters and digits, `+` behind them, and `#` behind a first one: `C++` and `C#` are names, and
+    /// `add#2` is `add 2`.
+    fn keep(&mut self, c: char, alphanumeric: bool) -> bool {
+        let keep = match c {
+            '+' => self.joins,
+            '#' => self.joins && self.kept == 1,
+            _ => alphanumeric,
+        };
+        self.kept += usize::from(keep);
+        self.joins = keep;
+        keep
+    }
+}
+
 fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
     let named = text.bytes().any(|b| b.is_ascii_alphanumeric());
-    let mut before = b' ';
+    let mut letters = Letters::default();
     text.bytes().filter_map(move |b| {
         let keeps_meaning = if named {
-            b.is_ascii_alphanumeric() || (matches!(b, b'+' | b'#') && (before.is_ascii_alphanumeric() || before == b))
+            letters.keep(char::from(b), b.is_ascii_alphanumeric())
         } else {
             !char::from(b).is_whitespace()
         };
-        before = b;
         keeps_meaning.then(|| b.to_ascii_lowercase())
     })
 }
@@ -286,7 +307,7 @@ pub fn containers<'a>(category: Option<&'a str>, metadata: Option<&'a serde_json
 }
 
 /// Metadata keys whose value says what a page belongs to.
-const CONTAINER_KEYS: [&str; 6] = ["framework", "module", "library", "package", "server", "namespace"];
+pub const CONTAINER_KEYS: [&str; 6] = ["framework", "module", "library", "package", "server", "namespace"];
 
 /// Whether a page lies in the container that Y of "X in Y" names. `container` is a [`key`]; the
 /// page's project and category, the segments of its slug above the leaf, and the values of

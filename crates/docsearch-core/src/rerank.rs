@@ -75,20 +75,18 @@ impl Page {
         let of_symbol = matches!(form.role, NameRole::Symbol | NameRole::Path | NameRole::Expanded);
         let placed = of_symbol && !containers.is_empty();
         let inside = !placed || self.is_inside(containers);
-        if kind == NameKind::Unprefixed {
-            self.near_name = self.near_name.max(factor * UNPREFIXED);
-            return;
-        }
         let as_written = form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str());
         // "future statement" may mean a sentence about the future; "View protocol" has a name.
         if form.role == NameRole::Kindless && !form.text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace()) {
             self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);
             return;
         }
-        if inside || !asked.known_container {
-            self.name = self.name.max(factor * name_strength(kind, as_written, inside));
-        } else {
+        if !inside && asked.known_container {
             self.near_name = self.near_name.max(factor * ELSEWHERE);
+        } else if kind == NameKind::Unprefixed {
+            self.near_name = self.near_name.max(factor * UNPREFIXED);
+        } else {
+            self.name = self.name.max(factor * name_strength(kind, as_written, inside));
         }
     }
 

@@ -96,6 +96,8 @@ pub struct Understanding {
     /// The name that is asked for, if the query says more than it: X of "X in Y", what is left
     /// without a framework or without the kind of thing.
     pub symbol: Option<String>,
+    /// `X` of `X in Y` with the words for what kind of thing it is.
+    pub subject: Option<String>,
     /// Where it is: Y of "X in Y", in the canonical spelling if it is a known one.
     pub container: Option<String>,
     /// The container, if the rules or the known names have it.
@@ -192,7 +194,7 @@ impl Understanding {
         let place = Place::read(&topic, is_question, rules, known);
         let kindless = kindless(place.symbol.as_deref().unwrap_or(&topic), is_question, rules);
         let kind = kindless.as_ref().map(|(_, kind)| kind.clone());
-        let symbol = kindless.map(|(symbol, _)| symbol).or(place.symbol);
+        let symbol = kindless.map(|(symbol, _)| symbol).or(place.symbol.clone());
         let (parent, child) = member(symbol.as_deref().unwrap_or(&topic), place.container.is_some()).unzip();
         let identifiers = identifiers(&topic);
         let named = kind.is_some() || place.container.is_some();
@@ -207,6 +209,7 @@ impl Understanding {
             platforms: platforms(&topic, place.framework.as_deref(), rules),
             recent: asks_for_recent(&topic, rules),
             symbol,
+            subject: place.symbol,
             container: place.container,
             framework: place.framework,
             implicit: place.implicit,
@@ -277,8 +280,11 @@ impl Understanding {
         };
         add(&self.text, NameRole::Whole);
         add(&self.topic, NameRole::Whole);
+        if let Some(subject) = &self.subject {
+            add(subject, NameRole::Symbol);
+        }
         if let Some(symbol) = &self.symbol {
-            let role = if self.container.is_some() {
+            let role = if self.subject.as_ref() == Some(symbol) {
                 NameRole::Symbol
             } else {
                 NameRole::Kindless

@@ -37,7 +37,9 @@ fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         keyword_score: 0.5,
         confidence: Confidence::of(
             score,
+            0.0,
             &Thresholds {
+                lead: 0.0,
                 high: 0.7,
                 medium: 0.35,
                 min_score: 0.0,

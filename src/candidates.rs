@@ -4,7 +4,7 @@
 use docsearch_core::filter::Filter;
 use docsearch_core::rank::{self, ChunkId, Corpora, DocumentId, Evidence, Map, Set, Weights, chunk_lexical};
 use docsearch_core::rerank::{Page, Ranked, Reranker};
-use docsearch_core::score::{DESCRIPTION_BYTES, Step};
+use docsearch_core::score::{DESCRIPTION_BYTES, Step, phrase_strength};
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
@@ -213,11 +213,16 @@ impl Search<'_> {
             let limit = self.config.nearest(weights.hybrid, window, best.len());
             evidence.similarity = vectors.nearest(&group.projects, embedding, limit, documents.as_deref(), method)?;
         }
+        let phrase = match group.phrase() {
+            Some(phrase) => lexical.holding(phrase, group.text_config)?,
+            None => Set::default(),
+        };
         let mut legs = Legs {
             evidence,
             best,
             names,
             near,
+            phrase,
             vectors,
         };
         if let Scope::Listed(documents) = scope {
@@ -288,6 +293,8 @@ struct Legs {
     names: Map<DocumentId, NameMatch>,
     /// Documents with a name that is near to the query.
     near: Set<DocumentId>,
+    /// Documents that hold the query word for word.
+    phrase: Set<DocumentId>,
     vectors: VectorTable,
 }
 
@@ -300,7 +307,9 @@ impl Legs {
     }
 
     fn bearers(&self) -> impl Iterator<Item = DocumentId> {
-        self.names.keys().chain(&self.near).copied()
+        let phrase = self.phrase.iter().filter(|id| !self.names.contains_key(id) && !self.near.contains(id));
+        let near = self.near.iter().filter(|id| !self.names.contains_key(id));
+        self.names.keys().chain(near).chain(phrase).copied()
     }
 
     /// The first sections of documents that were found by a name.
@@ -314,6 +323,7 @@ impl Legs {
         self.best.retain(|id| documents.contains(&id.document));
         self.names.retain(|document, _| documents.contains(document));
         self.near.retain(|document| documents.contains(document));
+        self.phrase.retain(|document| documents.contains(document));
     }
 
     /// Sections of these documents whose similarity counts and is not known.
@@ -328,9 +338,10 @@ impl Legs {
         wanted.into_iter().collect()
     }
 
-    /// Lifts the pages that were found by a name, and returns them.
+    /// Lifts the pages that were found by a name or as a phrase, and returns them.
     fn lift(&self, group: &Group<'_>, pages: &mut Map<DocumentId, Page>) -> Vec<DocumentId> {
         let typed = group.typed().unwrap_or_default();
+        let phrase = phrase_strength(self.phrase.len());
         let mut named = Vec::new();
         for document in self.bearers() {
             let Some(page) = pages.get_mut(&document) else {
@@ -338,7 +349,11 @@ impl Legs {
             };
             match self.names.get(&document) {
                 Some(found) => page.bears(found.kind, &group.forms[found.form], &group.understanding, &group.containers),
-                None => page.near_name = page.nearness(&typed),
+                None if self.near.contains(&document) => page.near_name = page.nearness(&typed),
+                None => {}
+            }
+            if self.phrase.contains(&document) {
+                page.phrase = phrase;
             }
             named.push(document);
         }

@@ -6,7 +6,7 @@ use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::{self, Query};
 use docsearch_core::rank::Map;
 use docsearch_core::rule::Rules;
-use docsearch_core::score::Scorer;
+use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
 use docsearch_core::understanding::{Class, NameForm, Role, Understanding};
 use docsearch_core::name;
 use pgrx::datum::DatumWithOid;
@@ -22,10 +22,14 @@ use crate::{catalog, lexical, statement};
 /// Most words of a query that is taken for a name half typed or mistyped.
 const MAX_NEAR_WORDS: usize = 3;
 
+/// Most words of a query that is looked up as a phrase.
+const MAX_PHRASE_WORDS: usize = 40;
+
 /// Projects that share model, text search configuration and rules.
 pub(crate) struct Group<'a> {
     pub(crate) projects: Projects,
     pub(crate) model: &'a ModelRow,
+    pub(crate) text_config: &'a str,
     names: Map<i64, &'a str>,
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
@@ -94,6 +98,7 @@ impl<'a> Group<'a> {
             containers: understanding.container_keys(&rules),
             names: projects.iter().map(|project| (project.id, project.name.as_str())).collect(),
             model: &first.model,
+            text_config: &first.text_config,
             projects: Projects::new(projects),
             rules,
             understanding,
@@ -118,6 +123,13 @@ impl<'a> Group<'a> {
         let typed = asked.symbol.as_deref().unwrap_or(&asked.topic);
         let short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
         (short && asked.class != Class::Question).then(|| name::key(typed))
+    }
+
+    /// The query, if it is long enough to be a phrase of a text.
+    pub(crate) fn phrase(&self) -> Option<&str> {
+        let whole = self.terms.iter().filter(|term| term.whole).count();
+        let words = MIN_PHRASE_WORDS..=MAX_PHRASE_WORDS;
+        words.contains(&whole).then_some(self.understanding.topic.as_str())
     }
 
     /// Whether a rule reads the summaries of pages.

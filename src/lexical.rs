@@ -19,6 +19,8 @@ use crate::tsvector::TsVectorBytes;
 /// Where a filter or policies list documents, so many times the keyword budget are read: words
 /// say less there of how many sections are left to read.
 const LISTED_BUDGET: i64 = 8;
+/// Most documents that a phrase may bring, see [`docsearch_core::score::phrase_strength`].
+const MAX_HOLDING: i64 = 3;
 
 /// The terms of a text under a text search configuration.
 pub(crate) fn terms(
@@ -189,6 +191,26 @@ impl<'a> Lexical<'a> {
             |row| self.read(row),
         )?;
         Ok(rows.into_iter().collect())
+    }
+
+    /// Documents that hold a phrase word for word, or none if more than a few do. Runs as the owner.
+    pub(crate) fn holding(&self, phrase: &str, text_config: &str) -> Result<Set<DocumentId>> {
+        let found = statement::rows(
+            &format!(
+                "SELECT DISTINCT c.project_id, c.document_id FROM docsearch.chunk c
+                 WHERE {} AND (c.terms @@ phraseto_tsquery($2::text::regconfig, $3)) LIMIT $4",
+                self.projects.check("c")
+            ),
+            &[
+                self.projects.argument(),
+                DatumWithOid::from(text_config),
+                DatumWithOid::from(phrase),
+                DatumWithOid::from(MAX_HOLDING + 1),
+            ],
+            statement::document_id,
+        )?;
+        let few = i64::try_from(found.len()).is_ok_and(|count| count <= MAX_HOLDING);
+        Ok(if few { found.into_iter().collect() } else { Set::default() })
     }
 
     /// Those of the documents that have none of the lexemes. Runs as the owner.

@@ -37,6 +37,8 @@ pub struct Page {
     pub metadata: Option<serde_json::Value>,
     /// Days since it was published or changed.
     pub age_days: Option<f32>,
+    /// Strength of the query as a phrase of the text, or 0.
+    pub phrase: f32,
     /// Strength of an exact name, or 0.
     pub name: f32,
     /// Strength of a near name, or 0.
@@ -48,6 +50,7 @@ impl Page {
         Candidate {
             dense,
             lexical,
+            phrase: self.phrase,
             name: self.name,
             near_name: self.near_name,
             title: &self.title,
@@ -270,7 +273,28 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn the_order_of_the_candidates_does_not_matter(
+            query in "(save|delete|Button|read) ?(a file|styles|Button)?",
+            known in proptest::collection::vec((0.3f32..1.0, 0.0f32..1.0), 1..12).prop_shuffle(),
+            turn in 0usize..12,
+        ) {
+            let documents: Vec<ScoredDocument> = (0..)
+                .zip(&known)
+                .map(|(number, &(similarity, lexical))| document(number, Some(similarity), lexical))
+                .collect();
+            let pages = documents.iter().map(|document| (document.document, page(document.document.document, 0.0)));
+            let pages: Map<DocumentId, Page> = pages.collect();
+            let mut turned = documents.clone();
+            turned.rotate_left(turn % documents.len());
+            turned.reverse();
+            with(&query, &pages, |reranker| {
+                prop_assert_eq!(reranker.rerank(documents), reranker.rerank(turned));
+                Ok(())
+            })?;
+        }
 
         #[test]
         fn what_is_no_contender_does_not_come_in(

@@ -4,7 +4,7 @@
 //! base     = w * dense + (1 - w) * lexical
 //! boosted  = 1 - (1 - base)^(1 + B)           B: boosts, at most max_boost - 1 together
 //! judged   = boosted * product of (1 - penalty)
-//! near     = 1 - (1 - judged) * (1 - near name), kept below EVIDENCE_CEILING
+//! near     = 1 - (1 - judged) * (1 - phrase) * (1 - near name), kept below EVIDENCE_CEILING
 //! score    = 1 - (1 - near) * (1 - name)
 //! ```
 //!
@@ -37,6 +37,8 @@ pub struct Candidate<'a> {
     pub dense: f32,
     /// Keyword score, 0 to 1.
     pub lexical: f32,
+    /// Strength of the query standing in the text as it is, or 0: [`phrase_strength`].
+    pub phrase: f32,
     /// Strength of an exact name, or 0: [`crate::rank::name_strength`] times the role's factor.
     pub name: f32,
     /// Strength of a name begun or mistyped, or 0, see [`crate::similarity`].
@@ -60,7 +62,7 @@ pub struct Candidate<'a> {
 /// One step on the way to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Part of the formula: `base`, `boost`, `penalty` or `name`.
+    /// Part of the formula: `base`, `boost`, `penalty`, `phrase` or `name`.
     pub step: &'static str,
     /// The rule.
     pub rule: &'static str,
@@ -201,6 +203,10 @@ impl<'a> Scorer<'a> {
             let container = || self.asked.container().to_owned();
             ledger.step("penalty", "elsewhere", container, (1.0, self.weights.elsewhere), after);
         }
+        if candidate.phrase > 0.0 {
+            let after = lift(ledger.score, candidate.phrase);
+            ledger.step("phrase", "exact_phrase", String::new, (candidate.phrase, 1.0), after);
+        }
         if candidate.near_name > 0.0 {
             let after = lift(ledger.score, candidate.near_name);
             let matched = || candidate.title.to_owned();
@@ -285,6 +291,20 @@ impl<'a> Scorer<'a> {
             let share = 0.5f32.powf(age.max(0.0) / weights.recency_half_life.max(1.0));
             ledger.boost("recency", || format!("{age:.0} days"), weights.recency, share);
         }
+    }
+}
+
+/// Least words of a query that is looked up as a phrase.
+pub const MIN_PHRASE_WORDS: usize = 5;
+
+/// Strength of a query of [`MIN_PHRASE_WORDS`] or more that stands word for word in so many documents:
+/// what more than three have says nothing of one.
+pub fn phrase_strength(documents: usize) -> f32 {
+    match documents {
+        1 => 0.8,
+        2 => 0.6,
+        3 => 0.4,
+        _ => 0.0,
     }
 }
 

@@ -207,10 +207,11 @@ prop_compose! {
         description in "(save|text|file|an alert|button| ){0,8}",
         dense in 0.0f32..=1.0, lexical in 0.0f32..=1.0,
         near_name in prop_oneof![Just(0.0), 0.0f32..=similarity::MAX_STRENGTH],
+        phrase in prop::sample::select(vec![0.0, phrase_strength(1), phrase_strength(3)]),
         name in prop_oneof![Just(0.0), 0.93f32..=0.999],
         age in proptest::option::of(0.0f32..4000.0),
-    ) -> (&'static str, &'static str, &'static str, String, [f32; 4], Option<f32>) {
-        (QUERIES[query], title, slug, description, [dense, lexical, near_name, name], age)
+    ) -> (&'static str, &'static str, &'static str, String, [f32; 5], Option<f32>) {
+        (QUERIES[query], title, slug, description, [dense, lexical, near_name, name, phrase], age)
     }
 }
 
@@ -219,14 +220,14 @@ proptest! {
 
     #[test]
     fn scores_are_bounded_explained_and_monotone(
-        (query, title, slug, description, [dense, lexical, near_name, name], age_days) in evidence(),
-        more in 0.0f32..0.3, which in 0..4usize,
+        (query, title, slug, description, [dense, lexical, near_name, name, phrase], age_days) in evidence(),
+        more in 0.0f32..0.3, which in 0..5usize,
     ) {
         let (understanding, rules) = understood(query);
         let weights = RuleWeights::default();
         let scorer = Scorer::new(&understanding, rules, &weights);
         let candidate = Candidate {
-            dense, lexical, name, near_name, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
+            dense, lexical, name, near_name, phrase, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
         };
         let score = scorer.score(&candidate);
         prop_assert!((0.0..=1.0).contains(&score));
@@ -241,6 +242,7 @@ proptest! {
             0 => richer.dense = (dense + more).min(1.0),
             1 => richer.lexical = (lexical + more).min(1.0),
             2 => richer.near_name = (near_name + more).min(similarity::MAX_STRENGTH),
+            3 => richer.phrase = phrase.max(phrase_strength(1)),
             _ => richer.name = (name + more).min(0.999),
         }
         prop_assert!(scorer.score(&richer) >= score - 1e-6);
@@ -272,7 +274,7 @@ proptest! {
 
     #[test]
     fn s0_36_the_exact_name_beats_its_siblings_whatever_else_is_known(
-        (query, title, slug, description, [dense, lexical, near_name, _], age_days) in evidence(),
+        (query, title, slug, description, [dense, lexical, near_name, ..], age_days) in evidence(),
         role in prop::sample::select(vec![NameRole::Whole, NameRole::Symbol, NameRole::Path, NameRole::Kindless, NameRole::Expanded]),
         kind in prop::sample::select(vec![NameKind::Title, NameKind::Symbol, NameKind::Slug, NameKind::Path, NameKind::Alias]),
         implicit in any::<bool>(),

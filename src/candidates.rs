@@ -86,7 +86,10 @@ impl Search<'_> {
         let (totals, frequencies) = {
             let _owner = AsOwner::enter()?;
             let totals = Totals::read(&group.projects)?;
-            let lexemes = group.terms.iter().flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
+            let lexemes = group
+                .terms
+                .iter()
+                .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
             let mut frequencies = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
             vocabulary::correct(&group.projects, &mut group.terms, &mut frequencies)?;
             (totals, frequencies)
@@ -130,9 +133,10 @@ impl Search<'_> {
             }
             let documents = rank::rank(&legs.evidence, named, &lexical.corpora, &weights);
             let ranked = reranker.rerank(documents);
-            let explained = ranked.iter().enumerate().filter(|(place, ranked)| {
-                *place < self.explained || self.focus == Some(ranked.document.document)
-            });
+            let explained = ranked
+                .iter()
+                .enumerate()
+                .filter(|(place, ranked)| *place < self.explained || self.focus == Some(ranked.document.document));
             let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
             return Ok(Found {
                 steps: steps.collect(),
@@ -202,7 +206,7 @@ impl Search<'_> {
             ..Evidence::default()
         };
         let best = keep_best(&mut evidence, &lexical.corpora, weights, window);
-        let vectors = VectorTable::of(&group.model)?;
+        let vectors = VectorTable::of(group.model)?;
         if let Some(embedding) = embedding {
             let few = chunks <= self.config.exact_search_limit as f64;
             let method = if few || documents.is_some() {
@@ -252,8 +256,12 @@ impl Search<'_> {
     fn pages(&self, group: &Group<'_>, legs: &Legs) -> Result<Map<DocumentId, Page>> {
         let documents = legs.documents();
         let mut args = self.conditions(group);
-        args.push(DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()));
-        args.push(DatumWithOid::from(group.reads_descriptions().then_some(DESCRIPTION_BYTES as i32)));
+        args.push(DatumWithOid::from(
+            documents.iter().map(|id| id.document).collect::<Vec<i64>>(),
+        ));
+        args.push(DatumWithOid::from(
+            group.reads_descriptions().then_some(DESCRIPTION_BYTES as i32),
+        ));
         args.push(DatumWithOid::from(group.reads_metadata()));
         args.push(DatumWithOid::from(group.understanding.recent));
         let pages = statement::rows(
@@ -307,7 +315,10 @@ impl Legs {
     }
 
     fn bearers(&self) -> impl Iterator<Item = DocumentId> {
-        let phrase = self.phrase.iter().filter(|id| !self.names.contains_key(id) && !self.near.contains(id));
+        let phrase = self
+            .phrase
+            .iter()
+            .filter(|id| !self.names.contains_key(id) && !self.near.contains(id));
         let near = self.near.iter().filter(|id| !self.names.contains_key(id));
         self.names.keys().chain(near).chain(phrase).copied()
     }
@@ -348,7 +359,12 @@ impl Legs {
                 continue;
             };
             match self.names.get(&document) {
-                Some(found) => page.bears(found.kind, &group.forms[found.form], &group.understanding, &group.containers),
+                Some(found) => page.bears(
+                    found.kind,
+                    &group.forms[found.form],
+                    &group.understanding,
+                    &group.containers,
+                ),
                 None if self.near.contains(&document) => page.near_name = page.nearness(&typed),
                 None => {}
             }

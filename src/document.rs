@@ -130,7 +130,9 @@ fn list_docs_json(
         };
         (row.category, document)
     });
-    serde_json::to_value(Listing::of(documents)).map(JsonB).map_err(internal)
+    serde_json::to_value(Listing::of(documents))
+        .map(JsonB)
+        .map_err(internal)
 }
 
 struct Listed {
@@ -373,7 +375,10 @@ fn render(document: &Loaded, section: Option<&str>, shape: &Shape<'_>) -> Result
             let found = outline.find(wanted);
             let found = found.ok_or_else(|| unknown_section(document, &outline, wanted))?;
             let around = around(document, outline.neighbours(found));
-            let cut = outline.cut(outline.range(found), room(&text).saturating_sub(around.chars().count() + 2));
+            let cut = outline.cut(
+                outline.range(found),
+                room(&text).saturating_sub(around.chars().count() + 2),
+            );
             text.push_str(&format!("\n{}\n{around}", cut.trim()));
         }
         None => {

@@ -81,7 +81,10 @@ mod docsearch {
 fn steps(request: &Request<'_>, focus: DocumentId) -> Result<Option<Vec<Step>>> {
     let mut ran = request.run(0, Some(focus))?;
     let ranked = ran.ranked.iter().find(|ranked| ranked.document.document == focus);
-    let group = ran.groups.iter().find(|group| group.projects.ids().contains(&focus.project));
+    let group = ran
+        .groups
+        .iter()
+        .find(|group| group.projects.ids().contains(&focus.project));
     let Some((ranked, group)) = ranked.zip(group) else {
         return Ok(None);
     };

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use docsearch_core::name;
 use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::{self, Query};
 use docsearch_core::rank::Map;
 use docsearch_core::rule::Rules;
 use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
 use docsearch_core::understanding::{Class, NameForm, Role, Understanding};
-use docsearch_core::name;
 use pgrx::datum::DatumWithOid;
 
 use crate::config::SearchConfig;
@@ -96,7 +96,10 @@ impl<'a> Group<'a> {
             excluded,
             forms: understanding.names(),
             containers: understanding.container_keys(&rules),
-            names: projects.iter().map(|project| (project.id, project.name.as_str())).collect(),
+            names: projects
+                .iter()
+                .map(|project| (project.id, project.name.as_str()))
+                .collect(),
             model: &first.model,
             text_config: &first.text_config,
             projects: Projects::new(projects),
@@ -127,9 +130,11 @@ impl<'a> Group<'a> {
 
     /// The query, if it is long enough to be a phrase of a text.
     pub(crate) fn phrase(&self) -> Option<&str> {
-        let whole = self.terms.iter().filter(|term| term.whole).count();
-        let words = MIN_PHRASE_WORDS..=MAX_PHRASE_WORDS;
-        words.contains(&whole).then_some(self.understanding.topic.as_str())
+        let topic = self.understanding.topic.as_str();
+        let words = topic.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+        (MIN_PHRASE_WORDS..=MAX_PHRASE_WORDS)
+            .contains(&words.count())
+            .then_some(topic)
     }
 
     /// Whether a rule reads the summaries of pages.
@@ -167,7 +172,9 @@ fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<Known
     {
         known = seen(&searched, known)?;
     }
-    let named = projects.iter().filter(|project| keys.contains(&name::key(&project.name)));
+    let named = projects
+        .iter()
+        .filter(|project| keys.contains(&name::key(&project.name)));
     known.extend(named.map(|project| project.name.clone()));
     Ok(known.iter().map(String::as_str).collect())
 }

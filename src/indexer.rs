@@ -200,7 +200,9 @@ impl<'a> Indexer<'a> {
             vector_schema: vectors::schema()?,
             digest,
             limits,
-            totals: Totals::read(&Projects::new([project]))?.remove(&project.id).unwrap_or_default(),
+            totals: Totals::read(&Projects::new([project]))?
+                .remove(&project.id)
+                .unwrap_or_default(),
             tokenizer,
             model,
         })

@@ -123,7 +123,10 @@ impl<'a> Lexical<'a> {
                 term.whole && !term.lexemes.iter().any(known)
             }),
             sections_per_document: chunks / documents.max(1.0),
-            corpora: totals.iter().map(|(&project, totals)| (project, corpus(totals, project))).collect(),
+            corpora: totals
+                .iter()
+                .map(|(&project, totals)| (project, corpus(totals, project)))
+                .collect(),
         }
     }
 
@@ -210,7 +213,11 @@ impl<'a> Lexical<'a> {
             statement::document_id,
         )?;
         let few = i64::try_from(found.len()).is_ok_and(|count| count <= MAX_HOLDING);
-        Ok(if few { found.into_iter().collect() } else { Set::default() })
+        Ok(if few {
+            found.into_iter().collect()
+        } else {
+            Set::default()
+        })
     }
 
     /// Those of the documents that have none of the lexemes. Runs as the owner.
@@ -235,7 +242,11 @@ impl<'a> Lexical<'a> {
 
     /// Lexemes to look up: rarest first while their sections fit the budget, at least one.
     fn within_budget(&self, budget: i64) -> Vec<&str> {
-        let mut known: Vec<(&str, f64)> = self.frequencies.iter().map(|(&lexeme, &count)| (lexeme, count)).collect();
+        let mut known: Vec<(&str, f64)> = self
+            .frequencies
+            .iter()
+            .map(|(&lexeme, &count)| (lexeme, count))
+            .collect();
         known.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(b.0)));
         let mut sum = 0.0;
         known

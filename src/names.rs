@@ -38,7 +38,13 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<Doc
             DatumWithOid::from(keys),
             DatumWithOid::from(MAX_BEARERS),
         ],
-        |row| Ok((statement::document_id(row)?, row.required::<String>(3)?, row.required::<String>(4)?)),
+        |row| {
+            Ok((
+                statement::document_id(row)?,
+                row.required::<String>(3)?,
+                row.required::<String>(4)?,
+            ))
+        },
     )?;
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in rows {
@@ -61,7 +67,9 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<Doc
 /// Whether one of the matches is what the query asks for, and not only mentions.
 pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
     let mentioned = [NameRole::Mention, NameRole::Qualifier];
-    matches.values().any(|found| !mentioned.contains(&forms[found.form].role))
+    matches
+        .values()
+        .any(|found| !mentioned.contains(&forms[found.form].role))
 }
 
 /// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words

@@ -287,7 +287,12 @@ impl Ran<'_> {
                 .then(a.chunk.cmp(&b.chunk))
         });
         let vectors = match config.dedup {
-            Dedup::Similar => self.vectors(sections.iter().take(COMPARED * config.wanted()).map(|(_, found)| found.chunk))?,
+            Dedup::Similar => self.vectors(
+                sections
+                    .iter()
+                    .take(COMPARED * config.wanted())
+                    .map(|(_, found)| found.chunk),
+            )?,
             Dedup::Document | Dedup::None => Map::default(),
         };
         let dedup = Deduplication {
@@ -304,7 +309,8 @@ impl Ran<'_> {
             additional: kept.additional,
             ..kept.chunk
         });
-        let (mut chosen, notice) = above_threshold(chosen.collect(), config.min_score, |section: &Presented| section.score);
+        let (mut chosen, notice) =
+            above_threshold(chosen.collect(), config.min_score, |section: &Presented| section.score);
         self.notices.extend(notice);
         chosen.drain(..config.offset.min(chosen.len()));
         Ok(chosen)
@@ -315,7 +321,9 @@ impl Ran<'_> {
         let _owner = AsOwner::enter()?;
         let mut vectors = Map::default();
         for group in &self.groups {
-            let own = chunks.iter().filter(|id| group.projects.ids().contains(&id.document.project));
+            let own = chunks
+                .iter()
+                .filter(|id| group.projects.ids().contains(&id.document.project));
             let own: Vec<ChunkId> = own.copied().collect();
             vectors.extend(VectorTable::of(group.model)?.vectors(&own)?);
         }

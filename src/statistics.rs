@@ -9,8 +9,8 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::owner::{AsOwner, require_writer};
-use crate::report::{Result, internal};
 use crate::project::{self, Projects};
+use crate::report::{Result, internal};
 use crate::statement;
 
 /// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
@@ -296,7 +296,11 @@ impl ChunkFrequencies {
 
     /// In how many chunks of a project.
     pub(crate) fn of(&self, project: i64, lexeme: &str) -> f64 {
-        self.0.get(lexeme).and_then(|known| known.get(&project)).copied().unwrap_or(0.0)
+        self.0
+            .get(lexeme)
+            .and_then(|known| known.get(&project))
+            .copied()
+            .unwrap_or(0.0)
     }
 
     /// In how many chunks of all the projects.

@@ -81,7 +81,11 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     let Some(first) = groups.first() else {
         return Ok(Vec::new());
     };
-    let typed = first.understanding.symbol.as_deref().unwrap_or(&first.understanding.topic);
+    let typed = first
+        .understanding
+        .symbol
+        .as_deref()
+        .unwrap_or(&first.understanding.topic);
     let mut named: Vec<(String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
@@ -148,7 +152,11 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
     let _owner = AsOwner::enter()?;
     let mut words = Vec::new();
     for (lexeme, witnesses) in near {
-        let seen: Vec<DocumentId> = witnesses.into_iter().filter(|id| seen.contains(id)).take(TEXTS).collect();
+        let seen: Vec<DocumentId> = witnesses
+            .into_iter()
+            .filter(|id| seen.contains(id))
+            .take(TEXTS)
+            .collect();
         words.extend(as_written(&lexeme, &seen)?);
     }
     words.sort_unstable();

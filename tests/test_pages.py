@@ -21,7 +21,10 @@ def pages(database):
 
 
 def unique_spans(texts: dict[str, list[str]]) -> list[tuple[str, str]]:
-    """Spans of 5 to 8 words that stand in the chunks of one document only, with its slug."""
+    """Spans of 5 to 8 words that stand in the chunks of one document only, with its slug.
+
+    They are what a reader can copy: the marks of links and headings are no part of them.
+    """
     chance = random.Random(SEED)
     chunks = [(slug, chunk) for slug, of_slug in texts.items() for chunk in of_slug]
     everything = {slug: "\n".join(of_slug) for slug, of_slug in texts.items()}
@@ -34,7 +37,7 @@ def unique_spans(texts: dict[str, list[str]]) -> list[tuple[str, str]]:
             continue
         start = chance.randrange(len(words) - length + 1)
         span = " ".join(words[start:start + length])
-        if len(re.findall(r"\w+", span)) < 5:
+        if len(re.findall(r"\w+", span)) < 5 or re.search(r"[][()#]", span):
             continue
         if sum(span in text for text in everything.values()) == 1:
             spans.append((slug, span))

@@ -47,7 +47,7 @@ SELECT rule, matched FROM docsearch.explain_search('UITableView', 'uikit/uitable
 SELECT suggestion, kind, slug FROM docsearch.suggest('navvie', 'apple');
 SELECT suggestion, kind, slug FROM docsearch.suggest('nav', 'apple', 3);
 SELECT suggestion, kind FROM docsearch.suggest('a contaner for navigation', 'apple');
-SELECT search_docs_json('buton', 'apple', config => '{"confidence_high": 1, "confidence_medium": 1}') #>> '{suggestions,0,suggestion}';
+SELECT search_docs_json('buton', 'apple', config => '{"confidence_high": 1, "confidence_medium": 1, "confidence_lead": 0}') #>> '{suggestions,0,suggestion}';
 SELECT * FROM docsearch.suggest(' ');
 SELECT * FROM docsearch.suggest('nav', max_results => 0);
 

@@ -318,9 +318,7 @@ impl<'a> Asked<'a> {
     }
 
     fn names_page(&self, page: &Page<'_>) -> bool {
-        self.is_asked(page.candidate.title)
-            || self.is_asked(page.leaf)
-            || self.is_asked(page.symbol)
+        self.is_asked(page.candidate.title) || self.is_asked(page.leaf) || self.is_asked(page.symbol)
     }
 
     fn is_inside(&self, candidate: &Candidate<'_>) -> bool {

@@ -48,9 +48,7 @@ impl NameKind {
             Self::Alias,
             Self::Unprefixed,
         ];
-        kinds
-            .into_iter()
-            .find(|known| known.as_str() == kind)
+        kinds.into_iter().find(|known| known.as_str() == kind)
     }
 }
 
@@ -294,11 +292,14 @@ fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = 
 /// name once.
 pub fn containers<'a>(category: Option<&'a str>, metadata: Option<&'a serde_json::Value>) -> BTreeSet<&'a str> {
     let levels = category.into_iter().flat_map(|category| category.split('/'));
-    let stated = CONTAINER_KEYS.iter().filter_map(|key| metadata?.get(key)).flat_map(|value| match value {
-        serde_json::Value::String(text) => vec![text.as_str()],
-        serde_json::Value::Array(texts) => texts.iter().filter_map(|text| text.as_str()).collect(),
-        _ => Vec::new(),
-    });
+    let stated = CONTAINER_KEYS
+        .iter()
+        .filter_map(|key| metadata?.get(key))
+        .flat_map(|value| match value {
+            serde_json::Value::String(text) => vec![text.as_str()],
+            serde_json::Value::Array(texts) => texts.iter().filter_map(|text| text.as_str()).collect(),
+            _ => Vec::new(),
+        });
     levels
         .chain(stated)
         .map(str::trim)
@@ -418,7 +419,11 @@ mod tests {
         ];
         assert_eq!(
             unique_names(pages),
-            [(0, "Button".to_owned()), (2, "Overview".to_owned()), (1, "Toggle".to_owned())]
+            [
+                (0, "Button".to_owned()),
+                (2, "Overview".to_owned()),
+                (1, "Toggle".to_owned())
+            ]
         );
     }
 

@@ -95,7 +95,10 @@ impl Place {
 /// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.
 pub fn place_keys(text: &str, rules: &Rules) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let mut places: Vec<String> = in_pattern(text).into_iter().map(|(_, place)| place.to_owned()).collect();
+    let mut places: Vec<String> = in_pattern(text)
+        .into_iter()
+        .map(|(_, place)| place.to_owned())
+        .collect();
     if (2..=MAX_IMPLICIT_WORDS + 2).contains(&words.len()) {
         let windows = (1..=MAX_PHRASE_WORDS).flat_map(|count| words.windows(count));
         places.extend(windows.map(|window| window.join(" ")));
@@ -110,7 +113,6 @@ pub fn place_keys(text: &str, rules: &Rules) -> Vec<String> {
     keys.dedup();
     keys
 }
-
 
 pub(crate) fn swap<T>((a, b): (T, T)) -> (T, T) {
     (b, a)

@@ -50,7 +50,10 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
         }
     }
     for term in understood.iter().flat_map(|understood| &understood.terms) {
-        let synonyms = term.verb.as_ref().and_then(|verb| rules.tables().action_synonyms.get(verb));
+        let synonyms = term
+            .verb
+            .as_ref()
+            .and_then(|verb| rules.tables().action_synonyms.get(verb));
         let mut synonyms: Vec<(&str, f32)> = synonyms
             .into_iter()
             .flatten()
@@ -136,7 +139,11 @@ impl Term {
     /// All lexemes with how well they stand for the term.
     pub fn looked_up(&self) -> impl Iterator<Item = (&str, f32)> {
         let own = self.lexemes.iter().map(|lexeme| (lexeme.as_str(), 1.0));
-        own.chain(self.stand_ins.iter().map(|(lexeme, closeness)| (lexeme.as_str(), *closeness)))
+        own.chain(
+            self.stand_ins
+                .iter()
+                .map(|(lexeme, closeness)| (lexeme.as_str(), *closeness)),
+        )
     }
 }
 
@@ -158,7 +165,9 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], part_weight: f32) -
             places.push(None);
             continue;
         };
-        let expanded = token.expands.and_then(|(at, closeness)| Some((places.get(at).copied().flatten()?, closeness)));
+        let expanded = token
+            .expands
+            .and_then(|(at, closeness)| Some((places.get(at).copied().flatten()?, closeness)));
         let place = match (index.get(first), expanded) {
             (_, Some((term, closeness))) => {
                 let term: &mut Term = &mut terms[term];
@@ -238,7 +247,10 @@ mod tests {
             terms_of(&query_tokens(text, Some(&understood), &rules))
         };
         let save = terms("save a file");
-        assert!(save[0].stand_ins.iter().any(|(lexeme, _)| lexeme == "write"), "{save:?}");
+        assert!(
+            save[0].stand_ins.iter().any(|(lexeme, _)| lexeme == "write"),
+            "{save:?}"
+        );
         let get_rid_of = terms("get rid of a file");
         assert!(get_rid_of[0].lexemes == ["get"] && get_rid_of[0].weight < 1.0);
         let delete = get_rid_of.iter().find(|term| term.lexemes == ["delete"]);
@@ -250,7 +262,10 @@ mod tests {
         let terms = terms_of(&tokens_of("rbac"));
         assert_eq!((terms[0].weight, terms[0].whole), (1.0, true));
         let rest = terms[1..].iter().filter(|term| !term.whole);
-        assert!(rest.clone().count() > 1 && rest.clone().all(|term| term.weight == 0.3), "{terms:?}");
+        assert!(
+            rest.clone().count() > 1 && rest.clone().all(|term| term.weight == 0.3),
+            "{terms:?}"
+        );
     }
 
     #[test]

@@ -242,9 +242,9 @@ fn score_document(
         .filter_map(|chunk| chunk.similarity)
         .max_by(f32::total_cmp);
     let best_chunk = chunks.iter().map(|chunk| chunk.lexical).fold(0.0, f32::max);
-    let whole = corpora.get(&document.project).map_or(0.0, |corpus| {
-        document_lexical(&chunks, evidence, corpus, &weights.bm25)
-    });
+    let whole = corpora
+        .get(&document.project)
+        .map_or(0.0, |corpus| document_lexical(&chunks, evidence, corpus, &weights.bm25));
     let lexical = weights.document_share * whole + (1.0 - weights.document_share) * best_chunk;
     let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, weights.background));
     ScoredDocument {
@@ -320,7 +320,11 @@ mod tests {
         evidence.similarity.insert(chunk(1, 0), 0.9);
         evidence.similarity.insert(chunk(2, 0), 0.1);
         evidence.terms.insert(chunk(2, 0), terms(3.0, 50.0));
-        let first = |hybrid| rank(&evidence, [], &corpora(), &Weights { hybrid, ..WEIGHTS })[0].document.document;
+        let first = |hybrid| {
+            rank(&evidence, [], &corpora(), &Weights { hybrid, ..WEIGHTS })[0]
+                .document
+                .document
+        };
         assert_eq!(first(0.0), 2);
         assert_eq!(first(1.0), 1);
     }

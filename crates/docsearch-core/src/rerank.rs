@@ -68,7 +68,10 @@ impl Page {
     /// place is known.
     pub fn bears(&mut self, kind: NameKind, form: &NameForm, asked: &Understanding, containers: &[String]) {
         if form.role == NameRole::Qualifier {
-            let whole = asked.identifiers.iter().filter_map(|identifier| identifier.qualifiers().next());
+            let whole = asked
+                .identifiers
+                .iter()
+                .filter_map(|identifier| identifier.qualifiers().next());
             let longest = whole.map(str::len).max().unwrap_or(1);
             let share = form.text.len() as f32 / longest as f32;
             self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);

@@ -57,7 +57,6 @@ impl Default for HybridWeights {
     }
 }
 
-
 /// How much each rule counts. Boosts are shares of the score: 0.5 makes a small score half as high
 /// again. 0 switches a rule off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

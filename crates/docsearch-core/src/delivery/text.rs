@@ -291,9 +291,7 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         let _ = writeln!(
             text,
             "   - {} {matched}: {:.4} to {:.4}",
-            step.rule,
-            step.before,
-            step.after
+            step.rule, step.before, step.after
         );
     }
     let _ = write!(

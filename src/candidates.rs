@@ -22,7 +22,8 @@ use crate::vocabulary;
 
 /// Up to so many documents a filter is turned into a list for the legs; beyond, they find more
 /// candidates and what does not match is dropped.
-const MAX_LISTED: i64 = 10_000;
+// Half of scifact or tldr-commands hidden: p50 34 ms listed, 23 checked, 15 without a policy.
+const MAX_LISTED: i64 = 1_000;
 
 /// What a search looks for, the same in every project.
 pub(crate) struct Search<'a> {

@@ -131,7 +131,9 @@ impl<'a> Group<'a> {
     /// The query, if it is long enough to be a phrase of a text.
     pub(crate) fn phrase(&self) -> Option<&str> {
         let topic = self.understanding.topic.as_str();
-        let words = topic.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+        let words = topic
+            .split_whitespace()
+            .filter(|word| word.contains(char::is_alphanumeric));
         (MIN_PHRASE_WORDS..=MAX_PHRASE_WORDS)
             .contains(&words.count())
             .then_some(topic)

@@ -88,8 +88,9 @@ pub(crate) fn current() -> Result<Rc<Rulebook>> {
     if !stale && let Some(known) = CACHE.with_borrow(Clone::clone) {
         return Ok(known);
     }
-    let read = read().map(Rc::new);
-    match read {
+    // Before the new ones are read: both at once would be a megabyte.
+    CACHE.set(None);
+    match read().map(Rc::new) {
         Ok(rules) => {
             CACHE.set(Some(Rc::clone(&rules)));
             Ok(rules)

@@ -32,6 +32,7 @@ help:
 ##                             [CONFIG=json] [NO_INDEX=1] [LABEL=name] [BASELINE=name]
 ##                             [NONSENSE=n] [FOREIGN=file] [TRAIN=1]
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
+## make bench-search DATA=dir   searches among the sets that eval-all has indexed
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
 ## make model                  build the embedding model; prints its directory
@@ -96,6 +97,12 @@ bench: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/run.py $(if $(DATA),--data "$(DATA)")
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/service.py
+
+.PHONY: bench-search
+bench-search: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/search.py \
+		--url "$$($(server) url)" --data "$(DATA)"
 
 .PHONY: soak
 soak: cli

@@ -5,6 +5,7 @@ use docsearch_core::filter::Filter;
 use docsearch_core::rank::{self, ChunkId, Corpora, DocumentId, Evidence, Map, Set, Weights, chunk_lexical};
 use docsearch_core::rerank::{Page, Ranked, Reranker};
 use docsearch_core::score::{DESCRIPTION_BYTES, Step, phrase_strength};
+use docsearch_core::understanding::NameRole;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
@@ -228,13 +229,14 @@ impl Search<'_> {
             names,
             near,
             phrase,
+            focus: None,
             vectors,
         };
         if let Scope::Listed(documents) = scope {
             legs.keep(documents);
         }
         if let Some(focus) = self.focus.filter(|focus| !legs.documents().contains(focus)) {
-            legs.near.insert(focus);
+            legs.focus = Some(focus);
         }
         let unread: Vec<ChunkId> = legs
             .evidence
@@ -304,6 +306,8 @@ struct Legs {
     near: Set<DocumentId>,
     /// Documents that hold the query word for word.
     phrase: Set<DocumentId>,
+    /// A document that no leg found and that is ranked all the same.
+    focus: Option<DocumentId>,
     vectors: VectorTable,
 }
 
@@ -315,13 +319,12 @@ impl Legs {
         chunks.chain(self.bearers()).collect()
     }
 
+    /// Documents that are candidates whatever their sections say, each once.
     fn bearers(&self) -> impl Iterator<Item = DocumentId> {
-        let phrase = self
-            .phrase
-            .iter()
-            .filter(|id| !self.names.contains_key(id) && !self.near.contains(id));
         let near = self.near.iter().filter(|id| !self.names.contains_key(id));
-        self.names.keys().chain(near).chain(phrase).copied()
+        let phrase = self.phrase.iter();
+        let phrase = phrase.filter(|id| !self.names.contains_key(id) && !self.near.contains(id));
+        self.names.keys().chain(near).chain(phrase).copied().chain(self.focus)
     }
 
     /// The first sections of documents that were found by a name.
@@ -336,6 +339,7 @@ impl Legs {
         self.names.retain(|document, _| documents.contains(document));
         self.near.retain(|document| documents.contains(document));
         self.phrase.retain(|document| documents.contains(document));
+        self.focus = self.focus.filter(|document| documents.contains(document));
     }
 
     /// Sections of these documents whose similarity counts and is not known.
@@ -350,6 +354,12 @@ impl Legs {
         wanted.into_iter().collect()
     }
 
+    /// Whether a document has one of these terms.
+    fn describes(&self, document: DocumentId, terms: &[usize]) -> bool {
+        let mut chunks = self.evidence.terms.iter().filter(|(id, _)| id.document == document);
+        chunks.any(|(_, found)| terms.iter().any(|&term| found.frequencies[term].closeness > 0.0))
+    }
+
     /// Lifts the pages that were found by a name or as a phrase, and returns them.
     fn lift(&self, group: &Group<'_>, pages: &mut Map<DocumentId, Page>) -> Vec<DocumentId> {
         let typed = group.typed().unwrap_or_default();
@@ -360,12 +370,12 @@ impl Legs {
                 continue;
             };
             match self.names.get(&document) {
-                Some(found) => page.bears(
-                    found.kind,
-                    &group.forms[found.form],
-                    &group.understanding,
-                    &group.containers,
-                ),
+                Some(found) => {
+                    let form = &group.forms[found.form];
+                    if form.role != NameRole::Qualifier || self.describes(document, &group.members) {
+                        page.bears(found.kind, form, &group.understanding, &group.containers);
+                    }
+                }
                 None if self.near.contains(&document) => page.near_name = page.nearness(&typed),
                 None => {}
             }

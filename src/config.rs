@@ -1,7 +1,7 @@
 //! What one call of a search asks for: arguments, `config` and settings in one place.
 
 use docsearch_core::bm25::Bm25;
-use docsearch_core::delivery::{Dedup, Thresholds};
+use docsearch_core::delivery::{Dedup, Format, Thresholds};
 use docsearch_core::rank::Weights;
 use docsearch_core::understanding::Class;
 use docsearch_core::weight::{HybridWeights, RuleWeights};
@@ -15,7 +15,15 @@ use crate::settings::{self, Int, Real};
 const MAX_RESULTS: i64 = 1000;
 
 /// Keys of `config` that are not settings.
-const CALL_KEYS: [&str; 6] = ["limit", "max_results", "offset", "min_score", "dedup", "transform"];
+const CALL_KEYS: [&str; 7] = [
+    "limit",
+    "max_results",
+    "offset",
+    "min_score",
+    "dedup",
+    "format",
+    "transform",
+];
 
 /// A call's arguments after `config` and the settings have been applied.
 #[derive(Clone, Debug)]
@@ -23,6 +31,8 @@ pub(crate) struct SearchConfig {
     pub(crate) max_results: usize,
     pub(crate) offset: usize,
     pub(crate) min_score: f32,
+    /// How `search_docs_text` writes, if `config` says so.
+    pub(crate) format: Option<Format>,
     pub(crate) dedup: Dedup,
     pub(crate) dedup_similarity: f32,
     weights: Weights,
@@ -62,6 +72,7 @@ impl SearchConfig {
             return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
         }
         overrides.transform()?;
+        let format = overrides.text("format")?.map(format).transpose()?;
         let real = |setting: &Real| overrides.real(setting);
         let int = |setting: &Int| overrides.int(setting);
         let wanted = usize::try_from(max_results + offset).unwrap_or(usize::MAX);
@@ -69,6 +80,7 @@ impl SearchConfig {
             max_results: usize::try_from(max_results).unwrap_or(usize::MAX),
             offset: usize::try_from(offset).unwrap_or(usize::MAX),
             min_score: min_score as f32,
+            format,
             dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
             dedup_similarity: real(&settings::DEDUP_SIMILARITY)?,
             rules: overrides.rules()?,
@@ -235,6 +247,11 @@ impl Overrides {
             ))
         }
     }
+}
+
+/// The format of this name.
+pub(crate) fn format(name: &str) -> Result<Format> {
+    Format::parse(name).ok_or_else(|| invalid(format!("unknown format \"{name}\""), "Use compact, detailed or raw."))
 }
 
 fn parse_dedup(name: &str) -> Result<Dedup> {

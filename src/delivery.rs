@@ -1,9 +1,10 @@
 //! `search_docs_json` and `search_docs_text`: a whole answer in one value.
 
-use docsearch_core::delivery::{Budget, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, deliver};
+use docsearch_core::delivery::{Budget, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, deliver};
 use pgrx::JsonB;
 use pgrx::prelude::*;
 
+use crate::config;
 use crate::present::Shown;
 use crate::report::{Result, invalid};
 use crate::search::Arguments;
@@ -32,7 +33,7 @@ fn search_docs_json(
         dedup,
         config,
     };
-    Ok(JsonB(arguments.answer(Shown::Sections)?.to_json()))
+    Ok(JsonB(arguments.resolve()?.answer(Shown::Sections)?.to_json()))
 }
 
 /// The documents that best answer a query, as text for a terminal or a language model.
@@ -52,9 +53,7 @@ fn search_docs_text(
     max_chars: default!(Option<i32>, 20000),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<String> {
-    let name = format.unwrap_or("compact");
-    let format = Format::parse(name)
-        .ok_or_else(|| invalid(format!("unknown format \"{name}\""), "Use compact, detailed or raw."))?;
+    let format = config::format(format.unwrap_or("compact"))?;
     let budget = budget(max_chars, max_tokens)?;
     let arguments = Arguments {
         query,
@@ -66,7 +65,9 @@ fn search_docs_text(
         dedup,
         config,
     };
-    Ok(deliver(&arguments.answer(Shown::Sections)?, format, budget))
+    let request = arguments.resolve()?;
+    let format = request.config.format.unwrap_or(format);
+    Ok(deliver(&request.answer(Shown::Sections)?, format, budget))
 }
 
 fn budget(max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Budget> {

@@ -9,6 +9,7 @@ use docsearch_core::rank::Map;
 use docsearch_core::rule::Rules;
 use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
 use docsearch_core::understanding::{Class, NameForm, Role, Understanding};
+use docsearch_core::word::stem;
 use pgrx::datum::DatumWithOid;
 
 use crate::config::SearchConfig;
@@ -39,6 +40,8 @@ pub(crate) struct Group<'a> {
     pub(crate) containers: Vec<String>,
     /// What the keyword leg looks up.
     pub(crate) terms: Vec<query::Term>,
+    /// The terms that are the last part of a qualified name: a page that describes it has one of them.
+    pub(crate) members: Vec<usize>,
     /// Lexemes that a result must not have.
     pub(crate) excluded: Option<Vec<String>>,
 }
@@ -91,8 +94,10 @@ impl<'a> Group<'a> {
             let terms = terms(&understanding.excluded.join(" "), None)?;
             Some(terms.into_iter().flat_map(|term| term.lexemes).collect())
         };
+        let terms = terms(&understanding.topic, Some(&understanding))?;
         Ok(Self {
-            terms: terms(&understanding.topic, Some(&understanding))?,
+            members: members(&understanding, &terms),
+            terms,
             excluded,
             forms: understanding.names(),
             containers: understanding.container_keys(&rules),
@@ -149,6 +154,20 @@ impl<'a> Group<'a> {
     pub(crate) fn reads_metadata(&self) -> bool {
         !self.containers.is_empty() || !self.understanding.platforms.is_empty()
     }
+}
+
+fn members(understanding: &Understanding, terms: &[query::Term]) -> Vec<usize> {
+    let qualified = understanding.identifiers.iter();
+    let names: Vec<String> = qualified
+        .filter(|identifier| identifier.qualifiers().next().is_some())
+        .flat_map(|identifier| {
+            let name = identifier.name.to_lowercase();
+            [stem(&name).into_owned(), name]
+        })
+        .collect();
+    let is_member = |term: &query::Term| term.lexemes.iter().any(|lexeme| names.contains(lexeme));
+    let members = terms.iter().enumerate().filter(|(_, term)| is_member(term));
+    members.map(|(place, _)| place).collect()
 }
 
 /// Names of projects, and of what documents belong to, as far as the query may mean them.

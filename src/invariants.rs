@@ -122,6 +122,6 @@ fn first(project: &Project, query: &str) -> Result<Option<String>> {
         dedup: None,
         config: None,
     };
-    let answer = arguments.answer(Shown::Rows)?;
+    let answer = arguments.resolve()?.answer(Shown::Rows)?;
     Ok(answer.results.into_iter().next().map(|result| result.slug))
 }

@@ -82,7 +82,7 @@ fn search_docs(
         dedup,
         config,
     };
-    let answer = arguments.answer(Shown::Rows)?;
+    let answer = arguments.resolve()?.answer(Shown::Rows)?;
     let notice = in_one_text(&answer.notices);
     if answer.results.is_empty()
         && let Some(notice) = &notice
@@ -126,53 +126,6 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Searches, and reads as much of the results as will be shown.
-    pub(crate) fn answer(self, shown: Shown) -> Result<Answer> {
-        let begun = Instant::now();
-        let request = self.resolve()?;
-        let explained = match shown {
-            Shown::Rows => 0,
-            Shown::Sections => request.config.wanted(),
-        };
-        let mut search = request.run(explained, None)?;
-        let chosen = search.choose(&request.config, shown)?;
-        let presenting = Instant::now();
-        let results = present(&request.projects, &search.groups, chosen, &request.config)?;
-        let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1000.0;
-        let timings = [
-            ("embed_ms", search.embed_ms),
-            ("rank_ms", search.rank_ms),
-            ("present_ms", milliseconds(presenting)),
-            ("total_ms", milliseconds(begun)),
-        ];
-        // Without a project there is nothing to understand the query for.
-        let asked = search.groups.first();
-        let mut answer = Answer {
-            query: request.query.text.clone(),
-            executed_query: request.query.text.clone(),
-            understood: match (shown, asked) {
-                (Shown::Sections, Some(group)) => serde_json::to_value(&group.understanding).map_err(internal)?,
-                _ => Value::Null,
-            },
-            results,
-            notices: search.notices,
-            tips: Vec::new(),
-            suggestions: Vec::new(),
-            confidence: Confidence::Low,
-            candidates: search.candidates,
-            grade: None,
-            timings: timings.map(|(stage, ms)| (stage.to_owned(), ms)).into(),
-            offset: request.config.offset,
-        };
-        let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
-        let tips: Vec<String> = rules::current()?.general().tables().tips.values().cloned().collect();
-        answer.conclude(lone_generic_term, &tips);
-        if shown == Shown::Sections && answer.confidence == Confidence::Low {
-            answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
-        }
-        Ok(answer)
-    }
-
     /// Checks the arguments.
     pub(crate) fn resolve(self) -> Result<Request<'a>> {
         let config = SearchConfig::resolve(
@@ -207,6 +160,52 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Searches, and reads as much of the results as will be shown.
+    pub(crate) fn answer(&self, shown: Shown) -> Result<Answer> {
+        let begun = Instant::now();
+        let explained = match shown {
+            Shown::Rows => 0,
+            Shown::Sections => self.config.wanted(),
+        };
+        let mut search = self.run(explained, None)?;
+        let chosen = search.choose(&self.config, shown)?;
+        let presenting = Instant::now();
+        let results = present(&self.projects, &search.groups, chosen, &self.config)?;
+        let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1000.0;
+        let timings = [
+            ("embed_ms", search.embed_ms),
+            ("rank_ms", search.rank_ms),
+            ("present_ms", milliseconds(presenting)),
+            ("total_ms", milliseconds(begun)),
+        ];
+        // Without a project there is nothing to understand the query for.
+        let asked = search.groups.first();
+        let mut answer = Answer {
+            query: self.query.text.clone(),
+            executed_query: self.query.text.clone(),
+            understood: match (shown, asked) {
+                (Shown::Sections, Some(group)) => serde_json::to_value(&group.understanding).map_err(internal)?,
+                _ => Value::Null,
+            },
+            results,
+            notices: search.notices,
+            tips: Vec::new(),
+            suggestions: Vec::new(),
+            confidence: Confidence::Low,
+            candidates: search.candidates,
+            grade: None,
+            timings: timings.map(|(stage, ms)| (stage.to_owned(), ms)).into(),
+            offset: self.config.offset,
+        };
+        let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
+        let tips: Vec<String> = rules::current()?.general().tables().tips.values().cloned().collect();
+        answer.conclude(lone_generic_term, &tips);
+        if shown == Shown::Sections && answer.confidence == Confidence::Low {
+            answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
+        }
+        Ok(answer)
+    }
+
     /// Ranks documents, and explains the best of them and `focus`, which is ranked in any case.
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
         let rules = rules::current()?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use docsearch_core::query::{Query, Term};
-use docsearch_core::rank::{DocumentId, Set};
+use docsearch_core::rank::{DocumentId, Map, Set};
 use docsearch_core::suggestion::{self, Source, Suggestion};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -97,7 +97,7 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
             }
             found
         };
-        named.extend(titles(group, &found)?);
+        named.extend(titles(group, &found)?.into_values());
         words.extend(near_words(group)?);
     }
     let names = named.iter().map(|(name, slug)| Source::Name { name, slug });
@@ -112,7 +112,7 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
 }
 
 /// Titles and slugs of those of the documents that the caller sees.
-fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Vec<(String, String)>> {
+fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
     let rows = statement::rows(
         &format!(
             "SELECT d.project_id, d.id, d.title, d.slug FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
@@ -124,8 +124,7 @@ fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Vec<(String,
         ],
         |row| Ok((statement::document_id(row)?, (row.required(3)?, row.required(4)?))),
     )?;
-    let wanted = rows.into_iter().filter(|(id, _)| documents.contains(id));
-    Ok(wanted.map(|(_, names)| names).collect())
+    Ok(rows.into_iter().filter(|(id, _)| documents.contains(id)).collect())
 }
 
 /// Words of documents that the caller sees, near to words of the query that no document has.
@@ -148,13 +147,13 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
         }
     }
     let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
-    let seen: Set<DocumentId> = visible(group, &witnesses)?;
+    let seen = titles(group, &witnesses)?;
     let _owner = AsOwner::enter()?;
     let mut words = Vec::new();
     for (lexeme, witnesses) in near {
         let seen: Vec<DocumentId> = witnesses
             .into_iter()
-            .filter(|id| seen.contains(id))
+            .filter(|id| seen.contains_key(id))
             .take(TEXTS)
             .collect();
         words.extend(as_written(&lexeme, &seen)?);
@@ -181,19 +180,4 @@ fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> 
         ],
         |row| row.required(1),
     )
-}
-
-fn visible(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
-    let rows = statement::rows(
-        &format!(
-            "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
-            group.projects.condition("d")
-        ),
-        &[
-            group.projects.argument(),
-            DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
-        ],
-        statement::document_id,
-    )?;
-    Ok(rows.into_iter().collect())
 }

@@ -49,6 +49,11 @@ SELECT length(text) <= 600 AS fits, text LIKE '%switched_to_compact%' AS compact
 FROM search_docs_text('view', format => 'detailed', max_chars => 600) text;
 SELECT length(search_docs_text('view', max_tokens => 100)) <= 400 AS fits;
 
+-- s4_29: config says the same as the arguments, and goes before them.
+SELECT search_docs_text('Button', config => '{"limit": 3, "format": "detailed"}')
+     = search_docs_text('Button', max_results => 3, format => 'detailed') AS same;
+SELECT search_docs_text('Button', config => '{"format": "xml"}');
+
 -- What cannot be used.
 SELECT search_docs_text('view', format => 'xml');
 SELECT search_docs_text('view', max_chars => 10);

@@ -294,7 +294,7 @@ proptest! {
 #[test]
 fn the_mix_differs_by_class() {
     let weights = RuleWeights::default();
-    assert!(weights.hybrid.of(Class::Identifier) < weights.hybrid.of(Class::Question));
+    assert!(weights.hybrid.of(Class::Words) < weights.hybrid.of(Class::Question));
     let even = HybridWeights::same(0.7);
     assert!(Class::ALL.iter().all(|&class| even.of(class) == 0.7));
 }

@@ -166,7 +166,10 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
 /// The dictionaries may have taken its ending off. Runs as the owner.
 fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
     let (projects, ids): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
-    // The lexeme has letters only, which mean themselves in a regular expression.
+    // The lexeme has letters only, which mean themselves in a regular expression; the stemmer makes an
+    // "i" of a final "y".
+    let begins = lexeme.strip_suffix('i').map(|stem| format!("{stem}[iy]"));
+    let begins = begins.as_deref().unwrap_or(lexeme);
     statement::one(
         "SELECT lower(found.word[1])
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
@@ -176,7 +179,7 @@ fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> 
         &[
             DatumWithOid::from(projects),
             DatumWithOid::from(ids),
-            DatumWithOid::from(lexeme),
+            DatumWithOid::from(begins),
         ],
         |row| row.required(1),
     )

@@ -97,7 +97,10 @@ pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
     let stem = || {
         let (typed_chars, stem_chars) = (typed.chars().count(), lexeme.chars().count());
         let enough = stem_chars >= MIN_STEM && 5 * stem_chars >= 3 * typed_chars && stem_chars < typed_chars;
-        (enough && typed.starts_with(lexeme)).then_some(0.5)
+        // The stemmer makes "retri" of "retry" and "retrying".
+        let ends_in_y = || lexeme.strip_suffix('i').and_then(|stem| typed.strip_prefix(stem));
+        let begins = typed.starts_with(lexeme) || ends_in_y().is_some_and(|rest| rest.starts_with('y'));
+        (enough && begins).then_some(0.5)
     };
     [prefix(typed, lexeme), typo(typed, lexeme), stem()]
         .into_iter()
@@ -202,6 +205,7 @@ mod tests {
         assert!(vocabulary("cofigur", "configur").is_some_and(|strength| strength > 0.6));
         assert!(vocabulary("configuraton", "configur").is_some());
         assert!(vocabulary("nav", "navig").is_some());
+        assert_eq!(vocabulary("retryng", "retri"), Some(0.5));
         assert_eq!(vocabulary("configuraton", "confi"), None);
         assert_eq!(vocabulary("button", "mutton"), vocabulary("mutton", "button"));
     }

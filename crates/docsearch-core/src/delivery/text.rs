@@ -287,10 +287,13 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         result.keyword_score
     );
     for step in result.breakdown.iter().flatten() {
-        let matched = one_line(&step.matched);
+        let matched = match one_line(&step.matched) {
+            matched if matched.is_empty() => matched,
+            matched => format!(" {matched}"),
+        };
         let _ = writeln!(
             text,
-            "   - {} {matched}: {:.4} to {:.4}",
+            "   - {}{matched}: {:.4} to {:.4}",
             step.rule, step.before, step.after
         );
     }

@@ -24,8 +24,6 @@ fn load_doc(
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<String> {
     let shape = Shape::new(include_sections, include_metadata, section, max_tokens)?;
-    let slug = slug.filter(|slug| !slug.trim().is_empty());
-    let slug = slug.ok_or_else(|| invalid("slug must not be null or blank", "list_docs() lists the slugs."))?;
     load(slug, project, &shape)
 }
 
@@ -54,19 +52,12 @@ fn load_docs(
         project::by_name(name)?;
     }
     let slugs = slugs.ok_or_else(|| invalid("slugs must not be null", "list_docs() lists the slugs."))?;
-    let rows = slugs.into_iter().map(|slug| {
-        let loaded = match slug.as_deref() {
-            Some(given) if !given.trim().is_empty() => load(given, project, &shape),
-            _ => Err(invalid(
-                "slug must not be null or blank",
-                "list_docs() lists the slugs.",
-            )),
-        };
-        match loaded {
+    let rows = slugs
+        .into_iter()
+        .map(|slug| match load(slug.as_deref(), project, &shape) {
             Ok(content) => (slug, Some(content), None),
             Err(problem) => (slug, None, Some(in_one_line(&problem))),
-        }
-    });
+        });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))
 }
 
@@ -244,42 +235,43 @@ struct Loaded {
     body: String,
 }
 
-fn load(given: &str, project: Option<&str>, shape: &Shape<'_>) -> Result<String> {
+fn load(slug: Option<&str>, project: Option<&str>, shape: &Shape<'_>) -> Result<String> {
+    let (document, anchor) = resolve(checked_slug(slug)?, project)?;
+    render(&document, shape.section.or(anchor), shape)
+}
+
+pub(crate) fn checked_slug(slug: Option<&str>) -> Result<&str> {
+    let slug = slug.filter(|slug| !slug.trim().is_empty());
+    slug.ok_or_else(|| invalid("slug must not be null or blank", "list_docs() lists the slugs."))
+}
+
+/// The document that a slug or a reference names.
+pub(crate) fn identify(given: &str, project: Option<&str>) -> Result<DocumentId> {
+    Ok(resolve(given, project)?.0.id)
+}
+
+/// The document that a slug or a reference names, and the section that the reference names.
+fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(Loaded, Option<&'a str>)> {
     if let Some(name) = project {
         project::by_name(name)?;
     } else if !schema::exists() {
         return Err(crate::owner::no_tables());
     }
-    let (reference, anchor) = match given.split_once('#') {
-        Some((reference, anchor)) => (reference, Some(anchor)),
-        None => (given, None),
-    };
     let mut found = lookup(given, project)?;
-    let mut section = shape.section;
-    if found.is_empty() && anchor.is_some() {
+    let mut anchor = None;
+    if found.is_empty()
+        && let Some((reference, section)) = given.split_once('#')
+    {
         found = lookup(reference, project)?;
-        section = section.or(anchor);
+        anchor = Some(section);
     }
-    match found.len() {
-        0 => Err(unknown(given, project)?),
-        1 => render(&found[0], section, shape),
-        _ => Err(ambiguous(given, &found)),
-    }
-}
-
-/// The document that a slug or a reference names.
-pub(crate) fn identify(given: &str, project: Option<&str>) -> Result<DocumentId> {
-    if project.is_none() && !schema::exists() {
-        return Err(crate::owner::no_tables());
-    }
-    let found = match lookup(given, project)? {
-        found if found.is_empty() => lookup(given.split('#').next().unwrap_or(given), project)?,
-        found => found,
-    };
-    match found.as_slice() {
-        [] => Err(unknown(given, project)?),
-        [one] => Ok(one.id),
-        _ => Err(ambiguous(given, &found)),
+    match (found.pop(), found.is_empty()) {
+        (Some(only), true) => Ok((only, anchor)),
+        (None, _) => Err(unknown(given, project)?),
+        (Some(last), false) => {
+            found.push(last);
+            Err(ambiguous(given, &found))
+        }
     }
 }
 
@@ -395,9 +387,9 @@ fn render(document: &Loaded, section: Option<&str>, shape: &Shape<'_>) -> Result
             }
         }
     }
-    Ok(match shape.max_chars.and_then(|most| text.char_indices().nth(most)) {
-        Some(_) => shortened(&text, shape.max_chars.unwrap_or_default()),
-        None => text,
+    Ok(match shape.max_chars {
+        Some(most) if text.chars().count() > most => shortened(&text, most),
+        _ => text,
     })
 }
 

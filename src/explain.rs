@@ -42,8 +42,7 @@ mod docsearch {
             ),
         >,
     > {
-        let slug = slug.filter(|slug| !slug.trim().is_empty());
-        let slug = slug.ok_or_else(|| invalid("slug must not be null or blank", "list_docs() lists the slugs."))?;
+        let slug = document::checked_slug(slug)?;
         let arguments = Arguments {
             query,
             project,
@@ -81,10 +80,7 @@ mod docsearch {
 fn steps(request: &Request<'_>, focus: DocumentId) -> Result<Option<Vec<Step>>> {
     let mut ran = request.run(0, Some(focus))?;
     let ranked = ran.ranked.iter().find(|ranked| ranked.document.document == focus);
-    let group = ran
-        .groups
-        .iter()
-        .find(|group| group.projects.ids().contains(&focus.project));
+    let group = ran.groups.iter().find(|group| group.projects.contains(focus.project));
     let Some((ranked, group)) = ranked.zip(group) else {
         return Ok(None);
     };

@@ -8,7 +8,7 @@ use docsearch_core::query::{self, Query};
 use docsearch_core::rank::Map;
 use docsearch_core::rule::Rules;
 use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
-use docsearch_core::understanding::{Class, NameForm, Role, Understanding};
+use docsearch_core::understanding::{Class, NameForm, Understanding};
 use docsearch_core::word::stem;
 use pgrx::datum::DatumWithOid;
 
@@ -127,10 +127,9 @@ impl<'a> Group<'a> {
 
     /// The key of what may be a name half typed or mistyped.
     pub(crate) fn typed(&self) -> Option<String> {
-        let asked = &self.understanding;
-        let typed = asked.symbol.as_deref().unwrap_or(&asked.topic);
+        let typed = self.understanding.name();
         let short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
-        (short && asked.class != Class::Question).then(|| name::key(typed))
+        (short && self.understanding.class != Class::Question).then(|| name::key(typed))
     }
 
     /// The query, if it is long enough to be a phrase of a text.
@@ -146,8 +145,7 @@ impl<'a> Group<'a> {
 
     /// Whether a rule reads the summaries of pages.
     pub(crate) fn reads_descriptions(&self) -> bool {
-        let asked = &self.understanding;
-        !asked.phrases.is_empty() || asked.terms.iter().any(|term| term.role == Role::Action)
+        !self.understanding.phrases.is_empty() || self.understanding.has_action()
     }
 
     /// Whether a rule reads the metadata of pages.

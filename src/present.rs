@@ -62,7 +62,7 @@ pub(crate) fn present(
         let Some(chunks) = chunks.get(&project.id) else {
             continue;
         };
-        let group = groups.iter().find(|group| group.projects.ids().contains(&project.id));
+        let group = groups.iter().find(|group| group.projects.contains(project.id));
         let terms = group.map_or(&[][..], |group| &group.terms);
         let seen = shown_documents(project, chunks)?;
         let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));

@@ -107,8 +107,8 @@ impl Projects {
         Self(projects.into_iter().map(|project| project.id).collect())
     }
 
-    pub(crate) fn ids(&self) -> &[i64] {
-        &self.0
+    pub(crate) fn contains(&self, project: i64) -> bool {
+        self.0.contains(&project)
     }
 
     /// That a row of `table` belongs to one of them.

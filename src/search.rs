@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 use std::time::Instant;
 
 use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice, above_threshold};
@@ -23,8 +24,9 @@ use crate::owner::AsOwner;
 use crate::present::{Presented, Shown, present};
 use crate::project::{self, Project};
 use crate::report::{Result, internal, invalid};
+use crate::rules::{self, Rulebook};
 use crate::vectors::VectorTable;
-use crate::{model, rules, suggest};
+use crate::{model, suggest};
 
 /// Sections of a result's document that are shown beside it, at most.
 const SECTION_MATCHES: usize = 5;
@@ -198,7 +200,7 @@ impl Request<'_> {
             offset: self.config.offset,
         };
         let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
-        let tips: Vec<String> = rules::current()?.general().tables().tips.values().cloned().collect();
+        let tips: Vec<String> = search.rules.general().tables().tips.values().cloned().collect();
         answer.conclude(lone_generic_term, &tips);
         if shown == Shown::Sections && answer.confidence == Confidence::Low {
             answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
@@ -211,7 +213,13 @@ impl Request<'_> {
         let rules = rules::current()?;
         let mut ran = Ran {
             groups: Group::all(&self.projects, &self.query, &rules, &self.config)?,
-            ..Ran::default()
+            rules,
+            ranked: Vec::new(),
+            steps: Map::default(),
+            notices: Vec::new(),
+            candidates: 0,
+            embed_ms: 0.0,
+            rank_ms: 0.0,
         };
         if self.query.truncated {
             ran.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
@@ -233,7 +241,7 @@ impl Request<'_> {
                 filter: &self.filter,
                 config: &self.config,
                 explained,
-                focus: focus.filter(|focus| group.projects.ids().contains(&focus.project)),
+                focus: focus.filter(|focus| group.projects.contains(focus.project)),
             };
             let Found {
                 ranked,
@@ -250,8 +258,8 @@ impl Request<'_> {
 }
 
 /// A search that was run.
-#[derive(Default)]
 pub(crate) struct Ran<'a> {
+    rules: Rc<Rulebook>,
     pub(crate) groups: Vec<Group<'a>>,
     pub(crate) ranked: Vec<Ranked>,
     pub(crate) steps: Map<DocumentId, Vec<Step>>,
@@ -320,9 +328,7 @@ impl Ran<'_> {
         let _owner = AsOwner::enter()?;
         let mut vectors = Map::default();
         for group in &self.groups {
-            let own = chunks
-                .iter()
-                .filter(|id| group.projects.ids().contains(&id.document.project));
+            let own = chunks.iter().filter(|id| group.projects.contains(id.document.project));
             let own: Vec<ChunkId> = own.copied().collect();
             vectors.extend(VectorTable::of(group.model)?.vectors(&own)?);
         }

@@ -81,11 +81,7 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     let Some(first) = groups.first() else {
         return Ok(Vec::new());
     };
-    let typed = first
-        .understanding
-        .symbol
-        .as_deref()
-        .unwrap_or(&first.understanding.topic);
+    let typed = first.understanding.name();
     let mut named: Vec<(String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
@@ -166,10 +162,6 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
 /// The dictionaries may have taken its ending off. Runs as the owner.
 fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
     let (projects, ids): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
-    // The lexeme has letters only, which mean themselves in a regular expression; the stemmer makes an
-    // "i" of a final "y".
-    let begins = lexeme.strip_suffix('i').map(|stem| format!("{stem}[iy]"));
-    let begins = begins.as_deref().unwrap_or(lexeme);
     statement::one(
         "SELECT lower(found.word[1])
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
@@ -179,7 +171,7 @@ fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> 
         &[
             DatumWithOid::from(projects),
             DatumWithOid::from(ids),
-            DatumWithOid::from(begins),
+            DatumWithOid::from(suggestion::beginning(lexeme)),
         ],
         |row| row.required(1),
     )

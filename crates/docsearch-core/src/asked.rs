@@ -118,7 +118,7 @@ impl Matches {
 
 impl<'a> Asked<'a> {
     pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a RuleWeights) -> Self {
-        let name = understanding.symbol.as_deref().unwrap_or(&understanding.topic);
+        let name = understanding.name();
         let mut by_start: Vec<Vec<Form>> = (0..256).map(|_| Vec::new()).collect();
         for form in forms(understanding, rules) {
             by_start[usize::from(form.word.text.as_bytes().first().copied().unwrap_or_default())].push(form);
@@ -173,7 +173,7 @@ impl<'a> Asked<'a> {
         };
         let leaf = page.leaf;
         let mut found = Found {
-            inside: self.is_inside(candidate),
+            inside: candidate.is_inside(&self.containers),
             ..Found::default()
         };
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
@@ -200,7 +200,7 @@ impl<'a> Asked<'a> {
         }
         found.in_pattern = self.in_pattern(&page, every_word, found.inside);
         let elsewhere = self.understanding.known_container && !found.inside;
-        found.elsewhere = elsewhere && !name::containers(None, candidate.metadata).is_empty();
+        found.elsewhere = elsewhere && name::stated_containers(candidate.metadata).next().is_some();
         if self.understanding.class == Class::Generic {
             found.generic = self.generic(&closeness);
         } else if !elsewhere {
@@ -218,15 +218,16 @@ impl<'a> Asked<'a> {
         found
     }
 
+    /// Whether a verb of the query says what is to be done.
+    pub(crate) fn has_action(&self) -> bool {
+        self.understanding.has_action()
+    }
+
     /// Whether a title has a verb that the rules know.
     pub(crate) fn names_action(&self, title: &str) -> bool {
         let mut found = false;
         self.each_word(title, |word| found |= self.rules.verb(word).is_some());
         found
-    }
-
-    fn has_action(&self) -> bool {
-        self.understanding.terms.iter().any(|term| term.role == Role::Action)
     }
 
     fn describe(&self, candidate: &Candidate<'_>, found: &mut Found<'_>) {
@@ -319,13 +320,6 @@ impl<'a> Asked<'a> {
 
     fn names_page(&self, page: &Page<'_>) -> bool {
         self.is_asked(page.candidate.title) || self.is_asked(page.leaf) || self.is_asked(page.symbol)
-    }
-
-    fn is_inside(&self, candidate: &Candidate<'_>) -> bool {
-        self.containers.iter().any(|container| {
-            let names = [candidate.project, candidate.category.unwrap_or_default()];
-            name::is_inside(container, names, candidate.slug, candidate.metadata)
-        })
     }
 
     fn in_pattern(&self, page: &Page<'_>, every_word: bool, inside: bool) -> Option<(&'static str, f32)> {

@@ -292,23 +292,25 @@ fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = 
 /// name once.
 pub fn containers<'a>(category: Option<&'a str>, metadata: Option<&'a serde_json::Value>) -> BTreeSet<&'a str> {
     let levels = category.into_iter().flat_map(|category| category.split('/'));
-    let stated = CONTAINER_KEYS
-        .iter()
-        .filter_map(|key| metadata?.get(key))
-        .flat_map(|value| match value {
-            serde_json::Value::String(text) => vec![text.as_str()],
-            serde_json::Value::Array(texts) => texts.iter().filter_map(|text| text.as_str()).collect(),
-            _ => Vec::new(),
-        });
-    levels
-        .chain(stated)
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .collect()
+    let levels = levels.map(str::trim).filter(|name| !name.is_empty());
+    levels.chain(stated_containers(metadata)).collect()
 }
 
 /// Metadata keys whose value says what a page belongs to.
 pub const CONTAINER_KEYS: [&str; 6] = ["framework", "module", "library", "package", "server", "namespace"];
+
+/// Names of what a page belongs to, of its metadata: texts, and lists of texts.
+pub fn stated_containers(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
+    let values = CONTAINER_KEYS.iter().filter_map(move |key| metadata?.get(key));
+    let texts = values.flat_map(|value| match value {
+        serde_json::Value::Array(texts) => texts.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    texts
+        .filter_map(|text| text.as_str())
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+}
 
 /// Whether a page lies in the container that Y of "X in Y" names. `container` is a [`key`]; the
 /// page's project and category, the segments of its slug above the leaf, and the values of
@@ -321,14 +323,7 @@ pub fn is_inside<'a>(
 ) -> bool {
     let is = |text: &str| has_key(text, container);
     let mut above = slug.trim_end_matches('/').rsplit('/').skip(1);
-    let stated = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => is(text),
-        serde_json::Value::Array(texts) => texts.iter().filter_map(|text| text.as_str()).any(is),
-        _ => false,
-    };
-    names.into_iter().flat_map(|name| name.split('/')).any(is)
-        || above.any(is)
-        || metadata.is_some_and(|metadata| CONTAINER_KEYS.iter().filter_map(|key| metadata.get(key)).any(stated))
+    names.into_iter().flat_map(|name| name.split('/')).any(is) || above.any(is) || stated_containers(metadata).any(is)
 }
 
 #[cfg(test)]

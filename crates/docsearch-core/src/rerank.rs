@@ -80,7 +80,7 @@ impl Page {
         let factor = form.role.factor(asked.implicit);
         let of_symbol = matches!(form.role, NameRole::Symbol | NameRole::Path | NameRole::Expanded);
         let placed = of_symbol && !containers.is_empty();
-        let inside = !placed || self.is_inside(containers);
+        let inside = !placed || self.candidate(0.0, 0.0).is_inside(containers);
         let as_written = form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str());
         // "future statement" may mean a sentence about the future; "View protocol" has a name.
         if form.role == NameRole::Kindless && !form.text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace()) {
@@ -94,13 +94,6 @@ impl Page {
         } else {
             self.name = self.name.max(factor * name_strength(kind, as_written, inside));
         }
-    }
-
-    fn is_inside(&self, containers: &[String]) -> bool {
-        containers.iter().any(|container| {
-            let names = [self.project.as_str(), self.category.as_deref().unwrap_or_default()];
-            name::is_inside(container, names, &self.slug, self.metadata.as_ref())
-        })
     }
 
     /// How near a typed name comes to a name of the page, see [`near`].
@@ -136,10 +129,15 @@ impl<'a> Reranker<'a> {
     /// `pages` are those that the caller sees; other documents are no results. `background` is the
     /// model's, see [`crate::rank::Weights::background`].
     pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, background: f32) -> Self {
-        let named = pages.values().filter(|page| scorer.names_action(&page.title)).count();
-        let share = named as f32 / pages.len().max(1) as f32;
+        let scorer = if scorer.has_action() {
+            let named = pages.values().filter(|page| scorer.names_action(&page.title)).count();
+            let share = named as f32 / pages.len().max(1) as f32;
+            scorer.with_intent((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0))
+        } else {
+            scorer
+        };
         Self {
-            scorer: scorer.with_intent((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)),
+            scorer,
             pages,
             background,
         }

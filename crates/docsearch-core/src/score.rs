@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::asked::{Asked, Found};
 use crate::delivery::decimal;
+use crate::name;
 use crate::rank::{base_score, lift};
 use crate::rule::Rules;
 use crate::understanding::Understanding;
@@ -57,6 +58,16 @@ pub struct Candidate<'a> {
     pub metadata: Option<&'a serde_json::Value>,
     /// Days since it was published, at least 0.
     pub age_days: Option<f32>,
+}
+
+impl Candidate<'_> {
+    /// Whether it lies in one of the containers, see [`name::is_inside`].
+    pub fn is_inside(&self, containers: &[String]) -> bool {
+        containers.iter().any(|container| {
+            let names = [self.project, self.category.unwrap_or_default()];
+            name::is_inside(container, names, self.slug, self.metadata)
+        })
+    }
 }
 
 /// One step on the way to a score.
@@ -153,6 +164,11 @@ impl<'a> Scorer<'a> {
     pub fn with_intent(mut self, share: f32) -> Self {
         self.intent = share.clamp(0.0, 1.0);
         self
+    }
+
+    /// Whether a verb of the query says what is to be done.
+    pub fn has_action(&self) -> bool {
+        self.asked.has_action()
     }
 
     /// Whether a title has a verb that the rules know.

@@ -167,6 +167,23 @@ pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> 
         .collect()
 }
 
+/// A regular expression (PostgreSQL's advanced ones) for the words that begin with a lexeme: the stemmer
+/// makes an "i" of a final "y", and all other characters mean themselves.
+pub fn beginning(lexeme: &str) -> String {
+    let stem = lexeme.strip_suffix('i');
+    let mut pattern = String::with_capacity(lexeme.len() + 3);
+    for c in stem.unwrap_or(lexeme).chars() {
+        if !c.is_alphanumeric() {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    if stem.is_some() {
+        pattern.push_str("[iy]");
+    }
+    pattern
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +233,13 @@ mod tests {
         let understanding = Understanding::read("manage data", &rules, &KnownNames::default());
         let found = phrasings(&understanding, &rules, 5);
         assert!(found.iter().any(|found| found.suggestion == "update data"), "{found:?}");
+    }
+
+    #[test]
+    fn a_lexeme_means_itself_in_a_regular_expression() {
+        assert_eq!(beginning("retri"), "retr[iy]");
+        assert_eq!(beginning("libstdc++"), "libstdc\\+\\+");
+        assert_eq!(beginning("naïv"), "naïv");
     }
 
     proptest! {

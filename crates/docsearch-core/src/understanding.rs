@@ -227,8 +227,18 @@ impl Understanding {
         understanding
     }
 
+    /// What may be a name: the symbol, or else the topic.
+    pub fn name(&self) -> &str {
+        self.symbol.as_deref().unwrap_or(&self.topic)
+    }
+
+    /// Whether a verb says what is to be done.
+    pub fn has_action(&self) -> bool {
+        self.terms.iter().any(|term| term.role == Role::Action)
+    }
+
     fn classify(&self, is_question: bool) -> Class {
-        let name = self.symbol.as_deref().unwrap_or(&self.topic);
+        let name = self.name();
         let names_place =
             self.framework.is_some() || self.container.as_deref().is_some_and(crate::identifier::is_identifier);
         if is_question {

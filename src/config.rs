@@ -200,6 +200,7 @@ impl Overrides {
             in_pattern: real(&settings::BOOST_IN_PATTERN)?,
             framework: real(&settings::BOOST_FRAMEWORK)?,
             filename_exact: real(&settings::BOOST_FILENAME_EXACT)?,
+            name_words: real(&settings::BOOST_NAME_WORDS)?,
             filename_all_words: real(&settings::BOOST_FILENAME_ALL_WORDS)?,
             api_name: real(&settings::BOOST_API_NAME)?,
             generic_term: real(&settings::BOOST_GENERIC_TERM)?,

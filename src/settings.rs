@@ -89,6 +89,8 @@ reals! {
         c"Boost of a page whose file name is the query.";
     BOOST_FILENAME_ALL_WORDS c"boost_filename_all_words" = 0.4 in 0.0..1.0:
         c"Boost of a page that has all words of the query in its name.";
+    BOOST_NAME_WORDS c"boost_name_words" = 0.25 in 0.0..1.0:
+        c"Boost of a page whose name has no word but those of the query, among pages named by verbs; with some of them, the square of their share.";
     BOOST_API_NAME c"boost_api_name" = 0.4 in 0.0..1.0:
         c"Boost of a page whose name the query is or mentions; three quarters if not as written.";
     BOOST_GENERIC_TERM c"boost_generic_term" = 1.0 in 0.0..10.0:

@@ -49,6 +49,8 @@ pub(crate) struct Found<'a> {
     pub(crate) inside: bool,
     pub(crate) filename_exact: bool,
     pub(crate) all_words: bool,
+    /// Square of the share of the name's words that the query has.
+    pub(crate) name_words: f32,
     /// Share of the weight.
     pub(crate) api_name: f32,
     /// Boost of generic terms.
@@ -178,16 +180,18 @@ impl<'a> Asked<'a> {
         };
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         let mut intents = Vec::new();
-        let mut title_words = 0;
+        let (mut title_words, mut shared) = (0, 0.0);
         self.each_word(candidate.title, |word| {
             title_words += 1;
-            self.note(word, &mut closeness);
+            shared += self.note(word, &mut closeness);
             if !self.intents.is_empty() && !self.is_object(word) {
                 intents.extend(self.rules.intent(word));
             }
         });
         if leaf != candidate.title {
-            self.each_word(leaf, |word| self.note(word, &mut closeness));
+            self.each_word(leaf, |word| {
+                self.note(word, &mut closeness);
+            });
         }
         let terms = self.understanding.terms.len().min(MAX_TERMS);
         let every_word = terms > 0
@@ -207,6 +211,9 @@ impl<'a> Asked<'a> {
             found.filename_exact = self.is_asked(leaf);
             found.all_words = all_words && !found.filename_exact;
             found.api_name = self.api_name(&page);
+        }
+        if !found.filename_exact && !found.all_words {
+            found.name_words = name_words(shared, title_words);
         }
         if self.has_action() {
             let (action, object) = (self.weights.action_name, self.weights.object_name);
@@ -234,7 +241,9 @@ impl<'a> Asked<'a> {
         let description = candidate.description;
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
-        self.each_plain_word(&description[..end], |word| self.note(word, &mut closeness));
+        self.each_plain_word(&description[..end], |word| {
+            self.note(word, &mut closeness);
+        });
         let (action, object) = (self.weights.action_description, self.weights.object_description);
         self.matches(&closeness, action, object, &mut found.in_description);
         if let Some(category) = candidate.category {
@@ -275,12 +284,16 @@ impl<'a> Asked<'a> {
             .map_or(&[], |&first| &self.forms[usize::from(first)])
     }
 
-    /// Notes the closeness of the terms that a word satisfies, itself and by standing in.
-    fn note(&self, word: &str, closeness: &mut [[f32; 2]; MAX_TERMS]) {
+    /// Notes the closeness of the terms that a word satisfies, itself and by standing in. The greatest
+    /// closeness is returned.
+    fn note(&self, word: &str, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
+        let mut greatest: f32 = 0.0;
         for form in self.forms(word).iter().filter(|form| form.word.matches(word)) {
             let noted = &mut closeness[form.term][usize::from(form.stands_in)];
             *noted = noted.max(form.closeness);
+            greatest = greatest.max(form.closeness);
         }
+        greatest
     }
 
     fn matches(&self, closeness: &[[f32; 2]; MAX_TERMS], action: f32, object: f32, matches: &mut Matches) {
@@ -402,6 +415,14 @@ impl<'a> Asked<'a> {
             self.phrases.iter().any(|phrase| lower.contains(phrase))
         };
         !self.phrases.is_empty() && (has(candidate.title) || has(candidate.description))
+    }
+}
+
+/// A single word says too little: it is what every page of its kind is about.
+fn name_words(shared: f32, words: u32) -> f32 {
+    match words {
+        0 | 1 => 0.0,
+        _ => (shared / words as f32).powi(2),
     }
 }
 

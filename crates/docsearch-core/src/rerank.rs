@@ -129,15 +129,10 @@ impl<'a> Reranker<'a> {
     /// `pages` are those that the caller sees; other documents are no results. `background` is the
     /// model's, see [`crate::rank::Weights::background`].
     pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, background: f32) -> Self {
-        let scorer = if scorer.has_action() {
-            let named = pages.values().filter(|page| scorer.names_action(&page.title)).count();
-            let share = named as f32 / pages.len().max(1) as f32;
-            scorer.with_intent((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0))
-        } else {
-            scorer
-        };
+        let named = pages.values().filter(|page| scorer.names_action(&page.title)).count();
+        let share = named as f32 / pages.len().max(1) as f32;
         Self {
-            scorer,
+            scorer: scorer.with_intent((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)),
             pages,
             background,
         }

@@ -283,6 +283,7 @@ impl<'a> Scorer<'a> {
             weights.filename_all_words,
             flag(found.all_words),
         );
+        ledger.boost("name_words", title, weights.name_words, found.name_words * self.intent);
         ledger.boost("api_name", title, weights.api_name, found.api_name);
         ledger.boost("generic_term", title, found.generic, weights.generic_term);
         for matches in [&found.in_name, &found.in_description] {

@@ -197,7 +197,11 @@ impl Understanding {
         let symbol = kindless.map(|(symbol, _)| symbol).or(place.symbol.clone());
         let (parent, child) = member(symbol.as_deref().unwrap_or(&topic), place.container.is_some()).unzip();
         let identifiers = identifiers(&topic);
-        let named = kind.is_some() || place.container.is_some();
+        // "List in Layout" asks for a page; "list all hosts in a pool" says what to do.
+        let most = if place.framework.is_some() { MAX_SYMBOL_WORDS } else { 1 };
+        let words_of = |symbol: &str| symbol.split_whitespace().count();
+        let placed = place.container.is_some() && place.symbol.as_deref().map_or(0, words_of) <= most;
+        let named = kind.is_some() || placed;
         let within = if place.framework.is_some() {
             symbol.as_deref().unwrap_or(&topic)
         } else {

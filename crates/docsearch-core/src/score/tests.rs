@@ -107,6 +107,15 @@ fn s0_7_to_s0_10_names_earn_boosts_by_how_much_they_say() {
 }
 
 #[test]
+fn a_name_that_the_query_covers_earns_more_than_one_with_further_words() {
+    let query = "List all session hosts in host pool <hostpool_name>";
+    let earned = |slug| boost(query, &page(slug, slug), "name_words");
+    let (all, more) = (earned("session_host_list"), earned("session_host_user_list"));
+    assert!(all.is_some() && all > more, "{all:?} {more:?}");
+    assert_eq!(earned("hosts"), None);
+}
+
+#[test]
 fn s2_4_a_verb_that_stands_in_earns_its_factor() {
     let write = page("write_file", "write_file");
     let found = steps("save a text file", &write);

@@ -98,6 +98,8 @@ fn s0_30_the_kind_of_thing_is_not_its_name() {
 fn s2_6_verbs_are_actions_where_they_open_a_clause() {
     assert_eq!(words("save a text file", Role::Action), ["save"]);
     assert_eq!(words("how do I delete all large files", Role::Action), ["delete"]);
+    assert_eq!(words("list all session hosts in host pool", Role::Action), ["list"]);
+    assert_eq!(words("List in Layout", Role::Action), [""; 0]);
     assert_eq!(words("I want to rename a folder", Role::Action), ["rename"]);
     assert_eq!(words("the list of open files", Role::Action), Vec::<String>::new());
     assert_eq!(words("View protocol", Role::Action), Vec::<String>::new());

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::document::{Document, ReadOptions};
+use crate::document::Document;
 use crate::error::Error;
 use crate::index;
 use crate::metrics::Judgments;
@@ -20,8 +20,6 @@ const NO_GROUP: &str = "-";
 const CORPUS_FILE: &str = "corpus.jsonl";
 /// Names the folder that holds the documents.
 const FOLDER_FILE: &str = "corpus.toml";
-/// Bytes; as `docsearch index` reads without further options.
-const MAX_FILE_SIZE: u64 = index::DEFAULT_MAX_FILE_MEGABYTES * 1_000_000;
 
 /// The documents of a data set.
 #[derive(Debug)]
@@ -67,12 +65,7 @@ impl Corpus {
             toml::from_str(&text).map_err(|error| Error::Usage(format!("{}: {}", path.display(), error.message())))?;
         let root = directory.join(&named.folder);
         let root = fs::canonicalize(&root).map_err(Error::file(root))?;
-        let options = ReadOptions {
-            prefix: None,
-            source_root: FOLDER_FILE,
-            max_file_size: MAX_FILE_SIZE,
-        };
-        let (documents, skipped) = index::read_folder(&root, &options)?;
+        let (documents, skipped) = index::read_folder(&root, FOLDER_FILE)?;
         Ok(Self {
             documents,
             source_root: FOLDER_FILE,

@@ -1,18 +1,21 @@
-//! A document as `docsearch.index_docs` takes it, and how a file becomes one.
+//! A document as `docsearch.index_docs` takes it, and how a file or an answer of a server becomes one.
 
 use std::fs;
 use std::io::Read;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use url::Url;
 
-use crate::front_matter::{self, FrontMatter};
+use crate::content_type::ContentType;
+use crate::draft::Draft;
 use crate::markup::{self, Markup};
-use crate::{heading, mdx, rst, slug};
+use crate::{encoding, front_matter, heading, html, llms, mdx, notebook, openapi, rst, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Document {
     pub(crate) slug: String,
     pub(crate) title: String,
@@ -26,16 +29,23 @@ pub(crate) struct Document {
     pub(crate) version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) summary: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) keywords: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) source_urls: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source_path: Option<String>,
+    /// Empty where only a line of JSON could name it and does not.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
     pub(crate) source_root: String,
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) metadata: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) published_at: Option<String>,
+}
+
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 impl Document {
@@ -52,6 +62,8 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) source_root: &'a str,
     /// Bytes; larger files are not read.
     pub(crate) max_file_size: u64,
+    /// What every file is written in; by name and content when not given.
+    pub(crate) markup: Option<Markup>,
 }
 
 /// Why a file is left out.
@@ -59,7 +71,7 @@ pub(crate) struct ReadOptions<'a> {
 pub(crate) enum Unreadable {
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    #[error("larger than {0} bytes")]
+    #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
     TooLarge(u64),
     #[error("not UTF-8: invalid byte at offset {0}")]
     NotUtf8(usize),
@@ -67,6 +79,15 @@ pub(crate) enum Unreadable {
     Binary(usize),
     #[error("front matter gives an empty slug")]
     EmptySlug,
+    #[error("no readable {format}: {reason}")]
+    Malformed { format: &'static str, reason: String },
+    #[error("not a URL with a host: {0}")]
+    Url(String),
+    #[error("content of type {0} is no documentation")]
+    ContentType(String),
+    /// Nothing is wrong with it: it is a page such as a search form, not one to be found.
+    #[error("no documentation: {0}")]
+    NoDocumentation(&'static str),
 }
 
 /// A document and what its reader has to say about it.
@@ -76,43 +97,108 @@ pub(crate) struct Reading {
     pub(crate) warning: Option<String>,
 }
 
-/// Reads the file at `relative` below `root`.
-pub(crate) fn read(root: &Path, relative: &Path, options: &ReadOptions<'_>) -> Result<Reading, Unreadable> {
-    let text = read_text(&root.join(relative), options.max_file_size)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let text = text.replace("\r\n", "\n");
-    let page = front_matter::split(&text);
-    let body = match markup::detect(relative, page.body) {
-        Markup::Markdown | Markup::Plain => page.body.to_owned(),
-        Markup::Mdx => mdx::to_markdown(page.body),
-        Markup::ReStructuredText => rst::to_markdown(page.body),
-    };
-    let document = assemble(relative, page.front_matter, body, options)?;
-    let warning = page.problem.map(|reason| format!("front matter ignored: {reason}"));
-    Ok(Reading { document, warning })
-}
-
-fn read_text(path: &Path, max_size: u64) -> Result<String, Unreadable> {
+/// Reads the file at `relative` below `root`: one document, or several where the file holds several.
+pub(crate) fn read(root: &Path, relative: &Path, options: &ReadOptions<'_>) -> Result<Vec<Reading>, Unreadable> {
+    if let Some(reason) = html::site::no_documentation(root, relative) {
+        return Err(Unreadable::NoDocumentation(reason));
+    }
     let mut bytes = Vec::new();
-    fs::File::open(path)?
-        .take(max_size.saturating_add(1))
+    fs::File::open(root.join(relative))?
+        .take(options.max_file_size.saturating_add(1))
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_size {
-        return Err(Unreadable::TooLarge(max_size));
-    }
-    if let Some(offset) = bytes.iter().position(|&byte| byte == 0) {
-        return Err(Unreadable::Binary(offset));
-    }
-    String::from_utf8(bytes).map_err(|error| Unreadable::NotUtf8(error.utf8_error().valid_up_to()))
+    let source = Source {
+        path: relative,
+        charset: None,
+        url: None,
+    };
+    readings(&source, bytes, options.markup, options)
 }
 
-fn assemble(
-    relative: &Path,
-    matter: FrontMatter,
-    body: String,
+/// Reads what a web server answered. The type of the content goes before the path of the URL, the
+/// path names the slug.
+#[allow(dead_code, reason = "for callers that fetch pages")]
+pub(crate) fn from_response(
+    url: &str,
+    content_type: Option<&str>,
+    bytes: Vec<u8>,
     options: &ReadOptions<'_>,
-) -> Result<Document, Unreadable> {
-    let slug = match &matter.slug {
+) -> Result<Vec<Reading>, Unreadable> {
+    let location = Url::parse(url)
+        .ok()
+        .filter(Url::has_host)
+        .ok_or_else(|| Unreadable::Url(url.to_owned()))?;
+    let content_type = content_type.map(ContentType::parse).unwrap_or_default();
+    let markup = match options.markup {
+        Some(markup) => Some(markup),
+        None => content_type.markup(&location)?,
+    };
+    let path = PathBuf::from(slug::path_of_url(&location));
+    let source = Source {
+        path: &path,
+        charset: content_type.charset(),
+        url: Some(url),
+    };
+    readings(&source, bytes, markup, options)
+}
+
+/// Where the bytes come from.
+struct Source<'a> {
+    /// Relative; names the slug and the kind of file.
+    path: &'a Path,
+    /// As the transport names it.
+    charset: Option<&'a str>,
+    url: Option<&'a str>,
+}
+
+fn readings(
+    source: &Source<'_>,
+    bytes: Vec<u8>,
+    markup: Option<Markup>,
+    options: &ReadOptions<'_>,
+) -> Result<Vec<Reading>, Unreadable> {
+    if bytes.len() as u64 > options.max_file_size {
+        return Err(Unreadable::TooLarge(options.max_file_size));
+    }
+    let named = markup.or_else(|| markup::from_name(source.path));
+    let text = match named {
+        Some(Markup::Html) => encoding::decode_html(bytes, source.charset)?,
+        _ => encoding::decode_text(bytes, source.charset)?,
+    };
+    let markup = named.unwrap_or_else(|| markup::from_content(&text));
+    drafts(source, markup, &text)?
+        .into_iter()
+        .map(|draft| assemble(source, draft, options))
+        .collect()
+}
+
+fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>, Unreadable> {
+    let converted = |convert: fn(&str) -> String| {
+        let page = front_matter::split(text);
+        vec![Draft {
+            body: convert(page.body),
+            warning: page.problem.map(|reason| format!("front matter ignored: {reason}")),
+            ..Draft::new(page.front_matter)
+        }]
+    };
+    Ok(match markup {
+        Markup::Markdown | Markup::Plain => converted(str::to_owned),
+        Markup::Mdx => converted(mdx::to_markdown),
+        Markup::ReStructuredText => converted(rst::to_markdown),
+        Markup::Html => vec![html::read(source.path, text)?],
+        Markup::Notebook => vec![notebook::read(text)?],
+        Markup::OpenApi => openapi::read(text)?,
+        Markup::Llms => llms::read(source.path, text),
+    })
+}
+
+fn assemble(source: &Source<'_>, draft: Draft, options: &ReadOptions<'_>) -> Result<Reading, Unreadable> {
+    let Draft {
+        below,
+        matter,
+        body,
+        warning,
+    } = draft;
+    let mut slug = match &matter.slug {
         Some(own) => {
             let own = slug::normalise(own);
             if own.is_empty() {
@@ -121,27 +207,35 @@ fn assemble(
             let prefix = options.prefix.map(slug::normalise).filter(|prefix| !prefix.is_empty());
             prefix.into_iter().chain([own]).collect::<Vec<_>>().join("/")
         }
-        None => slug::from_path(relative, options.prefix),
+        None => slug::from_path(source.path, options.prefix),
     };
+    if let Some(below) = below {
+        slug = format!("{slug}/{}", slug::normalise(&below));
+    }
     let title = matter
         .title
         .or_else(|| heading::first_heading(&body))
-        .unwrap_or_else(|| file_title(relative));
-    Ok(Document {
+        .unwrap_or_else(|| file_title(source.path));
+    let mut source_urls = matter.source_urls;
+    if source_urls.is_empty() {
+        source_urls.extend(source.url.map(str::to_owned));
+    }
+    let document = Document {
         slug,
         title,
         body,
-        category: matter.category.or_else(|| first_folder(relative)),
+        category: matter.category.or_else(|| first_folder(source.path)),
         kind: matter.kind,
         version: matter.version,
         summary: matter.summary,
         keywords: matter.keywords,
-        source_urls: matter.source_urls,
-        source_path: Some(relative.to_string_lossy().into_owned()),
+        source_urls,
+        source_path: Some(source.path.to_string_lossy().into_owned()),
         source_root: options.source_root.to_owned(),
         metadata: matter.metadata,
         published_at: matter.published_at,
-    })
+    };
+    Ok(Reading { document, warning })
 }
 
 fn file_title(relative: &Path) -> String {
@@ -169,8 +263,11 @@ mod tests {
             prefix: Some("kit"),
             source_root: "docs",
             max_file_size: 1000,
+            markup: None,
         };
-        read(folder.path(), Path::new(path), &options).map(|reading| reading.document)
+        let mut readings = read(folder.path(), Path::new(path), &options)?;
+        assert_eq!(readings.len(), 1);
+        Ok(readings.remove(0).document)
     }
 
     #[test]
@@ -211,5 +308,43 @@ mod tests {
             read_bytes("a.md", &[b'x'; 1001]),
             Err(Unreadable::TooLarge(1000))
         ));
+    }
+
+    fn respond(url: &str, content_type: Option<&str>, body: &str) -> Result<Document, Unreadable> {
+        let options = ReadOptions {
+            prefix: None,
+            source_root: "https://docs.example.test",
+            max_file_size: 10_000,
+            markup: None,
+        };
+        let mut readings = from_response(url, content_type, body.as_bytes().to_vec(), &options)?;
+        assert_eq!(readings.len(), 1);
+        Ok(readings.remove(0).document)
+    }
+
+    #[test]
+    fn an_answer_is_read_by_its_type_and_named_by_its_path() {
+        let url = "https://docs.example.test/guide/v1.2/?page=2#top";
+        let page = respond(url, Some("text/html; charset=utf-8"), "<main><h1>Start</h1><p>Text</p></main>").unwrap();
+        assert_eq!(page.slug, "guide/v1.2");
+        assert_eq!(page.title, "Start");
+        assert_eq!(page.category.as_deref(), Some("guide"));
+        assert_eq!(page.source_urls, [url]);
+
+        let url = "https://docs.example.test/caf%C3%A9/page.md";
+        let page = respond(url, Some("text/plain"), "# Title\n").unwrap();
+        assert_eq!((page.slug.as_str(), page.title.as_str()), ("café/page", "Title"));
+
+        let page = respond("https://docs.example.test", None, "<!doctype html><p>Hello</p>").unwrap();
+        assert_eq!(page.slug, "docs.example.test");
+    }
+
+    #[test]
+    fn an_answer_that_is_no_text_is_refused() {
+        assert!(matches!(
+            respond("https://docs.example.test/logo", Some("image/png"), ""),
+            Err(Unreadable::ContentType(_))
+        ));
+        assert!(matches!(respond("/relative", None, ""), Err(Unreadable::Url(_))));
     }
 }

@@ -187,7 +187,8 @@ fn take_date(table: &mut Map<String, Value>) -> Option<String> {
     Some(date)
 }
 
-fn is_iso_date(text: &str) -> bool {
+/// Whether Postgres reads `text` as the date that its author meant.
+pub(crate) fn is_iso_date(text: &str) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else {
         return false;
     };

@@ -1,21 +1,24 @@
-//! `docsearch index`: a folder of documentation into a project.
+//! `docsearch index`: documentation into a project.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use postgres::Client;
 
+use crate::Outcome;
 use crate::connection::ConnectionArgs;
-use crate::document::{self, Document, ReadOptions, Reading};
+use crate::document::Document;
 use crate::error::Error;
-use crate::folder::{self, Listing};
+use crate::folder;
+use crate::interrupt::Interrupt;
+use crate::json_lines::JsonLines;
+use crate::markup::Format;
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
-use crate::{Outcome, slug};
+use crate::report::Report;
+use crate::supply::{Files, Input, Supply};
+use crate::survey::Survey;
 
 /// Larger files are skipped unless told otherwise, in millions of bytes.
 pub(crate) const DEFAULT_MAX_FILE_MEGABYTES: u64 = 10;
@@ -24,26 +27,50 @@ const AFTER_HELP: &str = "\
 Examples:
   docsearch index docs --project handbook
   docsearch index django/docs --project django --title 'Django 5.2' --prefix django
+  docsearch index site/build/html README.md openapi.yaml --project kit
   docsearch index docs --project handbook --dry-run | jq -r .title
+  my-exporter | docsearch index --jsonl - --project wiki --source-root wiki
+
+What is read:
+  .md .mdx .markdown  .rst  .txt    as they are; a .txt by its content
+  .html .htm .xhtml                 the text of a page, also of a whole built site; navigation,
+                                    search pages, redirects and lists of names are left out
+  .ipynb                            text, code and short outputs
+  .json .yaml .yml                  OpenAPI and Swagger, a document for every operation;
+                                    other data files are left out
+  llms.txt llms-full.txt            an index; a document for every page in it
 
 Run it again after a change: only changed pages are embedded again, and pages whose file has gone
-are deleted. Other folders indexed into the same project keep theirs.
+from a folder are deleted. Other folders indexed into the same project keep theirs.
 
 Front matter (YAML between --- or TOML between +++) may set title, slug, category, kind, version,
 summary or description, keywords, source_urls, and published_at or date (ISO 8601). Every other
 key becomes metadata, which searches can filter by.
 
-Exit codes:
-  0  every file is indexed
-  1  some files or documents failed; the others are indexed
-  2  wrong usage, no connection, or a database error; whole batches are in, nothing is half done";
+A line of --jsonl is an object with slug, title and body, and if you like category, kind, version,
+summary, keywords, source_urls, source_path, source_root, metadata and published_at. Nothing is
+deleted unless --source-root names whose documents these are.
 
-/// Index a folder: .md, .mdx, .markdown, .rst and .txt files.
+With --json, standard output has one object a line: event is progress, skipped, failed, warning
+or, at the end, done with the counts.
+
+Exit codes:
+  0    everything is indexed
+  1    some files, lines or documents failed; the others are indexed
+  2    wrong usage, no connection, or a database error; whole batches are in, nothing is half done
+  130  interrupted after a whole batch; the next run goes on";
+
+/// Index files and folders: Markdown, reST, HTML, notebooks, OpenAPI, llms.txt, JSON lines.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct IndexArgs {
-    /// Folder to walk; .gitignore is respected, hidden files are left out
-    directory: PathBuf,
+    /// Folders to walk and files to read; in folders .gitignore is respected, hidden files are
+    /// left out
+    #[arg(value_name = "PATH", required_unless_present = "jsonl")]
+    paths: Vec<PathBuf>,
+    /// Read documents as JSON lines from a file, or from standard input with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "prefix", "format"])]
+    jsonl: Option<PathBuf>,
     /// Project to index into; created when missing
     #[arg(long, value_name = "NAME")]
     project: String,
@@ -53,9 +80,12 @@ pub(crate) struct IndexArgs {
     /// Put in front of every slug
     #[arg(long)]
     prefix: Option<String>,
-    /// Name that marks the pages of this folder [default: the folder's full path]
+    /// Name that marks the pages of this source [default: the folder's full path]
     #[arg(long, value_name = "NAME")]
     source_root: Option<String>,
+    /// What every file is written in
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    format: Format,
     /// Documents in one transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
@@ -65,195 +95,241 @@ pub(crate) struct IndexArgs {
     /// Print the documents as JSON lines; no connection is made
     #[arg(long)]
     dry_run: bool,
+    /// Report progress and problems as JSON lines
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
 }
 
-/// What the files of a folder have given so far.
+/// The files to read, and the folders whose missing pages are to be deleted.
 #[derive(Debug, Default)]
-struct Survey {
-    /// First file of every slug.
-    slugs: HashMap<String, PathBuf>,
-    /// Slugs and paths of files that could not be read: their documents stay.
-    skipped_slugs: Vec<String>,
-    skipped_paths: Vec<String>,
+struct Plan {
+    inputs: Vec<Input>,
+    /// Source roots.
+    folders: Vec<String>,
+    /// Why parts of the folders could not be listed.
+    problems: Vec<String>,
 }
 
-impl Survey {
-    /// The document of a file, or why it is skipped.
-    fn read(&mut self, root: &Path, relative: &Path, options: &ReadOptions<'_>) -> Result<Reading, String> {
-        let reading = document::read(root, relative, options).map_err(|reason| {
-            self.skipped_slugs.push(slug::from_path(relative, options.prefix));
-            self.skipped_paths.push(relative.to_string_lossy().into_owned());
-            reason.to_string()
-        })?;
-        let slug = &reading.document.slug;
-        if let Some(first) = self.slugs.get(slug) {
-            self.skipped_paths.push(relative.to_string_lossy().into_owned());
-            return Err(format!("same slug \"{slug}\" as {}", first.display()));
+impl Plan {
+    fn new(paths: &[PathBuf], source_root: Option<&str>) -> Result<Self, Error> {
+        let mut plan = Self::default();
+        for path in paths {
+            let full = fs::canonicalize(path).map_err(Error::file(path))?;
+            if full.is_dir() {
+                plan.add_folder(&full, source_root)?;
+            } else {
+                plan.add_file(&full, source_root)?;
+            }
         }
-        self.slugs.insert(slug.clone(), relative.to_owned());
-        Ok(reading)
+        Ok(plan)
     }
 
-    fn path_of(&self, slug: &str) -> String {
-        self.slugs
-            .get(slug)
-            .map_or_else(|| slug.to_owned(), |path| path.display().to_string())
+    fn add_folder(&mut self, root: &Path, source_root: Option<&str>) -> Result<(), Error> {
+        let listing = folder::list(root);
+        if listing.files.is_empty() {
+            // An empty folder is more often a wrong path than a wish to delete every page.
+            return Err(Error::Usage(format!(
+                "no documentation files in {}; nothing was changed\nHINT:  docsearch.drop_project(name) removes a project.",
+                root.display()
+            )));
+        }
+        let source_root = source_root.map_or_else(|| root.to_string_lossy().into_owned(), str::to_owned);
+        self.inputs.extend(listing.files.into_iter().map(|relative| Input {
+            root: root.to_owned(),
+            relative,
+            source_root: source_root.clone(),
+            is_named: false,
+        }));
+        self.problems.extend(listing.problems);
+        if !self.folders.contains(&source_root) {
+            self.folders.push(source_root);
+        }
+        Ok(())
+    }
+
+    /// A file belongs to its folder, as if the folder were indexed.
+    fn add_file(&mut self, path: &Path, source_root: Option<&str>) -> Result<(), Error> {
+        let (Some(root), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Error::Usage(format!("{} is no file", path.display())));
+        };
+        self.inputs.push(Input {
+            root: root.to_owned(),
+            relative: PathBuf::from(name),
+            source_root: source_root.map_or_else(|| root.to_string_lossy().into_owned(), str::to_owned),
+            is_named: true,
+        });
+        Ok(())
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
-    let started = Instant::now();
-    let root = fs::canonicalize(&args.directory).map_err(Error::file(&args.directory))?;
-    if !root.is_dir() {
-        return Err(Error::Usage(format!("{} is not a folder", args.directory.display())));
+    let source_root = args.source_root.as_deref();
+    let max_file_size = args.max_file_size * 1_000_000;
+    if let Some(path) = &args.jsonl {
+        let lines = JsonLines::open(path, source_root, max_file_size)?;
+        let run = Run {
+            args,
+            folders: source_root.map(str::to_owned).into_iter().collect(),
+            problems: Vec::new(),
+        };
+        return run.execute(lines, connection);
     }
-    let source_root = args
-        .source_root
-        .clone()
-        .unwrap_or_else(|| root.to_string_lossy().into_owned());
-    let options = ReadOptions {
+    let plan = Plan::new(&args.paths, source_root)?;
+    let files = Files {
+        inputs: plan.inputs.iter(),
         prefix: args.prefix.as_deref(),
-        source_root: &source_root,
-        max_file_size: args.max_file_size * 1_000_000,
+        max_file_size,
+        markup: args.format.markup(),
     };
-    let listing = folder::list(&root);
-    if listing.files.is_empty() {
-        // An empty folder is more often a wrong path than a wish to delete every page.
-        return Err(Error::Usage(format!(
-            "no documentation files in {}; nothing was changed\nHINT:  docsearch.drop_project(name) removes a project.",
-            root.display()
-        )));
-    }
-    for problem in &listing.problems {
-        eprintln!("skipped: {problem}");
-    }
-    let folder = Folder {
-        root: &root,
-        listing: &listing,
-        options: &options,
+    let run = Run {
+        args,
+        folders: plan.folders,
+        problems: plan.problems,
     };
-    if args.dry_run {
-        return folder.print();
-    }
-    let mut client = connection.connect()?;
-    project::ensure(&mut client, &args.project, args.title.as_deref(), None)?;
-    folder.load(&mut client, args, started)
+    run.execute(files, connection)
 }
 
 /// The documents of every file below `root`, and how many files were skipped. What went wrong is
 /// told on standard error.
-pub(crate) fn read_folder(root: &Path, options: &ReadOptions<'_>) -> Result<(Vec<Document>, usize), Error> {
-    let listing = folder::list(root);
-    if listing.files.is_empty() {
-        return Err(Error::Usage(format!("no documentation files in {}", root.display())));
-    }
-    for problem in &listing.problems {
-        eprintln!("skipped: {problem}");
-    }
-    let folder = Folder {
-        root,
-        listing: &listing,
-        options,
+pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Document>, usize), Error> {
+    let mut plan = Plan::default();
+    plan.add_folder(root, Some(source_root))?;
+    let mut files = Files {
+        inputs: plan.inputs.iter(),
+        prefix: None,
+        max_file_size: DEFAULT_MAX_FILE_MEGABYTES * 1_000_000,
+        markup: None,
     };
+    let report = Report::plain();
+    for problem in &plan.problems {
+        report.skipped("", problem);
+    }
     let mut survey = Survey::default();
-    let documents = listing
-        .files
-        .iter()
-        .filter_map(|relative| folder.reading(&mut survey, relative, &|line| eprintln!("{line}")))
-        .collect();
-    Ok((documents, survey.skipped_paths.len() + listing.problems.len()))
+    let mut documents = Vec::new();
+    while let Some(found) = files.next(&mut survey, &report)? {
+        documents.extend(found);
+    }
+    Ok((documents, survey.skipped() + plan.problems.len()))
 }
 
-struct Folder<'a> {
-    root: &'a Path,
-    listing: &'a Listing,
-    options: &'a ReadOptions<'a>,
+struct Run<'a> {
+    args: &'a IndexArgs,
+    /// Source roots that are complete: what they no longer hold is deleted.
+    folders: Vec<String>,
+    problems: Vec<String>,
 }
 
-impl Folder<'_> {
-    fn print(&self) -> Result<Outcome, Error> {
+impl Run<'_> {
+    fn execute(&self, mut supply: impl Supply, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+        if self.args.dry_run {
+            return self.print(&mut supply);
+        }
+        let mut client = connection.connect()?;
+        project::ensure(&mut client, &self.args.project, self.args.title.as_deref(), None)?;
+        self.load(&mut supply, &mut client)
+    }
+
+    fn print(&self, supply: &mut dyn Supply) -> Result<Outcome, Error> {
+        let report = Report::plain();
+        self.tell_problems(&report);
         let mut survey = Survey::default();
         let mut output = std::io::BufWriter::new(std::io::stdout().lock());
-        for relative in &self.listing.files {
-            match self.reading(&mut survey, relative, &|line| eprintln!("{line}")) {
-                Some(document) => {
-                    let written = serde_json::to_writer(&mut output, &document)
-                        .map_err(std::io::Error::from)
-                        .and_then(|()| output.write_all(b"\n"));
-                    if let Err(error) = written {
-                        return end_of_output(error);
-                    }
+        while let Some(documents) = supply.next(&mut survey, &report)? {
+            for document in &documents {
+                let written = serde_json::to_writer(&mut output, document)
+                    .map_err(std::io::Error::from)
+                    .and_then(|()| output.write_all(b"\n"));
+                if let Err(error) = written {
+                    return end_of_output(error);
                 }
-                None => continue,
             }
         }
         if let Err(error) = output.flush() {
             return end_of_output(error);
         }
+        if let Some(text) = survey.left_out_text() {
+            eprintln!("{text}");
+        }
         Ok(self.outcome(&survey, &Tally::default()))
     }
 
-    fn load(&self, client: &mut Client, args: &IndexArgs, started: Instant) -> Result<Outcome, Error> {
-        let progress = progress_bar(self.listing.files.len() as u64);
+    fn load(&self, supply: &mut dyn Supply, client: &mut Client) -> Result<Outcome, Error> {
+        let interrupt = Interrupt::watch()?;
+        let report = Report::new(self.args.json, supply.len());
+        self.tell_problems(&report);
         let mut survey = Survey::default();
-        let batch = usize::try_from(args.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS);
-        let mut loader = Loader::new(client, &args.project, batch)?;
-        for relative in &self.listing.files {
-            let report = |line: String| progress.suspend(|| eprintln!("{line}"));
-            match self.reading(&mut survey, relative, &report) {
-                Some(document) => progress.inc(loader.push(document)?),
-                None => progress.inc(1),
+        let batch = usize::try_from(self.args.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS);
+        let mut loader = Loader::new(client, &self.args.project, batch)?;
+        let (mut sources, mut sent) = (0, 0);
+        'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
+            for document in documents {
+                if interrupt.is_raised() {
+                    break 'supply;
+                }
+                sent += loader.push(document)?;
             }
+            if interrupt.is_raised() {
+                break;
+            }
+            sources += 1;
+            report.progress(sources, sent);
         }
-        let (mut tally, refusals) = loader.finish()?;
-        progress.finish_and_clear();
-        for refusal in &refusals {
-            eprintln!("failed: {}: {}", survey.path_of(&refusal.slug), refusal.reason);
-        }
-        if self.listing.problems.is_empty() {
-            tally.deleted = self.delete_missing(client, &args.project, &survey)?;
+        let is_interrupted = interrupt.is_raised();
+        let (mut tally, refusals) = if is_interrupted {
+            loader.abandon()
         } else {
-            eprintln!("nothing was deleted: parts of the folder could not be listed");
+            loader.finish()?
+        };
+        for refusal in &refusals {
+            report.failed(&survey.place_of(&refusal.slug), &refusal.reason);
         }
-        project::finish_load(client, &args.project)?;
-        let skipped = survey.skipped_paths.len() + self.listing.problems.len();
-        println!("{}", summary(&tally, skipped, started.elapsed()));
+        if let Some(text) = survey.left_out_text() {
+            report.note(&text);
+        }
+        if !is_interrupted {
+            tally.deleted = self.delete_missing(client, &survey, &report)?;
+            project::finish_load(client, &self.args.project)?;
+        }
+        let skipped = survey.skipped() + self.problems.len();
+        report.done(&tally, skipped, survey.left_out(), is_interrupted);
+        if is_interrupted {
+            return Ok(Outcome::Interrupted);
+        }
         Ok(self.outcome(&survey, &tally))
     }
 
-    fn reading(&self, survey: &mut Survey, relative: &Path, report: &dyn Fn(String)) -> Option<Document> {
-        match survey.read(self.root, relative, self.options) {
-            Ok(reading) => {
-                if let Some(warning) = reading.warning {
-                    report(format!("warning: {}: {warning}", relative.display()));
-                }
-                Some(reading.document)
-            }
-            Err(reason) => {
-                report(format!("skipped: {}: {reason}", relative.display()));
-                None
-            }
+    fn tell_problems(&self, report: &Report) {
+        for problem in &self.problems {
+            report.skipped("", problem);
         }
     }
 
-    /// A file that could not be read keeps its document, also one whose front matter named the slug.
-    fn delete_missing(&self, client: &mut Client, project: &str, survey: &Survey) -> Result<u64, Error> {
-        let source_root = self.options.source_root;
-        let mut keep: Vec<String> = survey.slugs.keys().chain(&survey.skipped_slugs).cloned().collect();
-        if !survey.skipped_paths.is_empty() {
-            keep.extend(project::slugs_of_sources(
-                client,
-                project,
-                source_root,
-                &survey.skipped_paths,
-            )?);
+    fn delete_missing(&self, client: &mut Client, survey: &Survey, report: &Report) -> Result<u64, Error> {
+        if self.folders.is_empty() {
+            return Ok(0);
         }
-        project::delete_missing(client, project, source_root, &keep)
+        if !self.problems.is_empty() {
+            report.warning("", "nothing was deleted: parts of the folder could not be listed");
+            return Ok(0);
+        }
+        if survey.is_incomplete() {
+            report.warning("", "nothing was deleted: some lines could not be read");
+            return Ok(0);
+        }
+        let mut deleted = 0;
+        for source_root in &self.folders {
+            if survey.knows(source_root) {
+                deleted += survey.delete_missing(client, &self.args.project, source_root)?;
+            } else {
+                report.warning(source_root, "no documents found; nothing was deleted");
+            }
+        }
+        Ok(deleted)
     }
 
     fn outcome(&self, survey: &Survey, tally: &Tally) -> Outcome {
-        let clean = survey.skipped_paths.is_empty() && self.listing.problems.is_empty() && tally.failed == 0;
+        let clean = survey.skipped() == 0 && self.problems.is_empty() && tally.failed == 0;
         if clean { Outcome::Complete } else { Outcome::Partial }
     }
 }
@@ -266,57 +342,35 @@ fn end_of_output(error: std::io::Error) -> Result<Outcome, Error> {
     }
 }
 
-/// A bar on standard error; nothing where that is not a terminal.
-pub(crate) fn progress_bar(length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} {per_sec} {eta} left {msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(length).with_style(style)
-}
-
-fn summary(tally: &Tally, skipped: usize, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64();
-    format!(
-        "added {}, changed {}, unchanged {}, deleted {}, failed {}, skipped {skipped} in {seconds:.1} s ({:.1} documents/s)",
-        tally.added,
-        tally.changed,
-        tally.unchanged,
-        tally.deleted,
-        tally.failed,
-        tally.documents() as f64 / seconds.max(1e-9),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OPTIONS: ReadOptions<'static> = ReadOptions {
-        prefix: None,
-        source_root: "docs",
-        max_file_size: 1000,
-    };
-
     #[test]
-    fn the_second_file_of_a_slug_is_skipped_and_told() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("guide.md"), "# One").unwrap();
-        fs::create_dir(folder.path().join("guide")).unwrap();
-        fs::write(folder.path().join("guide/index.md"), "# Two").unwrap();
-        let mut survey = Survey::default();
-        assert!(survey.read(folder.path(), Path::new("guide.md"), &OPTIONS).is_ok());
-        let reason = survey
-            .read(folder.path(), Path::new("guide/index.md"), &OPTIONS)
-            .unwrap_err();
-        assert_eq!(reason, "same slug \"guide\" as guide.md");
+    fn files_belong_to_their_folder_and_only_folders_are_complete() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir(root.join("docs")).unwrap();
+        fs::write(root.join("docs/a.md"), "# A").unwrap();
+        fs::write(root.join("b.md"), "# B").unwrap();
+        let plan = Plan::new(&[root.join("docs"), root.join("b.md")], None).unwrap();
+        let files: Vec<(&Path, &str)> = plan
+            .inputs
+            .iter()
+            .map(|input| (input.relative.as_path(), input.source_root.as_str()))
+            .collect();
+        let folder = root.join("docs").to_string_lossy().into_owned();
+        let parent = root.to_string_lossy().into_owned();
+        assert_eq!(files, [(Path::new("a.md"), folder.as_str()), (Path::new("b.md"), parent.as_str())]);
+        assert_eq!(plan.folders, [folder]);
+        let plan = Plan::new(&[root.join("docs"), root.join("docs")], Some("kit")).unwrap();
+        assert_eq!(plan.folders, ["kit"]);
     }
 
     #[test]
-    fn a_broken_file_leaves_its_slug_and_path_to_keep() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("bad.md"), b"\xff").unwrap();
-        let mut survey = Survey::default();
-        assert!(survey.read(folder.path(), Path::new("bad.md"), &OPTIONS).is_err());
-        assert_eq!(survey.skipped_slugs, ["bad"]);
-        assert_eq!(survey.skipped_paths, ["bad.md"]);
+    fn an_empty_folder_is_a_mistake() {
+        let place = tempfile::tempdir().unwrap();
+        let plan = Plan::new(&[place.path().to_owned()], None);
+        assert!(matches!(plan, Err(Error::Usage(_))));
     }
 }

@@ -3,23 +3,36 @@
 mod bootstrap;
 mod comparison;
 mod connection;
+mod content_type;
 mod dataset;
 mod document;
+mod draft;
+mod encoding;
 mod error;
 mod eval;
 mod evaluation;
+mod fence;
 mod folder;
 mod front_matter;
 mod heading;
+mod html;
 mod index;
+mod interrupt;
+mod json_lines;
+mod llms;
 mod markup;
 mod mdx;
 mod metrics;
 mod nonsense;
+mod notebook;
+mod openapi;
 mod project;
+mod report;
 mod rst;
 mod searcher;
 mod slug;
+mod supply;
+mod survey;
 
 use std::process::ExitCode;
 
@@ -31,7 +44,8 @@ const AFTER_HELP: &str = "\
 Exit codes:
   0  everything went well
   1  some files or documents failed; the others are indexed
-  2  wrong usage, no connection, or a database error";
+  2  wrong usage, no connection, or a database error
+  130  interrupted";
 
 /// Index documentation into Postgres and measure how well it is found.
 #[derive(Debug, Parser)]
@@ -58,6 +72,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
         Ok(Outcome::Partial) => ExitCode::from(1),
+        Ok(Outcome::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
             eprintln!("docsearch: {error}");
             ExitCode::from(2)
@@ -71,6 +86,8 @@ enum Outcome {
     Complete,
     /// Some inputs were left out; each has been reported.
     Partial,
+    /// The user ended it; what is done is whole.
+    Interrupted,
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::{llms, openapi};
+
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Markup {
@@ -10,31 +12,102 @@ pub(crate) enum Markup {
     ReStructuredText,
     /// Prose without markup.
     Plain,
+    Html,
+    /// Jupyter.
+    Notebook,
+    /// OpenAPI or Swagger, as JSON or YAML.
+    OpenApi,
+    /// Documentation for language models: an index of pages, or many pages in one file.
+    Llms,
+}
+
+/// The choices of `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// By name, then by content
+    Auto,
+    Markdown,
+    Mdx,
+    Html,
+    Rst,
+    Notebook,
+    Openapi,
+    /// llms.txt, llms-full.txt
+    Llms,
+    Text,
+}
+
+impl Format {
+    pub(crate) fn markup(self) -> Option<Markup> {
+        Some(match self {
+            Self::Auto => return None,
+            Self::Markdown => Markup::Markdown,
+            Self::Mdx => Markup::Mdx,
+            Self::Html => Markup::Html,
+            Self::Rst => Markup::ReStructuredText,
+            Self::Notebook => Markup::Notebook,
+            Self::Openapi => Markup::OpenApi,
+            Self::Llms => Markup::Llms,
+            Self::Text => Markup::Plain,
+        })
+    }
 }
 
 /// Lines at the beginning of a file that decide on its language.
 const SAMPLE_LINES: usize = 400;
 
-/// Whether files of this name are documentation.
+/// Whether a file is documentation: by its name, data files by their content.
 pub(crate) fn is_documentation(path: &Path) -> bool {
-    extension(path).is_some_and(|extension| matches!(extension.as_str(), "md" | "mdx" | "markdown" | "txt" | "rst"))
+    match extension(path).as_deref() {
+        Some("json" | "yaml" | "yml") => openapi::is_likely(path),
+        Some(extension) => EXTENSIONS.contains(&extension),
+        None => false,
+    }
 }
 
-/// The language of a file: by its extension, for `.txt` by its content.
-pub(crate) fn detect(path: &Path, text: &str) -> Markup {
-    match extension(path).as_deref() {
-        Some("mdx") => Markup::Mdx,
-        Some("rst") => Markup::ReStructuredText,
-        Some("txt") => detect_content(text),
-        _ => Markup::Markdown,
+const EXTENSIONS: [&str; 9] = ["md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb"];
+
+/// The language that the name of a file tells; a `.txt` may be anything.
+pub(crate) fn from_name(path: &Path) -> Option<Markup> {
+    match extension(path)?.as_str() {
+        "md" | "markdown" => Some(Markup::Markdown),
+        "mdx" => Some(Markup::Mdx),
+        "rst" => Some(Markup::ReStructuredText),
+        "html" | "htm" | "xhtml" => Some(Markup::Html),
+        "ipynb" => Some(Markup::Notebook),
+        "json" | "yaml" | "yml" => Some(Markup::OpenApi),
+        "txt" if llms::is_named(path) => Some(Markup::Llms),
+        _ => None,
     }
+}
+
+/// Whether the path of a URL ends in the name of a file rather than in a page with a dot.
+pub(crate) fn has_extension(path: &Path) -> bool {
+    extension(path).is_some_and(|extension| {
+        EXTENSIONS.contains(&extension.as_str()) || matches!(extension.as_str(), "json" | "yaml" | "yml")
+    })
 }
 
 fn extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
-fn detect_content(text: &str) -> Markup {
+/// The language of a text whose name does not tell.
+pub(crate) fn from_content(text: &str) -> Markup {
+    let opening = text.trim_start();
+    let begins = |tag: &str| opening.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    if begins("<!doctype html") || begins("<html") || opening.starts_with("<?xml") && text.contains("<html") {
+        Markup::Html
+    } else if openapi::is_likely_text(opening.as_bytes()) {
+        Markup::OpenApi
+    } else if opening.starts_with('{') && text.contains("\"nbformat\"") {
+        Markup::Notebook
+    } else {
+        prose(text)
+    }
+}
+
+fn prose(text: &str) -> Markup {
     let mut rest_signs = 0;
     let mut markdown_signs = 0;
     let mut previous = "";
@@ -93,7 +166,8 @@ mod tests {
 
     #[test]
     fn text_files_are_told_apart_by_their_content() {
-        let txt = |text| detect(Path::new("page.txt"), text);
+        assert_eq!(from_name(Path::new("page.txt")), None);
+        let txt = from_content;
         assert_eq!(
             txt("=====\nTitle\n=====\n\nSee :doc:`/intro`.\n"),
             Markup::ReStructuredText
@@ -113,11 +187,22 @@ mod tests {
     }
 
     #[test]
+    fn content_tells_formats_without_a_name() {
+        assert_eq!(from_content("\n<!DOCTYPE HTML>\n<p>x"), Markup::Html);
+        assert_eq!(from_content("openapi: 3.1.0\ninfo: {}\n"), Markup::OpenApi);
+        assert_eq!(from_content("{\"cells\": [], \"nbformat\": 4}"), Markup::Notebook);
+        assert_eq!(from_content("<config>the openapi: 3 key</config>"), Markup::Plain);
+    }
+
+    #[test]
     fn other_extensions_say_what_they_are() {
-        assert_eq!(detect(Path::new("a.MDX"), "# x"), Markup::Mdx);
-        assert_eq!(detect(Path::new("a.rst"), "# x"), Markup::ReStructuredText);
-        assert_eq!(detect(Path::new("a.md"), ".. note:: x"), Markup::Markdown);
+        let named = |name: &str| from_name(Path::new(name));
+        assert_eq!(named("a.MDX"), Some(Markup::Mdx));
+        assert_eq!(named("a.rst"), Some(Markup::ReStructuredText));
+        assert_eq!(named("a.htm"), Some(Markup::Html));
+        assert_eq!(named("x/llms-full.txt"), Some(Markup::Llms));
         assert!(is_documentation(Path::new("x/README.markdown")));
+        assert!(is_documentation(Path::new("x/notes.ipynb")));
         assert!(!is_documentation(Path::new("x/main.rs")));
     }
 }

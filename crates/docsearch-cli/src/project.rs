@@ -175,6 +175,11 @@ impl<'a> Loader<'a> {
         Ok((self.tally, self.refusals))
     }
 
+    /// Leaves what is not yet sent.
+    pub(crate) fn abandon(self) -> (Tally, Vec<Refusal>) {
+        (self.tally, self.refusals)
+    }
+
     fn flush(&mut self) -> Result<u64, Error> {
         if self.batch.is_empty() {
             return Ok(0);

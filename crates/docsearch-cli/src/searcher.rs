@@ -8,7 +8,7 @@ use postgres::{Client, Statement};
 use crate::dataset::Query;
 use crate::error::{Error, Report};
 use crate::evaluation::{Conditions, Confidence, QueryResult};
-use crate::index::progress_bar;
+use crate::report::progress_bar;
 use crate::metrics::{self, CUTOFF, Judgments, Metrics};
 use crate::nonsense::{FirstResult, Nonsense, Unanswerable};
 

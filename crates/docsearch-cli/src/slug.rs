@@ -2,6 +2,11 @@
 
 use std::path::Path;
 
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::markup;
+
 /// File stems that stand for their folder.
 const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
 
@@ -28,6 +33,24 @@ pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
     prefix.into_iter().chain(segments).collect::<Vec<_>>().join("/")
 }
 
+/// The relative path that a page at `location` would have as a file: decoded, with an extension to
+/// lose even where the page has none and its name a dot. The host stands for the first page.
+pub(crate) fn path_of_url(location: &Url) -> String {
+    let decoded = percent_decode_str(location.path()).decode_utf8_lossy();
+    let segments: Vec<&str> = decoded
+        .split(['/', '\\', '\0'])
+        .filter(|segment| !matches!(*segment, "" | "." | ".."))
+        .collect();
+    let path = segments.join("/");
+    if path.is_empty() {
+        format!("{}.html", location.host_str().unwrap_or_default())
+    } else if markup::has_extension(Path::new(&path)) && !location.path().ends_with('/') {
+        path
+    } else {
+        format!("{path}.html")
+    }
+}
+
 /// A slug as its author wrote it, without empty segments.
 pub(crate) fn normalise(slug: &str) -> String {
     slug.split(['/', '\\'])
@@ -35,6 +58,16 @@ pub(crate) fn normalise(slug: &str) -> String {
         .filter(|segment| !segment.is_empty())
         .collect::<Vec<_>>()
         .join("/")
+}
+
+/// A slug for what has no path: words in lower case between hyphens.
+pub(crate) fn from_title(title: &str) -> String {
+    let words: Vec<String> = title
+        .split(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '.')))
+        .map(|word| word.trim_matches('.').to_lowercase())
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() { "page".to_owned() } else { words.join("-") }
 }
 
 fn segment_text(segment: &str) -> String {
@@ -69,5 +102,14 @@ mod tests {
     #[test]
     fn the_prefix_comes_first() {
         assert_eq!(from_path(Path::new("a/b.md"), Some("django/5.2/")), "django/5.2/a/b");
+    }
+
+    #[test]
+    fn urls_name_paths() {
+        let path = |url: &str| path_of_url(&Url::parse(url).unwrap());
+        assert_eq!(path("https://a.test/guide/intro.html"), "guide/intro.html");
+        assert_eq!(path("https://a.test/guide/v1.2"), "guide/v1.2.html");
+        assert_eq!(path("https://a.test/a%20b/%2e%2e/c.md/"), "c.md.html");
+        assert_eq!(path("https://a.test/"), "a.test.html");
     }
 }

@@ -1,5 +1,7 @@
 //! Lines of reST: indentation and adornments.
 
+use crate::fence;
+
 const TAB_WIDTH: usize = 8;
 const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
@@ -80,15 +82,9 @@ fn trim_blank(lines: &[String]) -> &[String] {
     &lines[first..=last]
 }
 
-/// A fenced code block; its fence is longer than any in the code.
+/// A fenced code block.
 pub(super) fn fence(language: &str, code: &[String]) -> String {
-    let longest = code
-        .iter()
-        .map(|line| line.trim_start().bytes().take_while(|&byte| byte == b'`').count())
-        .max()
-        .unwrap_or(0);
-    let marker = "`".repeat(3.max(longest + 1));
-    format!("{marker}{language}\n{}\n{marker}", code.join("\n"))
+    fence::block(language, &code.join("\n"))
 }
 
 /// `text` with every line after the first indented by `width` spaces.

@@ -1,0 +1,89 @@
+//! HTML pages: the documentation in them as markdown, without what surrounds it.
+
+mod code_block;
+mod definition_list;
+mod head;
+mod heading;
+mod main_content;
+pub(crate) mod site;
+mod surroundings;
+mod table;
+mod tree;
+
+use std::path::Path;
+
+use dom_query::NodeRef;
+
+use crate::document::Unreadable;
+use crate::draft::Draft;
+use crate::front_matter::FrontMatter;
+
+/// Reads the page `text` that lies at `path`.
+pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
+    let page = tree::parse(text)?;
+    let head = head::read(&page);
+    if let Some(reason) = site::no_documentation_in(&page, path) {
+        return Err(Unreadable::NoDocumentation(reason));
+    }
+    let main = main_content::find(&page);
+    surroundings::remove(&main);
+    heading::carry_anchors(&main);
+    code_block::normalise(&main);
+    table::normalise(&main);
+    definition_list::normalise(&main);
+    let title = heading::first_of_level_one(&main).or(head.title);
+    let body = markdown(&main);
+    if body.is_empty() {
+        return Err(Unreadable::NoDocumentation("empty page"));
+    }
+    let matter = FrontMatter {
+        title,
+        summary: head.description.filter(|description| is_about(description, &body)),
+        keywords: head.keywords,
+        source_urls: head.url.into_iter().collect(),
+        published_at: head.published_at,
+        ..FrontMatter::default()
+    };
+    Ok(Draft {
+        body,
+        ..Draft::new(matter)
+    })
+}
+
+fn markdown(main: &NodeRef<'_>) -> String {
+    let text = main.md(None);
+    let mut body = text.trim().to_owned();
+    if !body.is_empty() {
+        body.push('\n');
+    }
+    body
+}
+
+/// Many sites give every page the same description; one that is about the page shares its words.
+fn is_about(description: &str, body: &str) -> bool {
+    let body = body.to_lowercase();
+    let words: Vec<String> = description
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| word.chars().count() > 3)
+        .map(str::to_lowercase)
+        .collect();
+    let shared = words.iter().filter(|word| body.contains(word.as_str())).count();
+    !words.is_empty() && shared * 3 >= words.len() * 2
+}
+
+/// White space as a browser shows it.
+fn collapse(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Replaces what is in `node` by `text` in an inline code element.
+fn set_code(node: &NodeRef<'_>, text: &str) {
+    node.set_html(format!("<code>{}</code>", escape(text)));
+}
+
+#[cfg(test)]
+mod tests;

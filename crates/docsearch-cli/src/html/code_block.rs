@@ -1,0 +1,87 @@
+//! Blocks of code: their language, and their text without the markup of a highlighter.
+
+use dom_query::{NodeRef, Selection};
+
+use super::escape;
+
+/// Elements around a block that may name its language.
+const MAX_WRAPPERS: usize = 3;
+const PREFIXES: [&str; 4] = ["language-", "lang-", "highlight-source-", "highlight-"];
+/// What highlighters call a text that they leave alone.
+const NO_LANGUAGE: [&str; 8] = ["default", "none", "text", "plaintext", "plain", "txt", "notranslate", "nohighlight"];
+
+/// Every block as `<pre><code class="language-x">`, as the serializer reads it.
+pub(super) fn normalise(main: &NodeRef<'_>) {
+    let main = Selection::from(*main);
+    for pre in main.select("pre").nodes() {
+        let language = language(pre);
+        end_lines(pre);
+        let text = pre.text();
+        let code = text.trim_matches('\n').trim_end();
+        if code.is_empty() {
+            pre.remove_from_parent();
+            continue;
+        }
+        let class = language.map(|language| format!(" class=\"language-{}\"", escape(&language)));
+        // The parser drops the first line feed in a block.
+        pre.set_html(format!("<code{}>{}</code>", class.unwrap_or_default(), escape(code)));
+    }
+    // A table that holds line numbers beside the code.
+    for table in main.select("table").nodes() {
+        let is_listing = table.has_class("highlighttable") || table.has_class("rouge-table");
+        let blocks: Vec<NodeRef<'_>> = table.descendants_it().filter(|inner| inner.has_name("pre")).collect();
+        if let (true, [block]) = (is_listing, blocks.as_slice()) {
+            table.replace_with(&block.id);
+        }
+    }
+}
+
+/// Breaks and lines that are elements become line feeds.
+fn end_lines(pre: &NodeRef<'_>) {
+    let inner: Vec<NodeRef<'_>> = pre.descendants_it().collect();
+    for node in inner {
+        let is_line = node.has_name("div") || node.has_name("li") || node.has_name("p");
+        if node.has_name("br") || is_line && !node.text().ends_with('\n') {
+            node.append_html("\n");
+            if node.has_name("br") {
+                node.rename("span");
+            }
+        }
+    }
+}
+
+fn language(pre: &NodeRef<'_>) -> Option<String> {
+    let inner = pre.children_it(false).find(|child| child.has_name("code"));
+    let around = pre.ancestors_it(Some(MAX_WRAPPERS));
+    let named = inner.into_iter().chain([*pre]).chain(around).find_map(|node| named_by(&node))?;
+    let plain = NO_LANGUAGE.contains(&named.as_str());
+    (!plain).then(|| match named.as_str() {
+        "python3" | "ipython3" | "ipython" => "python".to_owned(),
+        _ => named,
+    })
+}
+
+fn named_by(node: &NodeRef<'_>) -> Option<String> {
+    for name in ["data-lang", "data-language"] {
+        if let Some(language) = node.attr(name) {
+            node.remove_attr(name);
+            return word(&language);
+        }
+    }
+    let class = node.class()?;
+    let mut classes = class.split_whitespace();
+    let by_prefix = classes
+        .clone()
+        .find_map(|class| PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)));
+    match by_prefix {
+        Some(language) => word(language),
+        None if node.has_name("pre") && classes.any(|class| class == "rust") => Some("rust".to_owned()),
+        None => None,
+    }
+}
+
+fn word(language: &str) -> Option<String> {
+    let end = language.find(|character: char| !(character.is_alphanumeric() || "+-_#.".contains(character)));
+    let word = language[..end.unwrap_or(language.len())].to_lowercase();
+    (!word.is_empty()).then_some(word)
+}

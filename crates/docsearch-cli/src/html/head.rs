@@ -1,0 +1,76 @@
+//! What the head of a page says about it.
+
+use dom_query::Document;
+
+use super::collapse;
+use crate::front_matter;
+
+/// Between the title of a page and the name of its site.
+const SEPARATORS: [&str; 8] = [" — ", " – ", " | ", " · ", " :: ", " • ", " « ", " - "];
+
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    pub(super) title: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) keywords: Vec<String>,
+    pub(super) published_at: Option<String>,
+}
+
+pub(super) fn read(page: &Document) -> Head {
+    let attribute = |selector: &str, name: &str| {
+        let value = page.select_single(selector).attr(name)?;
+        let value = collapse(&value);
+        (!value.is_empty()).then_some(value)
+    };
+    let url = attribute("link[rel='canonical'][href]", "href")
+        .or_else(|| attribute("meta[property='og:url']", "content"))
+        .filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+    let keywords = attribute("meta[name='keywords']", "content").unwrap_or_default();
+    Head {
+        title: title(page),
+        url,
+        description: attribute("meta[name='description']", "content")
+            .or_else(|| attribute("meta[property='og:description']", "content")),
+        keywords: keywords
+            .split(',')
+            .map(|keyword| keyword.trim().to_owned())
+            .filter(|keyword| !keyword.is_empty())
+            .collect(),
+        published_at: attribute("meta[property='article:published_time']", "content")
+            .filter(|date| front_matter::is_iso_date(date)),
+    }
+}
+
+/// The title without the name of the site, which stands last.
+fn title(page: &Document) -> Option<String> {
+    let full = collapse(&page.select_single("head title").text());
+    let end = SEPARATORS.iter().filter_map(|separator| full.find(separator)).filter(|&at| at > 0).min();
+    let title = full[..end.unwrap_or(full.len())].trim();
+    (!title.is_empty()).then(|| title.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_site_is_no_part_of_the_title() {
+        let title = |text: &str| title(&Document::from(format!("<title>{text}</title>"))).unwrap();
+        assert_eq!(title("json — JSON encoder — Python 3.11 documentation"), "json");
+        assert_eq!(title("Getting started | Docusaurus"), "Getting started");
+        assert_eq!(title("Vec in std::vec - Rust"), "Vec in std::vec");
+        assert_eq!(title("8.1. Numeric\n Types"), "8.1. Numeric Types");
+    }
+
+    #[test]
+    fn addresses_have_to_be_complete() {
+        let head = read(&Document::from(
+            "<link rel=canonical href='../x'><meta property='og:url' content='https://a.test/x'><meta name=keywords content='a, b c,,'>",
+        ));
+        assert_eq!(head.url, None);
+        assert_eq!(head.keywords, ["a", "b c"]);
+        let head = read(&Document::from("<meta property='og:url' content='https://a.test/x'>"));
+        assert_eq!(head.url.as_deref(), Some("https://a.test/x"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Headings, whose anchors markdown carries as `{#id}`.
+
+use dom_query::NodeRef;
+
+use super::{collapse, set_code};
+
+/// Elements between a heading and the section that it opens.
+const MAX_WRAPPERS: usize = 5;
+
+pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
+    let name = node.qual_name_ref()?;
+    match (*name.local).as_bytes() {
+        [b'h', digit @ b'1'..=b'6'] => Some(usize::from(digit - b'0')),
+        _ => None,
+    }
+}
+
+/// The text of the first heading of level one.
+pub(super) fn first_of_level_one(main: &NodeRef<'_>) -> Option<String> {
+    let heading = main.descendants_it().find(|node| node.has_name("h1"))?;
+    let text = collapse(&heading.text());
+    let title = match text.rfind("{#") {
+        Some(anchor) => text[..anchor].trim_end().to_owned(),
+        None => text,
+    };
+    (!title.is_empty()).then_some(title)
+}
+
+/// Writes the anchor of every heading behind its text.
+pub(super) fn carry_anchors(main: &NodeRef<'_>) {
+    let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
+    for heading in headings {
+        let id = anchor(&heading, main);
+        let text = collapse(&heading.text());
+        if text.is_empty() {
+            heading.remove_from_parent();
+            continue;
+        }
+        if heading.has_class("code-header") {
+            set_code(&heading, &text);
+        }
+        unwrap_links(&heading);
+        append_anchor(&heading, id.as_deref());
+    }
+}
+
+/// Appends ` {#id}` where the chunker takes the id for one.
+pub(super) fn append_anchor(heading: &NodeRef<'_>, id: Option<&str>) {
+    let valid = |id: &&str| {
+        !id.is_empty()
+            && id
+                .chars()
+                .all(|character| character.is_alphanumeric() || "-_.:".contains(character))
+    };
+    if let Some(id) = id.filter(valid) {
+        heading.append_html(format!(" {{#{id}}}"));
+    }
+}
+
+fn unwrap_links(heading: &NodeRef<'_>) {
+    let links: Vec<NodeRef<'_>> = heading.descendants_it().filter(|node| node.has_name("a")).collect();
+    for link in links {
+        link.unwrap_node();
+    }
+}
+
+/// Its own id, that of an empty element in it, or that of the section that it opens.
+fn anchor(heading: &NodeRef<'_>, main: &NodeRef<'_>) -> Option<String> {
+    let own = |node: &NodeRef<'_>| {
+        let id = node.id_attr().or_else(|| node.attr("name").filter(|_| node.has_name("a")))?;
+        (!id.is_empty()).then(|| id.to_string())
+    };
+    if let Some(id) = own(heading) {
+        return Some(id);
+    }
+    if let Some(id) = heading.descendants_it().find_map(|inner| own(&inner)) {
+        return Some(id);
+    }
+    let mut node = *heading;
+    for _ in 0..MAX_WRAPPERS {
+        if node.prev_element_sibling().is_some_and(|before| !before.text().trim().is_empty()) {
+            return None;
+        }
+        node = node.parent().filter(|parent| parent.id != main.id)?;
+        if let Some(id) = own(&node) {
+            return Some(id);
+        }
+    }
+    None
+}

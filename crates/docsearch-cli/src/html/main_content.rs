@@ -1,0 +1,94 @@
+//! Where in a page the documentation is.
+
+use dom_query::{Document, NodeRef};
+use dom_smoothie::Readability;
+
+/// Containers, those that a generator names before those that say less. Each holds the text of the
+/// page and little else.
+const CONTAINERS: [&str; 26] = [
+    // Docusaurus
+    ".theme-doc-markdown",
+    // VitePress
+    ".vp-doc",
+    // Starlight
+    ".sl-markdown-content",
+    // Material for MkDocs
+    "article.md-content__inner",
+    // pydata and book themes of Sphinx
+    "article.bd-article",
+    // Sphinx, Read the Docs
+    "[itemprop='articleBody']",
+    // Furo
+    "article[role='main']",
+    // Antora
+    "article.doc",
+    // Docsy
+    ".td-content",
+    // GitHub, ReadMe
+    ".markdown-body",
+    // rustdoc
+    "#main-content",
+    // postgresql.org
+    "#docContent",
+    // Doxygen
+    "#doc-content",
+    ".contents > .textblock",
+    // Javadoc of old
+    ".contentContainer",
+    "main article",
+    "[role='main'] article",
+    "main",
+    "[role='main']",
+    "#main",
+    "article",
+    ".document .body",
+    "#content",
+    "#main_content",
+    ".main-content",
+    ".content",
+];
+/// Share of the text of the body, in percent, that a readability guess has to keep: it throws away
+/// tables and lists where a page is made of them.
+const MIN_READABLE_PERCENT: usize = 60;
+
+/// The element that holds the documentation. Where no container tells, the page is cut to what
+/// looks like its text.
+pub(super) fn find(page: &Document) -> NodeRef<'_> {
+    for selector in CONTAINERS {
+        let found = page.select(selector);
+        // Several of a kind are a list of articles, none of which is the page.
+        if let [only] = found.nodes()
+            && has_text(only)
+        {
+            return page.tree.get(&only.id).unwrap_or_else(|| page.root());
+        }
+    }
+    let body = page.body().unwrap_or_else(|| page.root());
+    if is_unmarked(page) {
+        keep_readable(page, &body);
+    }
+    body
+}
+
+fn has_text(node: &NodeRef<'_>) -> bool {
+    node.descendants_it().any(|inner| inner.is_nonempty_text())
+}
+
+/// Whether nothing in the page marks its navigation, which would be enough to leave it out.
+fn is_unmarked(page: &Document) -> bool {
+    page.select_single("nav, header, footer, [role='navigation'], .navheader").is_empty()
+}
+
+fn keep_readable(page: &Document, body: &NodeRef<'_>) {
+    let Ok(mut reader) = Readability::with_document(page.clone(), None, None) else {
+        return;
+    };
+    let Ok(article) = reader.parse() else {
+        return;
+    };
+    let kept = article.text_content.split_whitespace().map(str::len).sum::<usize>();
+    let all = body.text().split_whitespace().map(str::len).sum::<usize>();
+    if kept * 100 >= all * MIN_READABLE_PERCENT {
+        body.set_html(article.content);
+    }
+}

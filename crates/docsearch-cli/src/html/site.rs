@@ -1,0 +1,127 @@
+//! Pages of a built site that hold no documentation of their own.
+
+use std::path::{Component, Path};
+
+use dom_query::Document;
+
+use super::collapse;
+use crate::markup::{self, Markup};
+
+/// Folders of a built site that hold sources, listings of code and files for the browser.
+const FOLDERS: [&str; 5] = ["_sources", "_static", "_modules", "_images", "_downloads"];
+/// Files that only the root of a built site has.
+const SITE_FILES: [&str; 4] = ["index.html", "genindex.html", "objects.inv", "searchindex.js"];
+/// A search page says little beside its form.
+const SEARCH_PAGE_CHARACTERS: usize = 1500;
+/// Lists of every name, in what Javadoc builds.
+const JAVADOC_LISTS: [&str; 15] = [
+    "allclasses",
+    "allclasses-frame",
+    "allclasses-index",
+    "allclasses-noframe",
+    "allpackages-index",
+    "constant-values",
+    "deprecated-list",
+    "help-doc",
+    "index-all",
+    "overview-frame",
+    "overview-tree",
+    "package-frame",
+    "package-tree",
+    "package-use",
+    "serialized-form",
+];
+
+/// Why the file at `relative` is none, as far as its path tells.
+pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static str> {
+    let mut folder = root.to_owned();
+    for component in relative.parent()?.components() {
+        let Component::Normal(name) = component else {
+            continue;
+        };
+        let is_asset = name.to_str().is_some_and(|name| FOLDERS.contains(&name));
+        if is_asset && SITE_FILES.iter().any(|file| folder.join(file).exists()) {
+            return Some("source or asset of a site");
+        }
+        folder.push(name);
+    }
+    let stem = relative.file_stem()?.to_str()?;
+    if markup::from_name(relative) != Some(Markup::Html) {
+        return None;
+    }
+    if stem.starts_with("genindex") || stem.ends_with("-modindex") {
+        return Some("index of names");
+    }
+    (stem == "404").then_some("error page")
+}
+
+/// Why the page is none, as far as its content tells.
+pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'static str> {
+    if is_redirect(page) {
+        return Some("redirect");
+    }
+    if page.select_single("frameset").exists() {
+        return Some("frames");
+    }
+    let stem = path.file_stem()?.to_str()?;
+    let generator = page.select_single("meta[name='generator']").attr("content").unwrap_or_default();
+    let generator = generator.to_lowercase();
+    let is_javadoc = generator.starts_with("javadoc") || page.select_single("script[src$='member-search-index.js']").exists();
+    if is_javadoc && JAVADOC_LISTS.contains(&stem) || path.components().any(|part| part.as_os_str() == "class-use") {
+        return Some("index of names");
+    }
+    if generator == "rustdoc" && matches!(stem, "all" | "settings" | "help" | "scrape-examples-help") {
+        return Some("index of names");
+    }
+    if page.select_single("body.rustdoc.source, body.rustdoc.src").exists() {
+        return Some("listing of code");
+    }
+    let is_book = page.select_single("script[src$='book.js'], script[src*='/book-'], script[src^='book-']").exists();
+    if is_book && matches!(stem, "print" | "toc") {
+        return Some("all pages in one");
+    }
+    let is_search = stem == "search"
+        && page.select_single("form, input, #search-results").exists()
+        && page.select("body").text().chars().count() < SEARCH_PAGE_CHARACTERS;
+    is_search.then_some("search page")
+}
+
+/// A page that the browser leaves at once.
+fn is_redirect(page: &Document) -> bool {
+    page.select("meta[http-equiv]").iter().any(|meta| {
+        let is_refresh = meta.attr("http-equiv").is_some_and(|value| value.eq_ignore_ascii_case("refresh"));
+        let content = meta.attr("content").unwrap_or_default().to_lowercase();
+        is_refresh && content.contains("url=")
+    }) && collapse(&page.select("body").text()).chars().count() < SEARCH_PAGE_CHARACTERS
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn sources_and_assets_lie_beside_the_pages_of_a_site() {
+        let folder = tempfile::tempdir().unwrap();
+        let reason = |path: &str| no_documentation(folder.path(), Path::new(path));
+        assert_eq!(reason("_static/style.md"), None);
+        fs::write(folder.path().join("index.html"), "").unwrap();
+        assert_eq!(reason("_sources/a.rst.txt"), Some("source or asset of a site"));
+        assert_eq!(reason("guide/_sources/a.rst.txt"), None);
+        assert_eq!(reason("genindex-A.html"), Some("index of names"));
+        assert_eq!(reason("404.html"), Some("error page"));
+        assert_eq!(reason("404.md"), None);
+    }
+
+    #[test]
+    fn pages_are_told_by_their_content() {
+        let reason = |path: &str, html: &str| no_documentation_in(&Document::from(html), Path::new(path));
+        let redirect = "<meta http-equiv=Refresh content='0; URL=new.html'><p>Moved</p>";
+        assert_eq!(reason("old.html", redirect), Some("redirect"));
+        assert_eq!(reason("search.html", "<form><input></form>"), Some("search page"));
+        assert_eq!(reason("search.html", "<h1>Search</h1><p>How search works.</p>"), None);
+        assert_eq!(reason("print.html", "<p>x</p><script src='book.js'></script>"), Some("all pages in one"));
+        assert_eq!(reason("print.html", "<p>Prints.</p>"), None);
+    }
+}

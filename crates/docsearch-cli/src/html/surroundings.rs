@@ -1,0 +1,100 @@
+//! What stands in and around the text of a page without being part of it.
+
+use dom_query::NodeRef;
+
+use super::escape;
+
+/// Navigation, controls, marks and what only a browser can show.
+const NOISE: &str = "script, style, noscript, template, link, meta, title, svg, iframe, object, embed, video, audio, \
+    canvas, input, button, select, textarea, dialog, \
+    nav, footer, [role='navigation'], [role='search'], [role='contentinfo'], [role='banner'], [aria-hidden='true'], \
+    [hidden]:not([role='tabpanel']), .visually-hidden, .sr-only, .screen-reader-text, .skip-link, \
+    .headerlink, .hash-link, .header-anchor, .heading-anchor, .anchorjs-link, .id_link, .permalink, a.anchor-link, \
+    .viewcode-link, .viewcode-block, .viewcode-back, .linenos, .lineno, .linenodiv, .gutter, .copybtn, .copy-button, .clip-button, .boring, \
+    .breadcrumb, .breadcrumbs, .theme-doc-breadcrumbs, .wy-breadcrumbs, [aria-label='breadcrumb'], [aria-label='breadcrumbs'], \
+    .pagination, .pagination-nav, .prev-next-area, .prev-next-footer, .rst-footer-buttons, .nav-wrapper, .nav-wide-wrapper, .mobile-nav-chapters, \
+    .navheader, .navfooter, .related, .sphinxsidebar, .related-pages, .content-icon-container, .bd-header-article, \
+    .edit-this-page, .theme-edit-this-page, .edit-page-link, .edit-on-github, .md-content__button, .md-source-file, .theme-doc-footer, .last-updated, .theme-last-updated, \
+    .table-of-contents, .theme-doc-toc-mobile, .toc-tree, .contents.local, .contents.topic, #toc, .toc-drawer, .on-this-page, .sidebar-menu, .page-toc, #sidebar, .feedback, \
+    .srclink, a.src, .src-link, .src-rightside, .out-of-band, .notable-traits, .notable-traits-tooltip, .tooltip, #copy-path, .sub-heading, .search-form, .sidebar-elems, rustdoc-topbar, rustdoc-toolbar, .since, \
+    #synthetic-implementations, #synthetic-implementations-list, #blanket-implementations, #blanket-implementations-list, \
+    .topNav, .bottomNav, .subNav, .skipNav, .skip-nav, .sub-nav, \
+    img[src^='data:'], img:not([alt]), img[alt=''], annotation-xml";
+
+/// Shown by a mark that links a heading to itself.
+const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Link to this heading"];
+
+/// Characters of a page beside its table of contents that make the table superfluous.
+const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
+
+/// Takes it out of `main`, apart from permalinks, which still name the anchors of headings.
+pub(super) fn remove(main: &NodeRef<'_>) {
+    let main = dom_query::Selection::from(*main);
+    show_formulas(&main);
+    keep_text_of_permalinks_away(&main);
+    main.select(NOISE).remove();
+    remove_header(&main);
+    remove_contents(&main);
+    label_admonitions(&main);
+    for link in main.select("a[href^='javascript:'], a:not([href])").nodes() {
+        link.unwrap_node();
+    }
+}
+
+/// A permalink in a heading hands its target to the heading, and goes.
+fn keep_text_of_permalinks_away(main: &dom_query::Selection<'_>) {
+    for link in main.select("a[href*='#']").nodes() {
+        let text = link.text();
+        let text = text.trim();
+        if !(text.is_empty() || MARKS.contains(&text)) || link.descendants_it().any(|inner| inner.has_name("img")) {
+            continue;
+        }
+        if let (Some(parent), Some(href)) = (link.parent(), link.attr("href"))
+            && super::heading::level(&parent).is_some()
+            && !parent.has_attr("id")
+            && let Some((_, id)) = href.split_once('#')
+        {
+            parent.set_attr("id", id);
+        }
+        link.remove_from_parent();
+    }
+}
+
+/// A header inside the text is kept where it holds the title.
+fn remove_header(main: &dom_query::Selection<'_>) {
+    for header in main.select("header").nodes() {
+        if !header.descendants_it().any(|inner| inner.has_name("h1")) {
+            header.remove_from_parent();
+        }
+    }
+}
+
+/// The table of contents is all that some pages have to say.
+fn remove_contents(main: &dom_query::Selection<'_>) {
+    let contents = main.select("div.toc, ul.toc, div.list-of-figures, div.list-of-tables");
+    let length = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count();
+    let inside: usize = contents.iter().map(|part| length(&part.text())).sum();
+    if length(&main.text()).saturating_sub(inside) >= MIN_CHARACTERS_BESIDE_CONTENTS {
+        contents.remove();
+    }
+}
+
+fn label_admonitions(main: &dom_query::Selection<'_>) {
+    let titles = main.select(".admonition-title, .admonition-heading, .admonitionHeading, .custom-block-title, .starlight-aside__title");
+    for title in titles.nodes() {
+        let label = super::collapse(&title.text());
+        title.set_html(format!("<strong>{}</strong>", escape(&label)));
+        title.rename("p");
+    }
+}
+
+/// Formulas as their author wrote them, where the page says how.
+fn show_formulas(main: &dom_query::Selection<'_>) {
+    for formula in main.select(".katex, math").nodes() {
+        let source = dom_query::Selection::from(*formula).select_single("annotation[encoding='application/x-tex']").text();
+        if !source.trim().is_empty() {
+            formula.set_html(format!("<code>{}</code>", escape(source.trim())));
+            formula.rename("span");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! HTML to a tree whose depth and size are bounded, whatever the page does.
+
+use std::cell::Cell;
+
+use dom_query::{Document, LocalName, NodeId};
+use html5ever::TokenizerResult;
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::interface::{QuirksMode, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+
+use crate::document::Unreadable;
+
+/// Elements inside each other; browsers stop at 512. What is deeper stays as text of the last one.
+const MAX_DEPTH: usize = 256;
+/// Bold in italic in bold and so on.
+const MAX_FORMATTING: usize = 32;
+/// Elements of a page.
+const MAX_ELEMENTS: usize = 500_000;
+/// Bytes of the tags of a page in a row without text: the parser compares every attribute of a tag
+/// with those before it.
+const MAX_TAG_BYTES: usize = 4 << 20;
+
+/// Elements that have no content.
+const VOID: [&str; 14] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+];
+/// Elements whose content is text for the tokenizer: it has to see them all.
+const RAW: [&str; 9] = [
+    "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
+];
+/// Elements that the next of their kind closes: they come in numbers without an end tag.
+const SELF_ENDING: [&str; 23] = [
+    "html", "head", "body", "a", "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup",
+    "caption", "option", "optgroup", "rt", "rp", "rb", "rtc", "button",
+];
+/// Elements that the parser opens again in every block that follows, until they are closed.
+const FORMATTING: [&str; 13] = [
+    "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
+
+/// The tree of a page. Comments are left out.
+pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
+    let malformed = |reason: &str| Unreadable::Malformed {
+        format: "HTML",
+        reason: reason.to_owned(),
+    };
+    if longest_tag(text) > MAX_TAG_BYTES {
+        return Err(malformed("a tag is longer than 4 MiB"));
+    }
+    let options = TreeBuilderOpts {
+        scripting_enabled: false,
+        drop_doctype: true,
+        ..TreeBuilderOpts::default()
+    };
+    let document = Document::default();
+    document.set_quirks_mode(QuirksMode::NoQuirks);
+    let bounded = Bounded {
+        builder: TreeBuilder::new(document, options),
+        is_xhtml: text.trim_start().starts_with("<?xml"),
+        depth: Cell::new(0),
+        formatting: Cell::new(0),
+        elements: Cell::new(0),
+    };
+    let tokenizer = Tokenizer::new(bounded, Default::default());
+    let input = BufferQueue::default();
+    input.push_back(StrTendril::from_slice(text));
+    // A script end tag hands control back to a caller who could run the script.
+    while let TokenizerResult::Script(_) = tokenizer.feed(&input) {}
+    tokenizer.end();
+    if tokenizer.sink.elements.get() > MAX_ELEMENTS {
+        return Err(malformed("more than 500,000 elements"));
+    }
+    let document = tokenizer.sink.builder.sink.finish();
+    if depth(&document) > 2 * MAX_DEPTH {
+        return Err(malformed("elements are nested too deeply"));
+    }
+    Ok(document)
+}
+
+fn longest_tag(text: &str) -> usize {
+    text.split('>')
+        .filter_map(|piece| Some(piece.len() - piece.find('<')?))
+        .max()
+        .unwrap_or(0)
+}
+
+fn depth(document: &Document) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(document.root(), 0)];
+    while let Some((node, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        open.extend(node.children_it(false).map(|child| (child, depth + 1)));
+    }
+    deepest
+}
+
+/// Stands between the tokenizer and the tree builder, which bounds neither depth nor size.
+struct Bounded {
+    builder: TreeBuilder<NodeId, Document>,
+    /// `<a/>` is an element without content.
+    is_xhtml: bool,
+    depth: Cell<usize>,
+    formatting: Cell<usize>,
+    elements: Cell<usize>,
+}
+
+impl Bounded {
+    /// Whether the tree builder may see the tag.
+    fn admits(&self, tag: &Tag) -> bool {
+        let is_admitted = self.is_shallow(tag);
+        if is_admitted && tag.kind == TagKind::StartTag {
+            let opened_again = self.formatting.get().min(MAX_FORMATTING);
+            self.elements.set(self.elements.get() + 1 + opened_again);
+        }
+        is_admitted
+    }
+
+    fn is_shallow(&self, tag: &Tag) -> bool {
+        let name: &str = &tag.name;
+        if VOID.contains(&name) || RAW.contains(&name) || SELF_ENDING.contains(&name) {
+            return true;
+        }
+        let step = |count: &Cell<usize>, limit: usize| match tag.kind {
+            TagKind::StartTag => {
+                count.set(count.get() + 1);
+                count.get() <= limit
+            }
+            TagKind::EndTag => {
+                let before = count.get();
+                count.set(before.saturating_sub(1));
+                before <= limit
+            }
+        };
+        if FORMATTING.contains(&name) {
+            return step(&self.formatting, MAX_FORMATTING);
+        }
+        step(&self.depth, MAX_DEPTH)
+    }
+
+    fn closes_itself(&self, tag: &Tag) -> bool {
+        self.is_xhtml && tag.kind == TagKind::StartTag && tag.self_closing && !VOID.contains(&&*tag.name)
+    }
+
+    fn end_of(name: LocalName) -> Token {
+        Token::TagToken(Tag {
+            kind: TagKind::EndTag,
+            name,
+            self_closing: false,
+            attrs: Vec::new(),
+            had_duplicate_attributes: false,
+        })
+    }
+}
+
+impl TokenSink for Bounded {
+    type Handle = NodeId;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+        let mut end = None;
+        match &token {
+            Token::EOFToken => {}
+            _ if self.elements.get() > MAX_ELEMENTS => return TokenSinkResult::Continue,
+            Token::CommentToken(_) | Token::ParseError(_) => return TokenSinkResult::Continue,
+            Token::TagToken(tag) if !self.admits(tag) => return TokenSinkResult::Continue,
+            Token::TagToken(tag) if self.closes_itself(tag) => end = Some(Self::end_of(tag.name.clone())),
+            _ => {}
+        }
+        let result = self.builder.process_token(token, line);
+        match end {
+            Some(Token::TagToken(tag)) => {
+                self.admits(&tag);
+                self.builder.process_token(Token::TagToken(tag), line)
+            }
+            _ => result,
+        }
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn text(html: &str) -> String {
+        parse(html).unwrap().text().to_string()
+    }
+
+    #[test]
+    fn nesting_is_cut_and_the_text_stays() {
+        let started = Instant::now();
+        for tag in ["div", "blockquote", "ul", "b", "span", "object"] {
+            let bomb = format!("<p>start</p>{}deep{}<p>end</p>", format!("<{tag}>").repeat(100_000), format!("</{tag}>").repeat(100_000));
+            let document = parse(&bomb).unwrap();
+            assert!(depth(&document) <= MAX_DEPTH + 10);
+            assert_eq!(document.text().as_ref(), "startdeepend", "{tag}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn nesting_where_names_do_not_tell_is_refused() {
+        let bomb = format!("<svg>{}", "<a>".repeat(100_000));
+        assert!(matches!(parse(&bomb), Err(Unreadable::Malformed { .. })));
+    }
+
+    #[test]
+    fn formatting_that_is_opened_again_and_again_is_bounded() {
+        let fonts: String = (0..400).map(|number| format!("<font size={number}>")).collect();
+        let bomb = format!("{fonts}{}", "<p>x".repeat(100_000));
+        assert!(matches!(parse(&bomb), Err(Unreadable::Malformed { .. })));
+        assert!(matches!(parse(&"<br>".repeat(600_000)), Err(Unreadable::Malformed { .. })));
+    }
+
+    #[test]
+    fn one_tag_of_megabytes_is_refused_before_it_is_parsed() {
+        let attributes: String = (0..900_000).map(|number| format!(" a{number}")).collect();
+        assert!(matches!(parse(&format!("<p{attributes}>x")), Err(Unreadable::Malformed { .. })));
+    }
+
+    #[test]
+    fn a_line_of_fifty_megabytes_is_read() {
+        let line = "word ".repeat(10_000_000);
+        assert_eq!(text(&format!("<p>{line}</p>")).len(), line.len());
+    }
+
+    #[test]
+    fn empty_elements_of_xhtml_end_at_once() {
+        let page = parse("<?xml version=\"1.0\"?><html><body><div id=\"x\"/><p>a</p><script src=\"s\"/><p>b</p></body></html>").unwrap();
+        assert_eq!(page.text().as_ref(), "ab");
+        assert!(page.select("div p").is_empty());
+    }
+}

@@ -1,0 +1,34 @@
+//! Ctrl-C and the like: the running batch ends, then the command.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::error::Error;
+
+/// Exit code of a command that a signal ended.
+pub(crate) const EXIT_CODE: u8 = 130;
+
+/// Whether the user wants the command to end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Watches for signals from now on. The second one ends the program at once, which does no
+    /// harm either: the server rolls the running transaction back.
+    pub(crate) fn watch() -> Result<Self, Error> {
+        let interrupt = Self::default();
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(&interrupt.0))
+                .and_then(|_| flag::register(signal, Arc::clone(&interrupt.0)))
+                .map_err(|error| Error::Usage(format!("cannot watch for signals: {error}")))?;
+        }
+        Ok(interrupt)
+    }
+
+    pub(crate) fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

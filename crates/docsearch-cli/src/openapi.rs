@@ -1,0 +1,108 @@
+//! OpenAPI 3.0, 3.1 and Swagger 2.0: a document for every operation and one for the whole.
+//!
+//! Read as plain values: descriptions in the wild break the schema, and a missing part is no reason
+//! to lose the rest.
+
+mod operation;
+mod overview;
+mod reference;
+mod schema;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use memchr::memmem;
+use serde_json::Value;
+
+use crate::document::Unreadable;
+use crate::draft::Draft;
+use reference::Api;
+
+/// Bytes of a file that are looked through for its kind.
+const SAMPLE_BYTES: u64 = 16 << 20;
+/// Large descriptions have some hundred thousand nodes; without a bound, aliases could make more.
+const MAX_NODES: usize = 4_000_000;
+
+/// Whether the JSON or YAML file looks like one: most such files in a folder are something else.
+pub(crate) fn is_likely(path: &Path) -> bool {
+    let mut sample = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SAMPLE_BYTES).read_to_end(&mut sample));
+    read.is_ok() && is_likely_text(&sample)
+}
+
+/// A key `openapi` or `swagger` with a version that is known.
+pub(crate) fn is_likely_text(text: &[u8]) -> bool {
+    let is_json = text.trim_ascii_start().starts_with(b"{");
+    [&b"openapi"[..], b"swagger"].iter().any(|key| {
+        memmem::find_iter(text, key).any(|start| {
+            let before = text[..start].last();
+            let opens = if is_json {
+                before == Some(&b'"')
+            } else {
+                let quote = usize::from(matches!(before, Some(b'"' | b'\'')));
+                // The last byte of a byte order mark may stand before it.
+                text[..start - quote].last().is_none_or(|&byte| byte == b'\n' || byte == 0xbf)
+            };
+            opens && is_version(&text[start + key.len()..])
+        })
+    })
+}
+
+fn is_version(after_key: &[u8]) -> bool {
+    let is_filler = |byte: &&u8| matches!(byte, b'"' | b'\'' | b' ' | b'\t' | b'\r' | b'\n' | b':');
+    let filler = after_key.iter().take_while(is_filler).count();
+    after_key[..filler].contains(&b':') && matches!(after_key.get(filler), Some(b'2' | b'3'))
+}
+
+/// Reads the description in `text`, JSON or YAML.
+pub(crate) fn read(text: &str) -> Result<Vec<Draft>, Unreadable> {
+    let root = parse(text).map_err(|reason| Unreadable::Malformed {
+        format: "OpenAPI description",
+        reason,
+    })?;
+    if root.get("openapi").or_else(|| root.get("swagger")).is_none() {
+        return Err(Unreadable::NoDocumentation("data"));
+    }
+    let api = Api::new(&root);
+    let mut drafts = vec![overview::draft(&api)];
+    let mut taken = HashSet::new();
+    for operation in operation::all(&api) {
+        drafts.push(operation.draft(&api, &mut taken));
+    }
+    for draft in &mut drafts {
+        draft.body = draft.body.replace('\0', "\u{fffd}");
+    }
+    Ok(drafts)
+}
+
+fn parse(text: &str) -> Result<Value, String> {
+    if text.trim_start().starts_with('{')
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return Ok(value);
+    }
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_nodes: MAX_NODES,
+            max_events: 3 * MAX_NODES,
+        },
+    };
+    serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
+}
+
+/// Text of a member, trimmed; `None` when it is empty or no text.
+fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    let text = value.get(key)?.as_str()?.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+/// A description on one line, for a table or a list.
+fn line(description: &str) -> String {
+    description.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

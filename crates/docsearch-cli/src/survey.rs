@@ -1,0 +1,165 @@
+//! What the sources of a run have given so far, which decides on what may be deleted.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use postgres::Client;
+
+use crate::document::{Document, Reading};
+use crate::error::Error;
+use crate::project;
+use crate::report::Report;
+
+/// A source that could not be read: its documents stay.
+#[derive(Debug, PartialEq)]
+struct Skipped {
+    source_root: String,
+    slug: String,
+    path: String,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// First source of every slug.
+    slugs: HashMap<String, String>,
+    skipped: Vec<Skipped>,
+    /// Inputs whose documents are not known, such as lines that are no JSON.
+    unknown: usize,
+    /// Sources that hold no documentation, by reason.
+    left_out: BTreeMap<&'static str, usize>,
+    /// Source roots that gave documents.
+    roots: HashSet<String>,
+}
+
+impl Survey {
+    /// The documents whose slugs are new.
+    pub(crate) fn admit(&mut self, place: &str, readings: Vec<Reading>, report: &Report) -> Vec<Document> {
+        let mut documents = Vec::with_capacity(readings.len());
+        for Reading { document, warning } in readings {
+            if let Some(warning) = warning {
+                report.warning(place, &warning);
+            }
+            if let Some(first) = self.slugs.get(&document.slug) {
+                report.skipped(place, &format!("same slug \"{}\" as {first}", document.slug));
+                self.skip(&document.source_root, &document.slug, document.source_path.as_deref().unwrap_or_default());
+                continue;
+            }
+            self.slugs.insert(document.slug.clone(), place.to_owned());
+            if !self.roots.contains(&document.source_root) {
+                self.roots.insert(document.source_root.clone());
+            }
+            documents.push(document);
+        }
+        documents
+    }
+
+    pub(crate) fn skip(&mut self, source_root: &str, slug: &str, path: &str) {
+        self.skipped.push(Skipped {
+            source_root: source_root.to_owned(),
+            slug: slug.to_owned(),
+            path: path.to_owned(),
+        });
+    }
+
+    pub(crate) fn skip_unknown(&mut self) {
+        self.unknown += 1;
+    }
+
+    pub(crate) fn leave_out(&mut self, reason: &'static str) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+
+    pub(crate) fn place_of(&self, slug: &str) -> String {
+        self.slugs.get(slug).cloned().unwrap_or_else(|| slug.to_owned())
+    }
+
+    pub(crate) fn skipped(&self) -> usize {
+        self.skipped.len() + self.unknown
+    }
+
+    /// Whether documents are missing that nobody can name.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.unknown > 0
+    }
+
+    /// Whether `source_root` gave something, or failed to: a root that gave nothing at all is more
+    /// often a mistake than a wish to delete every page.
+    pub(crate) fn knows(&self, source_root: &str) -> bool {
+        self.roots.contains(source_root) || self.skipped.iter().any(|skipped| skipped.source_root == source_root)
+    }
+
+    pub(crate) fn left_out(&self) -> usize {
+        self.left_out.values().sum()
+    }
+
+    /// `left out: 12 files that are no documentation (redirect 9, search page 3)`
+    pub(crate) fn left_out_text(&self) -> Option<String> {
+        let reasons: Vec<String> = self.left_out.iter().map(|(reason, count)| format!("{reason}: {count}")).collect();
+        (!reasons.is_empty()).then(|| {
+            format!(
+                "left out {} files that are no documentation ({})",
+                self.left_out(),
+                reasons.join(", ")
+            )
+        })
+    }
+
+    /// Deletes the documents of `source_root` that were not seen. A source that could not be read
+    /// keeps its documents, also those that it gave a slug of their own.
+    pub(crate) fn delete_missing(&self, client: &mut Client, project: &str, source_root: &str) -> Result<u64, Error> {
+        let skipped: Vec<&Skipped> = self
+            .skipped
+            .iter()
+            .filter(|skipped| skipped.source_root == source_root)
+            .collect();
+        let skipped_slugs = skipped.iter().map(|skipped| &skipped.slug);
+        let mut keep: Vec<String> = self.slugs.keys().chain(skipped_slugs).cloned().collect();
+        if !skipped.is_empty() {
+            let paths: Vec<String> = skipped.iter().map(|skipped| skipped.path.clone()).collect();
+            keep.extend(project::slugs_of_sources(client, project, source_root, &paths)?);
+        }
+        project::delete_missing(client, project, source_root, &keep)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(slug: &str) -> Reading {
+        Reading {
+            document: Document {
+                slug: slug.to_owned(),
+                source_root: "docs".to_owned(),
+                source_path: Some("api.yaml".to_owned()),
+                ..Document::default()
+            },
+            warning: None,
+        }
+    }
+
+    #[test]
+    fn the_second_document_of_a_slug_is_left_out_and_its_source_kept() {
+        let mut survey = Survey::default();
+        let report = Report::plain();
+        assert_eq!(survey.admit("guide.md", vec![reading("guide")], &report).len(), 1);
+        let rest = survey.admit("api.yaml", vec![reading("guide"), reading("other")], &report);
+        assert_eq!(rest.len(), 1);
+        assert_eq!(survey.skipped[0].path, "api.yaml");
+        assert_eq!(survey.place_of("guide"), "guide.md");
+        assert!(survey.knows("docs") && !survey.knows("other"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_told_in_one_line() {
+        let mut survey = Survey::default();
+        assert_eq!(survey.left_out_text(), None);
+        for reason in ["redirect", "search page", "redirect"] {
+            survey.leave_out(reason);
+        }
+        assert_eq!(
+            survey.left_out_text().unwrap(),
+            "left out 3 files that are no documentation (redirect: 2, search page: 1)"
+        );
+        assert_eq!(survey.skipped(), 0);
+    }
+}

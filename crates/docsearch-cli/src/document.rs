@@ -325,7 +325,12 @@ mod tests {
     #[test]
     fn an_answer_is_read_by_its_type_and_named_by_its_path() {
         let url = "https://docs.example.test/guide/v1.2/?page=2#top";
-        let page = respond(url, Some("text/html; charset=utf-8"), "<main><h1>Start</h1><p>Text</p></main>").unwrap();
+        let page = respond(
+            url,
+            Some("text/html; charset=utf-8"),
+            "<main><h1>Start</h1><p>Text</p></main>",
+        )
+        .unwrap();
         assert_eq!(page.slug, "guide/v1.2");
         assert_eq!(page.title, "Start");
         assert_eq!(page.category.as_deref(), Some("guide"));

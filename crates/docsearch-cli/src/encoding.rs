@@ -65,7 +65,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         .find_map(|key| head.split_once(key))
         .map(|(_, value)| value.trim_start_matches(['"', '\'']))?;
     let end = value.find(|character: char| !(character.is_ascii_alphanumeric() || "-_:.".contains(character)));
-    let encoding = Encoding::for_label(value[..end.unwrap_or(value.len())].as_bytes())?;
+    let encoding = Encoding::for_label(&value.as_bytes()[..end.unwrap_or(value.len())])?;
     // A declaration that is readable byte by byte is not in UTF-16, whatever it says.
     (encoding != UTF_16LE && encoding != UTF_16BE).then_some(encoding)
 }
@@ -86,7 +86,10 @@ mod tests {
 
     #[test]
     fn pages_say_or_show_their_encoding() {
-        assert_eq!(html(b"<meta charset=\"windows-1252\"><p>caf\xe9"), "<meta charset=\"windows-1252\"><p>café");
+        assert_eq!(
+            html(b"<meta charset=\"windows-1252\"><p>caf\xe9"),
+            "<meta charset=\"windows-1252\"><p>café"
+        );
         assert!(html(b"<?xml version='1.0' encoding='ISO-8859-2'?><p>\xb3").ends_with('ł'));
         assert_eq!(html(b"\xff\xfeh\0i\0"), "hi");
         assert_eq!(html("<p>über".as_bytes()), "<p>über");
@@ -96,14 +99,23 @@ mod tests {
 
     #[test]
     fn bytes_that_fit_no_encoding_are_replaced() {
-        assert_eq!(html(b"<meta charset=utf-8>a\xff\xfeb"), "<meta charset=utf-8>a\u{fffd}\u{fffd}b");
-        assert!(matches!(decode_html(b"a\0b".to_vec(), None), Err(Unreadable::Binary(1))));
+        assert_eq!(
+            html(b"<meta charset=utf-8>a\xff\xfeb"),
+            "<meta charset=utf-8>a\u{fffd}\u{fffd}b"
+        );
+        assert!(matches!(
+            decode_html(b"a\0b".to_vec(), None),
+            Err(Unreadable::Binary(1))
+        ));
     }
 
     #[test]
     fn text_is_utf_8_unless_marked_or_named() {
         assert_eq!(decode_text(b"\xef\xbb\xbfa\r\nb".to_vec(), None).unwrap(), "a\nb");
         assert_eq!(decode_text(b"caf\xe9".to_vec(), Some("latin1")).unwrap(), "café");
-        assert!(matches!(decode_text(b"a\xff".to_vec(), None), Err(Unreadable::NotUtf8(1))));
+        assert!(matches!(
+            decode_text(b"a\xff".to_vec(), None),
+            Err(Unreadable::NotUtf8(1))
+        ));
     }
 }

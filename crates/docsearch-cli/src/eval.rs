@@ -14,10 +14,10 @@ use crate::connection::ConnectionArgs;
 use crate::dataset::{self, Corpus, Query};
 use crate::error::Error;
 use crate::evaluation::{Conditions, Evaluation};
-use crate::report::progress_bar;
 use crate::metrics::{self, Judgments};
 use crate::nonsense::{self, Unanswerable};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
+use crate::report::progress_bar;
 use crate::searcher::Searcher;
 
 const AFTER_HELP: &str = "\

@@ -44,7 +44,9 @@ mod tests {
 
     #[test]
     fn lines_know_whether_they_are_code() {
-        let outside: Vec<bool> = lines_with_state("a\n```sh\n# x\n~~~\n```\nb").map(|(_, outside)| outside).collect();
+        let outside: Vec<bool> = lines_with_state("a\n```sh\n# x\n~~~\n```\nb")
+            .map(|(_, outside)| outside)
+            .collect();
         assert_eq!(outside, [true, false, false, false, false, true]);
     }
 }

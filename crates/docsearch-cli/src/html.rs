@@ -27,6 +27,7 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
     }
     let main = main_content::find(&page);
     surroundings::remove(&main);
+    heading::free_from_lists(&main);
     heading::carry_anchors(&main);
     code_block::normalise(&main);
     table::normalise(&main);
@@ -78,6 +79,14 @@ fn collapse(text: &str) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Puts what is in `node` in its place.
+fn unwrap(node: &NodeRef<'_>) {
+    for child in node.children() {
+        node.insert_before(&child.id);
+    }
+    node.remove_from_parent();
 }
 
 /// Replaces what is in `node` by `text` in an inline code element.

@@ -361,7 +361,13 @@ mod tests {
             .collect();
         let folder = root.join("docs").to_string_lossy().into_owned();
         let parent = root.to_string_lossy().into_owned();
-        assert_eq!(files, [(Path::new("a.md"), folder.as_str()), (Path::new("b.md"), parent.as_str())]);
+        assert_eq!(
+            files,
+            [
+                (Path::new("a.md"), folder.as_str()),
+                (Path::new("b.md"), parent.as_str())
+            ]
+        );
         assert_eq!(plan.folders, [folder]);
         let plan = Plan::new(&[root.join("docs"), root.join("docs")], Some("kit")).unwrap();
         assert_eq!(plan.folders, ["kit"]);

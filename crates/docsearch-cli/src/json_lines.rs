@@ -49,7 +49,10 @@ impl<'a> JsonLines<'a> {
             0 => Ok(None),
             _ if line.len() as u64 > self.max_line => {
                 self.input.skip_until(b'\n').map_err(|error| error.to_string())?;
-                Err(format!("larger than {} bytes\nHINT:  --max-file-size raises the limit.", self.max_line))
+                Err(format!(
+                    "larger than {} bytes\nHINT:  --max-file-size raises the limit.",
+                    self.max_line
+                ))
             }
             _ => Ok(Some(line)),
         }
@@ -78,7 +81,8 @@ impl<'a> JsonLines<'a> {
 /// What is wrong, without the line that the error counts within one line.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
+    text.rsplit_once(" at line ")
+        .map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
 impl Supply for JsonLines<'_> {

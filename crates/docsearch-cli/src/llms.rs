@@ -49,7 +49,8 @@ pub(crate) fn read(path: &Path, text: &str) -> Vec<Draft> {
 
 /// One document; the quotation below its heading is what the convention has for a summary.
 fn index(text: &str) -> Draft {
-    let quotation = fence::lines_with_state(text).find_map(|(line, outside)| line.strip_prefix("> ").filter(|_| outside));
+    let quotation =
+        fence::lines_with_state(text).find_map(|(line, outside)| line.strip_prefix("> ").filter(|_| outside));
     Draft {
         body: text.to_owned(),
         ..Draft::new(FrontMatter {
@@ -124,12 +125,20 @@ fn front_matters(lines: &[Line<'_>]) -> Vec<usize> {
 
 fn is_about_a_page(block: &[Line<'_>]) -> bool {
     let key = |line: &Line<'_>| line.text.split_once(':').map(|(key, _)| key.trim().to_lowercase());
-    let opens_with_key = block.first().is_some_and(|line| key(line).is_some_and(|key| !key.contains(' ')));
-    opens_with_key && block.iter().filter_map(key).any(|key| PAGE_KEYS.contains(&key.as_str()))
+    let opens_with_key = block
+        .first()
+        .is_some_and(|line| key(line).is_some_and(|key| !key.contains(' ')));
+    opens_with_key
+        && block
+            .iter()
+            .filter_map(key)
+            .any(|key| PAGE_KEYS.contains(&key.as_str()))
 }
 
 fn headings(lines: &[Line<'_>]) -> Vec<usize> {
-    let starts = lines.iter().filter(|line| line.is_outside && line.text.starts_with("# "));
+    let starts = lines
+        .iter()
+        .filter(|line| line.is_outside && line.text.starts_with("# "));
     starts.map(|line| line.start).collect()
 }
 
@@ -212,7 +221,10 @@ mod tests {
     use super::*;
 
     fn slugs(drafts: &[Draft]) -> Vec<&str> {
-        drafts.iter().filter_map(|draft| draft.matter.slug.as_deref().or(draft.below.as_deref())).collect()
+        drafts
+            .iter()
+            .filter_map(|draft| draft.matter.slug.as_deref().or(draft.below.as_deref()))
+            .collect()
     }
 
     fn full(text: &str) -> Vec<Draft> {
@@ -226,7 +238,10 @@ mod tests {
         );
         assert_eq!(slugs(&drafts), ["quickstart", "api/errors"]);
         assert_eq!(drafts[1].matter.title.as_deref(), Some("Errors"));
-        assert_eq!(drafts[1].matter.source_urls, ["https://docs.example.test/api/errors.md"]);
+        assert_eq!(
+            drafts[1].matter.source_urls,
+            ["https://docs.example.test/api/errors.md"]
+        );
         assert_eq!(drafts[1].body, "# Errors\n\nCodes.\n\n# Not a page\n\nText\n");
     }
 
@@ -242,7 +257,8 @@ mod tests {
 
     #[test]
     fn headings_of_level_one_open_pages_where_nothing_else_does() {
-        let drafts = full("Preface\n\n# Install\n\na\n\n---\n\n# Use it\n\nb\n\n```sh\n# comment\n```\n\n# Use it\n\nc\n");
+        let drafts =
+            full("Preface\n\n# Install\n\na\n\n---\n\n# Use it\n\nb\n\n```sh\n# comment\n```\n\n# Use it\n\nc\n");
         assert_eq!(slugs(&drafts), ["page", "install", "use-it", "use-it-2"]);
         assert_eq!(drafts[1].body, "# Install\n\na\n");
     }

@@ -95,7 +95,11 @@ fn extension(path: &Path) -> Option<String> {
 /// The language of a text whose name does not tell.
 pub(crate) fn from_content(text: &str) -> Markup {
     let opening = text.trim_start();
-    let begins = |tag: &str| opening.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    let begins = |tag: &str| {
+        opening
+            .get(..tag.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(tag))
+    };
     if begins("<!doctype html") || begins("<html") || opening.starts_with("<?xml") && text.contains("<html") {
         Markup::Html
     } else if openapi::is_likely_text(opening.as_bytes()) {

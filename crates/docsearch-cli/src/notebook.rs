@@ -191,7 +191,10 @@ mod tests {
         let notebook = r#"{"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": [
             {"cell_type": "heading", "level": 2, "source": ["Intro"]},
             {"cell_type": "code", "language": "python", "input": ["1 + 1"], "outputs": [{"output_type": "pyout", "text": ["2"]}]}]}]}"#;
-        assert_eq!(read(notebook).unwrap().body, "## Intro\n\n```python\n1 + 1\n```\n\n```\n2\n```\n");
+        assert_eq!(
+            read(notebook).unwrap().body,
+            "## Intro\n\n```python\n1 + 1\n```\n\n```\n2\n```\n"
+        );
     }
 
     #[test]

@@ -43,7 +43,9 @@ pub(crate) fn is_likely_text(text: &[u8]) -> bool {
             } else {
                 let quote = usize::from(matches!(before, Some(b'"' | b'\'')));
                 // The last byte of a byte order mark may stand before it.
-                text[..start - quote].last().is_none_or(|&byte| byte == b'\n' || byte == 0xbf)
+                text[..start - quote]
+                    .last()
+                    .is_none_or(|&byte| byte == b'\n' || byte == 0xbf)
             };
             opens && is_version(&text[start + key.len()..])
         })

@@ -89,7 +89,9 @@ impl Report {
         if self.is_machine && is_due {
             self.last_progress.set(Some(now));
             let seconds = self.seconds();
-            emit(&json!({"event": "progress", "sources": sources, "total": self.bar.length(), "documents": documents, "seconds": seconds}));
+            emit(
+                &json!({"event": "progress", "sources": sources, "total": self.bar.length(), "documents": documents, "seconds": seconds}),
+            );
         }
     }
 

@@ -8,9 +8,9 @@ use postgres::{Client, Statement};
 use crate::dataset::Query;
 use crate::error::{Error, Report};
 use crate::evaluation::{Conditions, Confidence, QueryResult};
-use crate::report::progress_bar;
 use crate::metrics::{self, CUTOFF, Judgments, Metrics};
 use crate::nonsense::{FirstResult, Nonsense, Unanswerable};
+use crate::report::progress_bar;
 
 /// Searches before the first that counts: caches and plans are those of a server in use.
 const WARM_UP_QUERIES: usize = 20;

@@ -67,7 +67,11 @@ pub(crate) fn from_title(title: &str) -> String {
         .map(|word| word.trim_matches('.').to_lowercase())
         .filter(|word| !word.is_empty())
         .collect();
-    if words.is_empty() { "page".to_owned() } else { words.join("-") }
+    if words.is_empty() {
+        "page".to_owned()
+    } else {
+        words.join("-")
+    }
 }
 
 fn segment_text(segment: &str) -> String {

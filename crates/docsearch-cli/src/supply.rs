@@ -56,7 +56,11 @@ impl Supply for Files<'_> {
             }
             Err(reason) => {
                 report.skipped(&place, &reason.to_string());
-                survey.skip(&input.source_root, &slug::from_path(&input.relative, self.prefix), &place);
+                survey.skip(
+                    &input.source_root,
+                    &slug::from_path(&input.relative, self.prefix),
+                    &place,
+                );
                 Vec::new()
             }
         }))

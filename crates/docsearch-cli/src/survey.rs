@@ -40,7 +40,11 @@ impl Survey {
             }
             if let Some(first) = self.slugs.get(&document.slug) {
                 report.skipped(place, &format!("same slug \"{}\" as {first}", document.slug));
-                self.skip(&document.source_root, &document.slug, document.source_path.as_deref().unwrap_or_default());
+                self.skip(
+                    &document.source_root,
+                    &document.slug,
+                    document.source_path.as_deref().unwrap_or_default(),
+                );
                 continue;
             }
             self.slugs.insert(document.slug.clone(), place.to_owned());
@@ -93,7 +97,11 @@ impl Survey {
 
     /// `left out: 12 files that are no documentation (redirect 9, search page 3)`
     pub(crate) fn left_out_text(&self) -> Option<String> {
-        let reasons: Vec<String> = self.left_out.iter().map(|(reason, count)| format!("{reason}: {count}")).collect();
+        let reasons: Vec<String> = self
+            .left_out
+            .iter()
+            .map(|(reason, count)| format!("{reason}: {count}"))
+            .collect();
         (!reasons.is_empty()).then(|| {
             format!(
                 "left out {} files that are no documentation ({})",

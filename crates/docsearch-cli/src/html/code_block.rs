@@ -5,15 +5,29 @@ use dom_query::{NodeRef, Selection};
 use super::escape;
 
 /// Elements around a block that may name its language.
-const MAX_WRAPPERS: usize = 3;
+const MAX_WRAPPERS: usize = 6;
 const PREFIXES: [&str; 4] = ["language-", "lang-", "highlight-source-", "highlight-"];
 /// What highlighters call a text that they leave alone.
-const NO_LANGUAGE: [&str; 8] = ["default", "none", "text", "plaintext", "plain", "txt", "notranslate", "nohighlight"];
+const NO_LANGUAGE: [&str; 8] = [
+    "default",
+    "none",
+    "text",
+    "plaintext",
+    "plain",
+    "txt",
+    "notranslate",
+    "nohighlight",
+];
 
 /// Every block as `<pre><code class="language-x">`, as the serializer reads it.
 pub(super) fn normalise(main: &NodeRef<'_>) {
     let main = Selection::from(*main);
     for pre in main.select("pre").nodes() {
+        // mdBook wraps blocks that can be run in a second one.
+        if pre.descendants_it().any(|inner| inner.has_name("pre")) {
+            pre.rename("div");
+            continue;
+        }
         let language = language(pre);
         end_lines(pre);
         let text = pre.text();
@@ -52,8 +66,12 @@ fn end_lines(pre: &NodeRef<'_>) {
 
 fn language(pre: &NodeRef<'_>) -> Option<String> {
     let inner = pre.children_it(false).find(|child| child.has_name("code"));
-    let around = pre.ancestors_it(Some(MAX_WRAPPERS));
-    let named = inner.into_iter().chain([*pre]).chain(around).find_map(|node| named_by(&node))?;
+    let around = pre.ancestors(Some(MAX_WRAPPERS));
+    let named = inner
+        .into_iter()
+        .chain([*pre])
+        .chain(around)
+        .find_map(|node| named_by(&node))?;
     let plain = NO_LANGUAGE.contains(&named.as_str());
     (!plain).then(|| match named.as_str() {
         "python3" | "ipython3" | "ipython" => "python".to_owned(),
@@ -70,9 +88,12 @@ fn named_by(node: &NodeRef<'_>) -> Option<String> {
     }
     let class = node.class()?;
     let mut classes = class.split_whitespace();
-    let by_prefix = classes
-        .clone()
-        .find_map(|class| PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)));
+    let is_block = node.has_name("pre") || node.has_name("code");
+    let by_prefix = classes.clone().find_map(|class| {
+        // Around a block, `lang-en` is the language of the page.
+        let mut prefixes = PREFIXES.iter().filter(|prefix| is_block || **prefix != "lang-");
+        prefixes.find_map(|prefix| class.strip_prefix(prefix))
+    });
     match by_prefix {
         Some(language) => word(language),
         None if node.has_name("pre") && classes.any(|class| class == "rust") => Some("rust".to_owned()),

@@ -114,7 +114,10 @@ fn signature(term: &NodeRef<'_>, text: &str, id: Option<&str>, level: Option<usi
 
 /// The qualified name where the anchor holds it, else what comes before the parameters.
 fn name(signature: &str, id: &str) -> String {
-    let end = signature.find(['(', '=', '[']).filter(|&end| end > 0).unwrap_or(signature.len());
+    let end = signature
+        .find(['(', '=', '['])
+        .filter(|&end| end > 0)
+        .unwrap_or(signature.len());
     let before = signature[..end].split(": ").next().unwrap_or_default().trim();
     let last = before.rsplit([' ', '*', '.']).next().unwrap_or_default();
     if !last.is_empty() && (id == last || id.ends_with(&format!(".{last}")) && !id.starts_with("c.")) {

@@ -31,7 +31,9 @@ pub(super) fn read(page: &Document) -> Head {
         title: title(page),
         url,
         description: attribute("meta[name='description']", "content")
-            .or_else(|| attribute("meta[property='og:description']", "content")),
+            .or_else(|| attribute("meta[property='og:description']", "content"))
+            // Javadoc lists the names that the page declares.
+            .filter(|description| !description.starts_with("declaration: ")),
         keywords: keywords
             .split(',')
             .map(|keyword| keyword.trim().to_owned())
@@ -45,7 +47,11 @@ pub(super) fn read(page: &Document) -> Head {
 /// The title without the name of the site, which stands last.
 fn title(page: &Document) -> Option<String> {
     let full = collapse(&page.select_single("head title").text());
-    let end = SEPARATORS.iter().filter_map(|separator| full.find(separator)).filter(|&at| at > 0).min();
+    let end = SEPARATORS
+        .iter()
+        .filter_map(|separator| full.find(separator))
+        .filter(|&at| at > 0)
+        .min();
     let title = full[..end.unwrap_or(full.len())].trim();
     (!title.is_empty()).then(|| title.to_owned())
 }

@@ -26,6 +26,28 @@ pub(super) fn first_of_level_one(main: &NodeRef<'_>) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
+/// A heading inside a list opens no section: lists that hold some were made for the looks.
+pub(super) fn free_from_lists(main: &NodeRef<'_>) {
+    let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
+    for heading in headings {
+        let around: Vec<NodeRef<'_>> = heading
+            .ancestors_it(None)
+            .take_while(|outer| outer.id != main.id)
+            .filter(|outer| ["ul", "ol", "li"].iter().any(|name| outer.has_name(name)))
+            .collect();
+        for outer in around {
+            outer.rename("div");
+        }
+    }
+    // Items beside the one with the heading.
+    let items: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("li")).collect();
+    for item in items {
+        if item.parent().is_some_and(|list| list.has_name("div")) {
+            item.rename("div");
+        }
+    }
+}
+
 /// Writes the anchor of every heading behind its text.
 pub(super) fn carry_anchors(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
@@ -60,14 +82,16 @@ pub(super) fn append_anchor(heading: &NodeRef<'_>, id: Option<&str>) {
 fn unwrap_links(heading: &NodeRef<'_>) {
     let links: Vec<NodeRef<'_>> = heading.descendants_it().filter(|node| node.has_name("a")).collect();
     for link in links {
-        link.unwrap_node();
+        super::unwrap(&link);
     }
 }
 
 /// Its own id, that of an empty element in it, or that of the section that it opens.
 fn anchor(heading: &NodeRef<'_>, main: &NodeRef<'_>) -> Option<String> {
     let own = |node: &NodeRef<'_>| {
-        let id = node.id_attr().or_else(|| node.attr("name").filter(|_| node.has_name("a")))?;
+        let id = node
+            .id_attr()
+            .or_else(|| node.attr("name").filter(|_| node.has_name("a")))?;
         (!id.is_empty()).then(|| id.to_string())
     };
     if let Some(id) = own(heading) {
@@ -78,7 +102,10 @@ fn anchor(heading: &NodeRef<'_>, main: &NodeRef<'_>) -> Option<String> {
     }
     let mut node = *heading;
     for _ in 0..MAX_WRAPPERS {
-        if node.prev_element_sibling().is_some_and(|before| !before.text().trim().is_empty()) {
+        if node
+            .prev_element_sibling()
+            .is_some_and(|before| !before.text().trim().is_empty())
+        {
             return None;
         }
         node = node.parent().filter(|parent| parent.id != main.id)?;

@@ -64,6 +64,7 @@ pub(super) fn find(page: &Document) -> NodeRef<'_> {
         }
     }
     let body = page.body().unwrap_or_else(|| page.root());
+    page.select("script, style, noscript").remove();
     if is_unmarked(page) {
         keep_readable(page, &body);
     }
@@ -76,7 +77,8 @@ fn has_text(node: &NodeRef<'_>) -> bool {
 
 /// Whether nothing in the page marks its navigation, which would be enough to leave it out.
 fn is_unmarked(page: &Document) -> bool {
-    page.select_single("nav, header, footer, [role='navigation'], .navheader").is_empty()
+    page.select_single("nav, header, footer, [role='navigation'], .navheader")
+        .is_empty()
 }
 
 fn keep_readable(page: &Document, body: &NodeRef<'_>) {

@@ -64,9 +64,13 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
         return Some("frames");
     }
     let stem = path.file_stem()?.to_str()?;
-    let generator = page.select_single("meta[name='generator']").attr("content").unwrap_or_default();
+    let generator = page
+        .select_single("meta[name='generator']")
+        .attr("content")
+        .unwrap_or_default();
     let generator = generator.to_lowercase();
-    let is_javadoc = generator.starts_with("javadoc") || page.select_single("script[src$='member-search-index.js']").exists();
+    let is_javadoc =
+        generator.starts_with("javadoc") || page.select_single("script[src$='member-search-index.js']").exists();
     if is_javadoc && JAVADOC_LISTS.contains(&stem) || path.components().any(|part| part.as_os_str() == "class-use") {
         return Some("index of names");
     }
@@ -76,7 +80,9 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
     if page.select_single("body.rustdoc.source, body.rustdoc.src").exists() {
         return Some("listing of code");
     }
-    let is_book = page.select_single("script[src$='book.js'], script[src*='/book-'], script[src^='book-']").exists();
+    let is_book = page
+        .select_single("script[src$='book.js'], script[src*='/book-'], script[src^='book-']")
+        .exists();
     if is_book && matches!(stem, "print" | "toc") {
         return Some("all pages in one");
     }
@@ -89,9 +95,15 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
 /// A page that the browser leaves at once.
 fn is_redirect(page: &Document) -> bool {
     page.select("meta[http-equiv]").iter().any(|meta| {
-        let is_refresh = meta.attr("http-equiv").is_some_and(|value| value.eq_ignore_ascii_case("refresh"));
+        let is_refresh = meta
+            .attr("http-equiv")
+            .is_some_and(|value| value.eq_ignore_ascii_case("refresh"));
         let content = meta.attr("content").unwrap_or_default().to_lowercase();
-        is_refresh && content.contains("url=")
+        // Without an address, the page only loads itself again.
+        is_refresh
+            && content
+                .split_once(';')
+                .is_some_and(|(_, address)| !address.trim().is_empty())
     }) && collapse(&page.select("body").text()).chars().count() < SEARCH_PAGE_CHARACTERS
 }
 
@@ -117,11 +129,20 @@ mod tests {
     #[test]
     fn pages_are_told_by_their_content() {
         let reason = |path: &str, html: &str| no_documentation_in(&Document::from(html), Path::new(path));
-        let redirect = "<meta http-equiv=Refresh content='0; URL=new.html'><p>Moved</p>";
-        assert_eq!(reason("old.html", redirect), Some("redirect"));
+        for redirect in ["0; URL=new.html", "0;new.html"] {
+            let page = format!("<meta http-equiv=Refresh content='{redirect}'><p>Moved</p>");
+            assert_eq!(reason("old.html", &page), Some("redirect"));
+        }
+        assert_eq!(
+            reason("status.html", "<meta http-equiv=refresh content=30><p>Up</p>"),
+            None
+        );
         assert_eq!(reason("search.html", "<form><input></form>"), Some("search page"));
         assert_eq!(reason("search.html", "<h1>Search</h1><p>How search works.</p>"), None);
-        assert_eq!(reason("print.html", "<p>x</p><script src='book.js'></script>"), Some("all pages in one"));
+        assert_eq!(
+            reason("print.html", "<p>x</p><script src='book.js'></script>"),
+            Some("all pages in one")
+        );
         assert_eq!(reason("print.html", "<p>Prints.</p>"), None);
     }
 }

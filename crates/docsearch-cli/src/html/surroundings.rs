@@ -16,7 +16,7 @@ const NOISE: &str = "script, style, noscript, template, link, meta, title, svg, 
     .navheader, .navfooter, .related, .sphinxsidebar, .related-pages, .content-icon-container, .bd-header-article, \
     .edit-this-page, .theme-edit-this-page, .edit-page-link, .edit-on-github, .md-content__button, .md-source-file, .theme-doc-footer, .last-updated, .theme-last-updated, \
     .table-of-contents, .theme-doc-toc-mobile, .toc-tree, .contents.local, .contents.topic, #toc, .toc-drawer, .on-this-page, .sidebar-menu, .page-toc, #sidebar, .feedback, \
-    .srclink, a.src, .src-link, .src-rightside, .out-of-band, .notable-traits, .notable-traits-tooltip, .tooltip, #copy-path, .sub-heading, .search-form, .sidebar-elems, rustdoc-topbar, rustdoc-toolbar, .since, \
+    .rightside, .srclink, .test-arrow, summary.hideme, a.src, .src-link, .src-rightside, .out-of-band, .notable-traits, .notable-traits-tooltip, .tooltip, #copy-path, .sub-heading, .search-form, .sidebar-elems, rustdoc-topbar, rustdoc-toolbar, .since, \
     #synthetic-implementations, #synthetic-implementations-list, #blanket-implementations, #blanket-implementations-list, \
     .topNav, .bottomNav, .subNav, .skipNav, .skip-nav, .sub-nav, \
     img[src^='data:'], img:not([alt]), img[alt=''], annotation-xml";
@@ -36,8 +36,18 @@ pub(super) fn remove(main: &NodeRef<'_>) {
     remove_header(&main);
     remove_contents(&main);
     label_admonitions(&main);
-    for link in main.select("a[href^='javascript:'], a:not([href])").nodes() {
-        link.unwrap_node();
+    simplify_links(&main);
+}
+
+/// The text of a link says where it leads. Code in a link is a name that somebody looks for, which
+/// markdown of the link would hide.
+fn simplify_links(main: &dom_query::Selection<'_>) {
+    for link in main.select("a").nodes() {
+        link.remove_attr("title");
+        let leads_on = link.attr("href").is_some_and(|href| !href.starts_with("javascript:"));
+        if !leads_on || link.descendants_it().any(|inner| inner.has_name("code")) {
+            super::unwrap(link);
+        }
     }
 }
 
@@ -45,7 +55,8 @@ pub(super) fn remove(main: &NodeRef<'_>) {
 fn keep_text_of_permalinks_away(main: &dom_query::Selection<'_>) {
     for link in main.select("a[href*='#']").nodes() {
         let text = link.text();
-        let text = text.trim();
+        // A zero-width space gives the mark of Docusaurus a place to be painted.
+        let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\u{200b}');
         if !(text.is_empty() || MARKS.contains(&text)) || link.descendants_it().any(|inner| inner.has_name("img")) {
             continue;
         }
@@ -80,7 +91,7 @@ fn remove_contents(main: &dom_query::Selection<'_>) {
 }
 
 fn label_admonitions(main: &dom_query::Selection<'_>) {
-    let titles = main.select(".admonition-title, .admonition-heading, .admonitionHeading, .custom-block-title, .starlight-aside__title");
+    let titles = main.select(".note > .title, .tip > .title, .important > .title, .warning > .title, .caution > .title, .admonition-title, .sidebar-title, .topic-title, .admonition-heading, .admonitionHeading, .custom-block-title, .starlight-aside__title");
     for title in titles.nodes() {
         let label = super::collapse(&title.text());
         title.set_html(format!("<strong>{}</strong>", escape(&label)));
@@ -91,7 +102,9 @@ fn label_admonitions(main: &dom_query::Selection<'_>) {
 /// Formulas as their author wrote them, where the page says how.
 fn show_formulas(main: &dom_query::Selection<'_>) {
     for formula in main.select(".katex, math").nodes() {
-        let source = dom_query::Selection::from(*formula).select_single("annotation[encoding='application/x-tex']").text();
+        let source = dom_query::Selection::from(*formula)
+            .select_single("annotation[encoding='application/x-tex']")
+            .text();
         if !source.trim().is_empty() {
             formula.set_html(format!("<code>{}</code>", escape(source.trim())));
             formula.rename("span");

@@ -7,6 +7,9 @@ const MAX_SPAN: usize = 50;
 
 pub(super) fn normalise(main: &NodeRef<'_>) {
     let main = Selection::from(*main);
+    for grid in main.select(".summary-table, .details-table").nodes() {
+        tabulate(grid);
+    }
     for table in main.select("table").nodes() {
         if is_layout(table) {
             take_apart(table);
@@ -17,12 +20,33 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     }
 }
 
+/// Javadoc lays elements out in a grid, a row of headers first.
+fn tabulate(grid: &NodeRef<'_>) {
+    let cells = grid.element_children();
+    let columns = cells.iter().take_while(|cell| cell.has_class("table-header")).count();
+    if columns == 0 {
+        return;
+    }
+    for row in cells.chunks(columns) {
+        let line = grid.tree.new_element("tr");
+        for cell in row {
+            cell.rename(if cell.has_class("table-header") { "th" } else { "td" });
+            line.append_child(&cell.id);
+        }
+        grid.append_child(&line.id);
+    }
+    grid.rename("table");
+}
+
 /// Whether cells hold what the cell of a markdown table cannot.
 fn is_layout(table: &NodeRef<'_>) -> bool {
     let is_presentation = table.attr("role").is_some_and(|role| &*role == "presentation");
     is_presentation
         || table.descendants_it().any(|inner| {
-            inner.has_name("table") || inner.has_name("pre") || inner.has_name("dl") || super::heading::level(&inner).is_some()
+            inner.has_name("table")
+                || inner.has_name("pre")
+                || inner.has_name("dl")
+                || super::heading::level(&inner).is_some()
         })
 }
 
@@ -63,7 +87,7 @@ fn fill_spans(table: &NodeRef<'_>) {
         let mut below = Vec::new();
         for cell in row.children_it(false).filter(is_cell).collect::<Vec<_>>() {
             while let Some(place) = reaching.iter().position(|(at, _)| *at == column) {
-                insert_cell(&cell, row, Some(()));
+                cell.insert_before(&empty_cell(&cell).id);
                 let (at, left) = reaching.swap_remove(place);
                 if left > 1 {
                     below.push((at, left - 1));
@@ -76,18 +100,26 @@ fn fill_spans(table: &NodeRef<'_>) {
                     below.push((column + offset, high - 1));
                 }
                 if offset > 0 {
-                    insert_cell(&cell, row, None);
+                    cell.insert_after(&empty_cell(&cell).id);
                 }
             }
             column += wide;
         }
-        below.extend(reaching.drain(..).filter_map(|(at, left)| (left > 1).then_some((at, left - 1))));
+        below.extend(
+            reaching
+                .drain(..)
+                .filter_map(|(at, left)| (left > 1).then_some((at, left - 1))),
+        );
         reaching = below;
         widths.push(row.children_it(false).filter(is_cell).count());
     }
     let width = widths.iter().copied().max().unwrap_or(0).min(MAX_SPAN);
     for (row, own) in rows.iter().zip(widths) {
-        let name = if row.children_it(false).any(|cell| cell.has_name("td")) { "td" } else { "th" };
+        let name = if row.children_it(false).any(|cell| cell.has_name("td")) {
+            "td"
+        } else {
+            "th"
+        };
         if own > 0 {
             row.append_html(format!("<{name}></{name}>").repeat(width.saturating_sub(own)));
         }
@@ -103,10 +135,6 @@ fn span(cell: &NodeRef<'_>, name: &str) -> usize {
     number.unwrap_or(1).clamp(1, MAX_SPAN)
 }
 
-fn insert_cell(cell: &NodeRef<'_>, row: &NodeRef<'_>, before: Option<()>) {
-    let empty = row.tree.new_element(if cell.has_name("th") { "th" } else { "td" });
-    match before {
-        Some(()) => cell.insert_before(&empty.id),
-        None => cell.insert_after(&empty.id),
-    }
+fn empty_cell<'a>(beside: &NodeRef<'a>) -> NodeRef<'a> {
+    beside.tree.new_element(if beside.has_name("th") { "th" } else { "td" })
 }

@@ -1,1 +1,190 @@
 //! Pages as the generators write them.
+
+use super::*;
+
+fn draft(html: &str) -> Draft {
+    read(Path::new("guide/page.html"), html).unwrap()
+}
+
+#[test]
+fn sphinx() {
+    let page = draft(
+        r##"<!DOCTYPE html><html><head><meta charset="utf-8"><title>kit.json — JSON — Kit 1.0 documentation</title>
+        <meta name="description" content="Kit documentation, the best there is anywhere">
+        <link rel="canonical" href="https://docs.kit.test/json.html"></head>
+        <body><div class="related" role="navigation"><h3>Navigation</h3><ul><li><a href="genindex.html">index</a></li></ul></div>
+        <div class="document"><div class="body" role="main"><section id="module-kit.json"><span id="json"></span>
+        <h1><code class="docutils literal"><span class="pre">kit.json</span></code> — JSON<a class="headerlink" href="#module-kit.json" title="Permalink">¶</a></h1>
+        <p>Reads <a class="reference internal" href="#kit.json.load" title="kit.json.load"><code class="xref py"><span class="pre">load()</span></code></a>.</p>
+        <div class="highlight-python3 notranslate"><div class="highlight"><pre><span></span><span class="gp">&gt;&gt;&gt; </span><span class="kn">import</span> kit
+
+<span class="n">x</span></pre></div></div>
+        <div class="admonition note"><p class="admonition-title">Note</p><p>Beware.</p></div>
+        <dl class="py class"><dt class="sig sig-object py" id="kit.json.Reader"><em class="property"><span class="pre">class</span> </em><span class="sig-prename descclassname"><span class="pre">kit.json.</span></span><span class="sig-name descname"><span class="pre">Reader</span></span><span class="sig-paren">(</span><em class="sig-param"><span class="n">fp</span></em><span class="sig-paren">)</span><a class="reference internal" href="_modules/kit.html"><span class="viewcode-link">[source]</span></a><a class="headerlink" href="#kit.json.Reader">¶</a></dt>
+        <dd><p>Reads a file.</p><dl class="field-list simple"><dt class="field-odd">Parameters</dt><dd class="field-odd"><p><strong>fp</strong> – a file</p></dd></dl>
+        <dl class="py method"><dt class="sig sig-object py" id="kit.json.Reader.next"><span class="sig-name descname"><span class="pre">next</span></span><span class="sig-paren">(</span><span class="sig-paren">)</span></dt><dd><p>The next value.</p></dd></dl></dd></dl>
+        </section></div></div><div class="sphinxsidebar">side</div><div class="footer">© Kit</div></body></html>"##,
+    );
+    assert_eq!(page.matter.title.as_deref(), Some("kit.json — JSON"));
+    assert_eq!(page.matter.summary, None);
+    assert_eq!(page.matter.source_urls, ["https://docs.kit.test/json.html"]);
+    assert_eq!(
+        page.body,
+        "# `kit.json` — JSON {#module-kit.json}\n\nReads `load()`.\n\n```python\n>>> import kit\n\nx\n```\n\n**Note**\n\nBeware.\n\n\
+         ## `kit.json.Reader` {#kit.json.Reader}\n\n`class kit.json.Reader(fp)`\n\nReads a file.\n\n**Parameters**\n\n**fp** – a file\n\n\
+         ### `kit.json.Reader.next` {#kit.json.Reader.next}\n\n`next()`\n\nThe next value.\n"
+    );
+}
+
+#[test]
+fn mdbook() {
+    let page = draft(
+        r##"<html><head><title>Hello World - The Kit Book</title></head><body><div id="body-container">
+        <nav id="sidebar" class="sidebar"><ol class="chapter"><li>1. Hello</li></ol></nav>
+        <div id="page-wrapper"><div class="page"><div id="menu-bar"><h1 class="menu-title">The Kit Book</h1></div>
+        <div id="content" class="content"><main><h2 id="hello-world"><a class="header" href="#hello-world">Hello World</a></h2>
+        <p>Text</p><pre><pre class="playground"><code class="language-rust edition2021"><span class="boring">fn main() {
+</span>let x = 1;
+<span class="boring">}</span></code></pre></pre></main>
+        <nav class="nav-wrapper"><a rel="next" href="b.html">Next</a></nav></div></div></div></div>
+        <script src="book.js"></script></body></html>"##,
+    );
+    assert_eq!(page.matter.title.as_deref(), Some("Hello World"));
+    assert_eq!(
+        page.body,
+        "## Hello World {#hello-world}\n\nText\n\n```rust\nlet x = 1;\n```\n"
+    );
+}
+
+#[test]
+fn docusaurus() {
+    let page = draft(
+        r##"<html><head><title data-rh="true">Install | Kit</title><meta data-rh="true" name="description" content="Install the kit with npm or yarn."></head>
+        <body><nav class="navbar">Kit</nav><main><article><nav class="theme-doc-breadcrumbs"><ul><li>Docs</li></ul></nav>
+        <div class="theme-doc-toc-mobile">On this page</div>
+        <div class="theme-doc-markdown markdown"><header><h1>Install</h1></header><p>Install the kit with npm:</p>
+        <div class="tabs-container"><ul role="tablist"><li role="tab">npm</li><li role="tab">Yarn</li></ul>
+        <div role="tabpanel"><div class="language-bash codeBlockContainer"><pre tabindex="0"><code class="codeBlockLines"><span class="token-line"><span>npm i kit</span><br></span><span class="token-line"><span>npm start</span><br></span></code></pre><div class="buttonGroup"><button>Copy</button></div></div></div>
+        <div role="tabpanel" hidden><p>Use yarn.</p></div></div>
+        <h2 class="anchor anchorWithStickyNavbar" id="next">Next<a href="#next" class="hash-link" aria-label="Direct link">&#8203;</a></h2><p>Go on.</p></div>
+        <footer class="theme-doc-footer"><a href="https://github.test/edit">Edit this page</a></footer></article></main></body></html>"##,
+    );
+    assert_eq!(page.matter.title.as_deref(), Some("Install"));
+    assert_eq!(
+        page.matter.summary.as_deref(),
+        Some("Install the kit with npm or yarn.")
+    );
+    assert!(page.body.starts_with("# Install\n\nInstall the kit with npm:\n"));
+    assert!(
+        page.body
+            .contains("```bash\nnpm i kit\nnpm start\n```\n\nUse yarn.\n\n## Next {#next}\n\nGo on.\n"),
+        "{}",
+        page.body
+    );
+    assert!(!page.body.contains("Edit this page") && !page.body.contains("Copy"));
+}
+
+#[test]
+fn mkdocs_material() {
+    let page = draft(
+        r##"<html><head><title>Setup - Kit</title></head><body><header class="md-header">Kit</header><main class="md-main">
+        <div class="md-sidebar"><nav>Nav</nav></div><div class="md-content"><article class="md-content__inner md-typeset">
+        <a href="https://edit.test" class="md-content__button md-icon" title="Edit this page">edit</a>
+        <h1 id="setup">Setup<a class="headerlink" href="#setup" title="Permanent link">&para;</a></h1>
+        <table><thead><tr><th>Key</th><th>Meaning</th></tr></thead><tbody><tr><td><code>a|b</code></td><td>First<br>second</td></tr><tr><td colspan="2">Both</td></tr></tbody></table>
+        <div class="language-yaml highlight"><table class="highlighttable"><tr><td class="linenos"><div class="linenodiv"><pre>1</pre></div></td><td class="code"><div><pre><span></span><code>site: kit
+</code></pre></div></td></tr></table></div>
+        <dl><dt>Term</dt><dd>Its meaning.</dd></dl></article></div></main></body></html>"##,
+    );
+    assert_eq!(page.matter.title.as_deref(), Some("Setup"));
+    assert!(
+        page.body
+            .contains("| Key | Meaning |\n| --- | ------- |\n| `a\\|b` | First"),
+        "{}",
+        page.body
+    );
+    assert!(page.body.contains("| Both |  |"), "{}", page.body);
+    assert!(page.body.contains("```yaml\nsite: kit\n```\n"), "{}", page.body);
+    assert!(page.body.ends_with("**Term**\n\nIts meaning.\n"), "{}", page.body);
+    assert!(!page.body.contains("edit"));
+}
+
+#[test]
+fn docbook() {
+    let page = draft(
+        r##"<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><meta http-equiv="Content-Type" content="text/html; charset=UTF-8" /><title>20.4. Memory</title></head>
+        <body id="docContent"><div class="navheader"><table><tr><th>20.4</th></tr></table><hr /></div>
+        <div class="sect1" id="CONFIG"><div class="titlepage"><div><div><h2 class="title">20.4. Memory</h2></div></div></div><a id="id-1" class="indexterm"></a>
+        <div class="variablelist"><dl class="variablelist"><dt id="GUC-WORK-MEM"><span class="term"><code class="varname">work_mem</code> (<code>integer</code>)<a class="id_link" href="#GUC-WORK-MEM">#</a></span></dt><dd><p>Sets it.</p>
+        <pre class="programlisting">
+SET work_mem = '1MB';
+</pre><div class="note"><h3 class="title">Note</h3><p>Careful.</p></div></dd></dl></div></div><div class="navfooter">Prev Next</div></body></html>"##,
+    );
+    assert_eq!(page.matter.title.as_deref(), Some("20.4. Memory"));
+    assert_eq!(
+        page.body,
+        "## 20.4. Memory {#CONFIG}\n\n### `work_mem` (`integer`) {#GUC-WORK-MEM}\n\nSets it.\n\n```\nSET work_mem = '1MB';\n```\n\n**Note**\n\nCareful.\n"
+    );
+}
+
+#[test]
+fn rustdoc_and_javadoc() {
+    let page = draft(
+        r##"<body class="rustdoc struct"><nav class="sidebar">x</nav><main><section id="main-content" class="content"><h1>Struct <a href="#">Kit</a><button id="copy-path">Copy</button></h1>
+        <details open><summary class="hideme"><span>Expand description</span></summary><div class="docblock"><p>A kit.</p></div></details>
+        <section id="method.new" class="method"><span class="rightside"><span class="since">1.0.0</span> · <a class="src" href="s.html">source</a></span><a href="#method.new" class="anchor">§</a><h4 class="code-header">pub fn <a class="fn" href="#method.new">new</a>() -&gt; Self</h4></section>
+        </section></main></body>"##,
+    );
+    assert_eq!(
+        page.body,
+        "# Struct Kit\n\nA kit.\n\n#### `pub fn new() -> Self` {#method.new}\n"
+    );
+
+    let page = draft(
+        r##"<main role="main"><h1 class="title">Class Kit</h1><ul class="summary-list"><li><section class="method-summary" id="method-summary"><h2>Method Summary</h2>
+        <div class="summary-table three-column-summary"><div class="table-header col-first">Type</div><div class="table-header col-last">Method</div>
+        <div class="col-first"><code>void</code></div><div class="col-last"><code><a href="#run()">run</a>()</code><div class="block">Runs.</div></div></div></section></li><li>Last</li></ul></main>"##,
+    );
+    assert!(
+        page.body.contains("## Method Summary {#method-summary}\n\n"),
+        "{}",
+        page.body
+    );
+    assert!(
+        page.body
+            .contains("| Type | Method |\n| ---- | ------ |\n| `void` | `run()`"),
+        "{}",
+        page.body
+    );
+}
+
+#[test]
+fn a_page_without_any_mark_is_cut_to_its_text() {
+    let prose = "<p>The library keeps every record of the shop, in the order in which it was written, and reads it back on demand.</p>".repeat(12);
+    let page = draft(&format!(
+        "<html><head><title>Records</title></head><body><div class=links><a href=a>Home</a> <a href=b>Download</a> <a href=c>Support</a></div><div><h2>Records</h2>{prose}</div></body></html>"
+    ));
+    assert!(page.body.contains("keeps every record"));
+    assert!(!page.body.contains("Download"), "{}", page.body);
+}
+
+#[test]
+fn nesting_bombs_and_empty_pages() {
+    for tag in [
+        "div",
+        "ul><li",
+        "blockquote",
+        "table><tr><td",
+        "dl><dd",
+        "em",
+        "a href=x><b",
+    ] {
+        let bomb = format!("<main><h1>Start</h1><{}deep", format!("{tag}><").repeat(50_000));
+        // Cut or refused, but never a crash.
+        read(Path::new("bomb.html"), &bomb).ok();
+    }
+    assert!(matches!(
+        read(Path::new("empty.html"), "<main></main>"),
+        Err(Unreadable::NoDocumentation("empty page"))
+    ));
+}

@@ -28,7 +28,15 @@ const VOID: [&str; 14] = [
 ];
 /// Elements whose content is text for the tokenizer: it has to see them all.
 const RAW: [&str; 9] = [
-    "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext",
+    "script",
+    "style",
+    "textarea",
+    "title",
+    "xmp",
+    "iframe",
+    "noembed",
+    "noframes",
+    "plaintext",
 ];
 /// Elements that the next of their kind closes: they come in numbers without an end tag.
 const SELF_ENDING: [&str; 23] = [
@@ -66,8 +74,8 @@ pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
     let tokenizer = Tokenizer::new(bounded, Default::default());
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(text));
-    // A script end tag hands control back to a caller who could run the script.
-    while let TokenizerResult::Script(_) = tokenizer.feed(&input) {}
+    // Scripts and declarations of the encoding hand control back in between.
+    while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
     tokenizer.end();
     if tokenizer.sink.elements.get() > MAX_ELEMENTS {
         return Err(malformed("more than 500,000 elements"));
@@ -200,7 +208,11 @@ mod tests {
     fn nesting_is_cut_and_the_text_stays() {
         let started = Instant::now();
         for tag in ["div", "blockquote", "ul", "b", "span", "object"] {
-            let bomb = format!("<p>start</p>{}deep{}<p>end</p>", format!("<{tag}>").repeat(100_000), format!("</{tag}>").repeat(100_000));
+            let bomb = format!(
+                "<p>start</p>{}deep{}<p>end</p>",
+                format!("<{tag}>").repeat(100_000),
+                format!("</{tag}>").repeat(100_000)
+            );
             let document = parse(&bomb).unwrap();
             assert!(depth(&document) <= MAX_DEPTH + 10);
             assert_eq!(document.text().as_ref(), "startdeepend", "{tag}");
@@ -219,13 +231,19 @@ mod tests {
         let fonts: String = (0..400).map(|number| format!("<font size={number}>")).collect();
         let bomb = format!("{fonts}{}", "<p>x".repeat(100_000));
         assert!(matches!(parse(&bomb), Err(Unreadable::Malformed { .. })));
-        assert!(matches!(parse(&"<br>".repeat(600_000)), Err(Unreadable::Malformed { .. })));
+        assert!(matches!(
+            parse(&"<br>".repeat(600_000)),
+            Err(Unreadable::Malformed { .. })
+        ));
     }
 
     #[test]
     fn one_tag_of_megabytes_is_refused_before_it_is_parsed() {
         let attributes: String = (0..900_000).map(|number| format!(" a{number}")).collect();
-        assert!(matches!(parse(&format!("<p{attributes}>x")), Err(Unreadable::Malformed { .. })));
+        assert!(matches!(
+            parse(&format!("<p{attributes}>x")),
+            Err(Unreadable::Malformed { .. })
+        ));
     }
 
     #[test]
@@ -236,7 +254,10 @@ mod tests {
 
     #[test]
     fn empty_elements_of_xhtml_end_at_once() {
-        let page = parse("<?xml version=\"1.0\"?><html><body><div id=\"x\"/><p>a</p><script src=\"s\"/><p>b</p></body></html>").unwrap();
+        let page = parse(
+            "<?xml version=\"1.0\"?><html><body><div id=\"x\"/><p>a</p><script src=\"s\"/><p>b</p></body></html>",
+        )
+        .unwrap();
         assert_eq!(page.text().as_ref(), "ab");
         assert!(page.select("div p").is_empty());
     }

@@ -123,14 +123,23 @@ impl<'a> Operation<'a> {
         self.request_body(api, &mut blocks);
         self.responses(api, &mut blocks);
         blocks.extend(self.security(api));
-        let mut body = blocks.iter().map(|block| block.trim_end()).collect::<Vec<_>>().join("\n\n");
+        let mut body = blocks
+            .iter()
+            .map(|block| block.trim_end())
+            .collect::<Vec<_>>()
+            .join("\n\n");
         body.push('\n');
         body
     }
 
     /// Those of the operation, then those of the path that it does not replace.
     fn parameters(&self, api: &Api<'a>) -> Vec<&'a Value> {
-        let key = |parameter: &Value| (text(parameter, "name").map(str::to_owned), text(parameter, "in").map(str::to_owned));
+        let key = |parameter: &Value| {
+            (
+                text(parameter, "name").map(str::to_owned),
+                text(parameter, "in").map(str::to_owned),
+            )
+        };
         let mut seen = HashSet::new();
         [self.value, self.item]
             .iter()
@@ -142,10 +151,17 @@ impl<'a> Operation<'a> {
     }
 
     fn request_body(&self, api: &Api<'a>, blocks: &mut Vec<String>) {
-        let in_body = self.parameters(api).into_iter().find(|parameter| text(parameter, "in") == Some("body"));
+        let in_body = self
+            .parameters(api)
+            .into_iter()
+            .find(|parameter| text(parameter, "in") == Some("body"));
         if let Some(schema) = in_body.and_then(|parameter| parameter.get("schema")) {
             blocks.push("## Request body".to_owned());
-            blocks.extend(in_body.and_then(|parameter| text(parameter, "description")).map(str::to_owned));
+            blocks.extend(
+                in_body
+                    .and_then(|parameter| text(parameter, "description"))
+                    .map(str::to_owned),
+            );
             blocks.push(schema::list(api, schema));
             return;
         }
@@ -162,7 +178,12 @@ impl<'a> Operation<'a> {
     }
 
     fn responses(&self, api: &Api<'a>, blocks: &mut Vec<String>) {
-        let Some(responses) = self.value.get("responses").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
+        let Some(responses) = self
+            .value
+            .get("responses")
+            .and_then(Value::as_object)
+            .filter(|all| !all.is_empty())
+        else {
             return;
         };
         blocks.push("## Responses".to_owned());
@@ -183,12 +204,19 @@ impl<'a> Operation<'a> {
 
     /// One of the lines has to be met.
     fn security(&self, api: &Api<'a>) -> Option<String> {
-        let choices = self.value.get("security").or_else(|| api.root.get("security"))?.as_array()?;
+        let choices = self
+            .value
+            .get("security")
+            .or_else(|| api.root.get("security"))?
+            .as_array()?;
         let lines: Vec<String> = choices
             .iter()
             .filter_map(Value::as_object)
             .map(|choice| {
-                let names: Vec<String> = choice.iter().map(|(name, scopes)| requirement(api, name, scopes)).collect();
+                let names: Vec<String> = choice
+                    .iter()
+                    .map(|(name, scopes)| requirement(api, name, scopes))
+                    .collect();
                 match names.as_slice() {
                     [] => "- none".to_owned(),
                     _ => format!("- {}", names.join(" and ")),
@@ -288,7 +316,11 @@ pub(super) fn below_heading(description: &str) -> String {
         .map(|(line, outside)| {
             let marks = line.bytes().take_while(|&byte| byte == b'#').count();
             let is_heading = outside && (1..6).contains(&marks) && line[marks..].starts_with(' ');
-            if is_heading { format!("#{line}") } else { line.to_owned() }
+            if is_heading {
+                format!("#{line}")
+            } else {
+                line.to_owned()
+            }
         })
         .collect()
 }

@@ -63,7 +63,11 @@ fn authentication(api: &Api<'_>) -> Option<String> {
         .map(|(name, scheme)| {
             let scheme = api.resolve(scheme);
             let description = text(scheme, "description").map(|text| format!(": {}", line(text)));
-            format!("- `{name}` ({}){}", scheme_text(scheme), description.unwrap_or_default())
+            format!(
+                "- `{name}` ({}){}",
+                scheme_text(scheme),
+                description.unwrap_or_default()
+            )
         })
         .collect();
     (!lines.is_empty()).then(|| format!("## Authentication\n\n{}", lines.join("\n")))

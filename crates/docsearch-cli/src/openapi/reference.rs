@@ -52,7 +52,11 @@ impl<'a> Api<'a> {
     fn swagger_server(&self) -> Option<String> {
         let host = self.root.get("host")?.as_str()?;
         let path = self.root.get("basePath").and_then(Value::as_str).unwrap_or_default();
-        let scheme = self.root.pointer("/schemes/0").and_then(Value::as_str).unwrap_or("https");
+        let scheme = self
+            .root
+            .pointer("/schemes/0")
+            .and_then(Value::as_str)
+            .unwrap_or("https");
         Some(format!("{scheme}://{host}{}", path.trim_end_matches('/')))
     }
 

@@ -174,7 +174,9 @@ impl Writer<'_, '_> {
                     details.push_str(word);
                 }
             }
-            let description = text(property, "description").or_else(|| text(target, "description")).map(line);
+            let description = text(property, "description")
+                .or_else(|| text(target, "description"))
+                .map(line);
             let mut entry = format!("{}- `{name}` ({details})", "  ".repeat(depth));
             let told = format!("{}{}", description.unwrap_or_default(), facts(target));
             if !told.is_empty() {

@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
     code_block::normalise(&main);
     table::normalise(&main);
     definition_list::normalise(&main);
-    let title = heading::first_of_level_one(&main).or(head.title);
+    let title = title(heading::only_of_level_one(&main), head.title);
     let body = markdown(&main);
     if body.is_empty() {
         return Err(Unreadable::NoDocumentation("empty page"));
@@ -51,9 +51,20 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
     })
 }
 
+/// The heading goes before the head of the page, unless it only opens the first section.
+fn title(heading: Option<String>, head: Option<String>) -> Option<String> {
+    match (heading, head) {
+        (Some(heading), Some(head)) if heading.starts_with(|first: char| first.is_ascii_digit()) => {
+            Some(if head.contains(&heading) { heading } else { head })
+        }
+        (heading, head) => heading.or(head),
+    }
+}
+
 fn markdown(main: &NodeRef<'_>) -> String {
     let text = main.md(None);
-    let mut body = text.trim().to_owned();
+    // The space that must not break is one to people who search.
+    let mut body = text.trim().replace('\u{a0}', " ");
     if !body.is_empty() {
         body.push('\n');
     }

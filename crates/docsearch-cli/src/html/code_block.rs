@@ -40,6 +40,14 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
         // The parser drops the first line feed in a block.
         pre.set_html(format!("<code{}>{}</code>", class.unwrap_or_default(), escape(code)));
     }
+    // Line feeds of inline code are white space, and would make it a block.
+    for code in main.select("code").nodes() {
+        let text = code.text();
+        let is_inline = !code.ancestors_it(Some(1)).any(|outer| outer.has_name("pre"));
+        if is_inline && text.contains('\n') {
+            code.set_text(super::collapse(&text));
+        }
+    }
     // A table that holds line numbers beside the code.
     for table in main.select("table").nodes() {
         let is_listing = table.has_class("highlighttable") || table.has_class("rouge-table");

@@ -15,9 +15,12 @@ pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
     }
 }
 
-/// The text of the first heading of level one.
-pub(super) fn first_of_level_one(main: &NodeRef<'_>) -> Option<String> {
-    let heading = main.descendants_it().find(|node| node.has_name("h1"))?;
+/// The text of the only heading of level one; where there are several, none is the title.
+pub(super) fn only_of_level_one(main: &NodeRef<'_>) -> Option<String> {
+    let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("h1")).collect();
+    let [heading] = headings.as_slice() else {
+        return None;
+    };
     let text = collapse(&heading.text());
     let title = match text.rfind("{#") {
         Some(anchor) => text[..anchor].trim_end().to_owned(),

@@ -1,7 +1,7 @@
 //! Where in a page the documentation is.
 
 use dom_query::{Document, NodeRef};
-use dom_smoothie::Readability;
+use dom_smoothie::{Config, Readability};
 
 /// Containers, those that a generator names before those that say less. Each holds the text of the
 /// page and little else.
@@ -47,6 +47,9 @@ const CONTAINERS: [&str; 26] = [
     ".main-content",
     ".content",
 ];
+/// Names that people give to what surrounds the text, where no container holds the text alone.
+const MENUS: &str = ".menu, .mainmenu, .submenu, .navbar, .navigation, .nosearch, .topbar, .masthead, \
+    .site-header, .site-nav, .site-footer, #menu, #navigation, #footer, .footer, .sidebar";
 /// Share of the text of the body, in percent, that a readability guess has to keep: it throws away
 /// tables and lists where a page is made of them.
 const MIN_READABLE_PERCENT: usize = 60;
@@ -65,6 +68,7 @@ pub(super) fn find(page: &Document) -> NodeRef<'_> {
     }
     let body = page.body().unwrap_or_else(|| page.root());
     page.select("script, style, noscript").remove();
+    page.select(MENUS).remove();
     if is_unmarked(page) {
         keep_readable(page, &body);
     }
@@ -82,7 +86,12 @@ fn is_unmarked(page: &Document) -> bool {
 }
 
 fn keep_readable(page: &Document, body: &NodeRef<'_>) {
-    let Ok(mut reader) = Readability::with_document(page.clone(), None, None) else {
+    let config = Config {
+        // They tell the language of code.
+        keep_classes: true,
+        ..Config::default()
+    };
+    let Ok(mut reader) = Readability::with_document(page.clone(), None, Some(config)) else {
         return;
     };
     let Ok(article) = reader.parse() else {
@@ -92,5 +101,7 @@ fn keep_readable(page: &Document, body: &NodeRef<'_>) {
     let all = body.text().split_whitespace().map(str::len).sum::<usize>();
     if kept * 100 >= all * MIN_READABLE_PERCENT {
         body.set_html(article.content);
+        // Not an anchor of the page.
+        page.select("[id^='readability-page']").remove_attr("id");
     }
 }

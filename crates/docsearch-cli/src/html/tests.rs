@@ -143,7 +143,8 @@ fn rustdoc_and_javadoc() {
     let page = draft(
         r##"<main role="main"><h1 class="title">Class Kit</h1><ul class="summary-list"><li><section class="method-summary" id="method-summary"><h2>Method Summary</h2>
         <div class="summary-table three-column-summary"><div class="table-header col-first">Type</div><div class="table-header col-last">Method</div>
-        <div class="col-first"><code>void</code></div><div class="col-last"><code><a href="#run()">run</a>()</code><div class="block">Runs.</div></div></div></section></li><li>Last</li></ul></main>"##,
+        <div class="col-first"><code>void</code></div><div class="col-last"><code><a href="#run()">run</a>(int&nbsp;a,
+ int&nbsp;b)</code><div class="block">Runs.</div></div></div></section></li><li>Last</li></ul></main>"##,
     );
     assert!(
         page.body.contains("## Method Summary {#method-summary}\n\n"),
@@ -152,7 +153,7 @@ fn rustdoc_and_javadoc() {
     );
     assert!(
         page.body
-            .contains("| Type | Method |\n| ---- | ------ |\n| `void` | `run()`"),
+            .contains("| Type | Method |\n| ---- | ------ |\n| `void` | `run(int a, int b)`"),
         "{}",
         page.body
     );
@@ -166,6 +167,17 @@ fn a_page_without_any_mark_is_cut_to_its_text() {
     ));
     assert!(page.body.contains("keeps every record"));
     assert!(!page.body.contains("Download"), "{}", page.body);
+}
+
+#[test]
+fn the_first_of_several_sections_is_not_the_title() {
+    let title = |html: &str| draft(html).matter.title;
+    let page = "<title>SELECT</title><main><h1>1. Overview</h1><p>x</p></main>";
+    assert_eq!(title(page).as_deref(), Some("SELECT"));
+    let page = "<title>Kit</title><main><h1>One</h1><h1>Two</h1><p>x</p></main>";
+    assert_eq!(title(page).as_deref(), Some("Kit"));
+    let page = "<title>1. Overview - Kit</title><main><h1>1. Overview</h1></main>";
+    assert_eq!(title(page).as_deref(), Some("1. Overview"));
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Draft>, Unreadable> {
         reason,
     })?;
     if root.get("openapi").or_else(|| root.get("swagger")).is_none() {
-        return Err(Unreadable::NoDocumentation("data"));
+        return Err(Unreadable::NoDocumentation("data without an OpenAPI description"));
     }
     let api = Api::new(&root);
     let mut drafts = vec![overview::draft(&api)];
@@ -91,8 +91,11 @@ fn parse(text: &str) -> Result<Value, String> {
             max_events: 3 * MAX_NODES,
         },
     };
-    serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let message = error.to_string();
+        let line = message.lines().next().unwrap_or_default();
+        line.trim_start_matches("error: ").to_owned()
+    })
 }
 
 /// Text of a member, trimmed; `None` when it is empty or no text.

@@ -16,6 +16,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 pub(crate) struct Report {
     /// One JSON object per line on standard output.
     is_machine: bool,
+    total: Option<u64>,
     bar: ProgressBar,
     started: Instant,
     last_progress: Cell<Option<Instant>>,
@@ -31,6 +32,7 @@ impl Report {
         };
         Self {
             is_machine,
+            total,
             bar,
             started: Instant::now(),
             last_progress: Cell::new(None),
@@ -41,6 +43,7 @@ impl Report {
     pub(crate) fn plain() -> Self {
         Self {
             is_machine: false,
+            total: None,
             bar: ProgressBar::hidden(),
             started: Instant::now(),
             last_progress: Cell::new(None),
@@ -90,7 +93,7 @@ impl Report {
             self.last_progress.set(Some(now));
             let seconds = self.seconds();
             emit(
-                &json!({"event": "progress", "sources": sources, "total": self.bar.length(), "documents": documents, "seconds": seconds}),
+                &json!({"event": "progress", "sources": sources, "total": self.total, "documents": documents, "seconds": seconds}),
             );
         }
     }

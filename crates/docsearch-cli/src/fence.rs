@@ -11,7 +11,7 @@ pub(crate) fn block(language: &str, code: &str) -> String {
     format!("{marker}{language}\n{code}\n{marker}")
 }
 
-/// The line feeds at which `text` is outside fences, as `(line, is_outside)`.
+/// Every line of `text` with its end, and whether it stands outside fences.
 pub(crate) fn lines_with_state(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut open: Option<&str> = None;
     text.split_inclusive('\n').map(move |line| {

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use url::Url;
-
 use crate::document::Unreadable;
 use crate::markup::{self, Markup};
 
@@ -31,7 +29,7 @@ impl ContentType {
     }
 
     /// The markup that it names, `None` where name and content have to tell.
-    pub(crate) fn markup(&self, location: &Url) -> Result<Option<Markup>, Unreadable> {
+    pub(crate) fn markup(&self, path: &Path) -> Result<Option<Markup>, Unreadable> {
         Ok(match self.essence.as_str() {
             "text/html" | "application/xhtml+xml" => Some(Markup::Html),
             "text/markdown" | "text/x-markdown" => Some(Markup::Markdown),
@@ -39,11 +37,13 @@ impl ContentType {
             "application/x-ipynb+json" => Some(Markup::Notebook),
             "application/vnd.oai.openapi" | "application/vnd.oai.openapi+json" => Some(Markup::OpenApi),
             // Servers give these to everything that they do not know.
-            "" | "text/plain" | "application/octet-stream" | "binary/octet-stream" => {
-                markup::from_name(Path::new(location.path()))
-            }
+            "" | "text/plain" => markup::from_name(path),
+            "application/octet-stream" | "binary/octet-stream" => match markup::from_name(path) {
+                Some(markup) => Some(markup),
+                None => return Err(Unreadable::ContentType(self.essence.clone())),
+            },
             "application/json" | "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => {
-                markup::from_name(Path::new(location.path())).or(Some(Markup::OpenApi))
+                markup::from_name(path).or(Some(Markup::OpenApi))
             }
             other => return Err(Unreadable::ContentType(other.to_owned())),
         })

@@ -116,7 +116,6 @@ pub(crate) fn read(root: &Path, relative: &Path, options: &ReadOptions<'_>) -> R
 
 /// Reads what a web server answered. The type of the content goes before the path of the URL, the
 /// path names the slug.
-#[allow(dead_code, reason = "for callers that fetch pages")]
 pub(crate) fn from_response(
     url: &str,
     content_type: Option<&str>,
@@ -130,7 +129,7 @@ pub(crate) fn from_response(
     let content_type = content_type.map(ContentType::parse).unwrap_or_default();
     let markup = match options.markup {
         Some(markup) => Some(markup),
-        None => content_type.markup(&location)?,
+        None => content_type.markup(Path::new(location.path()))?,
     };
     let path = PathBuf::from(slug::path_of_url(&location));
     let source = Source {

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub(crate) enum Error {
     #[error("{0}")]
     Usage(String),
+    #[error("{0}")]
+    Crawl(String),
     #[error("cannot connect to {target}: {failure}\nHINT:  Set --url, DOCSEARCH_URL or the PG* environment variables.")]
     Connect { target: String, failure: Report },
     #[error("{0}")]

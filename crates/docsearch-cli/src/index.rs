@@ -335,7 +335,7 @@ impl Run<'_> {
 }
 
 /// A reader that has seen enough (`| head`) is no failure.
-fn end_of_output(error: std::io::Error) -> Result<Outcome, Error> {
+pub(crate) fn end_of_output(error: std::io::Error) -> Result<Outcome, Error> {
     match error.kind() {
         std::io::ErrorKind::BrokenPipe => Ok(Outcome::Complete),
         _ => Err(Error::file("standard output")(error)),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -30,5 +32,37 @@ impl Interrupt {
 
     pub(crate) fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Waits, unless it is raised before the end; whether the whole time has passed.
+    pub(crate) fn sleep(&self, duration: Duration) -> bool {
+        const STEP: Duration = Duration::from_millis(50);
+        let end = Instant::now() + duration;
+        while !self.is_raised() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(STEP));
+        }
+        false
+    }
+
+    /// As a signal would.
+    pub(crate) fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_when_it_is_raised() {
+        let interrupt = Interrupt::default();
+        assert!(interrupt.sleep(Duration::ZERO));
+        interrupt.raise();
+        assert!(!interrupt.sleep(Duration::from_secs(60)));
     }
 }

@@ -4,6 +4,7 @@ mod bootstrap;
 mod comparison;
 mod connection;
 mod content_type;
+mod crawl;
 mod dataset;
 mod document;
 mod draft;
@@ -60,6 +61,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Index(index::IndexArgs),
+    Crawl(crawl::CrawlArgs),
     Eval(eval::EvalArgs),
 }
 
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
         Command::Index(args) => index::run(args, &cli.connection),
+        Command::Crawl(args) => crawl::run(args, &cli.connection),
         Command::Eval(args) => eval::run(args, &cli.connection),
     };
     match outcome {

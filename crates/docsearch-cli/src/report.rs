@@ -125,7 +125,7 @@ impl Report {
 }
 
 /// A reader who has gone is no reason to stop indexing.
-fn emit(event: &Value) {
+pub(crate) fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
     writeln!(output, "{event}").and_then(|()| output.flush()).ok();
 }
@@ -143,7 +143,7 @@ fn endless_bar() -> ProgressBar {
     ProgressBar::no_length().with_style(style)
 }
 
-fn summary(tally: &Tally, skipped: usize, elapsed: Duration) -> String {
+pub(crate) fn summary(tally: &Tally, skipped: usize, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     format!(
         "added {}, changed {}, unchanged {}, deleted {}, failed {}, skipped {skipped} in {seconds:.1} s ({:.1} documents/s)",

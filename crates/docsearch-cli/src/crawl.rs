@@ -1,0 +1,563 @@
+//! `docsearch crawl`: the pages of a site into a project.
+
+mod address;
+mod cache;
+mod crawler;
+mod delivery;
+mod fetch;
+mod frontier;
+mod http;
+mod page;
+mod report;
+mod robots;
+mod scope;
+mod sitemap;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use postgres::Client;
+use serde_json::json;
+use url::Url;
+
+use crate::Outcome;
+use crate::connection::ConnectionArgs;
+use crate::document::{Document, ReadOptions};
+use crate::error::Error;
+use crate::index;
+use crate::interrupt::Interrupt;
+use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
+use cache::Cache;
+use crawler::{Crawler, Incomplete, Omission, Plan, Problem, Summary};
+use delivery::{Delivery, Sink};
+use fetch::{Fetcher, Manners};
+use frontier::{Frontier, Visit};
+use http::{ClientOptions, Failure};
+use report::Report;
+use scope::{BadAddress, Reach, Scope};
+use sitemap::Listed;
+use start::Place;
+
+const AFTER_HELP: &str = "\
+Examples:
+  docsearch crawl https://docs.example.com/guide/ --project handbook
+  docsearch crawl --sitemap https://docs.example.com/sitemap.xml --project handbook
+  docsearch crawl https://wiki.intern/ --project wiki --allow-private --exclude '/user/**'
+  docsearch crawl --url-list pages.txt --project handbook --dry-run | jq -r .title
+
+Run it again: pages that have not changed are not sent again, and those that are gone or no longer
+linked are deleted, unless the crawl was cut by a limit. A crawl that was interrupted goes on where
+it stopped. Patterns of --include and --exclude are for whole paths: * stays within a segment, **
+does not.
+
+The crawl respects robots.txt (as pg_docsearch), robots tags and canonical links, asks a site for
+one page at a time, and does not connect to private addresses.
+
+Exit codes:
+  0    every page is indexed
+  1    some pages or documents failed; the others are indexed
+  2    wrong usage, nothing could be fetched, no connection, or a database error
+  130  interrupted; what was fetched is indexed, and the next run goes on";
+
+/// Index a site: its HTML, Markdown and text pages.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct CrawlArgs {
+    /// Where to start; the crawl stays in the folder of this page
+    #[arg(value_name = "URL", required_unless_present_any = ["sitemap", "url_list"])]
+    urls: Vec<String>,
+    /// Project to index into; created when missing
+    #[arg(long, value_name = "NAME")]
+    project: String,
+    /// Title of a project that is created
+    #[arg(long)]
+    title: Option<String>,
+    /// Put in front of every slug
+    #[arg(long)]
+    prefix: Option<String>,
+    /// Name that marks the pages of this crawl [default: where it starts]
+    #[arg(long, value_name = "NAME")]
+    source_root: Option<String>,
+    /// Visit the pages that a sitemap lists, by its URL or file name
+    #[arg(long, value_name = "URL|FILE")]
+    sitemap: Option<String>,
+    /// Visit the pages that a file lists, one URL per line; - for standard input
+    #[arg(long, value_name = "FILE")]
+    url_list: Option<PathBuf>,
+    /// Follow links also from the pages of a sitemap or list
+    #[arg(long)]
+    follow: bool,
+    /// How far to go
+    #[arg(long, value_enum, default_value_t = Reach::Path)]
+    scope: Reach,
+    /// Only pages with such a path; may be given again
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+    /// No pages with such a path; may be given again
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Keep query strings: pages that differ in them are different pages
+    #[arg(long)]
+    keep_query: bool,
+    /// Addresses to visit at most
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_pages: u64,
+    /// Links to follow from the start at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max_depth: u32,
+    /// Larger pages are skipped, in MB
+    #[arg(long, value_name = "MB", default_value_t = index::DEFAULT_MAX_FILE_MEGABYTES, value_parser = clap::value_parser!(u64).range(1..=200))]
+    max_page_size: u64,
+    /// Seconds between two requests; a site's robots.txt may ask for more
+    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
+    delay: Duration,
+    /// Seconds for a request, from the first byte to the last
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+    /// Repetitions of a request that failed for now
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=10))]
+    retries: u32,
+    /// Folder for responses [default: pg_docsearch/crawl in the user's cache folder]
+    #[arg(long, value_name = "DIRECTORY")]
+    cache_dir: Option<PathBuf>,
+    /// Fetch everything anew, whatever earlier crawls have left
+    #[arg(long)]
+    refresh: bool,
+    /// Connect to private, loopback and link-local addresses too
+    #[arg(long)]
+    allow_private: bool,
+    /// Use the proxy of HTTPS_PROXY or HTTP_PROXY; it looks up names, so private addresses cannot be refused
+    #[arg(long, requires = "allow_private")]
+    use_proxy: bool,
+    /// Documents in one transaction
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    batch: u64,
+    /// Print the documents as JSON lines; no connection to the database is made
+    #[arg(long)]
+    dry_run: bool,
+    /// Print what happens as JSON lines
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if duration <= Duration::from_secs(3600) => Ok(duration),
+        _ => Err("not between 0 and 3600".to_owned()),
+    }
+}
+
+/// What the arguments say about where to start.
+#[derive(Debug)]
+struct Starts {
+    urls: Vec<Url>,
+    sitemap: Option<Place>,
+    list: Vec<String>,
+    /// What tells this crawl from others.
+    name: String,
+}
+
+impl Starts {
+    fn read(args: &CrawlArgs) -> Result<Self, Error> {
+        let urls = args
+            .urls
+            .iter()
+            .map(|text| parse(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sitemap = args
+            .sitemap
+            .as_deref()
+            .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
+            .transpose()?;
+        let list = args.url_list.as_deref().map(start::read_list).transpose()?;
+        let name = match (&urls[..], &sitemap, args.url_list.as_deref(), &args.source_root) {
+            (_, _, _, Some(name)) => name.clone(),
+            ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
+            (_, Some(Place::Web(url)), ..) => url.to_string(),
+            (_, Some(Place::File(path)), ..) => full_path(path)?,
+            (_, _, Some(path), _) if path != Path::new("-") => full_path(path)?,
+            _ => {
+                return Err(Error::Usage(
+                    "a list from standard input has no name\nHINT:  Set --source-root.".to_owned(),
+                ));
+            }
+        };
+        Ok(Self {
+            urls,
+            sitemap,
+            list: list.unwrap_or_default(),
+            name,
+        })
+    }
+
+    /// What the scope is measured from: the first kind of start that is given.
+    fn roots(&self, listed: &[Url]) -> Vec<Url> {
+        match &self.sitemap {
+            _ if !self.urls.is_empty() => self.urls.clone(),
+            Some(Place::Web(url)) => vec![url.clone()],
+            _ => listed.to_vec(),
+        }
+    }
+}
+
+fn full_path(path: &Path) -> Result<String, Error> {
+    let full = fs::canonicalize(path).map_err(Error::file(path))?;
+    Ok(full.to_string_lossy().into_owned())
+}
+
+fn parse(text: &str) -> Result<Url, Error> {
+    scope::parse(text).map_err(|reason| bad_address(text, &reason))
+}
+
+fn bad_address(text: &str, reason: &BadAddress) -> Error {
+    let hint = match reason {
+        BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
+        BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
+    };
+    // A password does not belong on a screen.
+    match reason {
+        BadAddress::Credentials => Error::Usage(format!("{reason}\n{hint}")),
+        _ => Error::Usage(format!("{text}: {reason}\n{hint}")),
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    let started = Instant::now();
+    let starts = Starts::read(args)?;
+    let cache_root = args.cache_dir.clone().map_or_else(cache::default_root, Ok)?;
+    let stop = Interrupt::watch()?;
+    let mut client = match args.dry_run {
+        true => None,
+        false => Some(connection.connect()?),
+    };
+    let cache = Cache::open(&cache_root, &starts.name, args.refresh)?;
+    let mut crawl = Crawl {
+        args,
+        starts: &starts,
+        cache: &cache,
+        stop: &stop,
+        report: Report::new(args.json),
+    };
+    if cache.is_resumed() {
+        crawl.report.say("going on with the crawl that was interrupted");
+    }
+    match &mut client {
+        Some(client) => crawl.load(client, started),
+        None => crawl.print(),
+    }
+}
+
+struct Crawl<'a> {
+    args: &'a CrawlArgs,
+    starts: &'a Starts,
+    cache: &'a Cache,
+    stop: &'a Interrupt,
+    report: Report,
+}
+
+/// What a crawl has given.
+struct Harvest {
+    summary: Summary,
+    /// The page of every slug.
+    slugs: HashMap<String, Url>,
+    /// Paths of pages that are not indexed now and may be later.
+    kept_paths: Vec<String>,
+    unread: u64,
+}
+
+impl Harvest {
+    fn is_interrupted(&self) -> bool {
+        self.summary.incomplete == Some(Incomplete::Interrupted)
+    }
+
+    fn outcome(&self, refused: u64) -> Outcome {
+        let failed = self.summary.counts.failed + self.unread + refused;
+        match failed {
+            _ if self.is_interrupted() => Outcome::Interrupted,
+            0 => Outcome::Complete,
+            _ => Outcome::Partial,
+        }
+    }
+}
+
+impl Crawl<'_> {
+    fn print(&mut self) -> Result<Outcome, Error> {
+        let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+        let mut broken = None;
+        let stop = self.stop.clone();
+        let mut sink = |document: Document| {
+            let written = serde_json::to_writer(&mut output, &document)
+                .map_err(std::io::Error::from)
+                .and_then(|()| output.write_all(b"\n"));
+            if let Err(error) = written {
+                stop.raise();
+                broken = Some(error);
+            }
+            Ok(())
+        };
+        let harvest = self.harvest(&mut sink)?;
+        if let Some(error) = broken.or_else(|| output.flush().err()) {
+            return index::end_of_output(error);
+        }
+        if harvest.is_interrupted() {
+            self.say_interrupted();
+        } else {
+            self.close(&harvest)?;
+        }
+        Ok(harvest.outcome(0))
+    }
+
+    fn load(&mut self, client: &mut Client, started: Instant) -> Result<Outcome, Error> {
+        let args = self.args;
+        project::ensure(client, &args.project, args.title.as_deref(), None)?;
+        let batch = usize::try_from(args.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS);
+        let mut loader = Loader::new(client, &args.project, batch)?;
+        let mut sink = |document| loader.push(document).map(|_| ());
+        let harvest = self.harvest(&mut sink)?;
+        let (mut tally, refusals) = loader.finish()?;
+        self.tell_refusals(&harvest, &refusals);
+        if harvest.summary.counts.pages > 0 {
+            match harvest.summary.incomplete {
+                None => tally.deleted = self.delete_missing(client, &harvest)?,
+                Some(Incomplete::Interrupted) => {}
+                Some(reason) => self.report.say(&format!("nothing was deleted: {reason}")),
+            }
+            project::finish_load(client, &args.project)?;
+        }
+        if !harvest.is_interrupted() {
+            self.close(&harvest)?;
+        }
+        self.tell_end(&harvest, &tally, started.elapsed());
+        Ok(harvest.outcome(tally.failed))
+    }
+
+    /// Crawls; documents go to `sink`.
+    fn harvest(&mut self, sink: Sink<'_>) -> Result<Harvest, Error> {
+        let args = self.args;
+        let options = ClientOptions {
+            timeout: args.timeout,
+            max_page_bytes: args.max_page_size * 1_000_000,
+            refuses: if args.allow_private {
+                |_| None
+            } else {
+                address::private_class
+            },
+            use_proxy: args.use_proxy,
+        };
+        let manners = Manners {
+            delay: args.delay,
+            retries: args.retries,
+        };
+        let mut fetcher = Fetcher::new(&options, manners, self.stop.clone());
+        let listing = match self
+            .starts
+            .sitemap
+            .as_ref()
+            .map(|place| start::read_sitemap(place, &mut fetcher))
+        {
+            None => start::Listing::default(),
+            Some(listing) => match listing? {
+                Ok(listing) => listing,
+                Err(Failure::Interrupted) => return Ok(Harvest::interrupted()),
+                Err(failure) => {
+                    let name = args.sitemap.as_deref().unwrap_or_default();
+                    return Err(nothing(name, &failure.into()));
+                }
+            },
+        };
+        for (address, reason) in &listing.problems {
+            self.report.tell("failed", address, None, reason);
+        }
+        let (plan, frontier) = self.plan(&listing.pages)?;
+        let read_options = ReadOptions {
+            prefix: args.prefix.as_deref(),
+            source_root: &self.starts.name,
+            max_file_size: options.max_page_bytes,
+            markup: None,
+        };
+        let mut delivery = Delivery::new(read_options, sink, &mut self.report);
+        let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
+        let (slugs, unread) = delivery.finish();
+        if !listing.problems.is_empty() {
+            summary.counts.failed += listing.problems.len() as u64;
+            summary.incomplete = summary.incomplete.or(Some(Incomplete::Links));
+        }
+        let failed = summary.failed.iter().filter_map(|url| Url::parse(url).ok());
+        let kept_paths = failed.map(|url| url.path().to_owned()).chain(unread.iter().cloned());
+        Ok(Harvest {
+            kept_paths: kept_paths.collect(),
+            unread: unread.len() as u64,
+            slugs,
+            summary,
+        })
+    }
+
+    /// The rules of the crawl, and its first addresses.
+    fn plan(&self, listed: &[Listed]) -> Result<(Plan, Frontier), Error> {
+        let args = self.args;
+        let starts = self.starts;
+        let given: Vec<&str> = starts.list.iter().map(String::as_str).collect();
+        let all = given.iter().copied().chain(listed.iter().map(|page| page.url.as_str()));
+        let valid: Vec<Url> = all.filter_map(|text| scope::parse(text).ok()).collect();
+        let roots = starts.roots(&valid);
+        let scope = Scope::new(&roots, args.scope, &args.include, &args.exclude, args.keep_query)?;
+        let mut frontier = Frontier::new(args.max_depth);
+        let mut add = |url: Url, changed: Option<&String>| {
+            frontier.add(Visit {
+                url,
+                depth: 0,
+                from: None,
+                changed: changed.cloned(),
+            });
+        };
+        for url in &starts.urls {
+            add(
+                scope
+                    .parse(url.as_str())
+                    .map_err(|reason| bad_address(url.as_str(), &reason))?,
+                None,
+            );
+        }
+        for text in given {
+            match scope.parse(text) {
+                Ok(url) if scope.contains(&url) => add(url, None),
+                Ok(url) => self.report.tell("skipped", url.as_str(), None, &"outside of the crawl"),
+                Err(BadAddress::Credentials) => {
+                    self.report.tell("skipped", "(hidden)", None, &BadAddress::Credentials);
+                }
+                Err(reason) => self.report.tell("skipped", text, None, &reason),
+            }
+        }
+        for page in listed {
+            if let Ok(url) = scope.parse(&page.url)
+                && scope.contains(&url)
+            {
+                add(url, page.changed.as_ref());
+            }
+        }
+        if frontier.waiting() == 0 {
+            return Err(Error::Crawl(
+                "no address to visit is within the crawl\n\
+                 HINT:  --scope origin takes the whole site; see also --include and --exclude."
+                    .to_owned(),
+            ));
+        }
+        let plan = Plan {
+            follow: args.follow || (args.sitemap.is_none() && args.url_list.is_none()),
+            max_pages: args.max_pages,
+            scope,
+        };
+        Ok((plan, frontier))
+    }
+
+    /// A page that failed keeps its document.
+    fn delete_missing(&self, client: &mut Client, harvest: &Harvest) -> Result<u64, Error> {
+        let (project, source_root) = (&self.args.project, &self.starts.name);
+        let mut keep: Vec<String> = harvest.slugs.keys().cloned().collect();
+        if !harvest.kept_paths.is_empty() {
+            keep.extend(project::slugs_of_sources(
+                client,
+                project,
+                source_root,
+                &harvest.kept_paths,
+            )?);
+        }
+        project::delete_missing(client, project, source_root, &keep)
+    }
+
+    /// Ends the crawl for good: the next one is a new one.
+    fn close(&self, harvest: &Harvest) -> Result<(), Error> {
+        self.cache.finish()?;
+        let summary = &harvest.summary;
+        if summary.incomplete.is_none() {
+            self.cache.prune(&summary.failed)?;
+        }
+        match &summary.first_problem {
+            Some((url, problem)) if summary.counts.pages == 0 => Err(nothing(url.as_str(), problem)),
+            _ => Ok(()),
+        }
+    }
+
+    fn tell_refusals(&self, harvest: &Harvest, refusals: &[Refusal]) {
+        for refusal in refusals {
+            let address = harvest
+                .slugs
+                .get(&refusal.slug)
+                .map_or(refusal.slug.as_str(), Url::as_str);
+            self.report.tell("failed", address, None, &refusal.reason);
+        }
+    }
+
+    fn tell_end(&self, harvest: &Harvest, tally: &Tally, elapsed: Duration) {
+        let counts = &harvest.summary.counts;
+        let skipped = usize::try_from(counts.skipped + counts.failed + harvest.unread).unwrap_or(usize::MAX);
+        let line = format!(
+            "{} pages, {} responses fetched, {} from the cache; {}",
+            counts.pages,
+            counts.fetched,
+            counts.cached,
+            crate::report::summary(tally, skipped, elapsed)
+        );
+        let event = json!({
+            "complete": harvest.summary.incomplete.is_none(),
+            "interrupted": harvest.is_interrupted(),
+            "crawl": counts,
+            "documents": tally,
+            "unread": harvest.unread,
+            "seconds": elapsed.as_secs_f64(),
+        });
+        self.report.done(&line, event);
+        if harvest.is_interrupted() {
+            self.say_interrupted();
+        }
+    }
+
+    fn say_interrupted(&self) {
+        self.report
+            .say("interrupted: what was fetched is kept; run the same command again within a day to go on");
+    }
+}
+
+impl Harvest {
+    fn interrupted() -> Self {
+        Self {
+            summary: Summary {
+                incomplete: Some(Incomplete::Interrupted),
+                ..Summary::default()
+            },
+            slugs: HashMap::new(),
+            kept_paths: Vec::new(),
+            unread: 0,
+        }
+    }
+}
+
+/// A crawl without a single page.
+fn nothing(address: &str, problem: &Problem) -> Error {
+    let hint = match problem {
+        Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
+        Problem::Skipped(_) => String::new(),
+        Problem::Failed(failure) => match failure.cause() {
+            Failure::Private(_) => "\nHINT:  --allow-private lets the crawl connect there.".to_owned(),
+            Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
+                "\nHINT:  Can this machine reach the site, and does it trust it? SSL_CERT_FILE names more certificates."
+                    .to_owned()
+            }
+            Failure::Timeout | Failure::Network(_) => {
+                "\nHINT:  Is the address right, and can this machine reach it?".to_owned()
+            }
+            Failure::TooLarge(_) => "\nHINT:  --max-page-size sets the limit.".to_owned(),
+            _ => String::new(),
+        },
+    };
+    Error::Crawl(format!("{address}: {problem}; nothing could be indexed{hint}"))
+}

@@ -1,0 +1,152 @@
+//! From the pages of a crawl to documents.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use url::Url;
+
+use super::crawler::{Counts, Output, Page, Problem};
+use super::frontier::Visit;
+use super::report::Report;
+use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
+use crate::error::Error;
+
+/// Takes documents one by one.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(Document) -> Result<(), Error>;
+
+/// Makes documents of pages and hands them on.
+pub(crate) struct Delivery<'a> {
+    options: ReadOptions<'a>,
+    sink: Sink<'a>,
+    report: &'a mut Report,
+    /// The page and the content of every slug.
+    slugs: HashMap<String, (Url, u64)>,
+    /// Paths of pages that could not be read: their documents stay.
+    unread: Vec<String>,
+}
+
+impl<'a> Delivery<'a> {
+    pub(crate) fn new(options: ReadOptions<'a>, sink: Sink<'a>, report: &'a mut Report) -> Self {
+        Self {
+            options,
+            sink,
+            report,
+            slugs: HashMap::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    /// What came through: the page of every slug, and the paths of pages that could not be read.
+    pub(crate) fn finish(self) -> (HashMap<String, Url>, Vec<String>) {
+        let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
+        (slugs.collect(), self.unread)
+    }
+
+    fn deliver(&mut self, url: &Url, reading: Reading) -> Result<(), Error> {
+        if let Some(warning) = reading.warning {
+            self.report.tell("warning", url.as_str(), None, &warning);
+        }
+        let mut document = reading.document;
+        document.source_path = Some(url.path().to_owned());
+        if document.source_urls.is_empty() {
+            document.source_urls.push(url.to_string());
+        }
+        let content = fingerprint(&document.body);
+        match self.slugs.get(&document.slug) {
+            // Two addresses of one page, such as a folder and its `index.html`.
+            Some((first, known)) if *known == content => {
+                self.report
+                    .tell("skipped", url.as_str(), None, &format!("the same page as {first}"));
+                Ok(())
+            }
+            Some((first, _)) => {
+                let reason = format!("same slug \"{}\" as {first}", document.slug);
+                self.fail(url, &reason);
+                Ok(())
+            }
+            None => {
+                self.slugs.insert(document.slug.clone(), (url.clone(), content));
+                (self.sink)(document)
+            }
+        }
+    }
+
+    fn fail(&mut self, url: &Url, reason: &dyn std::fmt::Display) {
+        self.report.tell("failed", url.as_str(), None, reason);
+        self.unread.push(url.path().to_owned());
+    }
+}
+
+impl Output for Delivery<'_> {
+    fn page(&mut self, page: Page) -> Result<(), Error> {
+        let kind = page.content_type.as_deref();
+        match document::from_response(page.url.as_str(), kind, page.body, &self.options) {
+            Ok(readings) => readings
+                .into_iter()
+                .try_for_each(|reading| self.deliver(&page.url, reading)),
+            Err(reason @ Unreadable::NoDocumentation(_)) => {
+                self.report.tell("skipped", page.url.as_str(), None, &reason);
+                Ok(())
+            }
+            Err(reason) => {
+                self.fail(&page.url, &reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn problem(&mut self, visit: &Visit, problem: &Problem) {
+        self.report.problem(visit, problem);
+    }
+
+    fn progress(&mut self, counts: &Counts) {
+        self.report.progress(counts);
+    }
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(path: &str, body: &[u8]) -> Page {
+        Page {
+            url: Url::parse("https://x.org/").unwrap().join(path).unwrap(),
+            content_type: Some("text/markdown".to_owned()),
+            body: body.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_page_becomes_a_document_once() {
+        let mut documents = Vec::new();
+        let mut sink = |document| {
+            documents.push(document);
+            Ok(())
+        };
+        let options = ReadOptions {
+            prefix: Some("kit"),
+            source_root: "https://x.org/",
+            max_file_size: 1000,
+            markup: None,
+        };
+        let mut report = Report::new(false);
+        let mut delivery = Delivery::new(options, &mut sink, &mut report);
+        delivery.page(page("guide/a.md", b"# A")).unwrap();
+        delivery.page(page("guide/a", b"# A")).unwrap();
+        delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
+        delivery.page(page("bad.md", b"\xff")).unwrap();
+        let (slugs, unread) = delivery.finish();
+        assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);
+        assert_eq!(unread, ["/guide/a/index.md", "/bad.md"]);
+        assert_eq!(documents.len(), 1);
+        assert_eq!(documents[0].source_urls, ["https://x.org/guide/a.md"]);
+        assert_eq!(documents[0].source_path.as_deref(), Some("/guide/a.md"));
+        assert_eq!(documents[0].source_root, "https://x.org/");
+    }
+}

@@ -1,0 +1,235 @@
+//! One request and its response.
+
+use std::io::{ErrorKind, Read};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ureq::http::header::{self, HeaderMap, HeaderName};
+use ureq::http::{StatusCode, Uri};
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Proxy, config::Config};
+use url::Url;
+
+use super::{page, robots, sitemap};
+
+/// How requests are made.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientOptions {
+    pub(crate) timeout: Duration,
+    pub(crate) max_page_bytes: u64,
+    /// What keeps an address from being connected to, if anything does.
+    pub(crate) refuses: fn(IpAddr) -> Option<&'static str>,
+    /// Take proxies from the environment. They look up names themselves.
+    pub(crate) use_proxy: bool,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Page,
+    Sitemap,
+    Robots,
+}
+
+/// What tells a server which version of a page is here already.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Validators {
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: Option<String>,
+    pub(crate) validators: Validators,
+    pub(crate) location: Option<String>,
+    pub(crate) robots: Vec<String>,
+    pub(crate) retry_after: Option<String>,
+    /// Empty unless the status is 200.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why there is no response, or none that is of use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Private(#[from] PrivateAddress),
+    #[error("larger than {0} bytes")]
+    TooLarge(u64),
+    #[error("no answer in time")]
+    Timeout,
+    #[error("{0}")]
+    Network(String),
+    /// Certificates, encodings, and what else will be no better next time.
+    #[error("{0}")]
+    Protocol(String),
+    #[error("{0}")]
+    Status(StatusCode),
+    #[error("the server asks to come back in {} s", .0.as_secs())]
+    Busy(Duration),
+    #[error("not asked for: {0} did not answer several times in a row")]
+    GivenUp(String),
+    #[error("robots.txt cannot be read: {0}")]
+    Robots(Box<Failure>),
+    #[error("{0} is no page")]
+    ContentType(String),
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A name that stands for an address that only some can reach.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{host} is {class} ({address})")]
+pub(crate) struct PrivateAddress {
+    host: String,
+    class: &'static str,
+    address: IpAddr,
+}
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    agent: Agent,
+    max_page_bytes: u64,
+}
+
+impl Client {
+    pub(crate) fn new(options: &ClientOptions) -> Self {
+        let config = Config::builder()
+            .http_status_as_error(false)
+            // Every hop of a redirect has to be checked.
+            .max_redirects(0)
+            .proxy(options.use_proxy.then(Proxy::try_from_env).flatten())
+            .user_agent(concat!("pg_docsearch/", env!("CARGO_PKG_VERSION")))
+            .accept("text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, */*;q=0.1")
+            .timeout_global(Some(options.timeout))
+            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
+            .build();
+        let resolver = CheckingResolver {
+            resolver: DefaultResolver::default(),
+            refuses: options.refuses,
+        };
+        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        Self {
+            agent,
+            max_page_bytes: options.max_page_bytes,
+        }
+    }
+
+    pub(crate) fn get(&self, url: &Url, kind: Kind, validators: &Validators) -> Result<Response, Failure> {
+        let mut request = self.agent.get(url.as_str());
+        if let Some(etag) = &validators.etag {
+            request = request.header(header::IF_NONE_MATCH, etag);
+        }
+        if let Some(date) = &validators.last_modified {
+            request = request.header(header::IF_MODIFIED_SINCE, date);
+        }
+        let mut answer = request.call()?;
+        let headers = answer.headers();
+        let mut response = Response {
+            status: answer.status(),
+            content_type: text(headers, &header::CONTENT_TYPE),
+            validators: Validators {
+                etag: text(headers, &header::ETAG),
+                last_modified: text(headers, &header::LAST_MODIFIED),
+            },
+            location: text(headers, &header::LOCATION),
+            robots: texts(headers, &HeaderName::from_static("x-robots-tag")).collect(),
+            retry_after: text(headers, &header::RETRY_AFTER),
+            body: Vec::new(),
+        };
+        if response.status != StatusCode::OK {
+            return Ok(response);
+        }
+        if kind == Kind::Page && !page::is_page(response.content_type.as_deref(), url.path()) {
+            return Err(Failure::ContentType(response.content_type.unwrap_or_default()));
+        }
+        let limit = match kind {
+            Kind::Page => self.max_page_bytes,
+            Kind::Sitemap => sitemap::MAX_BYTES,
+            Kind::Robots => robots::MAX_BYTES as u64,
+        };
+        answer
+            .body_mut()
+            .as_reader()
+            .take(limit + 1)
+            .read_to_end(&mut response.body)
+            .map_err(|error| Failure::from(ureq::Error::from(error)))?;
+        // The beginning of a long `robots.txt` counts.
+        if response.body.len() as u64 > limit && kind != Kind::Robots {
+            return Err(Failure::TooLarge(limit));
+        }
+        Ok(response)
+    }
+}
+
+fn texts(headers: &HeaderMap, name: &HeaderName) -> impl Iterator<Item = String> {
+    let values = headers.get_all(name).iter();
+    values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    texts(headers, name).next()
+}
+
+impl Failure {
+    /// Whether all pages of a site fail in this way.
+    pub(crate) fn concerns_site(&self) -> bool {
+        matches!(self, Self::Private(_) | Self::GivenUp(_) | Self::Robots(_))
+    }
+
+    /// What is behind it, where `robots.txt` was only the first thing to be asked for.
+    pub(crate) fn cause(&self) -> &Self {
+        match self {
+            Self::Robots(cause) => cause,
+            own => own,
+        }
+    }
+}
+
+impl From<ureq::Error> for Failure {
+    fn from(error: ureq::Error) -> Self {
+        match error {
+            ureq::Error::Timeout(_) => Self::Timeout,
+            ureq::Error::Other(source) => match source.downcast::<PrivateAddress>() {
+                Ok(private) => Self::Private(*private),
+                Err(other) => Self::Protocol(other.to_string()),
+            },
+            ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => Self::Protocol(error.to_string()),
+            ureq::Error::Io(error) => Self::Network(error.to_string()),
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => Self::Network(error.to_string()),
+            other => Self::Protocol(other.to_string()),
+        }
+    }
+}
+
+/// Gives the addresses of a name that are not refused; connections go to these and to no others.
+#[derive(Debug)]
+struct CheckingResolver {
+    resolver: DefaultResolver,
+    refuses: fn(IpAddr) -> Option<&'static str>,
+}
+
+impl Resolver for CheckingResolver {
+    fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.resolver.resolve(uri, config, timeout)?;
+        let mut open = self.empty();
+        let mut refusal = None;
+        for &socket in &found {
+            match (self.refuses)(socket.ip()) {
+                Some(class) => refusal = Some((class, socket.ip())),
+                None => open.push(socket),
+            }
+        }
+        match refusal {
+            Some((class, address)) if open.is_empty() => Err(ureq::Error::Other(Box::new(PrivateAddress {
+                host: uri.host().unwrap_or_default().to_owned(),
+                class,
+                address,
+            }))),
+            _ => Ok(open),
+        }
+    }
+}

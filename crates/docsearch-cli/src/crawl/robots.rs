@@ -1,0 +1,262 @@
+//! `robots.txt` as RFC 9309 describes it, with the `Crawl-delay` that many sites add.
+
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+
+/// The name that `robots.txt` files and robots tags call this program by.
+pub(crate) const AGENT: &str = "pg_docsearch";
+/// Longer files are cut here, as the standard allows.
+pub(crate) const MAX_BYTES: usize = 500 * 1024;
+
+/// What a site allows this program to do.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Robots {
+    rules: Vec<Rule>,
+    pub(crate) delay: Option<Duration>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rule {
+    allow: bool,
+    pattern: Vec<u8>,
+}
+
+/// The lines that follow one or more user-agent lines.
+#[derive(Debug, Default)]
+struct Group {
+    robots: Robots,
+    named: bool,
+    for_everybody: bool,
+}
+
+impl Robots {
+    /// Reads a file; what is beyond its first [`MAX_BYTES`] and lines of other kinds do not count.
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut in_heading = false;
+        for line in text.trim_start_matches('\u{feff}').split(['\r', '\n']) {
+            let line = line.split('#').next().unwrap_or_default();
+            let Some((key, value)) = line.split_once(':') else {
+                continue;
+            };
+            let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+            if key == "user-agent" {
+                if !in_heading {
+                    groups.push(Group::default());
+                }
+                in_heading = true;
+                if let Some(group) = groups.last_mut() {
+                    group.for_everybody |= value == "*";
+                    group.named |= product(value).eq_ignore_ascii_case(AGENT);
+                }
+                continue;
+            }
+            let Some(group) = groups.last_mut() else {
+                continue;
+            };
+            match key.as_str() {
+                "allow" | "disallow" => {
+                    in_heading = false;
+                    // An empty rule matches nothing.
+                    if !value.is_empty() {
+                        group.robots.rules.push(Rule {
+                            allow: key == "allow",
+                            pattern: normal(value),
+                        });
+                    }
+                }
+                "crawl-delay" => {
+                    in_heading = false;
+                    let delay = value.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                    group.robots.delay = delay.max(group.robots.delay);
+                }
+                // Sitemaps belong to no group and end none.
+                _ => {}
+            }
+        }
+        let named = groups.iter().any(|group| group.named);
+        let mut robots = Self::default();
+        for group in groups {
+            if if named { group.named } else { group.for_everybody } {
+                robots.rules.extend(group.robots.rules);
+                robots.delay = robots.delay.max(group.robots.delay);
+            }
+        }
+        robots
+    }
+
+    /// Whether `path`, with its query string, may be fetched: the longest rule decides.
+    pub(crate) fn allows(&self, path: &str) -> bool {
+        let path = normal(path);
+        self.rules
+            .iter()
+            .filter(|rule| rule.matches(&path))
+            .max_by_key(|rule| (rule.pattern.len(), rule.allow))
+            .is_none_or(|rule| rule.allow)
+    }
+}
+
+impl Rule {
+    /// `*` stands for any characters, `$` at the end for the end of the path. The parts between are
+    /// looked for from the left, each where it comes first: linear in the path for every part.
+    fn matches(&self, path: &[u8]) -> bool {
+        let (pattern, anchored) = match self.pattern.strip_suffix(b"$") {
+            Some(pattern) => (pattern, true),
+            None => (self.pattern.as_slice(), false),
+        };
+        let mut parts = pattern.split(|&byte| byte == b'*');
+        let first = parts.next().unwrap_or_default();
+        let Some(mut rest) = path.strip_prefix(first) else {
+            return false;
+        };
+        let mut parts = parts.peekable();
+        if anchored && parts.peek().is_none() {
+            return rest.is_empty();
+        }
+        while let Some(part) = parts.next() {
+            if anchored && parts.peek().is_none() {
+                return rest.ends_with(part);
+            }
+            match find(rest, part) {
+                Some(at) => rest = &rest[at + part.len()..],
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    if part.is_empty() {
+        return Some(0);
+    }
+    text.windows(part.len()).position(|window| window == part)
+}
+
+/// `pg_docsearch/1.0 (bot)` names the product `pg_docsearch`.
+fn product(agent: &str) -> &str {
+    let is_name = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '-';
+    let end = agent.find(|c| !is_name(c)).unwrap_or(agent.len());
+    &agent[..end]
+}
+
+/// The bytes that a path stands for, so that `/%7Ejoe` and `/~joe` are one. Signs that mean something
+/// in a path, or in a pattern, stay encoded.
+fn normal(path: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let code = rest
+            .as_bytes()
+            .get(at..at + 3)
+            .and_then(|code| std::str::from_utf8(code).ok());
+        match code
+            .map(|code| percent_decode_str(code).collect::<Vec<u8>>())
+            .as_deref()
+        {
+            Some(&[byte]) if !matches!(byte, b'/' | b'?' | b'%' | b'*' | b'$' | b'#') => {
+                bytes.push(byte);
+                rest = &rest[at + 3..];
+            }
+            Some(&[byte]) => {
+                bytes.extend_from_slice(format!("%{byte:02X}").as_bytes());
+                rest = &rest[at + 3..];
+            }
+            _ => {
+                bytes.push(b'%');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(robots: &str, path: &str) -> bool {
+        Robots::parse(robots.as_bytes()).allows(path)
+    }
+
+    #[test]
+    fn the_longest_rule_decides_and_a_tie_allows() {
+        let robots = "User-agent: *\nDisallow: /docs\nAllow: /docs/guide\nDisallow: /docs/guide/old\n\
+                      Disallow: /both\nAllow: /both\n";
+        assert!(allows(robots, "/"));
+        assert!(!allows(robots, "/docs/x"));
+        assert!(allows(robots, "/docs/guide/x"));
+        assert!(!allows(robots, "/docs/guide/old.html"));
+        assert!(allows(robots, "/both"));
+    }
+
+    #[test]
+    fn the_group_of_this_program_goes_before_the_one_for_everybody() {
+        let robots = "User-agent: *\nDisallow: /\n\nuser-agent: Other\nUSER-AGENT: PG_docsearch/2.0 # it\n\
+                      Disallow: /private\n\nUser-agent: pg_docsearch\nDisallow: /more";
+        assert!(allows(robots, "/guide"));
+        assert!(!allows(robots, "/private/x"));
+        assert!(!allows(robots, "/more"));
+        assert!(!allows("User-agent: *\nDisallow: /", "/guide"));
+        assert!(allows("User-agent: pg_docsearch_other\nDisallow: /", "/guide"));
+        assert!(allows("Disallow: /", "/guide"));
+    }
+
+    #[test]
+    fn stars_and_ends() {
+        let robots = "User-agent: *\nDisallow: /*.pdf$\nDisallow: /a*b*c\nDisallow: /end$\nDisallow: /x*$";
+        for (path, allowed) in [
+            ("/f.pdf", false),
+            ("/f.pdf.html", true),
+            ("/f.pdf?x.pdf", false),
+            ("/a-b-c-d", false),
+            ("/a-c-b", true),
+            ("/end", false),
+            ("/end/", true),
+            ("/xyz", false),
+        ] {
+            assert_eq!(allows(robots, path), allowed, "{path}");
+        }
+        let stars = format!("User-agent: *\nDisallow: /{}b", "a*".repeat(2_000));
+        assert!(allows(&stars, &format!("/{}", "a".repeat(10_000))));
+    }
+
+    #[test]
+    fn paths_match_however_they_are_encoded() {
+        let robots = "User-agent: *\nDisallow: /%7Ejoe\nDisallow: /caf\u{e9}\nDisallow: /a%2fb\nDisallow: /100%";
+        assert!(!allows(robots, "/~joe/x"));
+        assert!(!allows(robots, "/caf%C3%A9"));
+        assert!(!allows(robots, "/a%2Fb"));
+        assert!(allows(robots, "/a/b"));
+        assert!(!allows(robots, "/100%\u{e9}"));
+    }
+
+    #[test]
+    fn an_empty_rule_forbids_nothing_and_sitemaps_end_no_group() {
+        assert!(allows("User-agent: *\nDisallow:\n", "/x"));
+        let robots = "User-agent: *\r\nSitemap: https://x/s.xml\r\nDisallow: /x\r\n";
+        assert!(!allows(robots, "/x"));
+    }
+
+    #[test]
+    fn the_delay_is_the_groups_own() {
+        let delay = |text: &str| Robots::parse(text.as_bytes()).delay;
+        assert_eq!(
+            delay("User-agent: *\nCrawl-delay: 1.5"),
+            Some(Duration::from_millis(1500))
+        );
+        assert_eq!(delay("User-agent: other\nCrawl-delay: 9"), None);
+        assert_eq!(delay("User-agent: *\nCrawl-delay: -1"), None);
+        assert_eq!(delay("User-agent: *\nCrawl-delay: inf"), None);
+    }
+
+    #[test]
+    fn what_is_beyond_the_limit_does_not_count() {
+        let long = format!("User-agent: *\n#{}\nDisallow: /", "x".repeat(MAX_BYTES));
+        assert!(allows(&long, "/x"));
+    }
+}

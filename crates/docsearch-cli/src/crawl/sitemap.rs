@@ -1,0 +1,193 @@
+//! Sitemaps (sitemaps.org) and plain lists of addresses.
+
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::Event;
+
+/// Bytes of a sitemap once it is unpacked, by the protocol.
+pub(crate) const MAX_BYTES: u64 = 50 * 1024 * 1024;
+
+/// What a sitemap lists.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Sitemap {
+    Pages(Vec<Listed>),
+    /// Addresses of other sitemaps.
+    Index(Vec<Listed>),
+}
+
+/// An address and, where told, when what is there was changed.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) url: String,
+    pub(crate) changed: Option<String>,
+}
+
+/// Why a sitemap cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unreadable {
+    #[error("not a gzip file: {0}")]
+    Gzip(std::io::Error),
+    #[error("larger than {MAX_BYTES} bytes")]
+    TooLarge,
+    #[error("not XML: {0}")]
+    Xml(#[from] quick_xml::Error),
+    #[error("no sitemap: neither <urlset> nor <sitemapindex>")]
+    NoSitemap,
+}
+
+/// Reads a sitemap, as XML or as one address per line, packed or not.
+pub(crate) fn read(bytes: &[u8]) -> Result<Sitemap, Unreadable> {
+    let unpacked;
+    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
+        unpacked = unpack(bytes)?;
+        unpacked.as_slice()
+    } else {
+        bytes
+    };
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with('<') {
+        return read_xml(text);
+    }
+    let pages = lines(text).map(|url| Listed {
+        url: url.to_owned(),
+        changed: None,
+    });
+    Ok(Sitemap::Pages(pages.collect()))
+}
+
+/// The addresses of a list: one per line; empty lines and lines that begin with `#` do not count.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    let mut unpacked = Vec::new();
+    MultiGzDecoder::new(bytes)
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut unpacked)
+        .map_err(Unreadable::Gzip)?;
+    if unpacked.len() as u64 > MAX_BYTES {
+        return Err(Unreadable::TooLarge);
+    }
+    Ok(unpacked)
+}
+
+fn read_xml(text: &str) -> Result<Sitemap, Unreadable> {
+    let mut reader = Reader::from_str(text);
+    let mut is_index = None;
+    let mut listed = Vec::new();
+    let mut current = Listed::default();
+    let mut content = String::new();
+    let mut depth = 0_u32;
+    loop {
+        match reader.read_event()? {
+            Event::Start(tag) => {
+                depth += 1;
+                content.clear();
+                match tag.local_name().as_ref() {
+                    "urlset" if is_index.is_none() => is_index = Some(false),
+                    "sitemapindex" if is_index.is_none() => is_index = Some(true),
+                    "url" | "sitemap" if depth == 2 => current = Listed::default(),
+                    _ => {}
+                }
+            }
+            Event::Text(text) => content.push_str(&text),
+            Event::CData(text) => content.push_str(&text),
+            Event::GeneralRef(reference) => match reference.resolve_char_ref() {
+                Ok(Some(character)) => content.push(character),
+                _ => content.push_str(resolve_predefined_entity(&reference).unwrap_or_default()),
+            },
+            Event::End(tag) => {
+                match (depth, tag.local_name().as_ref()) {
+                    // An image or a video of a page has a `loc` too, deeper down.
+                    (3, "loc") => current.url = content.trim().to_owned(),
+                    (3, "lastmod") => current.changed = Some(content.trim().to_owned()).filter(|date| !date.is_empty()),
+                    (2, "url" | "sitemap") if !current.url.is_empty() => listed.push(std::mem::take(&mut current)),
+                    _ => {}
+                }
+                depth -= 1;
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    match is_index {
+        Some(true) => Ok(Sitemap::Index(listed)),
+        Some(false) => Ok(Sitemap::Pages(listed)),
+        None => Err(Unreadable::NoSitemap),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn listed(url: &str, changed: Option<&str>) -> Listed {
+        Listed {
+            url: url.to_owned(),
+            changed: changed.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn pages_with_and_without_a_date() {
+        let text = "\u{feff}<?xml version='1.0'?>\n<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+            <s:url><s:loc> https://x.org/a?b=1&amp;c=2&#x26;d </s:loc><s:lastmod>2024-01-02</s:lastmod>\
+            <image:image><image:loc>https://x.org/i.png</image:loc></image:image></s:url>\
+            <s:url><s:loc><![CDATA[https://x.org/b]]></s:loc></s:url><s:url/></s:urlset>";
+        let expected = vec![
+            listed("https://x.org/a?b=1&c=2&d", Some("2024-01-02")),
+            listed("https://x.org/b", None),
+        ];
+        assert_eq!(read(text.as_bytes()).unwrap(), Sitemap::Pages(expected));
+    }
+
+    #[test]
+    fn an_index_packed() {
+        let text = b"<sitemapindex><sitemap><loc>https://x.org/1.xml</loc></sitemap></sitemapindex>";
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(text).unwrap();
+        let expected = Sitemap::Index(vec![listed("https://x.org/1.xml", None)]);
+        assert_eq!(read(&packed.finish().unwrap()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_plain_list() {
+        let expected = vec![listed("https://x.org/a", None), listed("https://x.org/b", None)];
+        assert_eq!(
+            read(b"https://x.org/a\r\n\n# old\n https://x.org/b\n").unwrap(),
+            Sitemap::Pages(expected)
+        );
+    }
+
+    #[test]
+    fn what_is_no_sitemap() {
+        assert!(matches!(
+            read(b"<html><body></body></html>"),
+            Err(Unreadable::NoSitemap)
+        ));
+        assert!(matches!(read(b"<urlset><url></loc>"), Err(Unreadable::Xml(_))));
+        assert!(matches!(read(b"\x1f\x8bnonsense"), Err(Unreadable::Gzip(_))));
+    }
+
+    #[test]
+    fn a_bomb_is_not_unpacked() {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        let zeros = vec![b' '; 1 << 20];
+        for _ in 0..51 {
+            packed.write_all(&zeros).unwrap();
+        }
+        assert!(matches!(read(&packed.finish().unwrap()), Err(Unreadable::TooLarge)));
+    }
+}

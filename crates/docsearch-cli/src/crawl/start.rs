@@ -1,0 +1,126 @@
+//! Where a crawl begins: addresses, a sitemap, a list.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use ureq::http::StatusCode;
+use url::Url;
+
+use super::fetch::Fetcher;
+use super::http::{Failure, Kind, Validators};
+use super::scope::{self, BadAddress};
+use super::sitemap::{self, Listed, Sitemap};
+use crate::error::Error;
+
+const MAX_SITEMAPS: usize = 1_000;
+
+/// A sitemap on the web or on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    Web(Url),
+    File(PathBuf),
+}
+
+impl Place {
+    /// What begins like a URL is one.
+    pub(crate) fn parse(text: &str) -> Result<Self, BadAddress> {
+        if text.contains("://") {
+            scope::parse(text).map(Self::Web)
+        } else {
+            Ok(Self::File(PathBuf::from(text)))
+        }
+    }
+}
+
+/// The addresses of a sitemap and of the sitemaps that it lists.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) pages: Vec<Listed>,
+    /// Sitemaps that could not be read, and why.
+    pub(crate) problems: Vec<(String, String)>,
+}
+
+/// Reads the sitemap at `place`. An error is what hinders the first one from being read.
+pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Result<Listing, Failure>, Error> {
+    let mut listing = Listing::default();
+    let (first, base) = match place {
+        Place::File(path) => (fs::read(path).map_err(Error::file(path))?, None),
+        Place::Web(url) => match fetch(url, fetcher) {
+            Ok(bytes) => (bytes, Some(url)),
+            Err(failure) => return Ok(Err(failure)),
+        },
+    };
+    let name = match place {
+        Place::File(path) => path.display().to_string(),
+        Place::Web(url) => url.to_string(),
+    };
+    let sitemap = sitemap::read(&first).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
+    let children = match sitemap {
+        Sitemap::Pages(pages) => {
+            listing.pages = pages;
+            return Ok(Ok(listing));
+        }
+        Sitemap::Index(children) => children,
+    };
+    if children.len() > MAX_SITEMAPS {
+        let reason = format!("only the first {MAX_SITEMAPS} sitemaps are read");
+        listing.problems.push((name, reason));
+    }
+    for child in children.iter().take(MAX_SITEMAPS) {
+        match read_child(&child.url, base, fetcher) {
+            Ok(pages) => listing.pages.extend(pages),
+            Err(Problem::Failure(Failure::Interrupted)) => return Ok(Err(Failure::Interrupted)),
+            Err(problem) => listing.problems.push((child.url.clone(), problem.to_string())),
+        }
+    }
+    Ok(Ok(listing))
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error(transparent)]
+    Address(#[from] BadAddress),
+    #[error("on another site than the sitemap that lists it")]
+    OtherSite,
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    #[error(transparent)]
+    Unreadable(#[from] sitemap::Unreadable),
+    #[error("a list of sitemaps within another")]
+    Nested,
+}
+
+/// The protocol has indexes on their own site only, and none within another.
+fn read_child(address: &str, parent: Option<&Url>, fetcher: &mut Fetcher) -> Result<Vec<Listed>, Problem> {
+    let url = scope::parse(address)?;
+    if parent.is_some_and(|parent| parent.origin() != url.origin()) {
+        return Err(Problem::OtherSite);
+    }
+    match sitemap::read(&fetch(&url, fetcher)?)? {
+        Sitemap::Pages(pages) => Ok(pages),
+        Sitemap::Index(_) => Err(Problem::Nested),
+    }
+}
+
+fn fetch(url: &Url, fetcher: &mut Fetcher) -> Result<Vec<u8>, Failure> {
+    // Its `robots.txt` may set the pace. A sitemap itself is there for programs.
+    fetcher.is_allowed(url)?;
+    let response = fetcher.get(url, Kind::Sitemap, &Validators::default())?;
+    match response.status {
+        StatusCode::OK => Ok(response.body),
+        status => Err(Failure::Status(status)),
+    }
+}
+
+/// The addresses in a file, or on standard input where that is `-`.
+pub(crate) fn read_list(path: &Path) -> Result<Vec<String>, Error> {
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_string(&mut text)
+    } else {
+        fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text))
+    };
+    read.map_err(Error::file(path))?;
+    Ok(sitemap::lines(&text).map(str::to_owned).collect())
+}

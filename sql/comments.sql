@@ -80,3 +80,17 @@ COMMENT ON FUNCTION docsearch.status() IS
     'one row on inference: state (not started, starting, running, not responding, failed, in process), process id and resident memory of the program in bytes, models that it has loaded, texts that wait, texts asked for, runs of a model (one text each), queries answered from the cache, median and 95th percentile of the last 1,000 queries in milliseconds, restarts since the supervisor began, and its last error (for members of pg_monitor). Starts nothing.';
 COMMENT ON FUNCTION docsearch.restart_inference() IS
     'ends the inference program, waits until the next one answers, and returns its process id. For administrators: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.index_progress(text) IS
+    'how far background indexing is, for one project or all: documents done, waiting and failed, changes of attached tables that are not read yet, documents per second, time left, last error.';
+COMMENT ON FUNCTION docsearch.wait_for_index(interval) IS
+    'waits until everything that was committed is indexed, and starts the worker if there is none; false after the timeout (NULL: none).';
+COMMENT ON FUNCTION docsearch.attach_table(regclass, text, text, text, text, text, text, text, text) IS
+    'indexes the rows of a table that the caller owns, now and whenever they change, in the background: columns of key, title, body, category, metadata (one jsonb column, or several with commas between) and publication; the project is created, named after the table, when none is given; slugs are slug_prefix (the table''s name and /) and the key; returns the project.';
+COMMENT ON FUNCTION docsearch.detach_table(regclass, text, boolean) IS
+    'ends what attach_table began, for one project or all; returns the number of documents removed, none with keep_documents.';
+COMMENT ON FUNCTION docsearch.attached_key(int, oid) IS
+    'key column of an attached table, for its triggers; NULL if it is not attached any more.';
+COMMENT ON FUNCTION docsearch.note_changes(int, text[]) IS
+    'notes keys of changed rows of an attached table, for its triggers; a NULL key: all.';
+COMMENT ON FUNCTION docsearch.attached_changed() IS
+    'trigger of attached tables: notes which rows changed.';

@@ -14,8 +14,8 @@ use crate::indexer::{OnFailure, Outcome, index, read_stored};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
 use crate::report::{Result, internal, invalid};
-use crate::statement;
 use crate::statistics::Delta;
+use crate::{settings, statement};
 
 #[pg_schema]
 mod docsearch {
@@ -59,7 +59,7 @@ mod docsearch {
             published_at: published_at.map(|time| time.to_iso_string()),
         };
         input.check()?;
-        let mut outcomes = index(&project, vec![input], OnFailure::Raise)?;
+        let mut outcomes = index(&project, vec![input], settings::INDEX_MODE.get(), OnFailure::Raise)?;
         let outcome = outcomes.pop().ok_or_else(|| internal("no outcome"))?;
         Ok(outcome.action.to_owned())
     }
@@ -101,7 +101,7 @@ mod docsearch {
                 Err((slug, problem)) => outcomes.push(Outcome::failed(slug, problem)),
             }
         }
-        outcomes.extend(index(&project, inputs, OnFailure::Return)?);
+        outcomes.extend(index(&project, inputs, settings::INDEX_MODE.get(), OnFailure::Return)?);
         let rows = outcomes
             .into_iter()
             .map(|outcome| (outcome.slug, outcome.action.to_owned(), outcome.chunks, outcome.detail));
@@ -178,7 +178,7 @@ mod docsearch {
 }
 
 /// Removes the documents with these slugs that the caller may remove, and returns their slugs.
-fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<String>> {
+pub(crate) fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<String>> {
     slugs.sort();
     let mut delta = Delta::default();
     let mut deleted = Vec::new();

@@ -16,9 +16,10 @@ use crate::document_input::{DocumentInput, digest};
 use crate::owner::AsOwner;
 use crate::project::{Project, Projects};
 use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
+use crate::settings::IndexMode;
 use crate::statistics::{ChunkFrequencies, Delta, Totals};
 use crate::tsvector::TsVectorBytes;
-use crate::{lexical, model, statement, subtransaction, vectors};
+use crate::{embedding_queue, lexical, model, statement, subtransaction, vectors, worker};
 
 /// Documents that are read, cut and submitted together; bounds the memory of a call.
 const BATCH: usize = 64;
@@ -75,10 +76,15 @@ impl Outcome {
 }
 
 /// Indexes documents that have been checked, and says what became of each.
-pub(crate) fn index(project: &Project, mut inputs: Vec<DocumentInput>, on_failure: OnFailure) -> Result<Vec<Outcome>> {
+pub(crate) fn index(
+    project: &Project,
+    mut inputs: Vec<DocumentInput>,
+    mode: IndexMode,
+    on_failure: OnFailure,
+) -> Result<Vec<Outcome>> {
     // Everybody takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
-    let indexer = Indexer::open(project)?;
+    let indexer = Indexer::open(project, mode)?;
     let mut outcomes = Vec::with_capacity(inputs.len());
     let mut delta = Delta::default();
     let mut inputs = inputs.into_iter().peekable();
@@ -88,6 +94,9 @@ pub(crate) fn index(project: &Project, mut inputs: Vec<DocumentInput>, on_failur
     }
     let _owner = AsOwner::enter()?;
     delta.write(project.id)?;
+    if mode == IndexMode::Deferred {
+        worker::wake()?;
+    }
     Ok(outcomes)
 }
 
@@ -172,6 +181,7 @@ impl Vectors {
 
 struct Indexer<'a> {
     project: &'a Project,
+    mode: IndexMode,
     model: Box<dyn Embedder>,
     tokenizer: Arc<Tokenizer>,
     vector_table: String,
@@ -182,20 +192,23 @@ struct Indexer<'a> {
 }
 
 impl<'a> Indexer<'a> {
-    fn open(project: &'a Project) -> Result<Self> {
+    fn open(project: &'a Project, mode: IndexMode) -> Result<Self> {
         let row = &project.model;
         let model = model::of_row(row)?;
         let digest = row.digest.clone();
         let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
-        let special_tokens = tokenizer.special_tokens();
+        let prefix = tokenizer
+            .count(&row.passage_prefix)
+            .map_err(|failure| inference(&failure))?;
         let limits = ChunkLimits {
-            max_tokens: model::describe(model.as_ref())?.info.passage_tokens + special_tokens,
-            special_tokens,
+            max_tokens: row.max_tokens.saturating_sub(prefix),
+            special_tokens: tokenizer.special_tokens(),
             ..ChunkLimits::default()
         };
         let _owner = AsOwner::enter()?;
         Ok(Self {
             project,
+            mode,
             vector_table: row.vector_table(),
             vector_schema: vectors::schema()?,
             digest,
@@ -310,7 +323,7 @@ impl<'a> Indexer<'a> {
         };
         let mut wanted = Vec::new();
         for (chunk_no, chunk) in (0i32..).zip(&chunks) {
-            if !stored.by_hash.contains_key(&chunk.input_hash) {
+            if self.mode == IndexMode::Immediate && !stored.by_hash.contains_key(&chunk.input_hash) {
                 wanted.push((chunk_no, passages.len()));
                 passages.push(self.passage(&input, chunk, body));
             }
@@ -423,6 +436,9 @@ impl<'a> Indexer<'a> {
         let _owner = AsOwner::enter()?;
         let moved = self.moved_vectors(id, document, &stored)?;
         let terms = self.write_chunks(id, document)?;
+        if self.mode == IndexMode::Deferred {
+            self.defer(id, document, &stored, &moved)?;
+        }
         for (chunk_no, vector) in moved.into_iter().chain(vectors) {
             self.store_vector(id, chunk_no, vector)?;
         }
@@ -646,6 +662,32 @@ impl<'a> Indexer<'a> {
             moved.extend(vector.map(|vector| (chunk_no, vector)));
         }
         Ok(moved)
+    }
+
+    /// Takes vectors away that are not of these chunks any more, and leaves the rest to the worker. Runs
+    /// as the owner.
+    fn defer(&self, id: i64, document: &Planned, stored: &Stored, moved: &[(i32, Vec<f32>)]) -> Result<()> {
+        let without: Vec<i32> = (0i32..)
+            .zip(&document.chunks)
+            .filter(|(chunk_no, planned)| {
+                let stays = stored.by_number.get(chunk_no) == Some(&planned.input_hash);
+                !stays && moved.iter().all(|(number, _)| number != chunk_no)
+            })
+            .map(|(chunk_no, _)| chunk_no)
+            .collect();
+        if without.is_empty() {
+            return Ok(());
+        }
+        let table = &self.vector_table;
+        statement::execute(
+            &format!("DELETE FROM {table} v WHERE v.project_id = $1 AND v.document_id = $2 AND v.chunk_no = ANY ($3)"),
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(without),
+            ],
+        )?;
+        embedding_queue::add(self.project.id, id)
     }
 
     /// Stores the vector of a chunk. Runs as the owner.

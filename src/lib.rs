@@ -5,12 +5,14 @@
 
 use pgrx::prelude::*;
 
+mod attached;
 mod candidates;
 mod catalog;
 mod config;
 mod delivery;
 mod document;
 mod document_input;
+mod embedding_queue;
 mod explain;
 mod group;
 mod identifier;
@@ -39,6 +41,7 @@ mod supervisor;
 mod tsvector;
 mod vectors;
 mod vocabulary;
+mod worker;
 
 pgrx::pg_module_magic!(name, version);
 
@@ -54,9 +57,14 @@ extension_sql_file!(
     requires = [query_embedding, passage_embeddings]
 );
 extension_sql_file!(
+    "../sql/attached.sql",
+    name = "attached",
+    requires = [attached_key, note_changes]
+);
+extension_sql_file!(
     "../sql/privileges.sql",
     name = "privileges",
-    requires = [restart_inference, rules_changed]
+    requires = [restart_inference, rules_changed, "attached"]
 );
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 

@@ -82,6 +82,9 @@ pub(crate) struct ModelRow {
     pub(crate) name: String,
     pub(crate) background: f32,
     pub(crate) digest: String,
+    /// Tokens of one text that it reads, special tokens included.
+    pub(crate) max_tokens: usize,
+    pub(crate) passage_prefix: String,
 }
 
 impl ModelRow {

@@ -14,27 +14,56 @@ use crate::{catalog, statement};
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
 pub(crate) struct AsOwner {
-    user: pg_sys::Oid,
-    context: i32,
+    _user: AsUser,
 }
 
 impl AsOwner {
     /// Becomes the owner.
     pub(crate) fn enter() -> Result<Self> {
-        let owner = owner()?;
+        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
+        Ok(Self {
+            _user: AsUser::enter(owner()?, flags),
+        })
+    }
+
+    /// The same where the session's user can do more than the owner: nothing is left to be done later,
+    /// when this is gone.
+    pub(crate) fn restricted() -> Result<Self> {
+        let flags =
+            pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS | pg_sys::SECURITY_RESTRICTED_OPERATION;
+        Ok(Self {
+            _user: AsUser::enter(owner()?, flags),
+        })
+    }
+}
+
+/// While this lives, statements run as somebody else.
+pub(crate) struct AsUser {
+    user: pg_sys::Oid,
+    context: i32,
+}
+
+impl AsUser {
+    fn enter(other: pg_sys::Oid, flags: u32) -> Self {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
         // SAFETY: both pointers are to locals; the pair is set back on drop, and by Postgres itself
         // when the (sub)transaction aborts.
         unsafe {
             pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-            let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
-            pg_sys::SetUserIdAndSecContext(owner, context | flags as i32);
+            pg_sys::SetUserIdAndSecContext(other, context | flags as i32);
         }
-        Ok(Self { user, context })
+        Self { user, context }
+    }
+
+    /// Becomes the owner of a table, to read it.
+    pub(crate) fn owner_of(table: pg_sys::Oid) -> Result<Self> {
+        let owner = catalog::owner_of(table).ok_or_else(|| crate::report::internal("the table is gone"))?;
+        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
+        Ok(Self::enter(owner, flags))
     }
 }
 
-impl Drop for AsOwner {
+impl Drop for AsUser {
     fn drop(&mut self) {
         // SAFETY: gives back what `enter` found.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };

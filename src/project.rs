@@ -165,12 +165,26 @@ pub(crate) fn by_name(name: &str) -> Result<Project> {
     }
 }
 
+/// Whether there is a project of this name.
+pub(crate) fn exists(name: &str) -> Result<bool> {
+    Ok(!read("WHERE p.name = $1", Some(name))?.is_empty())
+}
+
+/// The project of this number.
+pub(crate) fn by_id(id: i64) -> Result<Project> {
+    let found = read("WHERE p.id = $1::bigint", Some(&id.to_string()))?;
+    found
+        .into_iter()
+        .next()
+        .ok_or_else(|| internal(format_args!("there is no project {id}")))
+}
+
 fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
     statement::rows(
         &format!(
             "SELECT p.id, p.name, p.root_url, p.text_config,
                     p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document',
-                    m.id, m.name, m.background, m.digest
+                    m.id, m.name, m.background, m.digest, m.max_tokens, m.passage_prefix
              FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}"
         ),
         &[DatumWithOid::from(name)],
@@ -186,6 +200,8 @@ fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
                     name: row.required(7)?,
                     background: row.required(8)?,
                     digest: row.required(9)?,
+                    max_tokens: usize::try_from(row.required::<i32>(10)?).map_err(internal)?,
+                    passage_prefix: row.required(11)?,
                 },
             })
         },

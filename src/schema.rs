@@ -7,7 +7,7 @@ use crate::report::{Result, error_with_hint};
 use crate::{catalog, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 2] = [
+const VERSIONS: [Version; 3] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -15,6 +15,10 @@ const VERSIONS: [Version; 2] = [
     Version {
         sql: include_str!("../sql/schema/0002.sql"),
         then: rules::seed,
+    },
+    Version {
+        sql: include_str!("../sql/schema/0003.sql"),
+        then: || Ok(()),
     },
 ];
 
@@ -61,6 +65,11 @@ mod docsearch {
 /// Whether the tables exist.
 pub(crate) fn exists() -> bool {
     catalog::table(c"schema_version").is_some()
+}
+
+/// Whether the tables are those of this version of the extension.
+pub(crate) fn is_current() -> Result<bool> {
+    Ok(version()? >= VERSIONS.len())
 }
 
 fn version() -> Result<usize> {

@@ -26,7 +26,7 @@ use crate::project::{self, Project};
 use crate::report::{Result, internal, invalid};
 use crate::rules::{self, Rulebook};
 use crate::vectors::VectorTable;
-use crate::{model, suggest};
+use crate::{model, suggest, worker};
 
 /// Sections of a result's document that are shown beside it, at most.
 const SECTION_MATCHES: usize = 5;
@@ -210,6 +210,7 @@ impl Request<'_> {
 
     /// Ranks documents, and explains the best of them and `focus`, which is ranked in any case.
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
+        worker::resume()?;
         let rules = rules::current()?;
         let mut ran = Ran {
             groups: Group::all(&self.projects, &self.query, &rules, &self.config)?,

@@ -155,6 +155,15 @@ ints! {
 
 /// Threads that embed passages.
 pub(crate) static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+/// When documents get their vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub(crate) enum IndexMode {
+    #[name = c"immediate"]
+    Immediate,
+    #[name = c"deferred"]
+    Deferred,
+}
+
 /// Where models run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
 pub(crate) enum Inference {
@@ -164,6 +173,8 @@ pub(crate) enum Inference {
     InProcess,
 }
 
+/// When documents get their vectors.
+pub(crate) static INDEX_MODE: GucSetting<IndexMode> = GucSetting::<IndexMode>::new(IndexMode::Immediate);
 /// Where models run.
 pub(crate) static INFERENCE: GucSetting<Inference> = GucSetting::<Inference>::new(Inference::Service);
 /// Milliseconds.
@@ -272,6 +283,14 @@ pub(crate) fn define() {
         0,
         1024,
         GucContext::Sighup,
+        flags,
+    );
+    GucRegistry::define_enum_guc(
+        c"docsearch.index_mode",
+        c"When documents get their vectors: while they are indexed (immediate) or afterwards, in the background (deferred).",
+        c"Keyword search finds deferred documents at once. docsearch.wait_for_index() waits for their vectors.",
+        &INDEX_MODE,
+        GucContext::Userset,
         flags,
     );
     GucRegistry::define_enum_guc(

@@ -63,6 +63,15 @@ pub(crate) fn one<T>(
     Ok(rows(sql, args, convert)?.into_iter().next())
 }
 
+/// Runs a query that sees what others have committed meanwhile.
+pub(crate) fn latest<T>(
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    convert: impl FnMut(&Row) -> Result<T>,
+) -> Result<Vec<T>> {
+    Spi::connect(|_| run(sql, args, false, convert))
+}
+
 /// Runs a statement that changes something and converts each row it returns.
 pub(crate) fn change<T>(
     sql: &str,

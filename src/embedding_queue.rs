@@ -1,0 +1,429 @@
+//! Documents whose vectors are still to come: who they are, what the worker does for them, and how
+//! far it is.
+
+use std::time::{Duration, Instant};
+
+use docsearch_core::passage::{document_passage, passage};
+use docsearch_core::rank::{ChunkId, DocumentId};
+use pgrx::datum::{DatumWithOid, Interval};
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::model;
+use crate::owner::AsOwner;
+use crate::project::{self, Project};
+use crate::report::{Result, error_with_hint, in_one_line, inference, internal, invalid};
+use crate::{latch, schema, statement, subtransaction, vectors, worker};
+
+/// Documents of one step of the worker, and chunks: a step holds locks for as long as it writes so
+/// many vectors, and search waits behind so many passages at most.
+const STEP_DOCUMENTS: i64 = 64;
+const STEP_CHUNKS: i64 = 64;
+/// After so many failures a document counts as failed; it is tried again all the same.
+const ATTEMPTS: i32 = 5;
+/// Between two looks of somebody who waits.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// How far background indexing is, project by project.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn index_progress(
+        project: default!(Option<&str>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(project, String),
+                name!(done, i64),
+                name!(waiting, i64),
+                name!(failed, i64),
+                name!(unread, i64),
+                name!(rate, Option<f64>),
+                name!(time_left, Option<Interval>),
+                name!(last_error, Option<String>),
+            ),
+        >,
+    > {
+        let projects = project::selected(project)?;
+        require_current_schema()?;
+        let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();
+        let _owner = AsOwner::enter()?;
+        let rows = statement::rows(
+            "SELECT p.name,
+                    (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) - q.waiting - q.failed,
+                    q.waiting, q.failed, t.changes, r.rate,
+                    make_interval(secs => (q.waiting / nullif(r.rate, 0))::float8), coalesce(q.error, t.error)
+             FROM docsearch.project p
+             CROSS JOIN LATERAL (
+                 SELECT count(*) FILTER (WHERE q.attempts < $2), count(*) FILTER (WHERE q.attempts >= $2),
+                        (array_agg(q.error ORDER BY q.next_attempt DESC) FILTER (WHERE q.error IS NOT NULL))[1]
+                 FROM docsearch.embedding_queue q WHERE q.project_id = p.id
+             ) q(waiting, failed, error)
+             CROSS JOIN LATERAL (
+                 SELECT count(c.id), (array_agg(a.error) FILTER (WHERE a.error IS NOT NULL))[1]
+                 FROM docsearch.attached_table a LEFT JOIN docsearch.table_change c ON c.attached_id = a.id
+                 WHERE a.project_id = p.id
+             ) t(changes, error)
+             LEFT JOIN LATERAL (
+                 SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
+                 FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since
+             ) r(rate) ON true
+             WHERE p.id = ANY ($1) ORDER BY p.name",
+            &[DatumWithOid::from(ids), DatumWithOid::from(ATTEMPTS)],
+            |row| {
+                Ok((
+                    row.required(1)?,
+                    row.required(2)?,
+                    row.required(3)?,
+                    row.required(4)?,
+                    row.required(5)?,
+                    row.optional(6)?,
+                    row.optional(7)?,
+                    row.optional(8)?,
+                ))
+            },
+        )?;
+        if is_waited_for()? {
+            worker::rouse()?;
+        }
+        Ok(TableIterator::new(rows))
+    }
+
+    /// Waits until everything that was committed has its vectors. False if that took too long.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn wait_for_index(timeout: default!(Option<Interval>, "'5 minutes'")) -> Result<bool> {
+        let timeout = timeout.map_or(Ok(Duration::MAX), |timeout| {
+            let seconds = timeout.as_micros() as f64 / 1e6;
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|_| invalid("timeout must not be negative", "Give an interval such as '1 minute'."))
+        })?;
+        require_current_schema()?;
+        require_fresh_snapshots()?;
+        if worker::has_noted() {
+            return Err(error_with_hint(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "documents of this transaction cannot be waited for",
+                "COMMIT first: nobody else sees them before.",
+            ));
+        }
+        let begun = Instant::now();
+        let mut woken = None::<Instant>;
+        while is_waited_for()? {
+            pgrx::check_for_interrupts!();
+            if begun.elapsed() >= timeout {
+                return Ok(false);
+            }
+            // Somebody may have ended the worker, or the server may have been restarted.
+            if woken.is_none_or(|woken| woken.elapsed() > Duration::from_secs(1)) {
+                worker::rouse()?;
+                woken = Some(Instant::now());
+            }
+            latch::wait(None, LOOK.min(timeout.saturating_sub(begun.elapsed())));
+        }
+        let failed = failed()?;
+        if failed > 0 {
+            error_with_hint(
+                PgSqlErrorCode::ERRCODE_WARNING,
+                format!("{failed} documents could not be embedded"),
+                "SELECT * FROM docsearch.index_progress() shows why; they are tried again from time to time.",
+            )
+            .report(PgLogLevel::WARNING);
+        }
+        Ok(true)
+    }
+}
+
+/// The tables of this file belong to version 3 of the schema.
+pub(crate) fn require_current_schema() -> Result<()> {
+    if schema::is_current()? {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "the tables of pg_docsearch are of an older version",
+        "Bring them up to date: SELECT docsearch.migrate().",
+    ))
+}
+
+fn require_fresh_snapshots() -> Result<()> {
+    // SAFETY: reads the isolation level of the transaction.
+    if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32 {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_ACTIVE_SQL_TRANSACTION,
+        "this transaction sees nothing that happens after its first statement",
+        "Wait in a transaction of level READ COMMITTED.",
+    ))
+}
+
+/// Notes that a document has chunks without a vector. Runs as the owner.
+pub(crate) fn add(project: i64, document: i64) -> Result<()> {
+    statement::execute(
+        "INSERT INTO docsearch.embedding_queue (project_id, document_id) VALUES ($1, $2)
+         ON CONFLICT (project_id, document_id) DO UPDATE
+         SET queued_at = now(), attempts = 0, next_attempt = now(), error = NULL",
+        &[DatumWithOid::from(project), DatumWithOid::from(document)],
+    )
+}
+
+/// Whether something waits that the worker has not given up. The look is new each time.
+fn is_waited_for() -> Result<bool> {
+    let _owner = AsOwner::enter()?;
+    let waits = statement::latest(
+        "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
+             OR EXISTS (SELECT FROM docsearch.attached_table a
+                        WHERE a.next_attempt <= clock_timestamp()
+                          AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)))",
+        &[DatumWithOid::from(ATTEMPTS)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(waits.first() == Some(&true))
+}
+
+fn failed() -> Result<i64> {
+    let _owner = AsOwner::enter()?;
+    let failed = statement::latest(
+        "SELECT count(*) FROM docsearch.embedding_queue q WHERE q.attempts >= $1",
+        &[DatumWithOid::from(ATTEMPTS)],
+        |row| row.required::<i64>(1),
+    )?;
+    Ok(failed.first().copied().unwrap_or(0))
+}
+
+/// What is to be done next.
+pub(crate) enum Due {
+    Now(Box<Work>),
+    /// After this time.
+    Later(Duration),
+    Never,
+}
+
+/// Chunks to embed, of documents of one project.
+pub(crate) struct Work {
+    project: Project,
+    documents: Vec<i64>,
+    chunks: Vec<Chunk>,
+}
+
+struct Chunk {
+    id: ChunkId,
+    input_hash: String,
+    passage: String,
+}
+
+/// The documents that have waited longest. Runs as the owner.
+pub(crate) fn next() -> Result<Due> {
+    let due = statement::rows(
+        "SELECT q.project_id, greatest(extract(epoch FROM q.next_attempt - now())::float8, 0)
+         FROM docsearch.embedding_queue q ORDER BY q.next_attempt, q.project_id, q.document_id LIMIT 1",
+        &[],
+        |row| Ok((row.required::<i64>(1)?, row.required::<f64>(2)?)),
+    )?;
+    let Some(&(project, wait)) = due.first() else {
+        return Ok(Due::Never);
+    };
+    if wait > 0.0 {
+        return Ok(Due::Later(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)));
+    }
+    let project = project::by_id(project)?;
+    let documents = statement::rows(
+        "SELECT q.document_id FROM docsearch.embedding_queue q
+         WHERE q.project_id = $1 AND q.next_attempt <= now()
+         ORDER BY q.next_attempt, q.document_id LIMIT $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(STEP_DOCUMENTS)],
+        |row| row.required::<i64>(1),
+    )?;
+    let table = project.model.vector_table();
+    let chunks = statement::rows(
+        &format!(
+            "SELECT c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
+                    CASE WHEN $3 THEN d.body ELSE c.body END
+             FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
+             WHERE c.project_id = $1 AND c.document_id = ANY ($2)
+               AND NOT EXISTS (SELECT FROM {table} v WHERE v.project_id = c.project_id
+                               AND v.document_id = c.document_id AND v.chunk_no = c.chunk_no)
+             ORDER BY array_position($2, c.document_id), c.chunk_no LIMIT $4"
+        ),
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(documents.clone()),
+            DatumWithOid::from(project.one_vector),
+            DatumWithOid::from(STEP_CHUNKS),
+        ],
+        |row| {
+            let document = DocumentId {
+                project: project.id,
+                document: row.required(1)?,
+            };
+            let (title, body) = (row.required::<String>(4)?, row.required::<String>(6)?);
+            Ok(Chunk {
+                id: ChunkId {
+                    document,
+                    chunk: row.required(2)?,
+                },
+                input_hash: row.required(3)?,
+                passage: if project.one_vector {
+                    document_passage(&title, &body)
+                } else {
+                    passage(&title, &row.required::<Vec<String>>(5)?, &body)
+                },
+            })
+        },
+    )?;
+    Ok(Due::Now(Box::new(Work {
+        project,
+        documents,
+        chunks,
+    })))
+}
+
+/// What became of the chunks of a step.
+pub(crate) struct Embedded {
+    project: Project,
+    documents: Vec<i64>,
+    vectors: Vec<(ChunkId, String, Vec<f32>)>,
+    /// Documents with the reason.
+    failed: Vec<(i64, String)>,
+    begun: Instant,
+}
+
+impl Work {
+    /// Embeds the chunks. Needs no transaction, and holds no lock meanwhile.
+    pub(crate) fn embed(self) -> Embedded {
+        let Self {
+            project,
+            documents,
+            chunks,
+        } = self;
+        let mut embedded = Embedded {
+            documents,
+            vectors: Vec::with_capacity(chunks.len()),
+            failed: Vec::new(),
+            begun: Instant::now(),
+            project,
+        };
+        let passages = chunks.iter().map(|chunk| chunk.passage.clone()).collect();
+        let batch = model::of_row(&embedded.project.model)
+            .and_then(|model| model.embed_passages(passages).map_err(|failure| inference(&failure)));
+        let outcome = batch.and_then(|mut batch| {
+            while let Some((place, vector)) = model::next_vector(batch.as_mut())? {
+                let chunk = chunks.get(place).ok_or_else(|| internal("no such passage"))?;
+                match vector {
+                    Ok(vector) => embedded.vectors.push((chunk.id, chunk.input_hash.clone(), vector)),
+                    Err(problem) => embedded
+                        .failed
+                        .push((chunk.id.document.document, in_one_line(&problem))),
+                }
+            }
+            Ok(())
+        });
+        if let Err(problem) = outcome {
+            let reason = in_one_line(&problem);
+            let mut concerned: Vec<i64> = chunks.iter().map(|chunk| chunk.id.document.document).collect();
+            concerned.dedup();
+            let of_all = concerned.into_iter().map(|document| (document, reason.clone()));
+            embedded.failed = of_all.collect();
+        }
+        embedded
+    }
+}
+
+impl Embedded {
+    /// Stores the vectors of chunks that are still as they were. Documents that somebody is just
+    /// writing are left for later. Runs as the owner.
+    pub(crate) fn store(&self) -> Result<()> {
+        let project = self.project.id;
+        // Whoever writes a document locks it first: what is locked here stays as it is.
+        let locked = statement::change(
+            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)
+             ORDER BY d.slug FOR NO KEY UPDATE SKIP LOCKED",
+            &[DatumWithOid::from(project), DatumWithOid::from(self.documents.clone())],
+            |row| row.required::<i64>(1),
+        )?;
+        let mut failed: Vec<(i64, String)> = Vec::new();
+        for &document in &locked {
+            match self.failed.iter().find(|(id, _)| *id == document) {
+                Some(failure) => failed.push(failure.clone()),
+                None => {
+                    if let Err(problem) = subtransaction::run(|| self.store_document(document)) {
+                        failed.push((document, in_one_line(&problem)));
+                    }
+                }
+            }
+        }
+        let table = self.project.model.vector_table();
+        let done = statement::change(
+            &format!(
+                "DELETE FROM docsearch.embedding_queue q
+                 WHERE q.project_id = $1 AND q.document_id = ANY ($2)
+                   AND NOT EXISTS (SELECT FROM docsearch.chunk c
+                       WHERE c.project_id = q.project_id AND c.document_id = q.document_id
+                         AND NOT EXISTS (SELECT FROM {table} v WHERE v.project_id = c.project_id
+                             AND v.document_id = c.document_id AND v.chunk_no = c.chunk_no))
+                 RETURNING q.document_id"
+            ),
+            &[DatumWithOid::from(project), DatumWithOid::from(locked)],
+            |row| row.required::<i64>(1),
+        )?;
+        for (document, reason) in failed {
+            statement::execute(
+                "UPDATE docsearch.embedding_queue q
+                 SET attempts = q.attempts + 1, error = $3,
+                     next_attempt = clock_timestamp() + least(interval '10 minutes', interval '1 second' * 2 ^ least(q.attempts, 20))
+                 WHERE q.project_id = $1 AND q.document_id = $2",
+                &[
+                    DatumWithOid::from(project),
+                    DatumWithOid::from(document),
+                    DatumWithOid::from(reason),
+                ],
+            )?;
+        }
+        // A pause of a minute ends a run.
+        statement::execute(
+            "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents)
+             VALUES ($1, clock_timestamp() - $3 * interval '1 second', clock_timestamp(), $2)
+             ON CONFLICT (project_id) DO UPDATE
+             SET documents = CASE WHEN embedding_rate.until > excluded.since - interval '1 minute'
+                                  THEN embedding_rate.documents ELSE 0 END + excluded.documents,
+                 since = CASE WHEN embedding_rate.until > excluded.since - interval '1 minute'
+                              THEN embedding_rate.since ELSE excluded.since END,
+                 until = excluded.until",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(i64::try_from(done.len()).map_err(internal)?),
+                DatumWithOid::from(self.begun.elapsed().as_secs_f64()),
+            ],
+        )
+    }
+
+    fn store_document(&self, document: i64) -> Result<()> {
+        let (table, schema) = (self.project.model.vector_table(), vectors::schema()?);
+        let own = self.vectors.iter().filter(|(id, ..)| id.document.document == document);
+        for (id, input_hash, vector) in own {
+            statement::execute(
+                &format!(
+                    "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
+                     SELECT c.project_id, c.document_id, c.chunk_no, $5::real[]::{schema}.halfvec
+                     FROM docsearch.chunk c
+                     WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3 AND c.input_hash = $4
+                     ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE SET embedding = excluded.embedding"
+                ),
+                &[
+                    DatumWithOid::from(self.project.id),
+                    DatumWithOid::from(document),
+                    DatumWithOid::from(id.chunk),
+                    DatumWithOid::from(input_hash.as_str()),
+                    DatumWithOid::from(vector.clone()),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+}

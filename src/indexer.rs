@@ -195,6 +195,10 @@ impl<'a> Indexer<'a> {
     fn open(project: &'a Project, mode: IndexMode) -> Result<Self> {
         let row = &project.model;
         let model = model::of_row(row)?;
+        if mode == IndexMode::Immediate {
+            // A model that does not answer is one error, and not one for each document.
+            model::describe(model.as_ref())?;
+        }
         let digest = row.digest.clone();
         let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
         let prefix = tokenizer

@@ -1,0 +1,234 @@
+"""What is left to the background worker is done once, whatever ends in the middle.
+
+Workers, backends and the whole server are killed here, so these tests have a server of their own.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from conftest import CREATE_EXTENSION, Database, Site, own_server, page, wait_until
+from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
+from test_concurrency import assert_consistent
+
+WORKER = """SELECT pid FROM pg_stat_activity
+            WHERE backend_type = 'docsearch indexer' AND datname = current_database()"""
+WAITING = "SELECT count(*) FROM docsearch.embedding_queue"
+PAGES = 300
+
+
+def many(prefix: str, mark: str = "first", count: int = PAGES) -> list[dict]:
+    return [page(f"{prefix}/{number:03}", f"Page {number}, {mark}.\n\n## Part\n\nIts {mark} part, number {number}.")
+            for number in range(count)]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with own_server("deferred") as own:
+        own.database.execute("SELECT docsearch.create_project('kit')")
+        own.database.execute("ALTER DATABASE docs SET docsearch.index_mode = 'deferred'")
+        own.database.index("kit", page("warm", "The program is started and the model is loaded."))
+        own.database.execute("SELECT docsearch.wait_for_index()")
+        yield own
+
+
+@pytest.fixture
+def database(site: Site) -> Iterator[Database]:
+    yield site.database
+    reachable(site.database)
+    assert site.database.execute("SELECT docsearch.wait_for_index('2 minutes')") == [(True,)]
+    assert_consistent(site.database)
+
+
+def reachable(database: Database) -> None:
+    def look() -> bool:
+        try:
+            return database.execute("SELECT 1") == [(1,)]
+        except psycopg.OperationalError:
+            return False
+    wait_until(look, 60)
+
+
+def crash(site: Site) -> None:
+    """Ends all processes of the server at once, and starts it again."""
+    assert site.instance.control("-m", "immediate", "-w", "stop")
+    site.instance.start("docs")
+
+
+def kill(database: Database, process: int) -> None:
+    """Kills a process of the server, which ends all others and starts again."""
+    with database.connect() as other:
+        os.kill(process, signal.SIGKILL)
+        with pytest.raises(psycopg.OperationalError):
+            wait_until(lambda: other.execute("SELECT pg_sleep(0.1)") is None)
+    reachable(database)
+
+
+def half_way(database: Database) -> int:
+    """Waits until some vectors are there and others are not; returns the worker."""
+    least = database.execute(WAITING)[0][0]
+    wait_until(lambda: 0 < database.execute(WAITING)[0][0] < max(least, 2))
+    return wait_until(lambda: database.execute(WORKER))[0][0]
+
+
+def test_documents_are_found_by_words_before_their_vectors_are_there(database):
+    with database.connect(autocommit=False) as connection:
+        connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("words", "curious"))])
+        connection.commit()
+        begun = time.monotonic()
+        found = connection.execute("SELECT count(*) FROM search_docs('curious', 'kit', max_results => 100)")
+        assert found.fetchall() == [(100,)]
+        assert time.monotonic() - begun < 1
+        assert connection.execute(WAITING).fetchone() > (0,)
+
+
+def test_a_worker_that_is_terminated_loses_nothing(database):
+    database.index("kit", *many("terminated"))
+    worker = half_way(database)
+    assert database.execute("SELECT pg_terminate_backend(%s)", worker) == [(True,)]
+    wait_until(lambda: (worker,) not in database.execute(WORKER))
+    assert database.execute(WAITING)[0][0] > 0
+
+
+def test_a_worker_that_is_killed_loses_nothing(database):
+    database.index("kit", *many("killed"))
+    kill(database, half_way(database))
+    # A search is enough for the work to go on.
+    assert database.execute("SELECT count(*) FROM search_docs('page', 'kit')") == [(5,)]
+    wait_until(lambda: database.execute(WORKER))
+
+
+def test_a_backend_that_is_killed_leaves_all_or_nothing(database):
+    with database.connect(autocommit=False) as connection:
+        connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("backend"))])
+        kill(database, connection.info.backend_pid)
+        connection.close()
+    assert database.execute("SELECT FROM docsearch.document WHERE slug LIKE 'backend/%%'") == []
+
+
+def test_a_server_that_is_killed_goes_on_where_it_was(site, database):
+    database.index("kit", *many("crash"))
+    half_way(database)
+    crash(site)
+    assert database.execute(WAITING)[0][0] > 0
+
+
+def test_eight_clients_and_the_worker_change_the_same_documents(database):
+    def write(client: int) -> None:
+        with database.connect() as connection:
+            for turn in range(4):
+                documents = many("shared", f"client {client} turn {turn}", 40)
+                mode = "immediate" if turn % 2 else "deferred"
+                connection.execute(f"SET docsearch.index_mode = '{mode}'")
+                connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(documents)])
+                connection.execute("SELECT docsearch.delete_doc('kit', %s)", [f"shared/{client:03}"])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+
+
+def test_what_a_savepoint_takes_back_is_not_forgotten_afterwards(database):
+    with database.connect(autocommit=False) as connection:
+        for slug in ("savepoint/gone", "savepoint/kept"):
+            connection.execute("SAVEPOINT before")
+            connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb([page(slug, "A page.")])])
+            if slug.endswith("gone"):
+                connection.execute("ROLLBACK TO before")
+                # A worker that was started for it comes and goes.
+                time.sleep(3)
+        connection.commit()
+    wait_until(lambda: database.execute(WAITING) == [(0,)])
+
+
+def test_a_database_is_dropped_while_its_worker_is_idle(site):
+    site.instance.query("CREATE DATABASE brief")
+    brief = Database(make_conninfo(site.database.conninfo, dbname="brief"))
+    brief.execute(CREATE_EXTENSION)
+    brief.execute("SELECT docsearch.create_project('kit')")
+    with brief.connect() as connection:
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+        connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb([page("a", "A page.")])])
+        connection.execute("SELECT docsearch.wait_for_index()")
+    site.instance.query("DROP DATABASE brief")
+
+
+def test_a_model_that_fails_is_tried_again_and_told(site, database):
+    site.configure(inference_program="/nonexistent")
+    wait_until(lambda: database.execute("SELECT state FROM docsearch.status()") == [("failed",)])
+    database.index("kit", page("failing", "A page that waits."))
+    told = "SELECT waiting, last_error FROM docsearch.index_progress('kit') WHERE last_error IS NOT NULL"
+    [(waiting, error)] = wait_until(lambda: database.execute(told))
+    assert waiting == 1 and "/nonexistent" in error
+    assert database.execute("SELECT slug FROM search_docs('waits', 'kit') WHERE rank = 1") == [("failing",)]
+    assert database.execute("SELECT docsearch.wait_for_index('100 ms')") == [(False,)]
+    site.configure(inference_program="")
+
+
+@pytest.fixture(scope="module")
+def owner(site: Site) -> Database:
+    site.database.execute("CREATE ROLE author LOGIN")
+    site.database.execute("GRANT CREATE ON SCHEMA public TO author")
+    site.database.execute("SELECT docsearch.grant_usage('author', write => true)")
+    site.database.execute("CREATE ROLE writer LOGIN")
+    owner = Database(make_conninfo(site.database.conninfo, user="author"))
+    owner.execute("CREATE TABLE note (id bigserial PRIMARY KEY, title text, body text)")
+    owner.execute("GRANT ALL ON note, note_id_seq TO writer")
+    owner.execute("INSERT INTO note (title, body) SELECT 'Note ' || n, 'About ' || n FROM generate_series(1, 1000) n")
+    assert owner.execute("SELECT docsearch.attach_table('note', project => 'kit')") == [("kit",)]
+    return owner
+
+
+class TestAttachedTable:
+    """Users' tables; whoever writes to them has no rights here."""
+
+    def test_an_ordinary_owner_attaches_and_a_writer_without_rights_changes(self, site, database, owner):
+        writer = Database(make_conninfo(site.database.conninfo, user="writer"))
+        writer.execute("INSERT INTO note (title, body) VALUES ('Fresh', 'Something unheard of')")
+        writer.execute("UPDATE note SET body = 'Nothing to see' WHERE id <= 10")
+        writer.execute("DELETE FROM note WHERE id > 990 AND id <= 1000")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute("SELECT docsearch.note_changes(1, '{1}')")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute("SELECT docsearch.detach_table('note')")
+        owner.execute("SELECT docsearch.wait_for_index()")
+        rows = owner.execute("SELECT count(*), count(*) FILTER (WHERE d.body = t.body) FROM docsearch.document d "
+                             "FULL JOIN note t ON d.slug = 'note/' || t.id WHERE d.slug LIKE 'note/%%' OR t.id IS NOT NULL")
+        assert rows == [(991, 991)]
+
+    def test_a_change_is_found_by_words_soon_after_its_commit(self, database, owner):
+        owner.execute("UPDATE note SET body = 'A zeppelin over the lake' WHERE id = 5")
+        begun = time.monotonic()
+        wait_until(lambda: owner.execute("SELECT slug FROM search_docs('zeppelin', 'kit') WHERE rank = 1")
+                   == [("note/5",)])
+        assert time.monotonic() - begun < 2
+
+    def test_nothing_is_lost_when_the_server_is_killed(self, site, database, owner):
+        owner.execute("UPDATE note SET body = body || ' again' WHERE id <= 600")
+        wait_until(lambda: database.execute("SELECT count(*) < 600 FROM docsearch.table_change")[0][0])
+        crash(site)
+        owner.execute("SELECT docsearch.wait_for_index()")
+        differing = owner.execute("SELECT t.id FROM note t LEFT JOIN docsearch.document d ON d.slug = 'note/' || t.id "
+                                  "WHERE d.body IS DISTINCT FROM t.body")
+        assert differing == []
+
+    def test_a_trigger_of_another_table_notes_nothing(self, database, owner):
+        owner.execute("CREATE TABLE other (id bigint)")
+        owner.execute("CREATE TRIGGER t AFTER INSERT ON other REFERENCING NEW TABLE AS docsearch_new "
+                      "FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('1')")
+        owner.execute("INSERT INTO other VALUES (1)")
+        assert database.execute("SELECT count(*) FROM docsearch.table_change") == [(0,)]
+
+    def test_a_column_that_is_gone_is_told_and_does_not_stop_others(self, database, owner):
+        owner.execute("ALTER TABLE note RENAME COLUMN body TO text")
+        owner.execute("INSERT INTO note (title, text) VALUES ('More', 'Text')")
+        told = "SELECT error FROM docsearch.attached_table WHERE error LIKE '%%body%%'"
+        wait_until(lambda: database.execute(told))
+        database.index("kit", page("beside", "Another page."))
+        assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+        owner.execute("ALTER TABLE note RENAME COLUMN text TO body")
+        database.execute("UPDATE docsearch.attached_table SET next_attempt = now()")

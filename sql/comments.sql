@@ -94,3 +94,7 @@ COMMENT ON FUNCTION docsearch.note_changes(int, text[]) IS
     'notes keys of changed rows of an attached table, for its triggers; a NULL key: all.';
 COMMENT ON FUNCTION docsearch.attached_changed() IS
     'trigger of attached tables: notes which rows changed.';
+COMMENT ON FUNCTION docsearch.add_model(text, text) IS
+    'makes a model known whose files lie in a directory below docsearch.model_directory (NULL: called like the model), after checking the files and embedding some texts; returns its number; for the owner of schema docsearch.';
+COMMENT ON FUNCTION docsearch.set_model(text, text) IS
+    'gives a project another model in the background: the old one serves until the new one has embedded everything, then it takes over in one transaction; the model it has: ends a switch under way.';

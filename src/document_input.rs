@@ -92,10 +92,10 @@ impl DocumentInput {
         invalid(format!("document \"{slug}\": {problem}"), hint)
     }
 
-    /// SHA-256, hexadecimal, of everything that decides how the document is stored.
-    pub(crate) fn content_hash(&self, model_digest: &str) -> String {
+    /// SHA-256, hexadecimal, of everything that decides how the document is cut and stored.
+    pub(crate) fn content_hash(&self, max_tokens: usize) -> String {
         // Keys of a JSON object are written in order, so equal documents give equal text.
-        digest(&[model_digest, &serde_json::json!(self).to_string()])
+        digest(&[&max_tokens.to_string(), &serde_json::json!(self).to_string()])
     }
 }
 

@@ -19,8 +19,9 @@ use crate::{latch, schema, statement, subtransaction, vectors, worker};
 /// many vectors, and search waits behind so many passages at most.
 const STEP_DOCUMENTS: i64 = 64;
 const STEP_CHUNKS: i64 = 64;
-/// After so many failures a document counts as failed; it is tried again all the same.
-const ATTEMPTS: i32 = 5;
+/// After so many failures a document counts as failed; it is tried again all the same. A switch of
+/// models is given up.
+pub(crate) const ATTEMPTS: i32 = 5;
 /// Between two looks of somebody who waits.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -45,6 +46,7 @@ mod docsearch {
                 name!(unread, i64),
                 name!(rate, Option<f64>),
                 name!(time_left, Option<Interval>),
+                name!(switching_to, Option<String>),
                 name!(last_error, Option<String>),
             ),
         >,
@@ -57,8 +59,10 @@ mod docsearch {
             "SELECT p.name,
                     (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) - q.waiting - q.failed,
                     q.waiting, q.failed, t.changes, r.rate,
-                    make_interval(secs => (q.waiting / nullif(r.rate, 0))::float8), coalesce(q.error, t.error)
+                    make_interval(secs => (q.waiting / nullif(r.rate, 0))::float8), m.name,
+                    coalesce(q.error, p.switch_error, t.error)
              FROM docsearch.project p
+             LEFT JOIN docsearch.model m ON m.id = p.next_model_id
              CROSS JOIN LATERAL (
                  SELECT count(*) FILTER (WHERE q.attempts < $2), count(*) FILTER (WHERE q.attempts >= $2),
                         (array_agg(q.error ORDER BY q.next_attempt DESC) FILTER (WHERE q.error IS NOT NULL))[1]
@@ -85,6 +89,7 @@ mod docsearch {
                     row.optional(6)?,
                     row.optional(7)?,
                     row.optional(8)?,
+                    row.optional(9)?,
                 ))
             },
         )?;
@@ -173,11 +178,22 @@ pub(crate) fn add(project: i64, document: i64) -> Result<()> {
     )
 }
 
+/// The same for several documents.
+pub(crate) fn add_all(project: i64, slugs: Vec<String>) -> Result<()> {
+    statement::execute(
+        "INSERT INTO docsearch.embedding_queue (project_id, document_id)
+         SELECT d.project_id, d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = ANY ($2)
+         ON CONFLICT (project_id, document_id) DO NOTHING",
+        &[DatumWithOid::from(project), DatumWithOid::from(slugs)],
+    )
+}
+
 /// Whether something waits that the worker has not given up. The look is new each time.
 fn is_waited_for() -> Result<bool> {
     let _owner = AsOwner::enter()?;
     let waits = statement::latest(
         "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
+             OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)
              OR EXISTS (SELECT FROM docsearch.attached_table a
                         WHERE a.next_attempt <= clock_timestamp()
                           AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)))",

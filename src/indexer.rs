@@ -19,7 +19,7 @@ use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::settings::IndexMode;
 use crate::statistics::{ChunkFrequencies, Delta, Totals};
 use crate::tsvector::TsVectorBytes;
-use crate::{embedding_queue, lexical, model, statement, subtransaction, vectors, worker};
+use crate::{embedding_queue, lexical, model, model_switch, statement, subtransaction, vectors, worker};
 
 /// Documents that are read, cut and submitted together; bounds the memory of a call.
 const BATCH: usize = 64;
@@ -94,7 +94,12 @@ pub(crate) fn index(
     }
     let _owner = AsOwner::enter()?;
     delta.write(project.id)?;
-    if mode == IndexMode::Deferred {
+    let overtaken = model_switch::was_overtaken(project)?;
+    if overtaken {
+        let slugs = outcomes.iter().filter_map(|outcome| outcome.slug.clone());
+        embedding_queue::add_all(project.id, slugs.collect())?;
+    }
+    if overtaken || mode == IndexMode::Deferred {
         worker::wake()?;
     }
     Ok(outcomes)
@@ -186,7 +191,6 @@ struct Indexer<'a> {
     tokenizer: Arc<Tokenizer>,
     vector_table: String,
     vector_schema: String,
-    digest: String,
     limits: ChunkLimits,
     totals: Totals,
 }
@@ -199,7 +203,6 @@ impl<'a> Indexer<'a> {
             // A model that does not answer is one error, and not one for each document.
             model::describe(model.as_ref())?;
         }
-        let digest = row.digest.clone();
         let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
         let prefix = tokenizer
             .count(&row.passage_prefix)
@@ -215,7 +218,6 @@ impl<'a> Indexer<'a> {
             mode,
             vector_table: row.vector_table(),
             vector_schema: vectors::schema()?,
-            digest,
             limits,
             totals: Totals::read(&Projects::new([project]))?
                 .remove(&project.id)
@@ -289,7 +291,7 @@ impl<'a> Indexer<'a> {
     /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
     fn plan(&self, input: DocumentInput, passages: &mut Vec<String>) -> Result<std::result::Result<Planned, Outcome>> {
         pgrx::check_for_interrupts!();
-        let content_hash = input.content_hash(&self.digest);
+        let content_hash = input.content_hash(self.limits.max_tokens);
         let known = statement::one(
             "SELECT d.id, d.content_hash, d.chunk_count FROM docsearch.document d
              WHERE d.project_id = $1 AND d.slug = $2",
@@ -360,7 +362,7 @@ impl<'a> Indexer<'a> {
             .into_iter()
             .map(|chunk| PlannedChunk {
                 plain: markdown::plain_text(&chunk.body),
-                input_hash: digest(&[&self.digest, &passage(&input.title, &chunk.heading_path, &chunk.body)]),
+                input_hash: digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
                 chunk,
             })
             .collect())
@@ -382,7 +384,7 @@ impl<'a> Indexer<'a> {
         };
         vec![PlannedChunk {
             plain: markdown::plain_text(&chunk.body),
-            input_hash: digest(&[&self.digest, &document_passage(&input.title, body)]),
+            input_hash: digest(&[&document_passage(&input.title, body)]),
             chunk,
         }]
     }

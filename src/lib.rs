@@ -22,6 +22,7 @@ mod invariants;
 mod latch;
 mod lexical;
 mod model;
+mod model_switch;
 mod names;
 mod owner;
 mod parser;

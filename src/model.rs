@@ -12,7 +12,8 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-use crate::report::{Result, inference, internal, undefined};
+use crate::owner::AsOwner;
+use crate::report::{Result, error_with_hint, inference, internal, invalid, undefined};
 use crate::settings::Inference;
 use crate::{schema, service, settings, statement};
 
@@ -36,7 +37,7 @@ pub(crate) mod docsearch {
         let Some(query) = query else {
             return Ok(None);
         };
-        let model = open(&model_name(model)?, None)?;
+        let model = open(&model_name(model)?)?;
         model
             .embed_query(query)
             .map(Some)
@@ -50,7 +51,7 @@ pub(crate) mod docsearch {
         passages: Option<Vec<Option<String>>>,
         model: default!(Option<&str>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
-        let model = open(&model_name(model)?, None)?;
+        let model = open(&model_name(model)?)?;
         let passages = passages.unwrap_or_default();
         let count = passages.len();
         let (places, texts): (Vec<usize>, Vec<String>) = passages
@@ -70,8 +71,27 @@ pub(crate) mod docsearch {
     #[pg_extern(stable, parallel_restricted)]
     #[search_path(pg_catalog, pg_temp)]
     fn embedding_dimension(model: default!(Option<&str>, "NULL")) -> Result<i32> {
-        let model = open(&model_name(model)?, None)?;
+        let model = open(&model_name(model)?)?;
         i32::try_from(describe(model.as_ref())?.info.dimension).map_err(internal)
+    }
+
+    /// Makes a model known whose files lie in a directory below docsearch.model_directory, after
+    /// checking the files and embedding some texts. Returns its number.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn add_model(name: Option<&str>, directory: default!(Option<&str>, "NULL")) -> Result<i32> {
+        let name = name.ok_or_else(|| {
+            invalid(
+                "name must not be null",
+                "Name the model; it is also its directory below docsearch.model_directory, unless that is given.",
+            )
+        })?;
+        let name = model_name(Some(name))?;
+        let directory = directory.map(|directory| model_name(Some(directory))).transpose()?;
+        schema::migrate()?;
+        schema::require_owner()?;
+        let _owner = AsOwner::enter()?;
+        register(&name, directory.as_deref())
     }
 }
 
@@ -80,6 +100,8 @@ pub(crate) mod docsearch {
 pub(crate) struct ModelRow {
     pub(crate) id: i32,
     pub(crate) name: String,
+    /// Below `docsearch.model_directory`.
+    pub(crate) directory: String,
     pub(crate) background: f32,
     pub(crate) digest: String,
     /// Tokens of one text that it reads, special tokens included.
@@ -112,9 +134,24 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     Ok(name)
 }
 
-/// The model of this name, wherever it runs. With a digest, only if its files are those.
-pub(crate) fn open(name: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
-    let directory = directory(name);
+/// The model of this name, wherever it runs.
+fn open(name: &str) -> Result<Box<dyn Embedder>> {
+    if !directory(name).is_dir() && schema::is_current()? {
+        let known = statement::one(
+            "SELECT m.directory FROM docsearch.model m WHERE m.name = $1 AND m.directory IS NOT NULL",
+            &[DatumWithOid::from(name)],
+            |row| row.required::<String>(1),
+        )?;
+        if let Some(known) = known {
+            return open_directory(name, &known, None);
+        }
+    }
+    open_directory(name, name, None)
+}
+
+/// The model in a directory. With a digest, only if its files are those.
+fn open_directory(name: &str, below: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
+    let directory = directory(below);
     if !directory.is_dir() {
         return Err(undefined(
             format!("model \"{name}\" does not exist"),
@@ -209,13 +246,24 @@ fn share_directory() -> PathBuf {
 /// The row of the model of this name; written, with its table of vectors, when it is new.
 ///
 /// Runs as the owner of the tables.
-pub(crate) fn register(name: &str) -> Result<i32> {
+pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     let known = statement::one(
-        "SELECT m.id FROM docsearch.model m WHERE m.name = $1",
+        "SELECT m.id, m.directory, m.digest FROM docsearch.model m WHERE m.name = $1",
         &[DatumWithOid::from(name)],
-        |row| row.required(1),
+        |row| Ok((row.required(1)?, row.optional::<String>(2)?, row.required::<String>(3)?)),
     )?;
-    if let Some(id) = known {
+    if let Some((id, known, digest)) = known {
+        if let Some(directory) = directory
+            && known.as_deref().unwrap_or(name) != directory
+        {
+            return Err(error_with_hint(
+                PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
+                format!("model \"{name}\" already exists, with other files"),
+                "Add the model under another name.",
+            ));
+        }
+        let below = known.as_deref().unwrap_or(name);
+        open_directory(name, below, Some(&digest)).and_then(|model| describe(model.as_ref()))?;
         return Ok(id);
     }
     // Two first projects at once: the second waits here and then finds the model.
@@ -231,12 +279,21 @@ pub(crate) fn register(name: &str) -> Result<i32> {
     if let Some(&id) = known.first() {
         return Ok(id);
     }
-    let model = open(name, None)?;
+    let model = open_directory(name, directory.unwrap_or(name), None)?;
     let Description { info, digest } = describe(model.as_ref())?;
+    if !self_test(name, model.as_ref(), info.dimension)? {
+        error_with_hint(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            format!("model \"{name}\" puts texts that say the same further apart than others"),
+            "Check that the graph, pooling and the tokenizer fit together.",
+        )
+        .report(PgLogLevel::WARNING);
+    }
+    let licence = docsearch_inference::licence(&self::directory(directory.unwrap_or(name)));
     let id = statement::change(
         "INSERT INTO docsearch.model
-             (name, dimension, max_tokens, pooling, query_prefix, passage_prefix, digest, background)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
+             (name, dimension, max_tokens, pooling, query_prefix, passage_prefix, digest, background, directory, licence)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
         &[
             DatumWithOid::from(name),
             DatumWithOid::from(i32::try_from(info.dimension).map_err(internal)?),
@@ -246,12 +303,43 @@ pub(crate) fn register(name: &str) -> Result<i32> {
             DatumWithOid::from(info.passage_prefix.as_str()),
             DatumWithOid::from(digest.as_str()),
             DatumWithOid::from(background(model.as_ref())?),
+            DatumWithOid::from(directory),
+            DatumWithOid::from(licence),
         ],
         |row| row.required::<i32>(1),
     )?;
     let id = *id.first().ok_or_else(|| internal("no model id"))?;
-    schema::create_vector_table(id, info.dimension)?;
     Ok(id)
+}
+
+/// Embeds texts to see that vectors are of one length and the same for the same text; whether they are
+/// nearer for texts that say the same.
+fn self_test(name: &str, model: &dyn Embedder, dimension: usize) -> Result<bool> {
+    const TEXTS: [&str; 4] = [
+        "How do I delete a file?",
+        "Remove files with the command rm.",
+        "How do I delete a file?",
+        "The orchestra tunes before the concert begins.",
+    ];
+    let texts = TEXTS.map(str::to_owned).to_vec();
+    let mut vectors = vec![Vec::new(); TEXTS.len()];
+    let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
+    while let Some((place, vector)) = next_vector(batch.as_mut())? {
+        vectors[place] = vector?;
+    }
+    let near = |a: usize, b: usize| docsearch_core::rank::cosine(&vectors[a], &vectors[b]);
+    let problem = if vectors.iter().any(|vector| vector.len() != dimension) {
+        "its vectors differ in length"
+    } else if vectors[0] != vectors[2] {
+        "the same text has two vectors"
+    } else {
+        return Ok(near(0, 1) > near(0, 3));
+    };
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+        format!("model \"{name}\" cannot be used: {problem}"),
+        "Check how the model was exported.",
+    ))
 }
 
 /// Mean cosine similarity of sentences that have nothing to do with each other, 0 to 0.9.
@@ -280,7 +368,28 @@ fn background(model: &dyn Embedder) -> Result<f32> {
     Ok(mean.clamp(0.0, 0.9))
 }
 
+/// The model of this number.
+pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
+    let row = statement::one(
+        "SELECT m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix
+         FROM docsearch.model m WHERE m.id = $1",
+        &[DatumWithOid::from(id)],
+        |row| {
+            Ok(ModelRow {
+                id: row.required(1)?,
+                name: row.required(2)?,
+                directory: row.required(3)?,
+                background: row.required(4)?,
+                digest: row.required(5)?,
+                max_tokens: usize::try_from(row.required::<i32>(6)?).map_err(internal)?,
+                passage_prefix: row.required(7)?,
+            })
+        },
+    )?;
+    row.ok_or_else(|| internal(format_args!("there is no model {id}")))
+}
+
 /// The model of a row, if its files are those that the row's vectors were made with.
 pub(crate) fn of_row(row: &ModelRow) -> Result<Box<dyn Embedder>> {
-    open(&row.name, Some(&row.digest))
+    open_directory(&row.name, &row.directory, Some(&row.digest))
 }

@@ -43,7 +43,9 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let model = model::model_name(model)?;
         let model = {
             let _owner = AsOwner::enter()?;
-            model::register(&model)?
+            let model = model::register(&model, None)?;
+            schema::create_vector_table(model)?;
+            model
         };
         let created = statement::change(
             "INSERT INTO docsearch.project (name, title, root_url, model_id, text_config, settings)
@@ -184,7 +186,8 @@ fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
         &format!(
             "SELECT p.id, p.name, p.root_url, p.text_config,
                     p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document',
-                    m.id, m.name, m.background, m.digest, m.max_tokens, m.passage_prefix
+                    m.id, m.name, m.background, m.digest, m.max_tokens, m.passage_prefix,
+                    coalesce(m.directory, m.name)
              FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}"
         ),
         &[DatumWithOid::from(name)],
@@ -202,6 +205,7 @@ fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
                     digest: row.required(9)?,
                     max_tokens: usize::try_from(row.required::<i32>(10)?).map_err(internal)?,
                     passage_prefix: row.required(11)?,
+                    directory: row.required(12)?,
                 },
             })
         },

@@ -111,7 +111,8 @@ pub(crate) fn migrate() -> Result<i32> {
     i32::try_from(newest.max(applied)).map_err(crate::report::internal)
 }
 
-fn require_owner() -> Result<()> {
+/// Refuses those who may not act as the owner of the schema.
+pub(crate) fn require_owner() -> Result<()> {
     let owner = statement::one(
         "SELECT pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_get_userbyid(n.nspowner)::text
          FROM pg_catalog.pg_namespace n WHERE n.nspname = 'docsearch'",
@@ -130,8 +131,18 @@ fn require_owner() -> Result<()> {
     }
 }
 
-/// The table of a model's vectors: of another dimension than the model's, none can be stored.
-pub(crate) fn create_vector_table(model: i32, dimension: usize) -> Result<()> {
+/// The table of a model's vectors, unless it is there: of another dimension than the model's, none can
+/// be stored. Runs as the owner.
+pub(crate) fn create_vector_table(model: i32) -> Result<()> {
+    let dimension = statement::change(
+        "SELECT m.dimension FROM docsearch.model m WHERE m.id = $1 AND to_regclass('docsearch.vector_' || m.id) IS NULL
+         FOR NO KEY UPDATE",
+        &[DatumWithOid::from(model)],
+        |row| row.required::<i32>(1),
+    )?;
+    let Some(&dimension) = dimension.first() else {
+        return Ok(());
+    };
     let vector = crate::vectors::schema()?;
     Spi::run(&format!(
         "CREATE TABLE docsearch.vector_{model} (

@@ -21,7 +21,7 @@ use crate::attached;
 use crate::embedding_queue::{self, Due};
 use crate::owner::AsOwner;
 use crate::report::{Result, error_with_hint};
-use crate::{catalog, latch, schema, statement, subtransaction};
+use crate::{catalog, latch, model_switch, schema, statement, subtransaction};
 
 const RUNNING: &str = "hashtextextended('docsearch.worker.running', 0)";
 const LEAVING: &str = "hashtextextended('docsearch.worker.leaving', 0)";
@@ -126,7 +126,8 @@ pub(crate) fn resume() -> Result<()> {
         statement::one(
             "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
                  OR EXISTS (SELECT FROM docsearch.table_change)
-                 OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.loading)",
+                 OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.loading)
+                 OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)",
             &[],
             |row| row.required::<bool>(1),
         )?
@@ -245,11 +246,35 @@ fn work() {
             Some(Due::Later(_) | Due::Never) => LOOK,
             None => return,
         };
+        match as_owner(model_switch::next) {
+            Some(Some(switch)) => {
+                let embedded = switch.embed();
+                if as_owner(|| embedded.store()).is_none() {
+                    return;
+                }
+                quiet_since = Instant::now();
+                continue;
+            }
+            Some(None) => {}
+            None => return,
+        }
+        if quiet_since.elapsed() >= IDLE {
+            match as_owner(model_switch::drop_unused) {
+                Some(true) => quiet_since = Instant::now(),
+                Some(false) => {}
+                None => return,
+            }
+        }
         if quiet_since.elapsed() >= IDLE && transaction(is_left_alone) == Some(true) {
             // Somebody may have left something between the last look and the lock.
-            match (transaction(attached::step), as_owner(embedding_queue::next)) {
-                (Some(false), Some(Due::Never)) => return,
-                (Some(false), Some(Due::Later(wait))) if wait > SOON => return,
+            let left = (
+                transaction(attached::step),
+                as_owner(embedding_queue::next),
+                as_owner(model_switch::is_pending),
+            );
+            match left {
+                (Some(false), Some(Due::Never), Some(false)) => return,
+                (Some(false), Some(Due::Later(wait)), Some(false)) if wait > SOON => return,
                 _ => {
                     transaction(|| statement::rows(&format!("SELECT pg_advisory_unlock({LEAVING})"), &[], |_| Ok(())));
                     quiet_since = Instant::now();

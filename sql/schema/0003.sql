@@ -79,3 +79,16 @@ COMMENT ON COLUMN docsearch.table_change.id IS 'order of the changes';
 COMMENT ON COLUMN docsearch.table_change.attached_id IS 'which attached table';
 COMMENT ON COLUMN docsearch.table_change.key IS 'key of the row; NULL: the table was truncated';
 COMMENT ON COLUMN docsearch.table_change.noted_at IS 'when it changed';
+
+ALTER TABLE docsearch.model ADD COLUMN directory text;
+COMMENT ON COLUMN docsearch.model.name IS 'how projects name it';
+COMMENT ON COLUMN docsearch.model.directory IS 'its directory below docsearch.model_directory; NULL: called like the model';
+
+ALTER TABLE docsearch.project ADD COLUMN next_model_id int REFERENCES docsearch.model;
+ALTER TABLE docsearch.project ADD COLUMN switch_attempts int NOT NULL DEFAULT 0;
+ALTER TABLE docsearch.project ADD COLUMN switch_next_attempt timestamptz NOT NULL DEFAULT now();
+ALTER TABLE docsearch.project ADD COLUMN switch_error text;
+COMMENT ON COLUMN docsearch.project.next_model_id IS 'model that is to replace model_id once it has embedded everything';
+COMMENT ON COLUMN docsearch.project.switch_attempts IS 'attempts of it that failed';
+COMMENT ON COLUMN docsearch.project.switch_next_attempt IS 'not before this time';
+COMMENT ON COLUMN docsearch.project.switch_error IS 'what keeps the next model from embedding';

@@ -13,7 +13,7 @@ SELECT slug, action, chunks FROM docsearch.index_docs('later', '[
   {"slug": "bridge", "title": "Bridge", "body": "# Bridge\n\nCars cross the strait."}
 ]');
 SELECT docsearch.wait_for_index();
-SELECT project, done, waiting, failed, unread, rate > 0 AS rate, time_left, last_error FROM docsearch.index_progress('later');
+SELECT project, done, waiting, failed, unread, rate > 0 AS rate, time_left, switching_to, last_error FROM docsearch.index_progress('later');
 SELECT slug, similarity > 0 AS embedded FROM search_docs('boats', 'later') ORDER BY rank LIMIT 1;
 -- What is the same keeps its vectors; what changed loses them until they are new.
 SELECT docsearch.index_doc('later', 'bridge', 'Bridge', E'# Bridge\n\nCars and trams cross the strait.');

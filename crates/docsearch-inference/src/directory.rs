@@ -340,3 +340,39 @@ fn file_error(path: &Path, source: std::io::Error) -> Error {
         _ => Error::FileUnreadable { path, source },
     }
 }
+
+/// The licence that a model's directory states: `license` in the front matter of `README.md`, or else
+/// the first line of a file called `LICENSE`.
+pub fn licence(directory: &Path) -> Option<String> {
+    let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
+    let card = read("README.md").unwrap_or_default();
+    let matter = card.strip_prefix("---").and_then(|rest| rest.split("\n---").next());
+    let stated = matter
+        .into_iter()
+        .flat_map(str::lines)
+        .find_map(|line| line.strip_prefix("license:").map(|licence| licence.trim().to_owned()));
+    let first_line = || {
+        let text = read("LICENSE").or_else(|| read("LICENSE.txt"))?;
+        text.lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .map(str::to_owned)
+    };
+    stated.filter(|licence| !licence.is_empty()).or_else(first_line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_licence_is_stated_on_the_card_or_in_a_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert_eq!(licence(directory.path()), None);
+        fs::write(directory.path().join("LICENSE"), "\n  MIT License\n\nCopyright").expect("written");
+        assert_eq!(licence(directory.path()).as_deref(), Some("MIT License"));
+        let card = "---\nlanguage: en\nlicense: apache-2.0\n---\n# Model\nlicense: none\n";
+        fs::write(directory.path().join("README.md"), card).expect("written");
+        assert_eq!(licence(directory.path()).as_deref(), Some("apache-2.0"));
+    }
+}

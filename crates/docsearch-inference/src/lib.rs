@@ -38,6 +38,7 @@ mod telemetry;
 mod tokenizer;
 
 pub use client::{Client, Host, Readiness, RemoteModel};
+pub use directory::licence;
 pub use embedder::{Description, Embedded, Embedder, Embeddings, ModelInfo, Progress};
 pub use encoder::Role;
 pub use error::{Error, ErrorClass, Failure, Result};

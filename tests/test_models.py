@@ -1,0 +1,162 @@
+"""Another model for a project, while everything goes on.
+
+Models are files of the server, so these tests have a server of their own.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import numpy
+import onnx
+import psycopg
+import pytest
+import toolchain
+from conftest import Database, Site, own_server, page, wait_until
+from psycopg.conninfo import make_conninfo
+from test_deferred import WORKER, kill
+
+DEFAULT = "all-MiniLM-L6-v2"
+SMALL, DIMENSION = "small", 64
+PAGES = [page(f"p/{number:03}", f"Page {number}.\n\n## Part\n\nThe ferry number {number} leaves at noon.")
+         for number in range(120)]
+SEARCH = "SELECT slug, similarity FROM search_docs(%s, 'kit', max_results => 3)"
+
+
+def write_small(source: Path, directory: Path) -> None:
+    """The shipped model with its vectors projected to fewer components."""
+    shutil.copytree(source, directory)
+    graph_file = directory / "onnx/model.onnx"
+    model = onnx.load(graph_file)
+    output = model.graph.output[0]
+    width = output.type.tensor_type.shape.dim[-1].dim_value
+    directions, _ = numpy.linalg.qr(numpy.random.default_rng(1).normal(size=(width, DIMENSION)))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(directions.astype("float32"), "projection"))
+    whole = output.name + "_whole"
+    for node in model.graph.node:
+        node.output[:] = [whole if name == output.name else name for name in node.output]
+        node.input[:] = [whole if name == output.name else name for name in node.input]
+    model.graph.node.append(onnx.helper.make_node("MatMul", [whole, "projection"], [output.name]))
+    output.type.tensor_type.shape.dim[-1].dim_value = DIMENSION
+    onnx.save(model, graph_file)
+    pooling_file = directory / "1_Pooling/config.json"
+    pooling = json.loads(pooling_file.read_text()) | {"word_embedding_dimension": DIMENSION}
+    pooling_file.write_text(json.dumps(pooling))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Iterator[Site]:
+    models = tmp_path_factory.mktemp("models")
+    shutil.copytree(toolchain.model(), models / DEFAULT)
+    write_small(models / DEFAULT, models / SMALL)
+    (models / "broken").mkdir()
+    for path in [*models.parents[:3], models, *models.rglob("*")]:
+        path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
+    with own_server("models", **{"docsearch.model_directory": models}) as own:
+        own.database.execute("SELECT docsearch.create_project('kit')")
+        own.database.index("kit", *PAGES)
+        yield own
+
+
+@pytest.fixture
+def database(site: Site) -> Database:
+    return site.database
+
+
+def model_of(database: Database) -> str:
+    return database.execute("SELECT m.name FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id "
+                            "WHERE p.name = 'kit'")[0][0]
+
+
+def vectors(database: Database) -> dict[str, int]:
+    """Vectors by model."""
+    try:
+        return vectors_now(database)
+    except psycopg.errors.UndefinedTable:
+        return {}
+
+
+def vectors_now(database: Database) -> dict[str, int]:
+    tables = database.execute("SELECT m.name, m.id FROM docsearch.model m "
+                              "WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL")
+    return {name: database.execute(f"SELECT count(*) FROM docsearch.vector_{number}")[0][0] for name, number in tables}
+
+
+def test_a_model_is_checked_and_recorded(database):
+    assert database.execute("SELECT docsearch.add_model('small') > 0") == [(True,)]
+    recorded = "SELECT dimension, length(digest), licence IS NOT NULL FROM docsearch.model WHERE name = 'small'"
+    assert database.execute(recorded) == [(DIMENSION, 64, True)]
+    assert database.execute("SELECT docsearch.embedding_dimension('small')") == [(DIMENSION,)]
+    database.execute("SELECT docsearch.add_model('alias', 'small')")
+    assert database.execute("SELECT docsearch.embedding_dimension('alias')") == [(DIMENSION,)]
+    for name, error in [("nowhere", psycopg.errors.UndefinedObject), ("../etc", psycopg.errors.UndefinedObject)]:
+        with pytest.raises(error):
+            database.execute("SELECT docsearch.add_model(%s)", name)
+    with pytest.raises(psycopg.Error) as refused:
+        database.execute("SELECT docsearch.add_model('broken')")
+    assert "broken" in str(refused.value)
+    assert database.execute("SELECT name FROM docsearch.model ORDER BY name") == [("alias",), (DEFAULT,), ("small",)]
+
+
+def test_searches_go_on_while_a_project_gets_another_model(site, database):
+    before = database.execute(SEARCH, "ferry at noon")
+    stop = Event()
+
+    def search() -> list[int]:
+        counts = []
+        with database.connect() as connection:
+            while not stop.is_set():
+                rows = connection.execute(SEARCH, ["ferry at noon"]).fetchall()
+                counts.append(sum(similarity is not None for _, similarity in rows))
+        return counts
+
+    def write() -> None:
+        with database.connect() as connection:
+            for number in range(20):
+                connection.execute("SELECT docsearch.index_doc('kit', %s, 'New', %s)",
+                                   [f"new/{number}", f"# New\n\nA page that came meanwhile, number {number}."])
+
+    with ThreadPoolExecutor() as pool:
+        searching, writing = pool.submit(search), pool.submit(write)
+        database.execute("SELECT docsearch.set_model('kit', 'small')")
+        assert database.execute("SELECT switching_to FROM docsearch.index_progress('kit')") in ([("small",)], [(None,)])
+        writing.result()
+        assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+        stop.set()
+        assert set(searching.result()) == {3}, "a search had no vectors"
+    assert model_of(database) == "small"
+    chunks = database.execute("SELECT count(*) FROM docsearch.chunk")[0][0]
+    wait_until(lambda: vectors(database) == {"small": chunks}, 30)
+    assert [slug for slug, _ in database.execute(SEARCH, "ferry at noon")] != []
+    assert len(before) == 3
+    # Nothing has to be embedded again for the new model.
+    assert {row[1] for row in database.index("kit", *PAGES)} == {"unchanged"}
+
+
+def test_a_switch_that_is_killed_goes_on(database):
+    with database.connect() as connection:
+        # Servers of tests may lose the last commits.
+        connection.execute("SET synchronous_commit = on")
+        connection.execute("SELECT docsearch.set_model('kit', %s)", [DEFAULT])
+    kill(database, wait_until(lambda: database.execute(WORKER))[0][0])
+    assert model_of(database) in (SMALL, DEFAULT)
+    assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+    assert model_of(database) == DEFAULT
+    chunks = database.execute("SELECT count(*) FROM docsearch.chunk")[0][0]
+    wait_until(lambda: vectors(database) == {DEFAULT: chunks}, 30)
+
+
+def test_a_switch_can_be_called_off_and_a_failure_is_told(site, database):
+    with pytest.raises(psycopg.errors.UndefinedObject):
+        database.execute("SELECT docsearch.set_model('kit', 'nowhere')")
+    database.execute("SELECT docsearch.set_model('kit', %s)", DEFAULT)
+    assert database.execute("SELECT next_model_id FROM docsearch.project WHERE name = 'kit'") == [(None,)]
+    database.execute("CREATE ROLE nobody_special LOGIN")
+    database.execute("SELECT docsearch.grant_usage('nobody_special')")
+    nobody = Database(make_conninfo(database.conninfo, user="nobody_special"))
+    for statement in ("SELECT docsearch.set_model('kit', 'small')", "SELECT docsearch.add_model('small')"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            nobody.execute(statement)

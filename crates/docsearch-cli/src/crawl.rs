@@ -8,7 +8,6 @@ mod fetch;
 mod frontier;
 mod http;
 mod page;
-mod report;
 mod robots;
 mod scope;
 mod sitemap;
@@ -18,9 +17,8 @@ mod tests;
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use postgres::Client;
@@ -33,17 +31,21 @@ use crate::document::{Document, ReadOptions};
 use crate::error::Error;
 use crate::index;
 use crate::interrupt::Interrupt;
+use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
+use crate::report::{Ending, Report};
 use cache::Cache;
 use crawler::{Crawler, Incomplete, Omission, Plan, Problem, Summary};
 use delivery::{Delivery, Sink};
 use fetch::{Fetcher, Manners};
 use frontier::{Frontier, Visit};
 use http::{ClientOptions, Failure};
-use report::Report;
 use scope::{BadAddress, Reach, Scope};
 use sitemap::Listed;
 use start::Place;
+
+/// Said to who interrupts a crawl.
+const GOING_ON: &str = "what was fetched is kept; run the same command again within a day to go on";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -231,7 +233,6 @@ fn bad_address(text: &str, reason: &BadAddress) -> Error {
 
 /// Runs the command.
 pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
-    let started = Instant::now();
     let starts = Starts::read(args)?;
     let cache_root = args.cache_dir.clone().map_or_else(cache::default_root, Ok)?;
     let stop = Interrupt::watch()?;
@@ -240,18 +241,22 @@ pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outco
         false => Some(connection.connect()?),
     };
     let cache = Cache::open(&cache_root, &starts.name, args.refresh)?;
-    let mut crawl = Crawl {
+    let crawl = Crawl {
         args,
         starts: &starts,
         cache: &cache,
         stop: &stop,
-        report: Report::new(args.json),
+        report: if args.dry_run {
+            Report::plain()
+        } else {
+            Report::new(args.json, Some(0))
+        },
     };
     if cache.is_resumed() {
-        crawl.report.say("going on with the crawl that was interrupted");
+        crawl.report.note("going on with the crawl that was interrupted");
     }
     match &mut client {
-        Some(client) => crawl.load(client, started),
+        Some(client) => crawl.load(client),
         None => crawl.print(),
     }
 }
@@ -290,33 +295,30 @@ impl Harvest {
 }
 
 impl Crawl<'_> {
-    fn print(&mut self) -> Result<Outcome, Error> {
-        let mut output = std::io::BufWriter::new(std::io::stdout().lock());
-        let mut broken = None;
-        let stop = self.stop.clone();
+    fn print(&self) -> Result<Outcome, Error> {
+        let mut printer = Printer::new();
+        let mut reader = Reader::Listens;
         let mut sink = |document: Document| {
-            let written = serde_json::to_writer(&mut output, &document)
-                .map_err(std::io::Error::from)
-                .and_then(|()| output.write_all(b"\n"));
-            if let Err(error) = written {
-                stop.raise();
-                broken = Some(error);
+            reader = printer.print(&document)?;
+            if reader == Reader::HasGone {
+                self.stop.raise();
             }
             Ok(())
         };
         let harvest = self.harvest(&mut sink)?;
-        if let Some(error) = broken.or_else(|| output.flush().err()) {
-            return index::end_of_output(error);
+        printer.finish()?;
+        if reader == Reader::HasGone {
+            return Ok(Outcome::Complete);
         }
         if harvest.is_interrupted() {
-            self.say_interrupted();
+            self.report.note(&format!("interrupted: {GOING_ON}"));
         } else {
             self.close(&harvest)?;
         }
         Ok(harvest.outcome(0))
     }
 
-    fn load(&mut self, client: &mut Client, started: Instant) -> Result<Outcome, Error> {
+    fn load(&self, client: &mut Client) -> Result<Outcome, Error> {
         let args = self.args;
         project::ensure(client, &args.project, args.title.as_deref(), None)?;
         let batch = usize::try_from(args.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS);
@@ -329,19 +331,20 @@ impl Crawl<'_> {
             match harvest.summary.incomplete {
                 None => tally.deleted = self.delete_missing(client, &harvest)?,
                 Some(Incomplete::Interrupted) => {}
-                Some(reason) => self.report.say(&format!("nothing was deleted: {reason}")),
+                Some(reason) => self.report.warning("", format!("nothing was deleted: {reason}")),
             }
             project::finish_load(client, &args.project)?;
         }
         if !harvest.is_interrupted() {
             self.close(&harvest)?;
         }
-        self.tell_end(&harvest, &tally, started.elapsed());
-        Ok(harvest.outcome(tally.failed))
+        let refused = tally.failed;
+        self.tell_end(&harvest, tally);
+        Ok(harvest.outcome(refused))
     }
 
     /// Crawls; documents go to `sink`.
-    fn harvest(&mut self, sink: Sink<'_>) -> Result<Harvest, Error> {
+    fn harvest(&self, sink: Sink<'_>) -> Result<Harvest, Error> {
         let args = self.args;
         let options = ClientOptions {
             timeout: args.timeout,
@@ -375,7 +378,7 @@ impl Crawl<'_> {
             },
         };
         for (address, reason) in &listing.problems {
-            self.report.tell("failed", address, None, reason);
+            self.report.failed(address, reason);
         }
         let (plan, frontier) = self.plan(&listing.pages)?;
         let read_options = ReadOptions {
@@ -384,7 +387,7 @@ impl Crawl<'_> {
             max_file_size: options.max_page_bytes,
             markup: None,
         };
-        let mut delivery = Delivery::new(read_options, sink, &mut self.report);
+        let mut delivery = Delivery::new(read_options, sink, &self.report);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
         let (slugs, unread) = delivery.finish();
         if !listing.problems.is_empty() {
@@ -430,11 +433,11 @@ impl Crawl<'_> {
         for text in given {
             match scope.parse(text) {
                 Ok(url) if scope.contains(&url) => add(url, None),
-                Ok(url) => self.report.tell("skipped", url.as_str(), None, &"outside of the crawl"),
+                Ok(url) => self.report.skipped(url.as_str(), "outside of the crawl"),
                 Err(BadAddress::Credentials) => {
-                    self.report.tell("skipped", "(hidden)", None, &BadAddress::Credentials);
+                    self.report.skipped("(hidden)", BadAddress::Credentials);
                 }
-                Err(reason) => self.report.tell("skipped", text, None, &reason),
+                Err(reason) => self.report.skipped(text, reason),
             }
         }
         for page in listed {
@@ -461,17 +464,8 @@ impl Crawl<'_> {
 
     /// A page that failed keeps its document.
     fn delete_missing(&self, client: &mut Client, harvest: &Harvest) -> Result<u64, Error> {
-        let (project, source_root) = (&self.args.project, &self.starts.name);
-        let mut keep: Vec<String> = harvest.slugs.keys().cloned().collect();
-        if !harvest.kept_paths.is_empty() {
-            keep.extend(project::slugs_of_sources(
-                client,
-                project,
-                source_root,
-                &harvest.kept_paths,
-            )?);
-        }
-        project::delete_missing(client, project, source_root, &keep)
+        let keep = harvest.slugs.keys().cloned().collect();
+        project::delete_missing(client, &self.args.project, &self.starts.name, keep, &harvest.kept_paths)
     }
 
     /// Ends the crawl for good: the next one is a new one.
@@ -493,37 +487,27 @@ impl Crawl<'_> {
                 .slugs
                 .get(&refusal.slug)
                 .map_or(refusal.slug.as_str(), Url::as_str);
-            self.report.tell("failed", address, None, &refusal.reason);
+            self.report.failed(address, &refusal.reason);
         }
     }
 
-    fn tell_end(&self, harvest: &Harvest, tally: &Tally, elapsed: Duration) {
+    fn tell_end(&self, harvest: &Harvest, mut tally: Tally) {
         let counts = &harvest.summary.counts;
-        let skipped = usize::try_from(counts.skipped + counts.failed + harvest.unread).unwrap_or(usize::MAX);
-        let line = format!(
-            "{} pages, {} responses fetched, {} from the cache; {}",
-            counts.pages,
-            counts.fetched,
-            counts.cached,
-            crate::report::summary(tally, skipped, elapsed)
+        tally.failed += counts.failed + harvest.unread;
+        let ending = Ending {
+            tally: &tally,
+            skipped: counts.skipped,
+            interrupted: harvest.is_interrupted().then_some(GOING_ON),
+        };
+        let before = format!(
+            "{} pages, {} responses fetched, {} from the cache; ",
+            counts.pages, counts.fetched, counts.cached
         );
-        let event = json!({
+        let fields = json!({
+            "visited": counts.visited, "pages": counts.pages, "fetched": counts.fetched, "cached": counts.cached,
             "complete": harvest.summary.incomplete.is_none(),
-            "interrupted": harvest.is_interrupted(),
-            "crawl": counts,
-            "documents": tally,
-            "unread": harvest.unread,
-            "seconds": elapsed.as_secs_f64(),
         });
-        self.report.done(&line, event);
-        if harvest.is_interrupted() {
-            self.say_interrupted();
-        }
-    }
-
-    fn say_interrupted(&self) {
-        self.report
-            .say("interrupted: what was fetched is kept; run the same command again within a day to go on");
+        self.report.done(&before, &ending, fields);
     }
 }
 

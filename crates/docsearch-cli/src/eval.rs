@@ -276,7 +276,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
     }
     // A page that cannot be read now may be one that was indexed before.
     if !args.keep && corpus.skipped == 0 {
-        tally.deleted = project::delete_missing(client, name, corpus.source_root, &keep)?;
+        tally.deleted = project::delete_missing(client, name, corpus.source_root, keep, &[])?;
     }
     project::finish_load(client, name)?;
     Ok(tally)

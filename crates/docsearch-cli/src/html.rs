@@ -9,6 +9,7 @@ pub(crate) mod site;
 mod surroundings;
 mod table;
 mod tree;
+mod vocabulary;
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use dom_query::NodeRef;
 use crate::document::Unreadable;
 use crate::draft::Draft;
 use crate::front_matter::FrontMatter;
+use vocabulary::Vocabulary;
 
 /// Reads the page `text` that lies at `path`.
 pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
@@ -25,8 +27,9 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
     if let Some(reason) = site::no_documentation_in(&page, path) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    let main = main_content::find(&page);
-    surroundings::remove(&main);
+    let vocabulary = Vocabulary::of(&page);
+    let main = main_content::find(&page, &vocabulary);
+    surroundings::remove(&main, &vocabulary);
     heading::free_from_lists(&main);
     heading::carry_anchors(&main);
     code_block::normalise(&main);

@@ -1,11 +1,11 @@
 //! `docsearch index`: documentation into a project.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use postgres::Client;
+use serde_json::json;
 
 use crate::Outcome;
 use crate::connection::ConnectionArgs;
@@ -15,9 +15,10 @@ use crate::folder;
 use crate::interrupt::Interrupt;
 use crate::json_lines::JsonLines;
 use crate::markup::Format;
+use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
-use crate::report::Report;
-use crate::supply::{Files, Input, Supply};
+use crate::report::{Ending, Report};
+use crate::supply::{FileOptions, Files, Input, Supply};
 use crate::survey::Survey;
 
 /// Larger files are skipped unless told otherwise, in millions of bytes.
@@ -176,12 +177,12 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
         return run.execute(lines, connection);
     }
     let plan = Plan::new(&args.paths, source_root)?;
-    let files = Files {
-        inputs: plan.inputs.iter(),
-        prefix: args.prefix.as_deref(),
+    let options = FileOptions {
+        prefix: args.prefix.clone(),
         max_file_size,
         markup: args.format.markup(),
     };
+    let files = Files::new(plan.inputs, options)?;
     let run = Run {
         args,
         folders: plan.folders,
@@ -195,12 +196,11 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
 pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Document>, usize), Error> {
     let mut plan = Plan::default();
     plan.add_folder(root, Some(source_root))?;
-    let mut files = Files {
-        inputs: plan.inputs.iter(),
-        prefix: None,
+    let options = FileOptions {
         max_file_size: DEFAULT_MAX_FILE_MEGABYTES * 1_000_000,
-        markup: None,
+        ..FileOptions::default()
     };
+    let mut files = Files::new(plan.inputs, options)?;
     let report = Report::plain();
     for problem in &plan.problems {
         report.skipped("", problem);
@@ -234,20 +234,15 @@ impl Run<'_> {
         let report = Report::plain();
         self.tell_problems(&report);
         let mut survey = Survey::default();
-        let mut output = std::io::BufWriter::new(std::io::stdout().lock());
-        while let Some(documents) = supply.next(&mut survey, &report)? {
+        let mut printer = Printer::new();
+        'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
             for document in &documents {
-                let written = serde_json::to_writer(&mut output, document)
-                    .map_err(std::io::Error::from)
-                    .and_then(|()| output.write_all(b"\n"));
-                if let Err(error) = written {
-                    return end_of_output(error);
+                if printer.print(document)? == Reader::HasGone {
+                    break 'supply;
                 }
             }
         }
-        if let Err(error) = output.flush() {
-            return end_of_output(error);
-        }
+        printer.finish()?;
         if let Some(text) = survey.left_out_text() {
             eprintln!("{text}");
         }
@@ -256,7 +251,8 @@ impl Run<'_> {
 
     fn load(&self, supply: &mut dyn Supply, client: &mut Client) -> Result<Outcome, Error> {
         let interrupt = Interrupt::watch()?;
-        let report = Report::new(self.args.json, supply.len());
+        let total = supply.len();
+        let report = Report::new(self.args.json, total);
         self.tell_problems(&report);
         let mut survey = Survey::default();
         let batch = usize::try_from(self.args.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS);
@@ -273,7 +269,11 @@ impl Run<'_> {
                 break;
             }
             sources += 1;
-            report.progress(sources, sent);
+            report.progress(
+                sources,
+                total,
+                || json!({"sources": sources, "total": total, "documents": sent}),
+            );
         }
         let is_interrupted = interrupt.is_raised();
         let (mut tally, refusals) = if is_interrupted {
@@ -291,8 +291,12 @@ impl Run<'_> {
             tally.deleted = self.delete_missing(client, &survey, &report)?;
             project::finish_load(client, &self.args.project)?;
         }
-        let skipped = survey.skipped() + self.problems.len();
-        report.done(&tally, skipped, survey.left_out(), is_interrupted);
+        let ending = Ending {
+            tally: &tally,
+            skipped: (survey.skipped() + self.problems.len()) as u64,
+            interrupted: is_interrupted.then_some("whole batches are in, nothing is half done; run it again to go on"),
+        };
+        report.done("", &ending, json!({"left_out": survey.left_out()}));
         if is_interrupted {
             return Ok(Outcome::Interrupted);
         }
@@ -331,14 +335,6 @@ impl Run<'_> {
     fn outcome(&self, survey: &Survey, tally: &Tally) -> Outcome {
         let clean = survey.skipped() == 0 && self.problems.is_empty() && tally.failed == 0;
         if clean { Outcome::Complete } else { Outcome::Partial }
-    }
-}
-
-/// A reader that has seen enough (`| head`) is no failure.
-pub(crate) fn end_of_output(error: std::io::Error) -> Result<Outcome, Error> {
-    match error.kind() {
-        std::io::ErrorKind::BrokenPipe => Ok(Outcome::Complete),
-        _ => Err(Error::file("standard output")(error)),
     }
 }
 

@@ -27,6 +27,7 @@ mod metrics;
 mod nonsense;
 mod notebook;
 mod openapi;
+mod printer;
 mod project;
 mod report;
 mod rst;

@@ -90,33 +90,28 @@ pub(crate) fn size(client: &mut Client, name: &str) -> Result<Option<usize>, Err
     Ok(Some(usize::try_from(documents).unwrap_or(0)))
 }
 
-/// Deletes the documents of `source_root` whose slugs are not in `keep`; returns how many.
+/// Deletes the documents of `source_root` whose slugs are not in `keep` and which do not come from
+/// one of `kept_sources`; returns how many.
 pub(crate) fn delete_missing(
     client: &mut Client,
     project: &str,
     source_root: &str,
-    keep: &[String],
+    mut keep: Vec<String>,
+    kept_sources: &[String],
 ) -> Result<u64, Error> {
+    if !kept_sources.is_empty() {
+        let rows = client.query(
+            "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id \
+             WHERE p.name = $1 AND d.source_root = $2 AND d.source_path = ANY ($3::text[])",
+            &[&project, &source_root, &kept_sources],
+        )?;
+        keep.extend(rows.iter().map(|row| row.get::<_, String>(0)));
+    }
     let rows = client.query(
         "SELECT docsearch.delete_missing($1, source_root => $2, keep => $3::text[])",
         &[&project, &source_root, &keep],
     )?;
     Ok(rows.len() as u64)
-}
-
-/// Slugs under which files of `source_root` are indexed.
-pub(crate) fn slugs_of_sources(
-    client: &mut Client,
-    project: &str,
-    source_root: &str,
-    source_paths: &[String],
-) -> Result<Vec<String>, Error> {
-    let rows = client.query(
-        "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id \
-         WHERE p.name = $1 AND d.source_root = $2 AND d.source_path = ANY ($3::text[])",
-        &[&project, &source_root, &source_paths],
-    )?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 /// Merges statistics and refreshes the planner's view after a load.

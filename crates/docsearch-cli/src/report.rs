@@ -1,6 +1,7 @@
 //! What a run tells: lines and a bar for people, JSON for programs.
 
 use std::cell::Cell;
+use std::fmt::Display;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -12,11 +13,20 @@ use crate::project::Tally;
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Ending<'a> {
+    pub(crate) tally: &'a Tally,
+    pub(crate) skipped: u64,
+    /// What a user who ended it has to know.
+    pub(crate) interrupted: Option<&'static str>,
+}
+
 /// Where the events of a run go.
+#[derive(Debug)]
 pub(crate) struct Report {
     /// One JSON object per line on standard output.
     is_machine: bool,
-    total: Option<u64>,
     bar: ProgressBar,
     started: Instant,
     last_progress: Cell<Option<Instant>>,
@@ -25,51 +35,60 @@ pub(crate) struct Report {
 impl Report {
     /// `total`: how many sources there are, where that is known.
     pub(crate) fn new(is_machine: bool, total: Option<u64>) -> Self {
-        let bar = match total {
-            _ if is_machine => ProgressBar::hidden(),
-            Some(total) => progress_bar(total),
-            None => endless_bar(),
-        };
+        Self::with_bar(
+            is_machine,
+            match total {
+                _ if is_machine => ProgressBar::hidden(),
+                Some(total) => progress_bar(total),
+                None => endless_bar(),
+            },
+        )
+    }
+
+    /// Nothing but lines on standard error.
+    pub(crate) fn plain() -> Self {
+        Self::with_bar(false, ProgressBar::hidden())
+    }
+
+    fn with_bar(is_machine: bool, bar: ProgressBar) -> Self {
         Self {
             is_machine,
-            total,
             bar,
             started: Instant::now(),
             last_progress: Cell::new(None),
         }
     }
 
-    /// Nothing but lines on standard error.
-    pub(crate) fn plain() -> Self {
-        Self {
-            is_machine: false,
-            total: None,
-            bar: ProgressBar::hidden(),
-            started: Instant::now(),
-            last_progress: Cell::new(None),
-        }
+    pub(crate) fn skipped(&self, source: &str, reason: impl Display) {
+        self.tell("skipped", source, None, &reason);
     }
 
-    pub(crate) fn skipped(&self, place: &str, reason: &str) {
-        self.tell("skipped", place, reason);
+    pub(crate) fn failed(&self, source: &str, reason: impl Display) {
+        self.tell("failed", source, None, &reason);
     }
 
-    pub(crate) fn failed(&self, place: &str, reason: &str) {
-        self.tell("failed", place, reason);
+    pub(crate) fn warning(&self, source: &str, reason: impl Display) {
+        self.tell("warning", source, None, &reason);
     }
 
-    pub(crate) fn warning(&self, place: &str, reason: &str) {
-        self.tell("warning", place, reason);
-    }
-
-    fn tell(&self, event: &str, place: &str, reason: &str) {
+    /// Tells what happened to a source, which may be empty for all of them, and whose link led
+    /// there.
+    pub(crate) fn tell(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
         if self.is_machine {
-            emit(&json!({"event": event, "source": place, "reason": reason}));
-        } else if place.is_empty() {
-            self.bar.suspend(|| eprintln!("{event}: {reason}"));
-        } else {
-            self.bar.suspend(|| eprintln!("{event}: {place}: {reason}"));
+            let mut fields = json!({"event": event, "source": source, "reason": reason.to_string()});
+            if let Some(from) = from {
+                fields["from"] = from.into();
+            }
+            emit(&fields);
+            return;
         }
+        let place = if source.is_empty() {
+            String::new()
+        } else {
+            format!("{source}: ")
+        };
+        let origin = from.map_or_else(String::new, |from| format!(" (linked from {from})"));
+        self.bar.suspend(|| eprintln!("{event}: {place}{reason}{origin}"));
     }
 
     /// Something to know that is no problem.
@@ -81,42 +100,65 @@ impl Report {
         }
     }
 
-    /// After every source: how many are done, and how many documents are in.
-    pub(crate) fn progress(&self, sources: u64, documents: u64) {
-        self.bar.set_position(sources);
-        let now = Instant::now();
+    /// After every source: how many are done, of how many where that is known. Programs get
+    /// `fields`.
+    pub(crate) fn progress(&self, done: u64, total: Option<u64>, fields: impl FnOnce() -> Value) {
+        self.bar.set_position(done);
+        if let Some(total) = total {
+            self.bar.set_length(total);
+        }
         let is_due = self
             .last_progress
             .get()
-            .is_none_or(|last| now.duration_since(last) >= PROGRESS_INTERVAL);
+            .is_none_or(|last| last.elapsed() >= PROGRESS_INTERVAL);
         if self.is_machine && is_due {
-            self.last_progress.set(Some(now));
-            let seconds = self.seconds();
-            emit(
-                &json!({"event": "progress", "sources": sources, "total": self.total, "documents": documents, "seconds": seconds}),
-            );
+            self.last_progress.set(Some(Instant::now()));
+            self.emit("progress", fields());
         }
     }
 
-    /// The end of the run.
-    pub(crate) fn done(&self, tally: &Tally, skipped: usize, left_out: usize, is_interrupted: bool) {
+    /// The end of a run: a line for people, `fields` beside the counts for programs.
+    pub(crate) fn done(&self, before: &str, ending: &Ending<'_>, fields: Value) {
         self.bar.finish_and_clear();
-        if self.is_machine {
-            let mut event = json!({
-                "event": "done", "added": tally.added, "changed": tally.changed, "unchanged": tally.unchanged,
-                "deleted": tally.deleted, "failed": tally.failed, "skipped": skipped, "left_out": left_out,
-                "seconds": self.seconds(),
-            });
-            if is_interrupted {
-                event["interrupted"] = Value::Bool(true);
+        if !self.is_machine {
+            println!("{before}{}", self.summary(ending));
+            if let Some(advice) = ending.interrupted {
+                eprintln!("interrupted: {advice}");
             }
-            emit(&event);
             return;
         }
-        println!("{}", summary(tally, skipped, self.started.elapsed()));
-        if is_interrupted {
-            eprintln!("interrupted: whole batches are in, nothing is half done; run it again to go on");
+        let mut event = json!(ending.tally);
+        event["skipped"] = ending.skipped.into();
+        if ending.interrupted.is_some() {
+            event["interrupted"] = Value::Bool(true);
         }
+        if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
+            event.extend(fields);
+        }
+        self.emit("done", event);
+    }
+
+    fn emit(&self, event: &str, mut fields: Value) {
+        fields["event"] = event.into();
+        fields["seconds"] = self.seconds().into();
+        emit(&fields);
+    }
+
+    fn summary(&self, ending: &Ending<'_>) -> String {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let Tally {
+            added,
+            changed,
+            unchanged,
+            deleted,
+            failed,
+        } = ending.tally;
+        format!(
+            "added {added}, changed {changed}, unchanged {unchanged}, deleted {deleted}, failed {failed}, \
+             skipped {} in {seconds:.1} s ({:.1} documents/s)",
+            ending.skipped,
+            ending.tally.documents() as f64 / seconds.max(1e-9),
+        )
     }
 
     fn seconds(&self) -> f64 {
@@ -125,7 +167,7 @@ impl Report {
 }
 
 /// A reader who has gone is no reason to stop indexing.
-pub(crate) fn emit(event: &Value) {
+fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
     writeln!(output, "{event}").and_then(|()| output.flush()).ok();
 }
@@ -141,17 +183,4 @@ fn endless_bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {pos} {per_sec} {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
     ProgressBar::no_length().with_style(style)
-}
-
-pub(crate) fn summary(tally: &Tally, skipped: usize, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64();
-    format!(
-        "added {}, changed {}, unchanged {}, deleted {}, failed {}, skipped {skipped} in {seconds:.1} s ({:.1} documents/s)",
-        tally.added,
-        tally.changed,
-        tally.unchanged,
-        tally.deleted,
-        tally.failed,
-        tally.documents() as f64 / seconds.max(1e-9),
-    )
 }

@@ -1,13 +1,23 @@
 //! Where the documents of a run come from, one source after the other.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
-use crate::document::{self, Document, ReadOptions, Unreadable};
+use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
 use crate::error::Error;
 use crate::markup::Markup;
 use crate::report::Report;
 use crate::slug;
 use crate::survey::Survey;
+
+/// Threads that read at most: the database has to have its share.
+const MAX_READERS: usize = 4;
+/// Files that a thread has ready at most.
+const READ_AHEAD: usize = 8;
+/// As the main thread has it; pages may be nested deeply.
+const STACK_BYTES: usize = 8 << 20;
 
 pub(crate) trait Supply {
     /// The documents of the next source, which may be none; `None` at the end. What is wrong with
@@ -28,37 +38,96 @@ pub(crate) struct Input {
     pub(crate) is_named: bool,
 }
 
-/// Files of folders and single files.
-pub(crate) struct Files<'a> {
-    pub(crate) inputs: std::slice::Iter<'a, Input>,
-    pub(crate) prefix: Option<&'a str>,
+/// How files become documents.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileOptions {
+    pub(crate) prefix: Option<String>,
     pub(crate) max_file_size: u64,
     pub(crate) markup: Option<Markup>,
 }
 
-impl Supply for Files<'_> {
+type Outcome = Result<Vec<Reading>, Unreadable>;
+
+/// Files of folders and single files, in their order. They are read ahead, by a thread on every
+/// core, while the database is busy with those before.
+pub(crate) struct Files {
+    inputs: Arc<Vec<Input>>,
+    options: FileOptions,
+    /// Each gives every n-th file.
+    readers: Vec<Receiver<Outcome>>,
+    next: usize,
+}
+
+impl Files {
+    pub(crate) fn new(inputs: Vec<Input>, options: FileOptions) -> Result<Self, Error> {
+        let inputs = Arc::new(inputs);
+        let readers = thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(MAX_READERS)
+            .min(inputs.len());
+        Ok(Self {
+            readers: (0..readers)
+                .map(|first| start_reader(&inputs, &options, first, readers))
+                .collect::<Result<_, _>>()?,
+            inputs,
+            options,
+            next: 0,
+        })
+    }
+}
+
+/// Starts a thread that reads every `step`-th file from the one numbered `first`, until nobody
+/// wants them any more.
+fn start_reader(
+    inputs: &Arc<Vec<Input>>,
+    options: &FileOptions,
+    first: usize,
+    step: usize,
+) -> Result<Receiver<Outcome>, Error> {
+    let (sender, receiver) = sync_channel(READ_AHEAD);
+    let (inputs, options) = (Arc::clone(inputs), options.clone());
+    thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            for input in inputs.iter().skip(first).step_by(step) {
+                let options = ReadOptions {
+                    prefix: options.prefix.as_deref(),
+                    source_root: &input.source_root,
+                    max_file_size: options.max_file_size,
+                    markup: options.markup,
+                };
+                let outcome = document::read(&input.root, &input.relative, &options);
+                if sender.send(outcome).is_err() {
+                    return;
+                }
+            }
+        })
+        .map_err(|error| Error::Usage(format!("cannot start a thread: {error}")))?;
+    Ok(receiver)
+}
+
+impl Supply for Files {
     fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
-        let Some(input) = self.inputs.next() else {
+        let Some(input) = self.inputs.get(self.next) else {
             return Ok(None);
         };
-        let options = ReadOptions {
-            prefix: self.prefix,
-            source_root: &input.source_root,
-            max_file_size: self.max_file_size,
-            markup: self.markup,
-        };
+        let reader = &self.readers[self.next % self.readers.len()];
+        self.next += 1;
+        let outcome = reader
+            .recv()
+            .map_err(|_| Error::Usage(format!("cannot read on at {}", input.relative.display())))?;
         let place = input.relative.display().to_string();
-        Ok(Some(match document::read(&input.root, &input.relative, &options) {
+        Ok(Some(match outcome {
             Ok(readings) => survey.admit(&place, readings, report),
             Err(Unreadable::NoDocumentation(reason)) if !input.is_named => {
                 survey.leave_out(reason);
                 Vec::new()
             }
             Err(reason) => {
-                report.skipped(&place, &reason.to_string());
+                report.skipped(&place, &reason);
                 survey.skip(
                     &input.source_root,
-                    &slug::from_path(&input.relative, self.prefix),
+                    &slug::from_path(&input.relative, self.options.prefix.as_deref()),
                     &place,
                 );
                 Vec::new()
@@ -88,12 +157,11 @@ mod tests {
                 is_named: *is_named,
             })
             .collect();
-        let mut files = Files {
-            inputs: inputs.iter(),
-            prefix: None,
+        let options = FileOptions {
             max_file_size: 1000,
-            markup: None,
+            ..FileOptions::default()
         };
+        let mut files = Files::new(inputs, options).unwrap();
         let mut documents = Vec::new();
         while let Some(found) = files.next(survey, &Report::plain()).unwrap() {
             documents.extend(found);

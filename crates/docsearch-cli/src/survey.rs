@@ -36,10 +36,10 @@ impl Survey {
         let mut documents = Vec::with_capacity(readings.len());
         for Reading { document, warning } in readings {
             if let Some(warning) = warning {
-                report.warning(place, &warning);
+                report.warning(place, warning);
             }
             if let Some(first) = self.slugs.get(&document.slug) {
-                report.skipped(place, &format!("same slug \"{}\" as {first}", document.slug));
+                report.skipped(place, format!("same slug \"{}\" as {first}", document.slug));
                 self.skip(
                     &document.source_root,
                     &document.slug,
@@ -120,12 +120,9 @@ impl Survey {
             .filter(|skipped| skipped.source_root == source_root)
             .collect();
         let skipped_slugs = skipped.iter().map(|skipped| &skipped.slug);
-        let mut keep: Vec<String> = self.slugs.keys().chain(skipped_slugs).cloned().collect();
-        if !skipped.is_empty() {
-            let paths: Vec<String> = skipped.iter().map(|skipped| skipped.path.clone()).collect();
-            keep.extend(project::slugs_of_sources(client, project, source_root, &paths)?);
-        }
-        project::delete_missing(client, project, source_root, &keep)
+        let keep = self.slugs.keys().chain(skipped_slugs).cloned().collect();
+        let paths: Vec<String> = skipped.iter().map(|skipped| skipped.path.clone()).collect();
+        project::delete_missing(client, project, source_root, keep, &paths)
     }
 }
 

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde_json::json;
 use url::Url;
 
 use super::crawler::{Counts, Output, Page, Problem};
 use super::frontier::Visit;
-use super::report::Report;
 use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
 use crate::error::Error;
+use crate::report::Report;
 
 /// Takes documents one by one.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Document) -> Result<(), Error>;
@@ -18,7 +19,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(Document) -> Result<(), Error>;
 pub(crate) struct Delivery<'a> {
     options: ReadOptions<'a>,
     sink: Sink<'a>,
-    report: &'a mut Report,
+    report: &'a Report,
     /// The page and the content of every slug.
     slugs: HashMap<String, (Url, u64)>,
     /// Paths of pages that could not be read: their documents stay.
@@ -26,7 +27,7 @@ pub(crate) struct Delivery<'a> {
 }
 
 impl<'a> Delivery<'a> {
-    pub(crate) fn new(options: ReadOptions<'a>, sink: Sink<'a>, report: &'a mut Report) -> Self {
+    pub(crate) fn new(options: ReadOptions<'a>, sink: Sink<'a>, report: &'a Report) -> Self {
         Self {
             options,
             sink,
@@ -44,7 +45,7 @@ impl<'a> Delivery<'a> {
 
     fn deliver(&mut self, url: &Url, reading: Reading) -> Result<(), Error> {
         if let Some(warning) = reading.warning {
-            self.report.tell("warning", url.as_str(), None, &warning);
+            self.report.warning(url.as_str(), warning);
         }
         let mut document = reading.document;
         document.source_path = Some(url.path().to_owned());
@@ -55,8 +56,7 @@ impl<'a> Delivery<'a> {
         match self.slugs.get(&document.slug) {
             // Two addresses of one page, such as a folder and its `index.html`.
             Some((first, known)) if *known == content => {
-                self.report
-                    .tell("skipped", url.as_str(), None, &format!("the same page as {first}"));
+                self.report.skipped(url.as_str(), format!("the same page as {first}"));
                 Ok(())
             }
             Some((first, _)) => {
@@ -72,7 +72,7 @@ impl<'a> Delivery<'a> {
     }
 
     fn fail(&mut self, url: &Url, reason: &dyn std::fmt::Display) {
-        self.report.tell("failed", url.as_str(), None, reason);
+        self.report.failed(url.as_str(), reason);
         self.unread.push(url.path().to_owned());
     }
 }
@@ -85,7 +85,7 @@ impl Output for Delivery<'_> {
                 .into_iter()
                 .try_for_each(|reading| self.deliver(&page.url, reading)),
             Err(reason @ Unreadable::NoDocumentation(_)) => {
-                self.report.tell("skipped", page.url.as_str(), None, &reason);
+                self.report.skipped(page.url.as_str(), &reason);
                 Ok(())
             }
             Err(reason) => {
@@ -96,11 +96,17 @@ impl Output for Delivery<'_> {
     }
 
     fn problem(&mut self, visit: &Visit, problem: &Problem) {
-        self.report.problem(visit, problem);
+        let event = match problem {
+            Problem::Skipped(_) => "skipped",
+            Problem::Failed(_) => "failed",
+        };
+        let from = visit.from.as_ref().map(Url::as_str);
+        self.report.tell(event, visit.url.as_str(), from, problem);
     }
 
     fn progress(&mut self, counts: &Counts) {
-        self.report.progress(counts);
+        let total = counts.visited + counts.waiting;
+        self.report.progress(counts.visited, Some(total), || json!(counts));
     }
 }
 
@@ -135,8 +141,8 @@ mod tests {
             max_file_size: 1000,
             markup: None,
         };
-        let mut report = Report::new(false);
-        let mut delivery = Delivery::new(options, &mut sink, &mut report);
+        let report = Report::plain();
+        let mut delivery = Delivery::new(options, &mut sink, &report);
         delivery.page(page("guide/a.md", b"# A")).unwrap();
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();

@@ -3,6 +3,8 @@
 use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability};
 
+use super::vocabulary::Vocabulary;
+
 /// Containers, those that a generator names before those that say less. Each holds the text of the
 /// page and little else.
 const CONTAINERS: [&str; 26] = [
@@ -48,16 +50,32 @@ const CONTAINERS: [&str; 26] = [
     ".content",
 ];
 /// Names that people give to what surrounds the text, where no container holds the text alone.
-const MENUS: &str = ".menu, .mainmenu, .submenu, .navbar, .navigation, .nosearch, .topbar, .masthead, \
-    .site-header, .site-nav, .site-footer, #menu, #navigation, #footer, .footer, .sidebar";
+const MENUS: [&str; 16] = [
+    ".menu",
+    ".mainmenu",
+    ".submenu",
+    ".navbar",
+    ".navigation",
+    ".nosearch",
+    ".topbar",
+    ".masthead",
+    ".site-header",
+    ".site-nav",
+    ".site-footer",
+    "#menu",
+    "#navigation",
+    "#footer",
+    ".footer",
+    ".sidebar",
+];
 /// Share of the text of the body, in percent, that a readability guess has to keep: it throws away
 /// tables and lists where a page is made of them.
 const MIN_READABLE_PERCENT: usize = 60;
 
 /// The element that holds the documentation. Where no container tells, the page is cut to what
 /// looks like its text.
-pub(super) fn find(page: &Document) -> NodeRef<'_> {
-    for selector in CONTAINERS {
+pub(super) fn find<'a>(page: &'a Document, vocabulary: &Vocabulary) -> NodeRef<'a> {
+    for selector in CONTAINERS.into_iter().filter(|selector| vocabulary.may_match(selector)) {
         let found = page.select(selector);
         // Several of a kind are a list of articles, none of which is the page.
         if let [only] = found.nodes()
@@ -68,7 +86,9 @@ pub(super) fn find(page: &Document) -> NodeRef<'_> {
     }
     let body = page.body().unwrap_or_else(|| page.root());
     page.select("script, style, noscript").remove();
-    page.select(MENUS).remove();
+    if let Some(menus) = vocabulary.selector(&MENUS) {
+        page.select(&menus).remove();
+    }
     if is_unmarked(page) {
         keep_readable(page, &body);
     }

@@ -77,6 +77,9 @@ pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'stat
     if generator == "rustdoc" && matches!(stem, "all" | "settings" | "help" | "scrape-examples-help") {
         return Some("index of names");
     }
+    if generator.starts_with("docbook") && page.select_single("body > div.index").exists() {
+        return Some("index of names");
+    }
     if page.select_single("body.rustdoc.source, body.rustdoc.src").exists() {
         return Some("listing of code");
     }
@@ -137,6 +140,12 @@ mod tests {
             reason("status.html", "<meta http-equiv=refresh content=30><p>Up</p>"),
             None
         );
+        let docbook = "<meta name=generator content='DocBook XSL Stylesheets V1.79.1'>";
+        let index = "<div class=index><h1>Index</h1><dl><dt>vacuum</dt></dl></div>";
+        let page = format!("{docbook}<body>{index}");
+        assert_eq!(reason("bookindex.html", &page), Some("index of names"));
+        let page = format!("{docbook}<body><div class=book><p>All of it.</p>{index}</div>");
+        assert_eq!(reason("manual.html", &page), None);
         assert_eq!(reason("search.html", "<form><input></form>"), Some("search page"));
         assert_eq!(reason("search.html", "<h1>Search</h1><p>How search works.</p>"), None);
         assert_eq!(

@@ -3,23 +3,151 @@
 use dom_query::NodeRef;
 
 use super::escape;
+use super::vocabulary::Vocabulary;
 
 /// Navigation, controls, marks and what only a browser can show.
-const NOISE: &str = "script, style, noscript, template, link, meta, title, svg, iframe, object, embed, video, audio, \
-    canvas, input, button, select, textarea, dialog, \
-    nav, footer, [role='navigation'], [role='search'], [role='contentinfo'], [role='banner'], [aria-hidden='true'], \
-    [hidden]:not([role='tabpanel']), .visually-hidden, .sr-only, .screen-reader-text, .skip-link, \
-    .headerlink, .hash-link, .header-anchor, .heading-anchor, .anchorjs-link, .id_link, .permalink, a.anchor-link, \
-    .viewcode-link, .viewcode-block, .viewcode-back, .linenos, .lineno, .linenodiv, .gutter, .copybtn, .copy-button, .clip-button, .boring, \
-    .breadcrumb, .breadcrumbs, .theme-doc-breadcrumbs, .wy-breadcrumbs, [aria-label='breadcrumb'], [aria-label='breadcrumbs'], \
-    .pagination, .pagination-nav, .prev-next-area, .prev-next-footer, .rst-footer-buttons, .nav-wrapper, .nav-wide-wrapper, .mobile-nav-chapters, \
-    .navheader, .navfooter, .related, .sphinxsidebar, .related-pages, .content-icon-container, .bd-header-article, \
-    .edit-this-page, .theme-edit-this-page, .edit-page-link, .edit-on-github, .md-content__button, .md-source-file, .theme-doc-footer, .last-updated, .theme-last-updated, \
-    .table-of-contents, .theme-doc-toc-mobile, .toc-tree, .contents.local, .contents.topic, #toc, .toc-drawer, .on-this-page, .sidebar-menu, .page-toc, #sidebar, .feedback, \
-    .rightside, .srclink, .test-arrow, summary.hideme, a.src, .src-link, .src-rightside, .out-of-band, .notable-traits, .notable-traits-tooltip, .tooltip, #copy-path, .sub-heading, .search-form, .sidebar-elems, rustdoc-topbar, rustdoc-toolbar, .since, \
-    #synthetic-implementations, #synthetic-implementations-list, #blanket-implementations, #blanket-implementations-list, \
-    .topNav, .bottomNav, .subNav, .skipNav, .skip-nav, .sub-nav, \
-    img[src^='data:'], img:not([alt]), img[alt=''], annotation-xml";
+const NOISE: [&str; 124] = [
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "link",
+    "meta",
+    "title",
+    "svg",
+    "iframe",
+    "object",
+    "embed",
+    "video",
+    "audio",
+    "canvas",
+    "input",
+    "button",
+    "select",
+    "textarea",
+    "dialog",
+    "nav",
+    "footer",
+    "[role='navigation']",
+    "[role='search']",
+    "[role='contentinfo']",
+    "[role='banner']",
+    "[aria-hidden='true']",
+    "[hidden]:not([role='tabpanel'])",
+    ".visually-hidden",
+    ".sr-only",
+    ".screen-reader-text",
+    ".skip-link",
+    ".headerlink",
+    ".hash-link",
+    ".header-anchor",
+    ".heading-anchor",
+    ".anchorjs-link",
+    ".id_link",
+    ".permalink",
+    "a.anchor-link",
+    ".viewcode-link",
+    ".viewcode-block",
+    ".viewcode-back",
+    ".linenos",
+    ".lineno",
+    ".linenodiv",
+    ".gutter",
+    ".copybtn",
+    ".copy-button",
+    ".clip-button",
+    ".boring",
+    ".breadcrumb",
+    ".breadcrumbs",
+    ".theme-doc-breadcrumbs",
+    ".wy-breadcrumbs",
+    "[aria-label='breadcrumb']",
+    "[aria-label='breadcrumbs']",
+    ".pagination",
+    ".pagination-nav",
+    ".prev-next-area",
+    ".prev-next-footer",
+    ".rst-footer-buttons",
+    ".nav-wrapper",
+    ".nav-wide-wrapper",
+    ".mobile-nav-chapters",
+    ".navheader",
+    ".navfooter",
+    ".related",
+    ".sphinxsidebar",
+    ".related-pages",
+    ".content-icon-container",
+    ".bd-header-article",
+    ".edit-this-page",
+    ".theme-edit-this-page",
+    ".edit-page-link",
+    ".edit-on-github",
+    ".md-content__button",
+    ".md-source-file",
+    ".theme-doc-footer",
+    ".last-updated",
+    ".theme-last-updated",
+    ".table-of-contents",
+    ".theme-doc-toc-mobile",
+    ".toc-tree",
+    ".contents.local",
+    ".contents.topic",
+    "#toc",
+    ".toc-drawer",
+    ".on-this-page",
+    ".sidebar-menu",
+    ".page-toc",
+    "#sidebar",
+    ".feedback",
+    ".rightside",
+    ".srclink",
+    ".test-arrow",
+    "summary.hideme",
+    "a.src",
+    ".src-link",
+    ".src-rightside",
+    ".out-of-band",
+    ".notable-traits",
+    ".notable-traits-tooltip",
+    ".tooltip",
+    "#copy-path",
+    ".sub-heading",
+    ".search-form",
+    ".sidebar-elems",
+    "rustdoc-topbar",
+    "rustdoc-toolbar",
+    ".since",
+    "#synthetic-implementations",
+    "#synthetic-implementations-list",
+    "#blanket-implementations",
+    "#blanket-implementations-list",
+    ".topNav",
+    ".bottomNav",
+    ".subNav",
+    ".skipNav",
+    ".skip-nav",
+    ".sub-nav",
+    "img[src^='data:']",
+    "img:not([alt])",
+    "img[alt='']",
+    "annotation-xml",
+];
+
+/// Headings of notes and warnings.
+const ADMONITION_TITLES: [&str; 12] = [
+    ".note > .title",
+    ".tip > .title",
+    ".important > .title",
+    ".warning > .title",
+    ".caution > .title",
+    ".admonition-title",
+    ".sidebar-title",
+    ".topic-title",
+    ".admonition-heading",
+    ".admonitionHeading",
+    ".custom-block-title",
+    ".starlight-aside__title",
+];
 
 /// Shown by a mark that links a heading to itself.
 const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Link to this heading"];
@@ -28,14 +156,16 @@ const MARKS: [&str; 7] = ["¶", "#", "§", "🔗", "\u{f0c1}", "Permalink", "Lin
 const MIN_CHARACTERS_BESIDE_CONTENTS: usize = 200;
 
 /// Takes it out of `main`, apart from permalinks, which still name the anchors of headings.
-pub(super) fn remove(main: &NodeRef<'_>) {
+pub(super) fn remove(main: &NodeRef<'_>, vocabulary: &Vocabulary) {
     let main = dom_query::Selection::from(*main);
     show_formulas(&main);
     keep_text_of_permalinks_away(&main);
-    main.select(NOISE).remove();
+    if let Some(noise) = vocabulary.selector(&NOISE) {
+        main.select(&noise).remove();
+    }
     remove_header(&main);
     remove_contents(&main);
-    label_admonitions(&main);
+    label_admonitions(&main, vocabulary);
     simplify_links(&main);
 }
 
@@ -90,9 +220,11 @@ fn remove_contents(main: &dom_query::Selection<'_>) {
     }
 }
 
-fn label_admonitions(main: &dom_query::Selection<'_>) {
-    let titles = main.select(".note > .title, .tip > .title, .important > .title, .warning > .title, .caution > .title, .admonition-title, .sidebar-title, .topic-title, .admonition-heading, .admonitionHeading, .custom-block-title, .starlight-aside__title");
-    for title in titles.nodes() {
+fn label_admonitions(main: &dom_query::Selection<'_>, vocabulary: &Vocabulary) {
+    let Some(titles) = vocabulary.selector(&ADMONITION_TITLES) else {
+        return;
+    };
+    for title in main.select(&titles).nodes() {
         let label = super::collapse(&title.text());
         title.set_html(format!("<strong>{}</strong>", escape(&label)));
         title.rename("p");

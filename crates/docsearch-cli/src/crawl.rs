@@ -333,7 +333,7 @@ impl Crawl<'_> {
                 Some(Incomplete::Interrupted) => {}
                 Some(reason) => self.report.warning("", format!("nothing was deleted: {reason}")),
             }
-            project::finish_load(client, &args.project)?;
+            project::finish_load(client, &args.project, &tally)?;
         }
         if !harvest.is_interrupted() {
             self.close(&harvest)?;
@@ -373,6 +373,7 @@ impl Crawl<'_> {
                 Err(Failure::Interrupted) => return Ok(Harvest::interrupted()),
                 Err(failure) => {
                     let name = args.sitemap.as_deref().unwrap_or_default();
+                    self.report.failed(name, &failure);
                     return Err(nothing(name, &failure.into()));
                 }
             },
@@ -525,7 +526,7 @@ impl Harvest {
     }
 }
 
-/// A crawl without a single page.
+/// A crawl without a single page, whose problems have been told.
 fn nothing(address: &str, problem: &Problem) -> Error {
     let hint = match problem {
         Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
@@ -543,5 +544,5 @@ fn nothing(address: &str, problem: &Problem) -> Error {
             _ => String::new(),
         },
     };
-    Error::Crawl(format!("{address}: {problem}; nothing could be indexed{hint}"))
+    Error::Crawl(format!("nothing could be indexed{hint}"))
 }

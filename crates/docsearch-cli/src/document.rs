@@ -131,7 +131,10 @@ pub(crate) fn from_response(
         Some(markup) => Some(markup),
         None => content_type.markup(Path::new(location.path()))?,
     };
-    let path = PathBuf::from(slug::path_of_url(&location));
+    let path = PathBuf::from(slug::path_of_url(&location, options.prefix));
+    if let Some(reason) = html::site::no_documentation_named(&path) {
+        return Err(Unreadable::NoDocumentation(reason));
+    }
     let source = Source {
         path: &path,
         charset: content_type.charset(),

@@ -278,7 +278,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
     if !args.keep && corpus.skipped == 0 {
         tally.deleted = project::delete_missing(client, name, corpus.source_root, keep, &[])?;
     }
-    project::finish_load(client, name)?;
+    project::finish_load(client, name, &tally)?;
     Ok(tally)
 }
 

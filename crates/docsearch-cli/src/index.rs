@@ -289,8 +289,8 @@ impl Run<'_> {
         }
         if !is_interrupted {
             tally.deleted = self.delete_missing(client, &survey, &report)?;
-            project::finish_load(client, &self.args.project)?;
         }
+        project::finish_load(client, &self.args.project, &tally)?;
         let ending = Ending {
             tally: &tally,
             skipped: (survey.skipped() + self.problems.len()) as u64,

@@ -204,7 +204,7 @@ fn slug_of(location: &str) -> Option<String> {
     if url.path() == "/" {
         return Some("index".to_owned());
     }
-    Some(slug::from_path(Path::new(&slug::path_of_url(&url)), None))
+    Some(slug::from_path(Path::new(&slug::path_of_url(&url, None)), None))
 }
 
 /// Pages of one name are told apart by a number.

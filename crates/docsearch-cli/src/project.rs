@@ -114,9 +114,13 @@ pub(crate) fn delete_missing(
     Ok(rows.len() as u64)
 }
 
-/// Merges statistics and refreshes the planner's view after a load.
-pub(crate) fn finish_load(client: &mut Client, project: &str) -> Result<(), Error> {
-    client.execute("SELECT docsearch.finish_load($1)", &[&project])?;
+/// Merges statistics and refreshes the planner's view, if a load has changed much: both take a
+/// second, and for small changes autovacuum and the indexing functions see to them.
+pub(crate) fn finish_load(client: &mut Client, project: &str, tally: &Tally) -> Result<(), Error> {
+    let changes = tally.added + tally.changed + tally.deleted;
+    if changes > 0 && changes * 10 >= tally.documents() {
+        client.execute("SELECT docsearch.finish_load($1)", &[&project])?;
+    }
     Ok(())
 }
 

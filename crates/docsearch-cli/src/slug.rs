@@ -34,16 +34,24 @@ pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
 }
 
 /// The relative path that a page at `location` would have as a file: decoded, with an extension to
-/// lose even where the page has none and its name a dot. The host stands for the first page.
-pub(crate) fn path_of_url(location: &Url) -> String {
+/// lose even where the page has none and its name a dot. The host stands for the first page, in
+/// whichever way it is spelt, unless there is a prefix to do so.
+pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>) -> String {
     let decoded = percent_decode_str(location.path()).decode_utf8_lossy();
     let segments: Vec<&str> = decoded
         .split(['/', '\\', '\0'])
         .filter(|segment| !matches!(*segment, "" | "." | ".."))
         .collect();
     let path = segments.join("/");
-    if path.is_empty() {
+    let is_first_page = match segments.as_slice() {
+        [] => true,
+        [only] => matches!(*only, "index.html" | "index.htm"),
+        _ => false,
+    };
+    if is_first_page && prefix.is_none() {
         format!("{}.html", location.host_str().unwrap_or_default())
+    } else if is_first_page {
+        "index.html".to_owned()
     } else if markup::has_extension(Path::new(&path)) && !location.path().ends_with('/') {
         path
     } else {
@@ -110,7 +118,7 @@ mod tests {
 
     #[test]
     fn urls_name_paths() {
-        let path = |url: &str| path_of_url(&Url::parse(url).unwrap());
+        let path = |url: &str| path_of_url(&Url::parse(url).unwrap(), None);
         assert_eq!(path("https://a.test/guide/intro.html"), "guide/intro.html");
         assert_eq!(path("https://a.test/guide/v1.2"), "guide/v1.2.html");
         assert_eq!(path("https://a.test/a%20b/%2e%2e/c.md/"), "c.md.html");

@@ -45,6 +45,11 @@ pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static 
         }
         folder.push(name);
     }
+    no_documentation_named(relative)
+}
+
+/// Why the page at `relative` is none, as far as its name tells.
+pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     let stem = relative.file_stem()?.to_str()?;
     if markup::from_name(relative) != Some(Markup::Html) {
         return None;
@@ -52,7 +57,8 @@ pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static 
     if stem.starts_with("genindex") || stem.ends_with("-modindex") {
         return Some("index of names");
     }
-    (stem == "404").then_some("error page")
+    let is_at_root = relative.components().count() == 1;
+    (stem == "404" && is_at_root).then_some("error page")
 }
 
 /// Why the page is none, as far as its content tells.
@@ -126,6 +132,7 @@ mod tests {
         assert_eq!(reason("guide/_sources/a.rst.txt"), None);
         assert_eq!(reason("genindex-A.html"), Some("index of names"));
         assert_eq!(reason("404.html"), Some("error page"));
+        assert_eq!(reason("status/404.html"), None);
         assert_eq!(reason("404.md"), None);
     }
 

@@ -36,7 +36,7 @@ use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
 use crate::report::{Ending, Report};
 use cache::Cache;
 use crawler::{Crawler, Incomplete, Omission, Plan, Problem, Summary};
-use delivery::{Delivery, Sink};
+use delivery::{Delivered, Delivery, Sink};
 use fetch::{Fetcher, Manners};
 use frontier::{Frontier, Visit};
 use http::{ClientOptions, Failure};
@@ -66,7 +66,7 @@ Exit codes:
   0    every page is indexed
   1    some pages or documents failed; the others are indexed
   2    wrong usage, nothing could be fetched, no connection, or a database error
-  130  interrupted; what was fetched is indexed, and the next run goes on";
+  130  interrupted after a whole batch; what was fetched is kept, and the next run goes on";
 
 /// Index a site: its HTML, Markdown and text pages.
 #[derive(Debug, Args)]
@@ -325,7 +325,12 @@ impl Crawl<'_> {
         let mut loader = Loader::new(client, &args.project, batch)?;
         let mut sink = |document| loader.push(document).map(|_| ());
         let harvest = self.harvest(&mut sink)?;
-        let (mut tally, refusals) = loader.finish()?;
+        let (mut tally, refusals) = if harvest.is_interrupted() {
+            // What is not sent is in the cache.
+            loader.abandon()
+        } else {
+            loader.finish()?
+        };
         self.tell_refusals(&harvest, &refusals);
         if harvest.summary.counts.pages > 0 {
             match harvest.summary.incomplete {
@@ -390,7 +395,8 @@ impl Crawl<'_> {
         };
         let mut delivery = Delivery::new(read_options, sink, &self.report);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
-        let (slugs, unread) = delivery.finish();
+        let Delivered { slugs, unread, skipped } = delivery.finish();
+        summary.counts.skipped += skipped;
         if !listing.problems.is_empty() {
             summary.counts.failed += listing.problems.len() as u64;
             summary.incomplete = summary.incomplete.or(Some(Incomplete::Links));

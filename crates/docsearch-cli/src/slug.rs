@@ -123,5 +123,8 @@ mod tests {
         assert_eq!(path("https://a.test/guide/v1.2"), "guide/v1.2.html");
         assert_eq!(path("https://a.test/a%20b/%2e%2e/c.md/"), "c.md.html");
         assert_eq!(path("https://a.test/"), "a.test.html");
+        assert_eq!(path("https://a.test/index.html"), "a.test.html");
+        let root = Url::parse("https://a.test/").unwrap();
+        assert_eq!(path_of_url(&root, Some("kit")), "index.html");
     }
 }

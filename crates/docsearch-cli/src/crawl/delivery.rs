@@ -24,6 +24,17 @@ pub(crate) struct Delivery<'a> {
     slugs: HashMap<String, (Url, u64)>,
     /// Paths of pages that could not be read: their documents stay.
     unread: Vec<String>,
+    /// Pages that are no documentation, or another one over again.
+    skipped: u64,
+}
+
+/// What came through.
+pub(crate) struct Delivered {
+    /// The page of every slug.
+    pub(crate) slugs: HashMap<String, Url>,
+    /// Paths of pages that could not be read.
+    pub(crate) unread: Vec<String>,
+    pub(crate) skipped: u64,
 }
 
 impl<'a> Delivery<'a> {
@@ -34,13 +45,17 @@ impl<'a> Delivery<'a> {
             report,
             slugs: HashMap::new(),
             unread: Vec::new(),
+            skipped: 0,
         }
     }
 
-    /// What came through: the page of every slug, and the paths of pages that could not be read.
-    pub(crate) fn finish(self) -> (HashMap<String, Url>, Vec<String>) {
+    pub(crate) fn finish(self) -> Delivered {
         let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
-        (slugs.collect(), self.unread)
+        Delivered {
+            slugs: slugs.collect(),
+            unread: self.unread,
+            skipped: self.skipped,
+        }
     }
 
     fn deliver(&mut self, url: &Url, reading: Reading) -> Result<(), Error> {
@@ -56,6 +71,7 @@ impl<'a> Delivery<'a> {
         match self.slugs.get(&document.slug) {
             // Two addresses of one page, such as a folder and its `index.html`.
             Some((first, known)) if *known == content => {
+                self.skipped += 1;
                 self.report.skipped(url.as_str(), format!("the same page as {first}"));
                 Ok(())
             }
@@ -85,6 +101,7 @@ impl Output for Delivery<'_> {
                 .into_iter()
                 .try_for_each(|reading| self.deliver(&page.url, reading)),
             Err(reason @ Unreadable::NoDocumentation(_)) => {
+                self.skipped += 1;
                 self.report.skipped(page.url.as_str(), &reason);
                 Ok(())
             }
@@ -147,9 +164,10 @@ mod tests {
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
         delivery.page(page("bad.md", b"\xff")).unwrap();
-        let (slugs, unread) = delivery.finish();
+        let Delivered { slugs, unread, skipped } = delivery.finish();
         assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);
         assert_eq!(unread, ["/guide/a/index.md", "/bad.md"]);
+        assert_eq!(skipped, 1);
         assert_eq!(documents.len(), 1);
         assert_eq!(documents[0].source_urls, ["https://x.org/guide/a.md"]);
         assert_eq!(documents[0].source_path.as_deref(), Some("/guide/a.md"));

@@ -65,6 +65,10 @@ COMMENT ON FUNCTION docsearch.migrate() IS
     'brings the tables of schema docsearch to the version of this extension and returns it; needed after ALTER EXTENSION pg_docsearch UPDATE, run by the owner of the schema.';
 COMMENT ON FUNCTION docsearch.grant_usage(text, boolean) IS
     'grants a role what searching needs, with write => true what indexing needs too; which documents the role sees is up to the policies on docsearch.document.';
+COMMENT ON FUNCTION docsearch.check(text) IS
+    'what is wrong with one project or with all, and no row if nothing is: chunks, names, containers, vectors and statistics that are not those of the documents, rows without an owner, missing or invalid indexes, models that cannot be used. repair says what to run or to do. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.repair(text) IS
+    'mends what docsearch.check finds, as far as the extension can, and says what it did; what failed is a row that begins with "not mended". Indexing waits until the transaction ends, searching does not. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.settings() IS
     'every setting docsearch.* that the caller may read: value, where the value comes from, unit, bounds and a sentence of help.';
 

@@ -3,9 +3,10 @@
 
 use docsearch_core::filter::Filter;
 use docsearch_core::rank::{self, ChunkId, Corpora, DocumentId, Evidence, Map, Set, Weights, chunk_lexical};
-use docsearch_core::rerank::{Page, Ranked, Reranker};
+use docsearch_core::rerank::{Page, Ranked, Reranker, mark_older_versions};
 use docsearch_core::score::{DESCRIPTION_BYTES, Step, phrase_strength};
 use docsearch_core::understanding::NameRole;
+use docsearch_core::version::{Versioned, superseded};
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
@@ -74,12 +75,14 @@ const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.
     AND ($4::text IS NULL OR jsonb_build_object('category', d.category, 'version', d.version,
                                                 'kind', d.kind) @@ $4::jsonpath)
     AND ($5::text IS NULL OR d.published_at >= $5::timestamptz)
-    AND ($6::text IS NULL OR d.published_at <= $6::timestamptz)";
+    AND ($6::text IS NULL OR d.published_at <= $6::timestamptz)
+    AND ($7::bigint[] IS NULL OR d.id NOT IN (SELECT unnest($7)))";
 
 impl Search<'_> {
     /// Ranks the documents of a group of projects. `embedding` is the query's vector, if there is one.
     pub(crate) fn rank(&self, group: &mut Group<'_>, embedding: Option<&[f32]>) -> Result<Found> {
-        let scope = self.scope(group)?;
+        let superseded = self.superseded(group)?;
+        let scope = self.scope(group, superseded.as_deref())?;
         if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
             return Ok(Found::default());
         }
@@ -106,7 +109,7 @@ impl Search<'_> {
         }
         loop {
             let mut legs = self.run_legs(group, &lexical, embedding, &scope, &weights, (window, budget, chunks))?;
-            let mut pages = self.pages(group, &legs)?;
+            let mut pages = self.pages(group, &legs, superseded.as_deref())?;
             let short = pages.len() < self.config.wanted() && (window as f64) < chunks;
             if matches!(scope, Scope::Checked) && short {
                 window = window.saturating_mul(8);
@@ -115,6 +118,7 @@ impl Search<'_> {
             }
             let visible: Set<DocumentId> = pages.keys().copied().collect();
             legs.evidence.retain(&visible);
+            mark_older_versions(&mut pages);
             let mut named = legs.lift(group, &mut pages);
             let reranker = Reranker::new(
                 group.scorer(self.config).with_hybrid(weights.hybrid),
@@ -149,17 +153,17 @@ impl Search<'_> {
     }
 
     /// Runs as the caller, whose policies count.
-    fn scope(&self, group: &Group<'_>) -> Result<Scope> {
+    fn scope(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Scope> {
         let table = catalog::table(c"document").ok_or_else(crate::owner::no_tables)?;
         let filtered = self.category.is_some() || !self.filter.is_empty();
         if !filtered && !catalog::row_security_active(table) {
             return Ok(Scope::Everywhere);
         }
-        let mut args = self.conditions(group);
+        let mut args = self.conditions(group, superseded);
         args.push(DatumWithOid::from(MAX_LISTED + 1));
         let documents = statement::rows(
             &format!(
-                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $7",
+                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $8",
                 group.projects.condition("d")
             ),
             &args,
@@ -173,8 +177,36 @@ impl Search<'_> {
         })
     }
 
+    /// The documents that are not the newest version of their page, if only those are wanted. Runs as the
+    /// caller: a version that is hidden supersedes nothing.
+    fn superseded(&self, group: &Group<'_>) -> Result<Option<Vec<i64>>> {
+        if !self.filter.latest {
+            return Ok(None);
+        }
+        let documents = statement::rows(
+            &format!(
+                "SELECT d.project_id, d.id, d.slug, d.version FROM docsearch.document d
+                 WHERE {} AND d.version IS NOT NULL",
+                group.projects.condition("d")
+            ),
+            &[group.projects.argument()],
+            |row| {
+                let document = statement::document_id(row)?;
+                Ok((document, row.required::<String>(3)?, row.required::<String>(4)?))
+            },
+        )?;
+        let versioned = documents.iter().map(|(document, slug, version)| Versioned {
+            document: document.document,
+            project: document.project,
+            slug,
+            version,
+        });
+        let older = superseded(&versioned.collect::<Vec<_>>()).into_iter();
+        Ok(Some(older.map(|(document, _)| document).collect()))
+    }
+
     /// The projects and the parameters of [`CONDITIONS`].
-    fn conditions(&self, group: &Group<'_>) -> Vec<DatumWithOid<'_>> {
+    fn conditions<'a>(&'a self, group: &Group<'_>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'a>> {
         vec![
             group.projects.argument(),
             DatumWithOid::from(self.category),
@@ -182,6 +214,7 @@ impl Search<'_> {
             DatumWithOid::from(self.filter.fields.as_deref()),
             DatumWithOid::from(self.filter.after.as_deref()),
             DatumWithOid::from(self.filter.before.as_deref()),
+            DatumWithOid::from(superseded.map(<[i64]>::to_vec)),
         ]
     }
 
@@ -256,9 +289,9 @@ impl Search<'_> {
 
     /// The pages of what the legs found that the caller sees and the filter lets through. Runs as the
     /// caller.
-    fn pages(&self, group: &Group<'_>, legs: &Legs) -> Result<Map<DocumentId, Page>> {
+    fn pages(&self, group: &Group<'_>, legs: &Legs, superseded: Option<&[i64]>) -> Result<Map<DocumentId, Page>> {
         let documents = legs.documents();
-        let mut args = self.conditions(group);
+        let mut args = self.conditions(group, superseded);
         args.push(DatumWithOid::from(
             documents.iter().map(|id| id.document).collect::<Vec<i64>>(),
         ));
@@ -269,11 +302,12 @@ impl Search<'_> {
         args.push(DatumWithOid::from(group.understanding.recent));
         let pages = statement::rows(
             &format!(
-                "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $8),
-                        CASE WHEN $9 THEN d.metadata END,
-                        CASE WHEN $10 THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400
-                             END::real
-                 FROM docsearch.document d WHERE {} AND d.id = ANY ($7) AND {CONDITIONS}",
+                "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
+                        CASE WHEN $10 THEN d.metadata END,
+                        CASE WHEN $11 THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400
+                             END::real,
+                        d.version
+                 FROM docsearch.document d WHERE {} AND d.id = ANY ($8) AND {CONDITIONS}",
                 group.projects.condition("d")
             ),
             &args,
@@ -287,6 +321,7 @@ impl Search<'_> {
                     description: row.optional::<String>(6)?.unwrap_or_default(),
                     metadata: row.optional::<JsonB>(7)?.map(|metadata| metadata.0),
                     age_days: row.optional(8)?,
+                    version: row.optional(9)?,
                     ..Page::default()
                 };
                 Ok((id, page))

@@ -218,6 +218,7 @@ impl Overrides {
             recency_half_life: real(&settings::RECENCY_HALF_LIFE)?,
             intent_conflict: real(&settings::PENALTY_INTENT_CONFLICT)?,
             elsewhere: real(&settings::PENALTY_ELSEWHERE)?,
+            older_version: real(&settings::PENALTY_OLDER_VERSION)?,
             decay_slope: real(&settings::DECAY_SLOPE)?,
             decay_floor: real(&settings::DECAY_FLOOR)?,
             max_boost: real(&settings::MAX_BOOST)?,

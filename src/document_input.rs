@@ -12,7 +12,7 @@ use crate::report::{Result, in_one_line, invalid};
 const MAX_SLUG_BYTES: usize = 1024;
 
 /// The arguments of `index_doc`, which are also the keys of an element of `index_docs`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a document as an object")]
 pub(crate) struct DocumentInput {
     pub(crate) slug: String,

@@ -212,7 +212,7 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<St
 }
 
 /// Raises the error of a standby or a read-only transaction (25006) before anything is embedded.
-fn refuse_read_only(function: &CStr) {
+pub(crate) fn refuse_read_only(function: &CStr) {
     // SAFETY: the name outlives the call; the error it raises unwinds like any other.
     unsafe { pg_sys::PreventCommandIfReadOnly(function.as_ptr()) };
 }

@@ -84,7 +84,7 @@ pub(crate) fn index(
 ) -> Result<Vec<Outcome>> {
     // Everybody takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
-    let indexer = Indexer::open(project, mode)?;
+    let indexer = Indexer::open(project, mode, Source::Caller)?;
     let mut outcomes = Vec::with_capacity(inputs.len());
     let mut delta = Delta::default();
     let mut inputs = inputs.into_iter().peekable();
@@ -103,6 +103,99 @@ pub(crate) fn index(
         worker::wake()?;
     }
     Ok(outcomes)
+}
+
+/// Cuts and embeds documents again as they are stored, and says what became of each. What their author
+/// gave stays as it is. Runs as the owner, who has locked the documents.
+pub(crate) fn reindex(project: &Project, documents: &[i64]) -> Result<Vec<Outcome>> {
+    let indexer = Indexer::open(project, IndexMode::Immediate, Source::Table)?;
+    let mut outcomes = Vec::with_capacity(documents.len());
+    let mut delta = Delta::default();
+    for batch in documents.chunks(BATCH) {
+        let inputs = read_inputs(project, batch)?.into_iter().map(|(_, input)| input);
+        outcomes.extend(indexer.index_batch(inputs.collect(), OnFailure::Return, &mut delta)?);
+    }
+    delta.write(project.id)?;
+    Ok(outcomes)
+}
+
+/// Writes the names of documents, and what they belong to, again. Runs as the owner.
+pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
+    for batch in documents.chunks(BATCH) {
+        pgrx::check_for_interrupts!();
+        for (id, input) in read_inputs(project, batch)? {
+            write_names(project.id, id, &input)?;
+        }
+    }
+    Ok(())
+}
+
+/// Embeds the chunks that have no vector, and returns how many there were. Runs as the owner.
+pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
+    let indexer = Indexer::open(project, IndexMode::Immediate, Source::Table)?;
+    let missing = vectors::chunks_without_vector(&indexer.vector_table);
+    let mut embedded = 0;
+    let mut last = (i64::MIN, 0);
+    loop {
+        let chunks = statement::rows(
+            &format!(
+                "SELECT c.document_id, c.chunk_no, d.title, c.heading_path, c.body, CASE WHEN $4 THEN d.body END
+                 {missing} AND (c.document_id, c.chunk_no) > ($2, $3)
+                 ORDER BY c.document_id, c.chunk_no LIMIT $5"
+            ),
+            &[
+                DatumWithOid::from(project.id),
+                DatumWithOid::from(last.0),
+                DatumWithOid::from(last.1),
+                DatumWithOid::from(project.one_vector),
+                DatumWithOid::from(i64::try_from(BATCH).map_err(internal)?),
+            ],
+            |row| {
+                let title: String = row.required(3)?;
+                let passage = match row.optional::<String>(6)? {
+                    Some(body) => document_passage(&title, &body),
+                    None => passage(&title, &row.required::<Vec<String>>(4)?, &row.required::<String>(5)?),
+                };
+                Ok(((row.required::<i64>(1)?, row.required::<i32>(2)?), passage))
+            },
+        )?;
+        let (places, passages): (Vec<(i64, i32)>, Vec<String>) = chunks.into_iter().unzip();
+        let Some(&end) = places.last() else {
+            return Ok(embedded);
+        };
+        last = end;
+        let mut vectors = Vectors::submit(indexer.model.as_ref(), passages)?;
+        for (place, &(document, chunk_no)) in places.iter().enumerate() {
+            indexer.store_vector(document, chunk_no, vectors.take(place)?)?;
+            embedded += 1;
+        }
+    }
+}
+
+/// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
+/// not given.
+fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
+    statement::rows(
+        "SELECT d.id, d.slug, d.title, d.category, d.summary, d.keywords, d.metadata, d.body
+         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
+        |row| {
+            let body: String = row.required(8)?;
+            let lead = markdown::lead_paragraph(&body);
+            let JsonB(metadata) = row.required(7)?;
+            let input = DocumentInput {
+                slug: row.required(2)?,
+                title: row.required(3)?,
+                category: row.optional(4)?,
+                summary: row.optional(5)?.filter(|summary| lead.as_ref() != Some(summary)),
+                keywords: row.required(6)?,
+                metadata: Some(metadata),
+                body: Some(body),
+                ..DocumentInput::default()
+            };
+            Ok((row.required(1)?, input))
+        },
+    )
 }
 
 /// A document that was written by others each time, or that a policy hides.
@@ -184,9 +277,19 @@ impl Vectors {
     }
 }
 
+/// Where documents come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// A call: what is unchanged is left alone.
+    Caller,
+    /// The table: what is derived from them is made anew.
+    Table,
+}
+
 struct Indexer<'a> {
     project: &'a Project,
     mode: IndexMode,
+    source: Source,
     model: Box<dyn Embedder>,
     tokenizer: Arc<Tokenizer>,
     vector_table: String,
@@ -196,7 +299,7 @@ struct Indexer<'a> {
 }
 
 impl<'a> Indexer<'a> {
-    fn open(project: &'a Project, mode: IndexMode) -> Result<Self> {
+    fn open(project: &'a Project, mode: IndexMode, source: Source) -> Result<Self> {
         let row = &project.model;
         let model = model::of_row(row)?;
         if mode == IndexMode::Immediate {
@@ -216,6 +319,7 @@ impl<'a> Indexer<'a> {
         Ok(Self {
             project,
             mode,
+            source,
             vector_table: row.vector_table(),
             vector_schema: vectors::schema()?,
             limits,
@@ -307,7 +411,8 @@ impl<'a> Indexer<'a> {
                 ))
             },
         )?;
-        if let Some((_, _, chunks)) = known.as_ref().filter(|(_, hash, _)| *hash == content_hash) {
+        let unchanged = |hash: &String| self.source == Source::Caller && *hash == content_hash;
+        if let Some((_, _, chunks)) = known.as_ref().filter(|(_, hash, _)| unchanged(hash)) {
             return Ok(Err(Outcome {
                 slug: Some(input.slug),
                 action: "unchanged",
@@ -436,7 +541,12 @@ impl<'a> Indexer<'a> {
             }
             None => Stored::default(),
         };
-        let Some(id) = self.write_document(document)? else {
+        let id = match (self.source, &document.known) {
+            (Source::Caller, _) => self.write_document(document)?,
+            (Source::Table, Some(known)) => self.write_counts(known.id, document)?,
+            (Source::Table, None) => None,
+        };
+        let Some(id) = id else {
             return Ok(None);
         };
         let _owner = AsOwner::enter()?;
@@ -448,7 +558,7 @@ impl<'a> Indexer<'a> {
         for (chunk_no, vector) in moved.into_iter().chain(vectors) {
             self.store_vector(id, chunk_no, vector)?;
         }
-        self.write_names(id, &document.input)?;
+        write_names(self.project.id, id, &document.input)?;
         delta.count(1, document.words.into(), &terms);
         Ok(Some(delta))
     }
@@ -511,6 +621,23 @@ impl<'a> Indexer<'a> {
                 )
             }
         }?;
+        Ok(written.first().copied())
+    }
+
+    /// Writes what is counted of a document whose row stays as it is otherwise.
+    fn write_counts(&self, id: i64, document: &Planned) -> Result<Option<i64>> {
+        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        let written = statement::change(
+            "UPDATE docsearch.document d SET term_count = $3, chunk_count = $4
+             WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(document.words),
+                DatumWithOid::from(chunk_count),
+            ],
+            |row| row.required::<i64>(1),
+        )?;
         Ok(written.first().copied())
     }
 
@@ -582,60 +709,6 @@ impl<'a> Indexer<'a> {
             written.extend(terms.into_iter().map(|terms| (i64::from(words), terms)));
         }
         Ok(written)
-    }
-
-    fn write_names(&self, id: i64, input: &DocumentInput) -> Result<()> {
-        let aliases: Vec<&str> = input
-            .metadata
-            .as_ref()
-            .and_then(|metadata| metadata.get("aliases")?.as_array())
-            .into_iter()
-            .flatten()
-            .filter_map(|alias| alias.as_str())
-            .collect();
-        let (keys, kinds): (Vec<String>, Vec<String>) = name::page_names(&input.title, &input.slug, aliases)
-            .into_iter()
-            .map(|name| (name.key, name.kind.as_str().to_owned()))
-            .unzip();
-        statement::execute(
-            "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
-            &[DatumWithOid::from(self.project.id), DatumWithOid::from(id)],
-        )?;
-        statement::execute(
-            "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
-             SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
-            &[
-                DatumWithOid::from(self.project.id),
-                DatumWithOid::from(id),
-                DatumWithOid::from(keys),
-                DatumWithOid::from(kinds),
-            ],
-        )?;
-        self.write_containers(input)
-    }
-
-    /// Rows that are there already are left alone, so that two loads never wait for each other.
-    fn write_containers(&self, input: &DocumentInput) -> Result<()> {
-        let (keys, names): (Vec<String>, Vec<String>) =
-            name::containers(input.category.as_deref(), input.metadata.as_ref())
-                .into_iter()
-                .map(|container| (name::key(container), container.to_owned()))
-                .filter(|(key, _)| !key.is_empty())
-                .unzip();
-        if keys.is_empty() {
-            return Ok(());
-        }
-        statement::execute(
-            "INSERT INTO docsearch.container (project_id, key, name)
-             SELECT DISTINCT ON (c.key) $1, c.key, c.name FROM unnest($2::text[], $3::text[]) AS c(key, name)
-             WHERE NOT EXISTS (SELECT FROM docsearch.container known
-                               WHERE known.project_id = $1 AND known.key = c.key COLLATE \"C\")",
-            &[
-                DatumWithOid::from(self.project.id),
-                DatumWithOid::from(keys),
-                DatumWithOid::from(names),
-            ],
-        )
     }
 
     fn stored(&self, id: i64) -> Result<Stored> {
@@ -713,6 +786,59 @@ impl<'a> Indexer<'a> {
             ],
         )
     }
+}
+
+fn write_names(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
+    let (keys, kinds): (Vec<String>, Vec<String>) =
+        name::page_names(&input.title, &input.slug, aliases(input.metadata.as_ref()))
+            .into_iter()
+            .map(|name| (name.key, name.kind.as_str().to_owned()))
+            .unzip();
+    statement::execute(
+        "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
+        &[DatumWithOid::from(project), DatumWithOid::from(id)],
+    )?;
+    statement::execute(
+        "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
+         SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(id),
+            DatumWithOid::from(keys),
+            DatumWithOid::from(kinds),
+        ],
+    )?;
+    write_containers(project, input)
+}
+
+/// Rows that are there already are left alone, so that two loads never wait for each other.
+fn write_containers(project: i64, input: &DocumentInput) -> Result<()> {
+    let (keys, names): (Vec<String>, Vec<String>) =
+        name::containers(input.category.as_deref(), input.metadata.as_ref())
+            .into_iter()
+            .map(|container| (name::key(container), container.to_owned()))
+            .filter(|(key, _)| !key.is_empty())
+            .unzip();
+    if keys.is_empty() {
+        return Ok(());
+    }
+    statement::execute(
+        "INSERT INTO docsearch.container (project_id, key, name)
+         SELECT DISTINCT ON (c.key) $1, c.key, c.name FROM unnest($2::text[], $3::text[]) AS c(key, name)
+         WHERE NOT EXISTS (SELECT FROM docsearch.container known
+                           WHERE known.project_id = $1 AND known.key = c.key COLLATE \"C\")",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(keys),
+            DatumWithOid::from(names),
+        ],
+    )
+}
+
+/// The other names that a document's metadata give.
+pub(crate) fn aliases(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
+    let aliases = metadata.and_then(|metadata| metadata.get("aliases")?.as_array());
+    aliases.into_iter().flatten().filter_map(|alias| alias.as_str())
 }
 
 /// What is stored of a document. Runs as the owner.

@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 mod attached;
 mod candidates;
 mod catalog;
+mod check;
 mod config;
 mod delivery;
 mod document;
@@ -28,6 +29,7 @@ mod owner;
 mod parser;
 mod present;
 mod project;
+mod repair;
 mod report;
 mod rules;
 mod schema;
@@ -65,7 +67,7 @@ extension_sql_file!(
 extension_sql_file!(
     "../sql/privileges.sql",
     name = "privileges",
-    requires = [restart_inference, rules_changed, "attached"]
+    requires = [check, repair, restart_inference, rules_changed, "attached"]
 );
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 

@@ -89,7 +89,7 @@ pub(crate) mod docsearch {
         let name = model_name(Some(name))?;
         let directory = directory.map(|directory| model_name(Some(directory))).transpose()?;
         schema::migrate()?;
-        schema::require_owner()?;
+        schema::require_owner("SELECT docsearch.add_model(...)")?;
         let _owner = AsOwner::enter()?;
         register(&name, directory.as_deref())
     }
@@ -134,6 +134,11 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     Ok(name)
 }
 
+/// Whether there is this directory of a model.
+pub(crate) fn has_directory(below: &str) -> bool {
+    directory(below).is_dir()
+}
+
 /// The model of this name, wherever it runs.
 fn open(name: &str) -> Result<Box<dyn Embedder>> {
     if !directory(name).is_dir() && schema::is_current()? {
@@ -150,7 +155,7 @@ fn open(name: &str) -> Result<Box<dyn Embedder>> {
 }
 
 /// The model in a directory. With a digest, only if its files are those.
-fn open_directory(name: &str, below: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
+pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
     let directory = directory(below);
     if !directory.is_dir() {
         return Err(undefined(

@@ -22,6 +22,9 @@ const VERSIONS: [Version; 3] = [
     },
 ];
 
+/// What makes the tables usable for another role.
+const SET_UP: &str = "SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)";
+
 /// What leads to a version: statements, and what they cannot say.
 struct Version {
     sql: &'static str,
@@ -44,7 +47,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn grant_usage(role: &str, write: default!(bool, false)) -> Result<()> {
         super::migrate()?;
-        require_owner()?;
+        require_owner(SET_UP)?;
         let role = pgrx::spi::quote_identifier(role);
         Spi::run(&format!(
             "GRANT USAGE ON SCHEMA docsearch TO {role};
@@ -85,12 +88,18 @@ fn version() -> Result<usize> {
     Ok(usize::try_from(version.unwrap_or(0)).unwrap_or(0))
 }
 
+/// The version of the tables and that of the extension, if the tables are behind.
+pub(crate) fn behind() -> Result<Option<(usize, usize)>> {
+    let applied = version()?;
+    Ok((applied < VERSIONS.len()).then_some((applied, VERSIONS.len())))
+}
+
 /// Applies the versions that are missing; the owner of the schema may.
 pub(crate) fn migrate() -> Result<i32> {
     let newest = VERSIONS.len();
     let applied = version()?;
     if applied < newest {
-        require_owner()?;
+        require_owner(SET_UP)?;
         // Two first calls at once: the second waits here and then finds everything done.
         statement::execute(
             "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('docsearch.schema_version', 0))",
@@ -111,8 +120,8 @@ pub(crate) fn migrate() -> Result<i32> {
     i32::try_from(newest.max(applied)).map_err(crate::report::internal)
 }
 
-/// Refuses those who may not act as the owner of the schema.
-pub(crate) fn require_owner() -> Result<()> {
+/// Refuses callers who do not own the schema; `call` is what they can ask its owner to run.
+pub(crate) fn require_owner(call: &str) -> Result<()> {
     let owner = statement::one(
         "SELECT pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_get_userbyid(n.nspowner)::text
          FROM pg_catalog.pg_namespace n WHERE n.nspname = 'docsearch'",
@@ -123,9 +132,7 @@ pub(crate) fn require_owner() -> Result<()> {
         Some((false, owner)) => Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             "the tables of pg_docsearch are managed by the owner of schema docsearch",
-            format!(
-                "Ask \"{owner}\" to run: SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)."
-            ),
+            format!("Ask \"{owner}\" to run: {call}."),
         )),
         _ => Ok(()),
     }

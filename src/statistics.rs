@@ -186,6 +186,113 @@ fn merge(project: i64) -> Result<()> {
     )
 }
 
+/// Where the statistics of a project differ from its tables.
+pub(crate) struct Drift {
+    /// Number of lexemes whose frequencies differ.
+    pub(crate) lexemes: i64,
+    /// The one that differs most, with its chunks and documents as recorded and as counted.
+    pub(crate) worst: Option<(String, [i64; 4])>,
+    /// The sizes that differ: which, as recorded, as counted.
+    pub(crate) sizes: Vec<(&'static str, i64, i64)>,
+}
+
+/// What the chunks of the project `$1` say of its lexemes.
+const COUNTED: &str = "SELECT l.lexeme, sum(l.chunks)::bigint AS chunks, count(*) AS documents
+     FROM (SELECT c.document_id, t.lexeme COLLATE \"C\" AS lexeme, count(*) AS chunks
+           FROM docsearch.chunk c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
+           WHERE c.project_id = $1 GROUP BY 1, 2) l
+     GROUP BY l.lexeme";
+
+/// What documents and chunks of the project `$1` say of its size.
+const MEASURED: &str = "SELECT d.documents, d.words, c.chunks, c.words
+     FROM (SELECT count(*), coalesce(sum(d.term_count), 0)::bigint FROM docsearch.document d
+           WHERE d.project_id = $1) AS d(documents, words),
+          (SELECT count(*), coalesce(sum(c.term_count), 0)::bigint FROM docsearch.chunk c
+           WHERE c.project_id = $1) AS c(chunks, words)";
+
+/// Compares the statistics of a project with its tables. Runs as the owner of the tables.
+pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
+    let worst = statement::one(
+        &format!(
+            "WITH counted AS ({COUNTED}),
+             recorded AS (
+                 SELECT s.lexeme, sum(s.chunks)::bigint AS chunks, sum(s.documents)::bigint AS documents
+                 FROM docsearch.term_stat s WHERE s.project_id = $1 GROUP BY s.lexeme
+             ),
+             compared AS (
+                 SELECT lexeme, coalesce(r.chunks, 0) AS recorded_chunks, coalesce(r.documents, 0) AS recorded_documents,
+                        coalesce(c.chunks, 0) AS chunks, coalesce(c.documents, 0) AS documents
+                 FROM counted c FULL JOIN recorded r USING (lexeme)
+             )
+             SELECT count(*) OVER (), p.lexeme, p.recorded_chunks, p.recorded_documents, p.chunks, p.documents
+             FROM compared p
+             WHERE (p.recorded_chunks, p.recorded_documents) <> (p.chunks, p.documents)
+             ORDER BY abs(p.recorded_chunks - p.chunks) + abs(p.recorded_documents - p.documents) DESC, p.lexeme
+             LIMIT 1"
+        ),
+        &[DatumWithOid::from(project)],
+        |row| {
+            let counts = [row.required(3)?, row.required(4)?, row.required(5)?, row.required(6)?];
+            Ok((row.required::<i64>(1)?, (row.required::<String>(2)?, counts)))
+        },
+    )?;
+    let sizes = statement::one(
+        &format!(
+            "SELECT coalesce(sum(s.documents), 0)::bigint, coalesce(sum(s.document_words), 0)::bigint,
+                    coalesce(sum(s.chunks), 0)::bigint, coalesce(sum(s.chunk_words), 0)::bigint, m.*
+             FROM ({MEASURED}) AS m(documents, document_words, chunks, chunk_words)
+             LEFT JOIN docsearch.project_stat s ON s.project_id = $1
+             GROUP BY m.documents, m.document_words, m.chunks, m.chunk_words"
+        ),
+        &[DatumWithOid::from(project)],
+        |row| {
+            let names = ["documents", "words of documents", "chunks", "words of chunks"];
+            let sizes = (1..)
+                .zip(names)
+                .map(|(column, name)| Ok((name, row.required::<i64>(column)?, row.required::<i64>(column + 4)?)));
+            sizes.collect::<Result<Vec<_>>>()
+        },
+    )?;
+    let sizes: Vec<_> = sizes.into_iter().flatten().filter(|size| size.1 != size.2).collect();
+    let (lexemes, worst) = worst.map_or((0, None), |(lexemes, worst)| (lexemes, Some(worst)));
+    Ok((lexemes > 0 || !sizes.is_empty()).then_some(Drift { lexemes, worst, sizes }))
+}
+
+/// Waits for a merge that is under way, and keeps others from running until the transaction ends.
+pub(crate) fn hold_merges(project: i64) -> Result<()> {
+    statement::execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended('docsearch.term_stat', $1))",
+        &[DatumWithOid::from(project)],
+    )
+}
+
+/// Makes the statistics of a project anew. Runs as the owner of the tables, who holds its merges and has
+/// locked the documents: nobody else changes them.
+pub(crate) fn recount(project: i64) -> Result<()> {
+    for table in ["term_stat", "project_stat"] {
+        statement::execute(
+            &format!("DELETE FROM docsearch.{table} s WHERE s.project_id = $1"),
+            &[DatumWithOid::from(project)],
+        )?;
+    }
+    statement::execute(
+        &format!(
+            "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+             SELECT $1, c.lexeme, c.chunks, c.documents FROM ({COUNTED}) c"
+        ),
+        &[DatumWithOid::from(project)],
+    )?;
+    statement::execute(
+        &format!(
+            "INSERT INTO docsearch.project_stat
+                 (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+             SELECT $1, m.*, (SELECT count(*) FROM docsearch.term_stat t WHERE t.project_id = $1), true
+             FROM ({MEASURED}) m"
+        ),
+        &[DatumWithOid::from(project)],
+    )
+}
+
 /// Size of a project.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {

@@ -18,6 +18,19 @@ pub(crate) fn schema() -> Result<String> {
     catalog::extension_schema(c"vector")
 }
 
+/// The chunks `c` of the project `$1`, with their documents `d`, that have no vector in a table.
+pub(crate) fn chunks_without_vector(table: &str) -> String {
+    format!(
+        "FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
+         WHERE c.project_id = $1
+           AND NOT EXISTS (SELECT FROM {table} v
+                           WHERE v.project_id = c.project_id AND v.document_id = c.document_id
+                             AND v.chunk_no = c.chunk_no)
+           AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
+                           WHERE q.project_id = c.project_id AND q.document_id = c.document_id)"
+    )
+}
+
 /// What the statements of this leg have in common.
 pub(crate) struct VectorTable {
     table: String,

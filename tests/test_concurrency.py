@@ -8,7 +8,7 @@ from threading import Barrier, Event, Thread
 
 import psycopg
 import pytest
-from conftest import Database, page
+from conftest import Database, page, wait_until
 from psycopg.types.json import Jsonb
 
 WRITERS = 4
@@ -255,4 +255,30 @@ def test_statistics_are_read_without_waiting(database, project):
         assert reader.execute("SELECT slug FROM search_docs('text', %s)", [project]).fetchall() == [("a",)]
         reader.execute("SELECT docsearch.merge_statistics(%s)", [project])
         assert reader.execute(INDEX_DOC, [project, "c", "C", "text"]).fetchone() == ("added",)
+    assert_consistent(database)
+
+
+def test_a_repair_and_writers_wait_for_each_other(database, project):
+    """What is not committed yet is neither counted nor lost."""
+    database.index(project, page("a", "text"), page("b", "more text"))
+    database.execute("DELETE FROM docsearch.term_stat t USING docsearch.project p "
+                     "WHERE p.id = t.project_id AND p.name = %s AND t.lexeme = 'text'", project)
+    repair = "SELECT problem, detail FROM docsearch.repair(%s)"
+    waiting = "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted"
+    with (database.connect(autocommit=False) as writer, database.connect(autocommit=False) as mending,
+          database.connect() as late, ThreadPoolExecutor(2) as pool):
+        writer.execute(INDEX_DOC, [project, "b", "B", "other text"])
+        writer.execute("SELECT docsearch.merge_statistics(%s)", [project])
+        repairing = pool.submit(lambda: mending.execute(repair, [project]).fetchall())
+        wait_until(lambda: database.execute(waiting, mending.info.backend_pid) == [(1,)])
+        writer.execute("SELECT docsearch.finish_load(%s)", [project])
+        writer.commit()
+        assert repairing.result(timeout=30) == [("statistics wrong", "counted anew")]
+        writing = pool.submit(late.execute, INDEX_DOC, [project, "c", "C", "late text"])
+        wait_until(lambda: database.execute(waiting, late.info.backend_pid) == [(1,)])
+        assert not writing.done()
+        assert database.execute("SELECT slug FROM search_docs('other', %s, max_results => 1)", project) == [("b",)]
+        mending.commit()
+        writing.result(timeout=30)
+    assert database.execute("SELECT * FROM docsearch.check(%s)", project) == []
     assert_consistent(database)

@@ -30,3 +30,34 @@ SELECT * FROM search_docs('x', filter => '[1]');
 SELECT * FROM search_docs('x', filter => '{"level": {"over": 3}}');
 SELECT * FROM search_docs('x', filter => '{"after": "someday"}');
 SELECT docsearch.drop_project('filters');
+
+-- Versions of a page: "latest" keeps the newest of each.
+SELECT docsearch.create_project('versions') > 0 AS created;
+SELECT count(*) FROM docsearch.index_docs('versions', (
+    SELECT jsonb_agg(jsonb_build_object('slug', slug, 'title', title, 'version', version,
+                                        'body', 'How to install the frobnicator on a machine.'))
+    FROM (VALUES ('v1.9/install', 'Installing', '1.9'), ('1.10/install', 'Installing', '1.10'), ('2.0rc1/install', 'Installing', '2.0rc1'),
+                 ('2.0/install', 'Installing', '2.0'), ('v1.9/removed', 'Frobnicate', '1.9'), ('about', 'About', NULL)) page(slug, title, version)));
+SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "latest"}', max_results => 10) ORDER BY slug COLLATE "C";
+SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": {"not": "2.0"}}', max_results => 10) ORDER BY slug COLLATE "C";
+SELECT slug FROM search_docs('frobnicator', filter => '{"version": "latest", "kind": "guide"}');
+-- Without it the newest comes first, also of pages with the name that is asked for, and it says why.
+SELECT slug FROM search_docs('install the frobnicator', project => 'versions', max_results => 1);
+SELECT slug FROM search_docs('Installing', project => 'versions', max_results => 1);
+SELECT slug FROM search_docs('Frobnicate', project => 'versions', max_results => 1);
+SELECT step, rule, matched, weight FROM docsearch.explain_search('install the frobnicator', '1.10/install', 'versions') WHERE rule = 'older_version';
+SELECT count(*) FROM docsearch.explain_search('install the frobnicator', '1.10/install', 'versions', config => '{"penalty_older_version": 0}') WHERE rule = 'older_version';
+SELECT * FROM docsearch.explain_search('install the frobnicator', '1.10/install', 'versions', filter => '{"version": "latest"}');
+-- What is hidden supersedes nothing.
+CREATE ROLE docsearch_reader;
+SELECT docsearch.grant_usage('docsearch_reader');
+ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
+CREATE POLICY released ON docsearch.document FOR SELECT TO docsearch_reader USING (version NOT LIKE '2%');
+SET ROLE docsearch_reader;
+SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "latest"}', max_results => 10) ORDER BY slug COLLATE "C";
+RESET ROLE;
+DROP POLICY released ON docsearch.document;
+ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY;
+DROP OWNED BY docsearch_reader;
+DROP ROLE docsearch_reader;
+SELECT docsearch.drop_project('versions');

@@ -3,12 +3,14 @@
 //! A scalar matches equality, or membership where the document holds an array; an array matches any
 //! of its values; `{"not": …}` excludes; `{"from": …, "to": …}` is a range with both ends included.
 //! `category`, `version`, `kind`, `after` and `before` are fields of the document, everything else
-//! is looked up in its metadata.
+//! is looked up in its metadata. The version `latest` is that of each page's newest.
 
 use serde_json::{Map, Value};
 
 /// Fields of the document that a filter may name.
 const FIELDS: [&str; 3] = ["category", "version", "kind"];
+/// The version that stands for the newest one of each page.
+const LATEST: &str = "latest";
 
 /// A filter that could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +43,8 @@ pub struct Filter {
     pub after: Option<String>,
     /// Published at or before this time.
     pub before: Option<String>,
+    /// Of the versions of a page only the newest, see [`crate::version::superseded`].
+    pub latest: bool,
 }
 
 impl Filter {
@@ -57,6 +61,7 @@ impl Filter {
             match key.as_str() {
                 "after" => parsed.after = Some(date(key, value)?),
                 "before" => parsed.before = Some(date(key, value)?),
+                "version" if value == LATEST => parsed.latest = true,
                 field if FIELDS.contains(&field) => fields.push(condition(key, std::slice::from_ref(key), value)?),
                 _ => metadata.push(condition(key, &spellings(key), value)?),
             }
@@ -171,6 +176,15 @@ mod tests {
         assert_eq!(filter.fields.as_deref(), Some(r#"($."category" == "Layout")"#));
         assert_eq!(filter.after.as_deref(), Some("2025-11-01"));
         assert_eq!(filter.metadata, None);
+    }
+
+    #[test]
+    fn the_latest_version_is_no_text_to_be_compared() {
+        let filter = Filter::parse(&json!({"version": "latest", "kind": "guide"})).expect("valid");
+        assert!(filter.latest);
+        assert_eq!(filter.fields.as_deref(), Some(r#"($."kind" == "guide")"#));
+        let filter = Filter::parse(&json!({"version": {"not": "latest"}})).expect("valid");
+        assert!(!filter.latest && filter.fields.is_some());
     }
 
     #[test]

@@ -25,5 +25,6 @@ pub mod suggestion;
 pub mod token;
 pub mod tsvector;
 pub mod understanding;
+pub mod version;
 pub mod weight;
 pub mod word;

@@ -5,6 +5,7 @@ use crate::rank::{DocumentId, Map, ScoredDocument, Set, dense_score, name_streng
 use crate::score::{Candidate, Scorer, Step};
 use crate::similarity::near;
 use crate::understanding::{NameForm, NameRole, Understanding};
+use crate::version::{self, Versioned};
 
 /// Where up to the first share of the candidates have a verb in their titles, the rules about verbs are
 /// off; from the second on, they are fully on. (tools-azure-mcp and tools-livemcp gain by them; where
@@ -37,6 +38,10 @@ pub struct Page {
     pub metadata: Option<serde_json::Value>,
     /// Days since it was published or changed.
     pub age_days: Option<f32>,
+    /// Version of what it documents.
+    pub version: Option<String>,
+    /// A newer version of it among the pages found.
+    pub newer: Option<String>,
     /// Strength of the query as a phrase of the text, or 0.
     pub phrase: f32,
     /// Strength of an exact name, or 0.
@@ -60,6 +65,7 @@ impl Page {
             description: &self.description,
             metadata: self.metadata.as_ref(),
             age_days: self.age_days,
+            newer: self.newer.as_deref(),
         }
     }
 
@@ -105,6 +111,28 @@ impl Page {
             .filter_map(|name| near(typed, name))
             .map(|near| near.strength)
             .fold(0.0, f32::max)
+    }
+}
+
+/// Tells pages of which a newer version was found, too.
+pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
+    let versioned = pages.iter().filter_map(|(&document, page)| {
+        Some(Versioned {
+            document,
+            project: document.project,
+            slug: &page.slug,
+            version: page.version.as_deref()?,
+        })
+    });
+    let versioned: Vec<Versioned<'_, DocumentId>> = versioned.collect();
+    let older = version::superseded(&versioned).into_iter();
+    let older: Vec<(DocumentId, String)> = older
+        .map(|(document, newest)| (document, versioned[newest].version.to_owned()))
+        .collect();
+    for (document, newer) in older {
+        if let Some(page) = pages.get_mut(&document) {
+            page.newer = Some(newer);
+        }
     }
 }
 
@@ -260,6 +288,32 @@ mod tests {
         with("something", &pages, |reranker| {
             assert_eq!(reranker.rerank(vec![document(1, Some(1.0), 1.0)]), []);
         });
+    }
+
+    #[test]
+    fn of_equal_pages_the_newest_version_comes_first_and_names_outweigh_it() {
+        let version_of = |number: i64, version: &str, name: f32| {
+            let page = Page {
+                slug: format!("{version}/button"),
+                version: Some(version.to_owned()),
+                ..page(0, name)
+            };
+            (document(number, Some(0.5), 0.5), page)
+        };
+        let first = |documents: [(ScoredDocument, Page); 2]| {
+            let mut pages: Map<DocumentId, Page> = documents
+                .iter()
+                .map(|(document, page)| (document.document, page.clone()))
+                .collect();
+            mark_older_versions(&mut pages);
+            let documents = documents.into_iter().map(|(document, _)| document).collect();
+            let first = with("something", &pages, |reranker| {
+                reranker.rerank(documents)[0].document.document
+            });
+            first.document
+        };
+        assert_eq!(first([version_of(1, "1.9", 0.0), version_of(2, "1.10", 0.0)]), 2);
+        assert_eq!(first([version_of(1, "1.9", 0.94), version_of(2, "1.10", 0.0)]), 1);
     }
 
     #[test]

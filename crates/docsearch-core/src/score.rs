@@ -58,6 +58,8 @@ pub struct Candidate<'a> {
     pub metadata: Option<&'a serde_json::Value>,
     /// Days since it was published, at least 0.
     pub age_days: Option<f32>,
+    /// A newer version of the page that was found too.
+    pub newer: Option<&'a str>,
 }
 
 impl Candidate<'_> {
@@ -218,6 +220,18 @@ impl<'a> Scorer<'a> {
             let after = ledger.score * (1.0 - elsewhere);
             let container = || self.asked.container().to_owned();
             ledger.step("penalty", "elsewhere", container, (1.0, self.weights.elsewhere), after);
+        }
+        let older = self.weights.older_version.clamp(0.0, 1.0);
+        if let Some(newer) = candidate.newer.filter(|_| older > 0.0) {
+            let after = ledger.score * (1.0 - older);
+            let matched = || newer.to_owned();
+            ledger.step(
+                "penalty",
+                "older_version",
+                matched,
+                (1.0, self.weights.older_version),
+                after,
+            );
         }
         if candidate.phrase > 0.0 {
             let after = lift(ledger.score, candidate.phrase);

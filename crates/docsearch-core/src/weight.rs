@@ -109,6 +109,8 @@ pub struct RuleWeights {
     pub intent_conflict: f32,
     /// Share of the score that a page loses which states that it belongs elsewhere than to the Y of "X in Y".
     pub elsewhere: f32,
+    /// Share of the score that a page loses of which a newer version was found.
+    pub older_version: f32,
     /// Slope of the decay of the dense score with its distance from 1; 0 to 10, 0 is off.
     pub decay_slope: f32,
     /// Least factor of the decay; 0 to 1.
@@ -142,6 +144,7 @@ impl Default for RuleWeights {
             recency_half_life: 90.0,
             intent_conflict: 1.0,
             elsewhere: 0.25,
+            older_version: 0.05,
             decay_slope: 0.0,
             decay_floor: 0.1,
             max_boost: 2.0,

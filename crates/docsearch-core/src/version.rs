@@ -1,0 +1,337 @@
+//! Versions of what is documented: which of two is newer, and which pages are versions of one page.
+
+use std::collections::HashMap;
+
+/// Words that stand for the newest version.
+const NEWEST: [&str; 3] = ["latest", "current", "stable"];
+/// Words behind a number that say nothing of its place.
+const SILENT: [&str; 7] = ["x", "final", "ga", "release", "lts", "stable", "docs"];
+/// Words that begin what comes after a release.
+const AFTER: [&str; 5] = ["post", "p", "sp", "patch", "hotfix"];
+
+/// A version, ordered by age: numbers are compared one by one (`1.10` is newer than `1.9`), missing ones
+/// count as 0, pre-releases (`2.0-rc1`) come before their release and patches (`2.0-p1`) after it. Words
+/// without a number (`nightly`) come before everything, `latest`, `current` and `stable` after it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    sort: Sort,
+    numbers: Vec<Number>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Sort {
+    Word,
+    Numbered,
+    Newest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Stage {
+    Before(Vec<Part>),
+    Release,
+    After(Vec<Part>),
+}
+
+/// A number of any length: the count of its digits and then they themselves decide.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Number(usize, String);
+
+impl Number {
+    fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    Number(Number),
+    /// How near to the release, and the word.
+    Word(u8, String),
+}
+
+impl Part {
+    fn read(token: &str) -> Self {
+        if token.starts_with(|c: char| c.is_ascii_digit()) {
+            let digits = token.trim_start_matches('0');
+            return Self::Number(Number(digits.len(), digits.to_owned()));
+        }
+        let (nearness, word) = match token {
+            "dev" | "nightly" | "snapshot" | "canary" => (0, token),
+            "a" | "alpha" => (1, "alpha"),
+            "b" | "beta" => (2, "beta"),
+            "c" | "cr" | "rc" => (4, "rc"),
+            _ => (3, token),
+        };
+        Self::Word(nearness, word.to_owned())
+    }
+
+    fn is_word(&self, words: &[&str]) -> bool {
+        matches!(self, Self::Word(_, word) if words.contains(&word.as_str()))
+    }
+}
+
+impl Version {
+    /// Reads a version; `None` for a text without letters and digits. What follows a `+` is not read.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.split('+').next().unwrap_or_default().to_lowercase();
+        let parts: Vec<Part> = tokens(&text).into_iter().map(Part::read).collect();
+        let numbered = parts.iter().position(|part| matches!(part, Part::Number(_)));
+        // "v1.2" and "release-1.2" are 1.2; "beta 1" is no release.
+        let number = numbered.filter(|&at| parts[..at].iter().all(|part| matches!(part, Part::Word(3, _))));
+        let Some(number) = number else {
+            let newest = parts.len() == 1 && parts[0].is_word(&NEWEST);
+            return (!parts.is_empty()).then_some(Self {
+                sort: if newest { Sort::Newest } else { Sort::Word },
+                numbers: Vec::new(),
+                stage: if newest { Stage::Release } else { Stage::Before(parts) },
+            });
+        };
+        let mut rest = parts.into_iter().skip(number).peekable();
+        let mut numbers = Vec::new();
+        while let Some(Part::Number(number)) = rest.next_if(|part| matches!(part, Part::Number(_))) {
+            numbers.push(number);
+        }
+        while numbers.len() > 1 && numbers.last().is_some_and(Number::is_zero) {
+            numbers.pop();
+        }
+        let rest: Vec<Part> = rest.filter(|part| !part.is_word(&SILENT)).collect();
+        let stage = match rest.first() {
+            None => Stage::Release,
+            Some(first) if first.is_word(&AFTER) => Stage::After(rest),
+            Some(_) => Stage::Before(rest),
+        };
+        Some(Self {
+            sort: Sort::Numbered,
+            numbers,
+            stage,
+        })
+    }
+
+    /// A slug without the part that names this version: the same for all versions of a page. The part is
+    /// a segment (`v1.9/install`) or the end of one behind a mark (`guide-1.9/install`).
+    pub fn page<'a>(&self, slug: &'a str) -> Vec<&'a str> {
+        let mut found = false;
+        let mut segments: Vec<&str> = Vec::new();
+        for segment in slug.split('/') {
+            match self.stem(segment).filter(|_| !found) {
+                Some(stem) => {
+                    found = true;
+                    segments.extend((!stem.is_empty()).then_some(stem));
+                }
+                None => segments.push(segment),
+            }
+        }
+        segments
+    }
+
+    /// What stands before the version in a segment of a slug.
+    fn stem<'a>(&self, segment: &'a str) -> Option<&'a str> {
+        let names_it = |text: &str| Self::parse(text).as_ref() == Some(self);
+        if names_it(segment) && !self.is_prefixed(segment) {
+            return Some("");
+        }
+        let marks = segment.match_indices(['-', '_', '@']);
+        let mut ends = marks.map(|(at, mark)| (&segment[..at], &segment[at + mark.len()..]));
+        ends.find(|(_, end)| names_it(end) && !self.is_prefixed(end))
+            .map(|(stem, _)| stem)
+    }
+
+    /// Whether a segment that names the version begins with another word than `v`.
+    fn is_prefixed(&self, segment: &str) -> bool {
+        let word: &str = tokens(segment).first().copied().unwrap_or_default();
+        self.sort == Sort::Numbered
+            && !word.eq_ignore_ascii_case("v")
+            && !word.starts_with(|c: char| c.is_ascii_digit())
+    }
+}
+
+/// Runs of digits and of letters.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let digits = first.is_ascii_digit();
+            let end = rest.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(rest.len());
+            let (token, after) = rest.split_at(end);
+            tokens.push(token);
+            rest = after;
+        }
+    }
+    tokens
+}
+
+/// A document with what decides of which page it is which version.
+#[derive(Clone, Copy, Debug)]
+pub struct Versioned<'a, D> {
+    /// The document.
+    pub document: D,
+    /// Its project: a page has its versions in one.
+    pub project: i64,
+    /// Its slug.
+    pub slug: &'a str,
+    /// Its version.
+    pub version: &'a str,
+}
+
+/// The documents of whose page there is a newer version, with the place of the newest one.
+pub fn superseded<D: Copy>(documents: &[Versioned<'_, D>]) -> Vec<(D, usize)> {
+    let mut newest: HashMap<(i64, Vec<&str>), (Version, usize)> = HashMap::new();
+    let mut versions = Vec::with_capacity(documents.len());
+    for (place, document) in documents.iter().enumerate() {
+        let Some(version) = Version::parse(document.version) else {
+            continue;
+        };
+        let page = (document.project, version.page(document.slug));
+        let known = newest.entry(page.clone()).or_insert_with(|| (version.clone(), place));
+        if version > known.0 {
+            *known = (version.clone(), place);
+        }
+        versions.push((document.document, page, version));
+    }
+    let older = versions.into_iter().filter_map(|(document, page, version)| {
+        let (newest, place) = newest.get(&page)?;
+        (version < *newest).then_some((document, *place))
+    });
+    older.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn version(text: &str) -> Version {
+        Version::parse(text).expect("a version")
+    }
+
+    #[test]
+    fn versions_are_ordered_by_age() {
+        let rising = [
+            "nightly",
+            "0.9",
+            "1.0-dev",
+            "1.0a1",
+            "1.0-alpha.2",
+            "1.0-beta",
+            "1.0b2",
+            "1.0-preview",
+            "1.0rc1",
+            "1.0-rc.2",
+            "1.0-rc10",
+            "v1",
+            "1.0.post1",
+            "1.0.1",
+            "1.9",
+            "1.10",
+            "2.0",
+            "2024-01-15",
+            "2024.2",
+            "99999999999999999999999999",
+            "latest",
+        ];
+        for (place, a) in rising.iter().enumerate() {
+            for b in &rising[place + 1..] {
+                assert!(version(a) < version(b), "{a} is older than {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_version_has_several_spellings() {
+        for (a, b) in [
+            ("1.2", "v1.2.0"),
+            ("1.2", "release-1.2"),
+            ("5.3.0.Final", "5.3"),
+            ("3.x", "3"),
+            ("1.0.0+build.7", "1"),
+            ("2.0-RC1", "2.0rc1"),
+            ("latest", "Stable"),
+        ] {
+            assert_eq!(version(a), version(b), "{a} and {b}");
+        }
+        assert_eq!(Version::parse(" - "), None);
+    }
+
+    #[test]
+    fn slugs_of_a_page_differ_in_their_version() {
+        let page = |slug: &'static str, text| version(text).page(slug).join("/");
+        assert_eq!(page("v1.9/guide/install", "1.9"), "guide/install");
+        assert_eq!(page("1.10.0/guide/install", "1.10"), "guide/install");
+        assert_eq!(page("python-3.12/library/os", "3.12"), "python/library/os");
+        assert_eq!(page("docs/2.0-rc1/install", "2.0rc1"), "docs/install");
+        assert_eq!(page("guide/install", "2.0"), "guide/install");
+        assert_eq!(page("stable/guide/stable", "stable"), "guide/stable");
+        assert_eq!(page("2/chapter/2", "2"), "chapter/2");
+    }
+
+    #[test]
+    fn only_a_newer_version_of_the_same_page_supersedes() {
+        let documents = [
+            (1, "1.9/install", "1.9"),
+            (1, "1.10/install", "1.10"),
+            (1, "1.9/removed", "1.9"),
+            (2, "2.0/install", "2.0"),
+            (1, "install", "-"),
+            (1, "v1.10/install", "1.10.0"),
+        ];
+        let documents: Vec<_> = (0..)
+            .zip(documents)
+            .map(|(document, (project, slug, version))| Versioned {
+                document,
+                project,
+                slug,
+                version,
+            })
+            .collect();
+        assert_eq!(superseded(&documents), [(0, 1)]);
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        "(v|release-)?[0-9]{0,3}([.-]?([0-9]{1,2}|a|beta|rc|dev|post|x|final|q)){0,4}|\\PC{0,8}|latest|stable|nightly"
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn the_order_is_total(a in texts(), b in texts(), c in texts()) {
+            let (a, b, c) = (Version::parse(&a), Version::parse(&b), Version::parse(&c));
+            prop_assert_eq!(a.cmp(&b), b.cmp(&a).reverse());
+            prop_assert_eq!(a == b, a.cmp(&b).is_eq());
+            if a <= b && b <= c {
+                prop_assert!(a <= c);
+            }
+        }
+
+        #[test]
+        fn dotted_numbers_are_compared_one_by_one(
+            a in proptest::collection::vec(0u32..30, 1..5),
+            b in proptest::collection::vec(0u32..30, 1..5),
+        ) {
+            let text = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
+            let filled = |numbers: &[u32]| (0..5).map(|at| numbers.get(at).copied().unwrap_or(0)).collect::<Vec<_>>();
+            prop_assert_eq!(version(&text(&a)).cmp(&version(&text(&b))), filled(&a).cmp(&filled(&b)));
+        }
+
+        #[test]
+        fn a_release_stands_between_its_candidates_and_its_patches(number in "[0-9]{1,3}(\\.[0-9]{1,3}){0,3}") {
+            let [before, after, next] = ["-rc1", "-p1", ".1"].map(|end| version(&format!("{number}{end}")));
+            let release = version(&number);
+            prop_assert!(before < release && release < after && after < next);
+        }
+
+        #[test]
+        fn a_page_is_found_in_every_version(
+            number in "[0-9]{1,2}\\.[0-9]{1,2}(-rc[1-9])?",
+            page in "[a-z]{1,6}(/[a-z]{1,6}){0,2}",
+            slug in any::<String>(),
+        ) {
+            let (version, placed) = (version(&number), format!("v{number}/{page}"));
+            prop_assert_eq!(version.page(&placed), version.page(&page));
+            prop_assert_eq!(version.page(&page).join("/"), page);
+            version.page(&slug);
+        }
+    }
+}

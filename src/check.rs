@@ -419,7 +419,7 @@ fn orphans(checked: &Checked) -> Result<Vec<Finding>> {
         let missing = format!(
             "NOT EXISTS (SELECT FROM docsearch.chunk o JOIN docsearch.project p ON p.id = o.project_id
                          WHERE o.project_id = x.project_id AND o.document_id = x.document_id
-                           AND o.chunk_no = x.chunk_no AND p.model_id = {})",
+                           AND o.chunk_no = x.chunk_no AND {} IN (p.model_id, p.next_model_id))",
             row.id
         );
         let without = "without a chunk of a project with this model".to_owned();

@@ -43,6 +43,7 @@ def database(site: Site) -> Iterator[Database]:
     reachable(site.database)
     assert site.database.execute("SELECT docsearch.wait_for_index('2 minutes')") == [(True,)]
     assert_consistent(site.database)
+    assert site.database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
 
 
 def reachable(database: Database) -> None:

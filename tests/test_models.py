@@ -62,8 +62,9 @@ def site(tmp_path_factory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def database(site: Site) -> Database:
-    return site.database
+def database(site: Site) -> Iterator[Database]:
+    yield site.database
+    assert site.database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
 
 
 def model_of(database: Database) -> str:

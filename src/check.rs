@@ -11,8 +11,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::document_input::digest;
-use crate::indexer::aliases;
-use crate::names::trigram_schema;
+use crate::names::{self, trigram_schema};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
 use crate::report::{Result, internal};
@@ -540,7 +539,7 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                     let category: Option<String> = row.optional(4)?;
                     let JsonB(metadata) = row.required(5)?;
                     let mut stored: Vec<String> = row.required(6)?;
-                    let named = name::page_names(&title, &slug, aliases(Some(&metadata)));
+                    let named = name::page_names(&title, &slug, names::aliases(Some(&metadata)));
                     let mut named: Vec<String> = named
                         .into_iter()
                         .map(|name| format!("{} {}", name.kind.as_str(), name.key))
@@ -582,7 +581,9 @@ fn missing_vectors(checked: &Checked) -> Result<Vec<Finding>> {
         }
         let missing = statement::one(
             &format!(
-                "SELECT count(*), count(DISTINCT c.document_id), min(d.slug) {}",
+                "SELECT count(*), count(DISTINCT c.document_id), min(d.slug) {}
+                   AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
+                                   WHERE q.project_id = c.project_id AND q.document_id = c.document_id)",
                 vectors::chunks_without_vector(&project.model.vector_table())
             ),
             &[DatumWithOid::from(project.id)],

@@ -1,24 +1,22 @@
 //! Documents whose vectors are still to come: who they are, what the worker does for them, and how
 //! far it is.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use docsearch_core::passage::{document_passage, passage};
-use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_core::rank::ChunkId;
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-use crate::model;
+use crate::embedding::{self, Chunk};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
-use crate::report::{Result, error_with_hint, in_one_line, inference, internal, invalid};
+use crate::report::{Result, error_with_hint, in_one_line, internal, invalid};
 use crate::{latch, schema, statement, subtransaction, vectors, worker};
 
-/// Documents of one step of the worker, and chunks: a step holds locks for as long as it writes so
-/// many vectors, and search waits behind so many passages at most.
+/// Documents of one step of the worker.
 const STEP_DOCUMENTS: i64 = 64;
-const STEP_CHUNKS: i64 = 64;
 /// After so many failures a document counts as failed; it is tried again all the same. A switch of
 /// models is given up.
 pub(crate) const ATTEMPTS: i32 = 5;
@@ -228,12 +226,6 @@ pub(crate) struct Work {
     chunks: Vec<Chunk>,
 }
 
-struct Chunk {
-    id: ChunkId,
-    input_hash: String,
-    passage: String,
-}
-
 /// The documents that have waited longest. Runs as the owner.
 pub(crate) fn next() -> Result<Due> {
     let due = statement::rows(
@@ -256,43 +248,7 @@ pub(crate) fn next() -> Result<Due> {
         &[DatumWithOid::from(project.id), DatumWithOid::from(STEP_DOCUMENTS)],
         |row| row.required::<i64>(1),
     )?;
-    let table = project.model.vector_table();
-    let chunks = statement::rows(
-        &format!(
-            "SELECT c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $3 THEN d.body ELSE c.body END
-             FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
-             WHERE c.project_id = $1 AND c.document_id = ANY ($2)
-               AND NOT EXISTS (SELECT FROM {table} v WHERE v.project_id = c.project_id
-                               AND v.document_id = c.document_id AND v.chunk_no = c.chunk_no)
-             ORDER BY array_position($2, c.document_id), c.chunk_no LIMIT $4"
-        ),
-        &[
-            DatumWithOid::from(project.id),
-            DatumWithOid::from(documents.clone()),
-            DatumWithOid::from(project.one_vector),
-            DatumWithOid::from(STEP_CHUNKS),
-        ],
-        |row| {
-            let document = DocumentId {
-                project: project.id,
-                document: row.required(1)?,
-            };
-            let (title, body) = (row.required::<String>(4)?, row.required::<String>(6)?);
-            Ok(Chunk {
-                id: ChunkId {
-                    document,
-                    chunk: row.required(2)?,
-                },
-                input_hash: row.required(3)?,
-                passage: if project.one_vector {
-                    document_passage(&title, &body)
-                } else {
-                    passage(&title, &row.required::<Vec<String>>(5)?, &body)
-                },
-            })
-        },
-    )?;
+    let chunks = embedding::missing(&project, &project.model, Some(documents.clone()))?;
     Ok(Due::Now(Box::new(Work {
         project,
         documents,
@@ -304,7 +260,8 @@ pub(crate) fn next() -> Result<Due> {
 pub(crate) struct Embedded {
     project: Project,
     documents: Vec<i64>,
-    vectors: Vec<(ChunkId, String, Vec<f32>)>,
+    chunks: Vec<Chunk>,
+    vectors: HashMap<ChunkId, Vec<f32>>,
     /// Documents with the reason.
     failed: Vec<(i64, String)>,
     begun: Instant,
@@ -313,30 +270,19 @@ pub(crate) struct Embedded {
 impl Work {
     /// Embeds the chunks. Needs no transaction, and holds no lock meanwhile.
     pub(crate) fn embed(self) -> Embedded {
+        let begun = Instant::now();
         let Self {
             project,
             documents,
             chunks,
         } = self;
-        let mut embedded = Embedded {
-            documents,
-            vectors: Vec::with_capacity(chunks.len()),
-            failed: Vec::new(),
-            begun: Instant::now(),
-            project,
-        };
-        let passages = chunks.iter().map(|chunk| chunk.passage.clone()).collect();
-        let batch = model::of_row(&embedded.project.model)
-            .and_then(|model| model.embed_passages(passages).map_err(|failure| inference(&failure)));
-        let outcome = batch.and_then(|mut batch| {
-            while let Some((place, vector)) = model::next_vector(batch.as_mut())? {
-                let chunk = chunks.get(place).ok_or_else(|| internal("no such passage"))?;
-                match vector {
-                    Ok(vector) => embedded.vectors.push((chunk.id, chunk.input_hash.clone(), vector)),
-                    Err(problem) => embedded
-                        .failed
-                        .push((chunk.id.document.document, in_one_line(&problem))),
+        let (mut vectors, mut failed) = (HashMap::new(), Vec::new());
+        let outcome = embedding::embed(&project.model, &chunks, |chunk, vector| {
+            match vector {
+                Ok(vector) => {
+                    vectors.insert(chunk.id, vector);
                 }
+                Err(problem) => failed.push((chunk.id.document.document, in_one_line(&problem))),
             }
             Ok(())
         });
@@ -345,9 +291,16 @@ impl Work {
             let mut concerned: Vec<i64> = chunks.iter().map(|chunk| chunk.id.document.document).collect();
             concerned.dedup();
             let of_all = concerned.into_iter().map(|document| (document, reason.clone()));
-            embedded.failed = of_all.collect();
+            failed = of_all.collect();
         }
-        embedded
+        Embedded {
+            project,
+            documents,
+            chunks,
+            vectors,
+            failed,
+            begun,
+        }
     }
 }
 
@@ -374,16 +327,13 @@ impl Embedded {
                 }
             }
         }
-        let table = self.project.model.vector_table();
         let done = statement::change(
             &format!(
                 "DELETE FROM docsearch.embedding_queue q
                  WHERE q.project_id = $1 AND q.document_id = ANY ($2)
-                   AND NOT EXISTS (SELECT FROM docsearch.chunk c
-                       WHERE c.project_id = q.project_id AND c.document_id = q.document_id
-                         AND NOT EXISTS (SELECT FROM {table} v WHERE v.project_id = c.project_id
-                             AND v.document_id = c.document_id AND v.chunk_no = c.chunk_no))
-                 RETURNING q.document_id"
+                   AND NOT EXISTS (SELECT {} AND c.document_id = q.document_id)
+                 RETURNING q.document_id",
+                vectors::chunks_without_vector(&self.project.model.vector_table())
             ),
             &[DatumWithOid::from(project), DatumWithOid::from(locked)],
             |row| row.required::<i64>(1),
@@ -420,25 +370,14 @@ impl Embedded {
     }
 
     fn store_document(&self, document: i64) -> Result<()> {
-        let (table, schema) = (self.project.model.vector_table(), vectors::schema()?);
-        let own = self.vectors.iter().filter(|(id, ..)| id.document.document == document);
-        for (id, input_hash, vector) in own {
-            statement::execute(
-                &format!(
-                    "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
-                     SELECT c.project_id, c.document_id, c.chunk_no, $5::real[]::{schema}.halfvec
-                     FROM docsearch.chunk c
-                     WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3 AND c.input_hash = $4
-                     ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE SET embedding = excluded.embedding"
-                ),
-                &[
-                    DatumWithOid::from(self.project.id),
-                    DatumWithOid::from(document),
-                    DatumWithOid::from(id.chunk),
-                    DatumWithOid::from(input_hash.as_str()),
-                    DatumWithOid::from(vector.clone()),
-                ],
-            )?;
+        let own = self
+            .chunks
+            .iter()
+            .filter(|chunk| chunk.id.document.document == document);
+        for chunk in own {
+            if let Some(vector) = self.vectors.get(&chunk.id) {
+                embedding::store(&self.project.model, chunk, vector.clone())?;
+            }
         }
         Ok(())
     }

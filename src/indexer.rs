@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
 use docsearch_core::passage::{document_passage, passage};
-use docsearch_core::{keyword, markdown, name, token};
+use docsearch_core::{keyword, markdown, token};
 use docsearch_inference::{Embedder, Embeddings, Tokenizer};
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
@@ -19,7 +19,7 @@ use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::settings::IndexMode;
 use crate::statistics::{ChunkFrequencies, Delta, Totals};
 use crate::tsvector::TsVectorBytes;
-use crate::{embedding_queue, lexical, model, model_switch, statement, subtransaction, vectors, worker};
+use crate::{embedding_queue, lexical, model, model_switch, names, statement, subtransaction, vectors, worker};
 
 /// Documents that are read, cut and submitted together; bounds the memory of a call.
 const BATCH: usize = 64;
@@ -124,52 +124,10 @@ pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
     for batch in documents.chunks(BATCH) {
         pgrx::check_for_interrupts!();
         for (id, input) in read_inputs(project, batch)? {
-            write_names(project.id, id, &input)?;
+            names::write(project.id, id, &input)?;
         }
     }
     Ok(())
-}
-
-/// Embeds the chunks that have no vector, and returns how many there were. Runs as the owner.
-pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
-    let indexer = Indexer::open(project, IndexMode::Immediate, Source::Table)?;
-    let missing = vectors::chunks_without_vector(&indexer.vector_table);
-    let mut embedded = 0;
-    let mut last = (i64::MIN, 0);
-    loop {
-        let chunks = statement::rows(
-            &format!(
-                "SELECT c.document_id, c.chunk_no, d.title, c.heading_path, c.body, CASE WHEN $4 THEN d.body END
-                 {missing} AND (c.document_id, c.chunk_no) > ($2, $3)
-                 ORDER BY c.document_id, c.chunk_no LIMIT $5"
-            ),
-            &[
-                DatumWithOid::from(project.id),
-                DatumWithOid::from(last.0),
-                DatumWithOid::from(last.1),
-                DatumWithOid::from(project.one_vector),
-                DatumWithOid::from(i64::try_from(BATCH).map_err(internal)?),
-            ],
-            |row| {
-                let title: String = row.required(3)?;
-                let passage = match row.optional::<String>(6)? {
-                    Some(body) => document_passage(&title, &body),
-                    None => passage(&title, &row.required::<Vec<String>>(4)?, &row.required::<String>(5)?),
-                };
-                Ok(((row.required::<i64>(1)?, row.required::<i32>(2)?), passage))
-            },
-        )?;
-        let (places, passages): (Vec<(i64, i32)>, Vec<String>) = chunks.into_iter().unzip();
-        let Some(&end) = places.last() else {
-            return Ok(embedded);
-        };
-        last = end;
-        let mut vectors = Vectors::submit(indexer.model.as_ref(), passages)?;
-        for (place, &(document, chunk_no)) in places.iter().enumerate() {
-            indexer.store_vector(document, chunk_no, vectors.take(place)?)?;
-            embedded += 1;
-        }
-    }
 }
 
 /// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
@@ -558,7 +516,7 @@ impl<'a> Indexer<'a> {
         for (chunk_no, vector) in moved.into_iter().chain(vectors) {
             self.store_vector(id, chunk_no, vector)?;
         }
-        write_names(self.project.id, id, &document.input)?;
+        names::write(self.project.id, id, &document.input)?;
         delta.count(1, document.words.into(), &terms);
         Ok(Some(delta))
     }
@@ -786,59 +744,6 @@ impl<'a> Indexer<'a> {
             ],
         )
     }
-}
-
-fn write_names(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
-    let (keys, kinds): (Vec<String>, Vec<String>) =
-        name::page_names(&input.title, &input.slug, aliases(input.metadata.as_ref()))
-            .into_iter()
-            .map(|name| (name.key, name.kind.as_str().to_owned()))
-            .unzip();
-    statement::execute(
-        "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
-        &[DatumWithOid::from(project), DatumWithOid::from(id)],
-    )?;
-    statement::execute(
-        "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
-         SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
-        &[
-            DatumWithOid::from(project),
-            DatumWithOid::from(id),
-            DatumWithOid::from(keys),
-            DatumWithOid::from(kinds),
-        ],
-    )?;
-    write_containers(project, input)
-}
-
-/// Rows that are there already are left alone, so that two loads never wait for each other.
-fn write_containers(project: i64, input: &DocumentInput) -> Result<()> {
-    let (keys, names): (Vec<String>, Vec<String>) =
-        name::containers(input.category.as_deref(), input.metadata.as_ref())
-            .into_iter()
-            .map(|container| (name::key(container), container.to_owned()))
-            .filter(|(key, _)| !key.is_empty())
-            .unzip();
-    if keys.is_empty() {
-        return Ok(());
-    }
-    statement::execute(
-        "INSERT INTO docsearch.container (project_id, key, name)
-         SELECT DISTINCT ON (c.key) $1, c.key, c.name FROM unnest($2::text[], $3::text[]) AS c(key, name)
-         WHERE NOT EXISTS (SELECT FROM docsearch.container known
-                           WHERE known.project_id = $1 AND known.key = c.key COLLATE \"C\")",
-        &[
-            DatumWithOid::from(project),
-            DatumWithOid::from(keys),
-            DatumWithOid::from(names),
-        ],
-    )
-}
-
-/// The other names that a document's metadata give.
-pub(crate) fn aliases(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
-    let aliases = metadata.and_then(|metadata| metadata.get("aliases")?.as_array());
-    aliases.into_iter().flatten().filter_map(|alias| alias.as_str())
 }
 
 /// What is stored of a document. Runs as the owner.

@@ -13,6 +13,7 @@ mod config;
 mod delivery;
 mod document;
 mod document_input;
+mod embedding;
 mod embedding_queue;
 mod explain;
 mod group;

@@ -1,19 +1,19 @@
 //! Another model for a project: it embeds everything beside the one that serves, and takes its place in
 //! one transaction.
 
-use docsearch_core::passage::{document_passage, passage};
+use std::collections::HashMap;
+
+use docsearch_core::rank::ChunkId;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
+use crate::embedding::{self, Chunk};
 use crate::embedding_queue::{ATTEMPTS, require_current_schema};
 use crate::model::{self, ModelRow};
 use crate::owner::{AsOwner, require_writer};
 use crate::project::{self, Project};
-use crate::report::{Result, in_one_line, inference, internal, invalid};
+use crate::report::{Result, in_one_line, internal, invalid};
 use crate::{schema, statement, subtransaction, vectors, worker};
-
-/// Chunks of one step.
-const STEP_CHUNKS: i64 = 64;
 
 #[pg_schema]
 mod docsearch {
@@ -70,13 +70,6 @@ pub(crate) struct Switch {
     chunks: Vec<Chunk>,
 }
 
-struct Chunk {
-    document: i64,
-    number: i32,
-    input_hash: String,
-    passage: String,
-}
-
 /// Whether a switch can go on. Runs as the owner.
 pub(crate) fn is_pending() -> Result<bool> {
     let pending = statement::one(
@@ -101,36 +94,7 @@ pub(crate) fn next() -> Result<Option<Box<Switch>>> {
     };
     let project = project::by_id(project)?;
     let model = model::by_id(model)?;
-    let table = model.vector_table();
-    let chunks = statement::rows(
-        &format!(
-            "SELECT c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $2 THEN d.body ELSE c.body END
-             FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
-             WHERE c.project_id = $1
-               AND NOT EXISTS (SELECT FROM {table} v WHERE v.project_id = c.project_id
-                               AND v.document_id = c.document_id AND v.chunk_no = c.chunk_no)
-             LIMIT $3"
-        ),
-        &[
-            DatumWithOid::from(project.id),
-            DatumWithOid::from(project.one_vector),
-            DatumWithOid::from(STEP_CHUNKS),
-        ],
-        |row| {
-            let (title, body) = (row.required::<String>(4)?, row.required::<String>(6)?);
-            Ok(Chunk {
-                document: row.required(1)?,
-                number: row.required(2)?,
-                input_hash: row.required(3)?,
-                passage: if project.one_vector {
-                    document_passage(&title, &body)
-                } else {
-                    passage(&title, &row.required::<Vec<String>>(5)?, &body)
-                },
-            })
-        },
-    )?;
+    let chunks = embedding::missing(&project, &model, None)?;
     Ok(Some(Box::new(Switch { project, model, chunks })))
 }
 
@@ -138,23 +102,24 @@ pub(crate) fn next() -> Result<Option<Box<Switch>>> {
 pub(crate) struct Embedded {
     switch: Switch,
     /// Or what went wrong.
-    outcome: std::result::Result<Vec<(usize, Vec<f32>)>, String>,
+    outcome: std::result::Result<HashMap<ChunkId, Vec<f32>>, String>,
 }
 
 impl Switch {
     /// Embeds the chunks. Needs no transaction.
     pub(crate) fn embed(self) -> Embedded {
-        let passages: Vec<String> = self.chunks.iter().map(|chunk| chunk.passage.clone()).collect();
-        let outcome = model::of_row(&self.model).and_then(|model| {
-            let mut batch = model.embed_passages(passages).map_err(|failure| inference(&failure))?;
-            let mut vectors = Vec::new();
-            while let Some((place, vector)) = model::next_vector(batch.as_mut())? {
-                vectors.push((place, vector?));
-            }
-            Ok(vectors)
+        let mut vectors = HashMap::new();
+        let outcome = embedding::embed(&self.model, &self.chunks, |chunk, vector| {
+            vectors.insert(chunk.id, vector?);
+            Ok(())
         });
-        let outcome = outcome.map_err(|problem| in_one_line(&problem));
-        Embedded { switch: self, outcome }
+        Embedded {
+            outcome: match outcome {
+                Ok(()) => Ok(vectors),
+                Err(problem) => Err(in_one_line(&problem)),
+            },
+            switch: self,
+        }
     }
 }
 
@@ -163,8 +128,16 @@ impl Embedded {
     pub(crate) fn store(&self) -> Result<()> {
         let Switch { project, model, chunks } = &self.switch;
         let done = match &self.outcome {
-            Ok(_) if chunks.is_empty() => self.take_over().map_err(|problem| in_one_line(&problem)),
-            Ok(vectors) => subtransaction::run(|| self.store_vectors(vectors)).map_err(|problem| in_one_line(&problem)),
+            Ok(vectors) => subtransaction::run(|| {
+                if chunks.is_empty() {
+                    return self.take_over();
+                }
+                chunks
+                    .iter()
+                    .filter_map(|chunk| Some((chunk, vectors.get(&chunk.id)?)))
+                    .try_for_each(|(chunk, vector)| embedding::store(model, chunk, vector.clone()))
+            })
+            .map_err(|problem| in_one_line(&problem)),
             Err(problem) => Err(problem.clone()),
         };
         let Err(problem) = done else {
@@ -183,40 +156,10 @@ impl Embedded {
         )
     }
 
-    fn store_vectors(&self, vectors: &[(usize, Vec<f32>)]) -> Result<()> {
-        let (table, schema) = (self.switch.model.vector_table(), vectors::schema()?);
-        for (place, vector) in vectors {
-            let chunk = self
-                .switch
-                .chunks
-                .get(*place)
-                .ok_or_else(|| internal("no such passage"))?;
-            statement::execute(
-                &format!(
-                    "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
-                     SELECT c.project_id, c.document_id, c.chunk_no, $5::real[]::{schema}.halfvec
-                     FROM (SELECT * FROM docsearch.chunk c
-                           WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3 AND c.input_hash = $4
-                           FOR SHARE SKIP LOCKED) c
-                     ON CONFLICT (project_id, document_id, chunk_no) DO NOTHING"
-                ),
-                &[
-                    DatumWithOid::from(self.switch.project.id),
-                    DatumWithOid::from(chunk.document),
-                    DatumWithOid::from(chunk.number),
-                    DatumWithOid::from(chunk.input_hash.as_str()),
-                    DatumWithOid::from(vector.clone()),
-                ],
-            )?;
-        }
-        Ok(())
-    }
-
     /// Whoever writes documents now either ends first, or sees the new model at the end and leaves his
     /// documents to the worker.
     fn take_over(&self) -> Result<()> {
         let Switch { project, model, .. } = &self.switch;
-        let table = model.vector_table();
         let args = [DatumWithOid::from(project.id), DatumWithOid::from(model.id)];
         statement::execute(
             "UPDATE docsearch.project p SET model_id = $2, next_model_id = NULL, switch_error = NULL, updated_at = now()
@@ -227,11 +170,9 @@ impl Embedded {
         statement::execute(
             &format!(
                 "INSERT INTO docsearch.embedding_queue (project_id, document_id)
-                 SELECT DISTINCT c.project_id, c.document_id FROM docsearch.chunk c
-                 WHERE c.project_id = $1
-                   AND NOT EXISTS (SELECT FROM {table} v WHERE v.project_id = c.project_id
-                                   AND v.document_id = c.document_id AND v.chunk_no = c.chunk_no)
-                 ON CONFLICT (project_id, document_id) DO NOTHING"
+                 SELECT DISTINCT c.project_id, c.document_id {}
+                 ON CONFLICT (project_id, document_id) DO NOTHING",
+                vectors::chunks_without_vector(&model.vector_table())
             ),
             &[DatumWithOid::from(project.id)],
         )

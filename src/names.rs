@@ -1,10 +1,11 @@
-//! The leg of names: pages that bear a name a query asks for, or one near to it.
+//! Names of pages: writing them, and their leg, pages that bear a name a query asks for or one near to it.
 
-use docsearch_core::name::NameKind;
+use docsearch_core::name::{self, NameKind};
 use docsearch_core::rank::{DocumentId, Map, Set};
 use docsearch_core::understanding::{NameForm, NameRole};
 use pgrx::datum::DatumWithOid;
 
+use crate::document_input::DocumentInput;
 use crate::project::Projects;
 use crate::report::Result;
 use crate::{catalog, statement};
@@ -119,4 +120,58 @@ pub(crate) fn after(prefix: &str) -> String {
 /// The schema of pg_trgm, quoted.
 pub(crate) fn trigram_schema() -> Result<String> {
     catalog::extension_schema(c"pg_trgm")
+}
+
+/// Writes the names of a document, and what it belongs to. Runs as the owner.
+pub(crate) fn write(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
+    let (keys, kinds): (Vec<String>, Vec<String>) =
+        name::page_names(&input.title, &input.slug, aliases(input.metadata.as_ref()))
+            .into_iter()
+            .map(|name| (name.key, name.kind.as_str().to_owned()))
+            .unzip();
+    statement::execute(
+        "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
+        &[DatumWithOid::from(project), DatumWithOid::from(id)],
+    )?;
+    statement::execute(
+        "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
+         SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(id),
+            DatumWithOid::from(keys),
+            DatumWithOid::from(kinds),
+        ],
+    )?;
+    write_containers(project, input)
+}
+
+/// Rows that are there already are left alone, so that two loads never wait for each other.
+fn write_containers(project: i64, input: &DocumentInput) -> Result<()> {
+    let (keys, names): (Vec<String>, Vec<String>) =
+        name::containers(input.category.as_deref(), input.metadata.as_ref())
+            .into_iter()
+            .map(|container| (name::key(container), container.to_owned()))
+            .filter(|(key, _)| !key.is_empty())
+            .unzip();
+    if keys.is_empty() {
+        return Ok(());
+    }
+    statement::execute(
+        "INSERT INTO docsearch.container (project_id, key, name)
+         SELECT DISTINCT ON (c.key) $1, c.key, c.name FROM unnest($2::text[], $3::text[]) AS c(key, name)
+         WHERE NOT EXISTS (SELECT FROM docsearch.container known
+                           WHERE known.project_id = $1 AND known.key = c.key COLLATE \"C\")",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(keys),
+            DatumWithOid::from(names),
+        ],
+    )
+}
+
+/// The other names that a document's metadata give.
+pub(crate) fn aliases(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
+    let aliases = metadata.and_then(|metadata| metadata.get("aliases")?.as_array());
+    aliases.into_iter().flatten().filter_map(|alias| alias.as_str())
 }

@@ -7,7 +7,7 @@ use crate::index::refuse_read_only;
 use crate::indexer;
 use crate::owner::AsOwner;
 use crate::report::{Result, in_one_line, internal};
-use crate::{schema, statement, statistics, subtransaction};
+use crate::{embedding, schema, statement, statistics, subtransaction};
 
 #[pg_schema]
 mod docsearch {
@@ -85,7 +85,7 @@ fn mend(checked: &Checked, mend: Mend) -> Result<Option<String>> {
             format!("names of {} written", number(documents.len(), "document"))
         }
         Mend::Embed { project } => {
-            let embedded = indexer::embed_missing(&checked.projects[project])?;
+            let embedded = embedding::embed_missing(&checked.projects[project])?;
             format!("{} embedded", number(embedded, "chunk"))
         }
         Mend::Recount { project } => {

@@ -25,9 +25,7 @@ pub(crate) fn chunks_without_vector(table: &str) -> String {
          WHERE c.project_id = $1
            AND NOT EXISTS (SELECT FROM {table} v
                            WHERE v.project_id = c.project_id AND v.document_id = c.document_id
-                             AND v.chunk_no = c.chunk_no)
-           AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
-                           WHERE q.project_id = c.project_id AND q.document_id = c.document_id)"
+                             AND v.chunk_no = c.chunk_no)"
     )
 }
 

@@ -33,6 +33,7 @@ help:
 ##                             [NONSENSE=n] [FOREIGN=file] [TRAIN=1]
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed
+## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
 ## make model                  build the embedding model; prints its directory
@@ -103,6 +104,10 @@ bench-search: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/search.py \
 		--url "$$($(server) url)" --data "$(DATA)"
+
+.PHONY: bench-rules
+bench-rules:
+	$(toolchain) cargo bench --quiet --package docsearch-core --bench rules
 
 .PHONY: soak
 soak: cli

@@ -24,7 +24,14 @@ const QUERIES: [&str; 5] = [
 ];
 const VERBS: [&str; 5] = ["list", "create", "delete", "update", "get"];
 const THINGS: [&str; 8] = [
-    "file", "certificate", "key vault", "table view", "project", "storage account", "button", "text style",
+    "file",
+    "certificate",
+    "key vault",
+    "table view",
+    "project",
+    "storage account",
+    "button",
+    "text style",
 ];
 
 fn candidates() -> (Map<DocumentId, Page>, Vec<ScoredDocument>) {
@@ -34,7 +41,10 @@ fn candidates() -> (Map<DocumentId, Page>, Vec<ScoredDocument>) {
         let at = usize::try_from(number).unwrap_or_default();
         let (verb, thing) = (VERBS[at % VERBS.len()], THINGS[at / VERBS.len() % THINGS.len()]);
         let title = format!("{verb}_{}_{number}", thing.replace(' ', "_"));
-        let document = DocumentId { project: 1, document: number };
+        let document = DocumentId {
+            project: 1,
+            document: number,
+        };
         let similarity = 0.2 + 0.6 * number as f32 / CANDIDATES as f32;
         let (dense, lexical) = (dense_score(similarity, BACKGROUND), 1.0 - similarity);
         documents.push(ScoredDocument {
@@ -66,7 +76,10 @@ fn main() {
     let (rules, weights) = (Rules::english(), RuleWeights::default());
     let known: KnownNames = ["SwiftUI"].into_iter().collect();
     let (pages, documents) = candidates();
-    println!("{CANDIDATES} candidates, {RUNS} runs\n{:<66} {:>9} {:>9}", "query", "p50 ms", "p95 ms");
+    println!(
+        "{CANDIDATES} candidates, {RUNS} runs\n{:<66} {:>9} {:>9}",
+        "query", "p50 ms", "p95 ms"
+    );
     for query in QUERIES {
         let understanding = Understanding::read(query, &rules, &known);
         let mut times: Vec<Duration> = (0..RUNS)

@@ -11,7 +11,6 @@ use pgrx::prelude::*;
 use serde_json::{Value, json};
 
 use crate::document_input::DocumentInput;
-use crate::embedding_queue::require_current_schema;
 use crate::indexer::{OnFailure, index};
 use crate::owner::{AsOwner, AsUser, require_writer};
 use crate::project::{self, Project};
@@ -60,7 +59,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         table.require_owned()?;
         table.require_lasting()?;
         let project = table.project(project)?;
-        require_current_schema()?;
+        schema::require_current()?;
         require_writer()?;
         let column = |argument: &str, name: Option<&str>| {
             let name = name.ok_or_else(|| {
@@ -139,7 +138,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     ) -> Result<i64> {
         let table = Table::of(source)?;
         table.require_owned()?;
-        require_current_schema()?;
+        schema::require_current()?;
         require_writer()?;
         let project = project.map(project::by_name).transpose()?;
         let attached: Vec<Attached> = {
@@ -574,7 +573,12 @@ impl Attached {
                 None => Ok("NULL::text".to_owned()),
             }
         };
-        let (key, key_type) = (column(&self.key)?, table.column(&self.key)?.type_name);
+        let Column {
+            name: key,
+            type_name: key_type,
+            ..
+        } = table.column(&self.key)?;
+        let key = pgrx::spi::quote_identifier(&key);
         let metadata = match self.metadata.as_slice() {
             [only] if table.column(only)?.type_name == "jsonb" => format!("t.{}", column(only)?),
             [] => "NULL::jsonb".to_owned(),
@@ -592,7 +596,7 @@ impl Attached {
         };
         let (condition, argument) = match wanted {
             Wanted::Keys(keys) => (
-                format!("t.{key} = ANY ($1::{key_type}[])"),
+                format!("t.{key} = ANY ($1::text[]::{key_type}[])"),
                 DatumWithOid::from(keys.to_vec()),
             ),
             Wanted::After(None) => (
@@ -600,15 +604,10 @@ impl Attached {
                 DatumWithOid::from(None::<String>),
             ),
             Wanted::After(Some(last)) => (
-                format!("t.{key} > $1::{key_type}"),
+                format!("t.{key} > $1::text::{key_type}"),
                 DatumWithOid::from((*last).to_owned()),
             ),
         };
-        let argument_type = match wanted {
-            Wanted::Keys(_) => "text[]",
-            Wanted::After(_) => "text",
-        };
-        let condition = condition.replace("$1", &format!("$1::{argument_type}"));
         let sql = format!(
             "SELECT t.{key}::text, {}, {}, {}, {metadata}, {published_at} FROM {} t
              WHERE {condition} ORDER BY t.{key} LIMIT $2",

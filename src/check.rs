@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use docsearch_core::name;
-use docsearch_core::passage::{document_passage, passage};
+use docsearch_core::passage::embedded_text;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -477,7 +477,7 @@ fn outdated(project: &Project) -> Result<Vec<i64>> {
     let mut outdated = BTreeSet::new();
     in_batches(project, |from, to| {
         statement::rows(
-            "SELECT c.document_id, c.input_hash, d.title, c.heading_path, c.body, CASE WHEN $4 THEN d.body END,
+            "SELECT c.document_id, c.input_hash, d.title, c.heading_path, CASE WHEN $4 THEN d.body ELSE c.body END,
                     c.document_term_count <> d.term_count
              FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
              WHERE c.project_id = $1 AND c.document_id > $2 AND c.document_id <= $3",
@@ -489,13 +489,11 @@ fn outdated(project: &Project) -> Result<Vec<i64>> {
             ],
             |row| {
                 pgrx::check_for_interrupts!();
-                let title: String = row.required(3)?;
-                let embedded = match row.optional::<String>(6)? {
-                    Some(body) => document_passage(&title, &body),
-                    None => passage(&title, &row.required::<Vec<String>>(4)?, &row.required::<String>(5)?),
-                };
+                let (title, headings, body): (String, Vec<String>, String) =
+                    (row.required(3)?, row.required(4)?, row.required(5)?);
+                let embedded = embedded_text(project.one_vector, &title, &headings, &body);
                 let differs = row.required::<String>(2)? != digest(&[&embedded]);
-                if differs || row.required(7)? {
+                if differs || row.required(6)? {
                     outdated.insert(row.required::<i64>(1)?);
                 }
                 Ok(())

@@ -265,13 +265,12 @@ fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(Loaded, Option<
         found = lookup(reference, project)?;
         anchor = Some(section);
     }
-    match (found.pop(), found.is_empty()) {
-        (Some(only), true) => Ok((only, anchor)),
-        (None, _) => Err(unknown(given, project)?),
-        (Some(last), false) => {
-            found.push(last);
-            Err(ambiguous(given, &found))
-        }
+    if found.len() > 1 {
+        return Err(ambiguous(given, &found));
+    }
+    match found.pop() {
+        Some(only) => Ok((only, anchor)),
+        None => Err(unknown(given, project)?),
     }
 }
 

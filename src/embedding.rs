@@ -1,6 +1,6 @@
 //! Chunks without a vector: reading them, embedding them, and storing what came out.
 
-use docsearch_core::passage::{document_passage, passage};
+use docsearch_core::passage::embedded_text;
 use docsearch_core::rank::{ChunkId, DocumentId};
 use pgrx::datum::DatumWithOid;
 
@@ -37,15 +37,12 @@ pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec
             DatumWithOid::from(STEP),
         ],
         |row| {
-            let (title, body) = (row.required::<String>(5)?, row.required::<String>(7)?);
+            let (title, headings, body): (String, Vec<String>, String) =
+                (row.required(5)?, row.required(6)?, row.required(7)?);
             Ok(Chunk {
                 id: statement::chunk_id(row)?,
                 input_hash: row.required(4)?,
-                passage: if project.one_vector {
-                    document_passage(&title, &body)
-                } else {
-                    passage(&title, &row.required::<Vec<String>>(6)?, &body)
-                },
+                passage: embedded_text(project.one_vector, &title, &headings, &body),
             })
         },
     )

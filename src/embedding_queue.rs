@@ -12,7 +12,7 @@ use pgrx::prelude::*;
 use crate::embedding::{self, Chunk};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
-use crate::report::{Result, error_with_hint, in_one_line, internal, invalid};
+use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, warn};
 use crate::{latch, schema, statement, subtransaction, vectors, worker};
 
 /// Documents of one step of the worker.
@@ -50,7 +50,7 @@ mod docsearch {
         >,
     > {
         let projects = project::selected(project)?;
-        require_current_schema()?;
+        schema::require_current()?;
         let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();
         let _owner = AsOwner::enter()?;
         let rows = statement::rows(
@@ -106,7 +106,7 @@ mod docsearch {
             Duration::try_from_secs_f64(seconds)
                 .map_err(|_| invalid("timeout must not be negative", "Give an interval such as '1 minute'."))
         })?;
-        require_current_schema()?;
+        schema::require_current()?;
         require_fresh_snapshots()?;
         if worker::has_noted() {
             return Err(error_with_hint(
@@ -131,27 +131,14 @@ mod docsearch {
         }
         let failed = failed()?;
         if failed > 0 {
-            error_with_hint(
+            warn(
                 PgSqlErrorCode::ERRCODE_WARNING,
                 format!("{failed} documents could not be embedded"),
                 "SELECT * FROM docsearch.index_progress() shows why; they are tried again from time to time.",
-            )
-            .report(PgLogLevel::WARNING);
+            );
         }
         Ok(true)
     }
-}
-
-/// The tables of this file belong to version 3 of the schema.
-pub(crate) fn require_current_schema() -> Result<()> {
-    if schema::is_current()? {
-        return Ok(());
-    }
-    Err(error_with_hint(
-        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        "the tables of pg_docsearch are of an older version",
-        "Bring them up to date: SELECT docsearch.migrate().",
-    ))
 }
 
 fn require_fresh_snapshots() -> Result<()> {

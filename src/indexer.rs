@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
-use docsearch_core::passage::{document_passage, passage};
+use docsearch_core::passage::{document_passage, embedded_text, passage};
 use docsearch_core::{keyword, markdown, token};
 use docsearch_inference::{Embedder, Embeddings, Tokenizer};
 use pgrx::JsonB;
@@ -453,11 +453,12 @@ impl<'a> Indexer<'a> {
     }
 
     fn passage(&self, input: &DocumentInput, planned: &PlannedChunk, body: &str) -> String {
-        if self.project.one_vector {
-            document_passage(&input.title, body)
+        let body = if self.project.one_vector {
+            body
         } else {
-            passage(&input.title, &planned.chunk.heading_path, &planned.chunk.body)
-        }
+            &planned.chunk.body
+        };
+        embedded_text(self.project.one_vector, &input.title, &planned.chunk.heading_path, body)
     }
 
     fn keywords(&self, plain: &str, body: &str) -> Result<Vec<String>> {

@@ -13,7 +13,7 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::owner::AsOwner;
-use crate::report::{Result, error_with_hint, inference, internal, invalid, undefined};
+use crate::report::{Result, error_with_hint, inference, internal, invalid, undefined, warn};
 use crate::settings::Inference;
 use crate::{schema, service, settings, statement};
 
@@ -110,6 +110,23 @@ pub(crate) struct ModelRow {
 }
 
 impl ModelRow {
+    /// Of a table `m`, as [`ModelRow::read`] wants them.
+    pub(crate) const COLUMNS: &'static str =
+        "m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix";
+
+    /// Reads the columns that begin with the one numbered `first`.
+    pub(crate) fn read(row: &statement::Row, first: usize) -> Result<Self> {
+        Ok(Self {
+            id: row.required(first)?,
+            name: row.required(first + 1)?,
+            directory: row.required(first + 2)?,
+            background: row.required(first + 3)?,
+            digest: row.required(first + 4)?,
+            max_tokens: usize::try_from(row.required::<i32>(first + 5)?).map_err(internal)?,
+            passage_prefix: row.required(first + 6)?,
+        })
+    }
+
     /// The table of its vectors: the number comes from the catalog.
     pub(crate) fn vector_table(&self) -> String {
         format!("docsearch.vector_{}", self.id)
@@ -287,12 +304,11 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     let model = open_directory(name, directory.unwrap_or(name), None)?;
     let Description { info, digest } = describe(model.as_ref())?;
     if !self_test(name, model.as_ref(), info.dimension)? {
-        error_with_hint(
+        warn(
             PgSqlErrorCode::ERRCODE_WARNING,
             format!("model \"{name}\" puts texts that say the same further apart than others"),
             "Check that the graph, pooling and the tokenizer fit together.",
-        )
-        .report(PgLogLevel::WARNING);
+        );
     }
     let licence = docsearch_inference::licence(&self::directory(directory.unwrap_or(name)));
     let id = statement::change(
@@ -376,20 +392,9 @@ fn background(model: &dyn Embedder) -> Result<f32> {
 /// The model of this number.
 pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
     let row = statement::one(
-        "SELECT m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix
-         FROM docsearch.model m WHERE m.id = $1",
+        &format!("SELECT {} FROM docsearch.model m WHERE m.id = $1", ModelRow::COLUMNS),
         &[DatumWithOid::from(id)],
-        |row| {
-            Ok(ModelRow {
-                id: row.required(1)?,
-                name: row.required(2)?,
-                directory: row.required(3)?,
-                background: row.required(4)?,
-                digest: row.required(5)?,
-                max_tokens: usize::try_from(row.required::<i32>(6)?).map_err(internal)?,
-                passage_prefix: row.required(7)?,
-            })
-        },
+        |row| ModelRow::read(row, 1),
     )?;
     row.ok_or_else(|| internal(format_args!("there is no model {id}")))
 }

@@ -8,7 +8,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::embedding::{self, Chunk};
-use crate::embedding_queue::{ATTEMPTS, require_current_schema};
+use crate::embedding_queue::ATTEMPTS;
 use crate::model::{self, ModelRow};
 use crate::owner::{AsOwner, require_writer};
 use crate::project::{self, Project};
@@ -32,7 +32,7 @@ mod docsearch {
             )
         })?;
         let model = model::model_name(Some(model))?;
-        require_current_schema()?;
+        schema::require_current()?;
         require_writer()?;
         {
             let _owner = AsOwner::enter()?;
@@ -52,9 +52,6 @@ mod docsearch {
 /// Whether the project got another model while documents were written for this one. Until the end of the
 /// transaction it keeps the one it has. Runs as the owner.
 pub(crate) fn was_overtaken(project: &Project) -> Result<bool> {
-    if !schema::is_current()? {
-        return Ok(false);
-    }
     let model = statement::change(
         "SELECT p.model_id FROM docsearch.project p WHERE p.id = $1 FOR SHARE",
         &[DatumWithOid::from(project.id)],

@@ -186,9 +186,9 @@ fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
         &format!(
             "SELECT p.id, p.name, p.root_url, p.text_config,
                     p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document',
-                    m.id, m.name, m.background, m.digest, m.max_tokens, m.passage_prefix,
-                    coalesce(m.directory, m.name)
-             FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}"
+                    {}
+             FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}",
+            ModelRow::COLUMNS
         ),
         &[DatumWithOid::from(name)],
         |row| {
@@ -198,15 +198,7 @@ fn read(condition: &str, name: Option<&str>) -> Result<Vec<Project>> {
                 root_url: row.optional(3)?,
                 text_config: row.required(4)?,
                 one_vector: row.required(5)?,
-                model: ModelRow {
-                    id: row.required(6)?,
-                    name: row.required(7)?,
-                    background: row.required(8)?,
-                    digest: row.required(9)?,
-                    max_tokens: usize::try_from(row.required::<i32>(10)?).map_err(internal)?,
-                    passage_prefix: row.required(11)?,
-                    directory: row.required(12)?,
-                },
+                model: ModelRow::read(row, 6)?,
             })
         },
     )

@@ -26,6 +26,11 @@ pub(crate) fn error_with_hint(
     error(code, message).set_hint(hint)
 }
 
+/// Warns the caller, and says what to do.
+pub(crate) fn warn(code: PgSqlErrorCode, message: impl Into<String>, hint: &str) {
+    error_with_hint(code, message, hint).report(PgLogLevel::WARNING);
+}
+
 /// An argument that cannot be used (22023).
 pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> ErrorReport {
     error_with_hint(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message, hint)

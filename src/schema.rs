@@ -72,7 +72,19 @@ pub(crate) fn exists() -> bool {
 
 /// Whether the tables are those of this version of the extension.
 pub(crate) fn is_current() -> Result<bool> {
-    Ok(version()? >= VERSIONS.len())
+    Ok(behind()?.is_none())
+}
+
+/// Refuses what needs tables that an older version did not have.
+pub(crate) fn require_current() -> Result<()> {
+    if is_current()? {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "the tables of pg_docsearch are of an older version",
+        "Bring them up to date: SELECT docsearch.migrate().",
+    ))
 }
 
 fn version() -> Result<usize> {

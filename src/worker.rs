@@ -20,7 +20,7 @@ use pgrx::prelude::*;
 use crate::attached;
 use crate::embedding_queue::{self, Due};
 use crate::owner::AsOwner;
-use crate::report::{Result, error_with_hint};
+use crate::report::{Result, warn};
 use crate::{catalog, latch, model_switch, schema, statement, subtransaction};
 
 const RUNNING: &str = "hashtextextended('docsearch.worker.running', 0)";
@@ -146,14 +146,11 @@ fn start() {
         .set_argument(database.into_datum())
         .load_dynamic();
     if started.is_err() {
-        let code = PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
-        let problem = "no background worker slot is free to index in the background";
-        error_with_hint(
-            code,
-            problem,
+        warn(
+            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            "no background worker slot is free to index in the background",
             "Raise max_worker_processes; then call docsearch.wait_for_index().",
-        )
-        .report(PgLogLevel::WARNING);
+        );
     }
 }
 

@@ -215,7 +215,7 @@ impl<'a> Asked<'a> {
         if !found.filename_exact && !found.all_words {
             found.name_words = name_words(shared, title_words);
         }
-        if self.has_action() {
+        if self.understanding.has_action() {
             let (action, object) = (self.weights.action_name, self.weights.object_name);
             self.matches(&closeness, action, object, &mut found.in_name);
             self.describe(candidate, &mut found);
@@ -223,11 +223,6 @@ impl<'a> Asked<'a> {
         found.platform = self.is_for_platform(candidate);
         found.phrase = self.has_phrase(candidate);
         found
-    }
-
-    /// Whether a verb of the query says what is to be done.
-    pub(crate) fn has_action(&self) -> bool {
-        self.understanding.has_action()
     }
 
     /// Whether a title has a verb that the rules know.

@@ -39,6 +39,16 @@ pub fn document_passage(title: &str, body: &str) -> String {
     format!("{title} {body}")
 }
 
+/// The text that is embedded for a chunk: a [`passage`], or where a project has one vector for a document
+/// the [`document_passage`] of the document's text.
+pub fn embedded_text(one_vector: bool, title: &str, heading_path: &[String], body: &str) -> String {
+    if one_vector {
+        document_passage(title, body)
+    } else {
+        passage(title, heading_path, body)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

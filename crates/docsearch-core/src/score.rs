@@ -168,11 +168,6 @@ impl<'a> Scorer<'a> {
         self
     }
 
-    /// Whether a verb of the query says what is to be done.
-    pub fn has_action(&self) -> bool {
-        self.asked.has_action()
-    }
-
     /// Whether a title has a verb that the rules know.
     pub fn names_action(&self, title: &str) -> bool {
         self.asked.names_action(title)

@@ -256,11 +256,13 @@ impl Search<'_> {
             Some(phrase) => lexical.holding(phrase, group.text_config)?,
             None => Set::default(),
         };
+        let defining = names::defining(&group.projects, &group.forms)?;
         let mut legs = Legs {
             evidence,
             best,
             names,
             near,
+            defining,
             phrase,
             focus: None,
             vectors,
@@ -339,6 +341,8 @@ struct Legs {
     names: Map<DocumentId, NameMatch>,
     /// Documents with a name that is near to the query.
     near: Set<DocumentId>,
+    /// Documents with a section that defines a name that is asked for, and the place of its form.
+    defining: Vec<(DocumentId, usize)>,
     /// Documents that hold the query word for word.
     phrase: Set<DocumentId>,
     /// A document that no leg found and that is ranked all the same.
@@ -354,17 +358,18 @@ impl Legs {
         chunks.chain(self.bearers()).collect()
     }
 
-    /// Documents that are candidates whatever their sections say, each once.
-    fn bearers(&self) -> impl Iterator<Item = DocumentId> {
-        let near = self.near.iter().filter(|id| !self.names.contains_key(id));
-        let phrase = self.phrase.iter();
-        let phrase = phrase.filter(|id| !self.names.contains_key(id) && !self.near.contains(id));
-        self.names.keys().chain(near).chain(phrase).copied().chain(self.focus)
+    /// Documents that are candidates whatever their sections say.
+    fn bearers(&self) -> Set<DocumentId> {
+        let defining = self.defining.iter().map(|(document, _)| document);
+        let found = self.names.keys().chain(&self.near).chain(&self.phrase).chain(defining);
+        found.copied().chain(self.focus).collect()
     }
 
     /// The first sections of documents that were found by a name.
     fn summaries(&self) -> impl Iterator<Item = ChunkId> {
-        self.bearers().map(|document| ChunkId { document, chunk: 0 })
+        self.bearers()
+            .into_iter()
+            .map(|document| ChunkId { document, chunk: 0 })
     }
 
     /// Drops other documents than these.
@@ -373,6 +378,7 @@ impl Legs {
         self.best.retain(|id| documents.contains(&id.document));
         self.names.retain(|document, _| documents.contains(document));
         self.near.retain(|document| documents.contains(document));
+        self.defining.retain(|(document, _)| documents.contains(document));
         self.phrase.retain(|document| documents.contains(document));
         self.focus = self.focus.filter(|document| documents.contains(document));
     }
@@ -419,7 +425,21 @@ impl Legs {
             }
             named.push(document);
         }
+        self.lift_defining(group, pages);
         named
+    }
+
+    fn lift_defining(&self, group: &Group<'_>, pages: &mut Map<DocumentId, Page>) {
+        let mut bearers: Map<(i64, usize), usize> = Map::default();
+        for (document, form) in self.defining.iter().filter(|(id, _)| pages.contains_key(id)) {
+            *bearers.entry((document.project, *form)).or_default() += 1;
+        }
+        for (document, form) in &self.defining {
+            if let Some(page) = pages.get_mut(document) {
+                let bearers = bearers[&(document.project, *form)];
+                page.defines(&group.forms[*form], &group.understanding, &group.containers, bearers);
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use docsearch_core::definition::definitions;
 use docsearch_core::name;
 use docsearch_core::passage::embedded_text;
 use pgrx::JsonB;
@@ -256,7 +257,7 @@ fn vector_tables(checked: &Checked) -> Result<Vec<Finding>> {
 }
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 13] = [
+const INDEXES: [(&str, &str, &str); 14] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -277,6 +278,11 @@ const INDEXES: [(&str, &str, &str); 13] = [
         "USING gin (project_id, key {trigram}.gin_trgm_ops)",
     ),
     (
+        "definition_key",
+        "definition",
+        "(project_id, key) INCLUDE (document_id)",
+    ),
+    (
         "term_stat_lexeme",
         "term_stat",
         "(project_id, lexeme) INCLUDE (chunks, documents)",
@@ -293,7 +299,7 @@ const INDEXES: [(&str, &str, &str); 13] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 8] = [
+const CONSTRAINTS: [(&str, &str, &str); 9] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("project_pkey", "project", "PRIMARY KEY (id)"),
@@ -301,6 +307,11 @@ const CONSTRAINTS: [(&str, &str, &str); 8] = [
     ("document_pkey", "document", "PRIMARY KEY (project_id, id)"),
     ("document_project_id_slug_key", "document", "UNIQUE (project_id, slug)"),
     ("chunk_pkey", "chunk", "PRIMARY KEY (project_id, document_id, chunk_no)"),
+    (
+        "definition_pkey",
+        "definition",
+        "PRIMARY KEY (project_id, document_id, key)",
+    ),
     (
         "vector_{model}_pkey",
         "vector_{model}",
@@ -373,10 +384,11 @@ fn indexes(checked: &Checked) -> Result<Vec<Finding>> {
 
 /// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
 /// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
-const OWNED: [(&str, Owner); 6] = [
+const OWNED: [(&str, Owner); 7] = [
     ("document", Owner::Project),
     ("chunk", Owner::Document),
     ("document_name", Owner::Document),
+    ("definition", Owner::Document),
     ("container", Owner::Project),
     ("term_stat", Owner::Project),
     ("project_stat", Owner::Project),
@@ -504,7 +516,7 @@ fn outdated(project: &Project) -> Result<Vec<i64>> {
     Ok(outdated.into_iter().collect())
 }
 
-/// Documents whose names are not those of title, slug and aliases, or whose containers are not known.
+/// Documents whose names are not those of title, slug, aliases and text, or whose containers are not known.
 /// Containers outlive their documents, so there may be more of them.
 fn names(checked: &Checked) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
@@ -519,7 +531,9 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
         let (mut misnamed, mut homeless) = (Vec::new(), Vec::new());
         in_batches(project, |from, to| {
             statement::rows(
-                "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}')
+                "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
+                        ARRAY(SELECT f.key FROM docsearch.definition f
+                              WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)
                  FROM docsearch.document d
                  LEFT JOIN (SELECT n.document_id, array_agg(n.kind || ' ' || n.key) FROM docsearch.document_name n
                             WHERE n.project_id = $1 AND n.document_id > $2 AND n.document_id <= $3
@@ -544,7 +558,8 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                         .collect();
                     stored.sort();
                     named.sort();
-                    if stored != named {
+                    let defined: Vec<String> = row.required(8)?;
+                    if stored != named || definitions(&row.required::<String>(7)?).into_iter().ne(defined) {
                         misnamed.push(id);
                     }
                     let mut places = name::containers(category.as_deref(), Some(&metadata))

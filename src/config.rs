@@ -219,6 +219,7 @@ impl Overrides {
             intent_conflict: real(&settings::PENALTY_INTENT_CONFLICT)?,
             elsewhere: real(&settings::PENALTY_ELSEWHERE)?,
             older_version: real(&settings::PENALTY_OLDER_VERSION)?,
+            definition: real(&settings::WEIGHT_DEFINITION)?,
             decay_slope: real(&settings::DECAY_SLOPE)?,
             decay_floor: real(&settings::DECAY_FLOOR)?,
             max_boost: real(&settings::MAX_BOOST)?,

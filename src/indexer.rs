@@ -14,7 +14,7 @@ use pgrx::prelude::*;
 
 use crate::document_input::{DocumentInput, digest};
 use crate::owner::AsOwner;
-use crate::project::{Project, Projects};
+use crate::project::{self, Project, Projects};
 use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::settings::IndexMode;
 use crate::statistics::{ChunkFrequencies, Delta, Totals};
@@ -126,6 +126,20 @@ pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
         for (id, input) in read_inputs(project, batch)? {
             names::write(project.id, id, &input)?;
         }
+    }
+    Ok(())
+}
+
+/// Writes the names of all documents again.
+pub(crate) fn rename_all() -> Result<()> {
+    let _owner = AsOwner::enter()?;
+    for project in project::selected(None)? {
+        let documents = statement::rows(
+            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1",
+            &[DatumWithOid::from(project.id)],
+            |row| row.required(1),
+        )?;
+        rename(&project, &documents)?;
     }
     Ok(())
 }

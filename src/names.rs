@@ -1,5 +1,6 @@
 //! Names of pages: writing them, and their leg, pages that bear a name a query asks for or one near to it.
 
+use docsearch_core::definition::{MAX_BEARERS as MAX_DEFINING, definitions};
 use docsearch_core::name::{self, NameKind};
 use docsearch_core::rank::{DocumentId, Map, Set};
 use docsearch_core::understanding::{NameForm, NameRole};
@@ -65,6 +66,41 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<Doc
     Ok(found)
 }
 
+/// Documents with a section that defines one of the names, and the place of the form. What more than a few
+/// documents of a project define brings none. Runs as the owner.
+pub(crate) fn defining(projects: &Projects, forms: &[NameForm]) -> Result<Vec<(DocumentId, usize)>> {
+    if catalog::table(c"definition").is_none() {
+        return Ok(Vec::new());
+    }
+    let (keys, places): (Vec<String>, Vec<i32>) = forms
+        .iter()
+        .zip(0..)
+        .filter(|(form, _)| form.role != NameRole::Qualifier)
+        .map(|(form, place)| (form.key.clone(), place))
+        .unzip();
+    statement::rows(
+        "SELECT p.id, d.ids, f.place
+         FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
+              LATERAL (SELECT array_agg(few.document_id) AS ids
+                       FROM (SELECT d.document_id FROM docsearch.definition d
+                             WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" LIMIT $4) few) d
+         WHERE cardinality(d.ids) < $4",
+        &[
+            DatumWithOid::from(projects.ids()),
+            DatumWithOid::from(keys),
+            DatumWithOid::from(places),
+            DatumWithOid::from(MAX_DEFINING as i64 + 1),
+        ],
+        |row| {
+            let (project, documents): (i64, Vec<i64>) = (row.required(1)?, row.required(2)?);
+            let form = usize::try_from(row.required::<i32>(3)?).unwrap_or_default();
+            let ids = documents.into_iter().map(|document| DocumentId { project, document });
+            Ok(ids.map(|id| (id, form)).collect::<Vec<_>>())
+        },
+    )
+    .map(|found| found.into_iter().flatten().collect())
+}
+
 /// Whether one of the matches is what the query asks for, and not only mentions.
 pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
     let mentioned = [NameRole::Mention, NameRole::Qualifier];
@@ -122,7 +158,7 @@ pub(crate) fn trigram_schema() -> Result<String> {
     catalog::extension_schema(c"pg_trgm")
 }
 
-/// Writes the names of a document, and what it belongs to. Runs as the owner.
+/// Writes the names of a document, those that it defines, and what it belongs to. Runs as the owner.
 pub(crate) fn write(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
     let (keys, kinds): (Vec<String>, Vec<String>) =
         name::page_names(&input.title, &input.slug, aliases(input.metadata.as_ref()))
@@ -143,7 +179,30 @@ pub(crate) fn write(project: i64, id: i64, input: &DocumentInput) -> Result<()> 
             DatumWithOid::from(kinds),
         ],
     )?;
+    write_definitions(project, id, input)?;
     write_containers(project, input)
+}
+
+fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
+    if catalog::table(c"definition").is_none() {
+        return Ok(());
+    }
+    let keys: Vec<String> = definitions(input.body.as_deref().unwrap_or_default())
+        .into_iter()
+        .collect();
+    let document = [DatumWithOid::from(project), DatumWithOid::from(id)];
+    statement::execute(
+        "DELETE FROM docsearch.definition d WHERE d.project_id = $1 AND d.document_id = $2",
+        &document,
+    )?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let [project, id] = document;
+    statement::execute(
+        "INSERT INTO docsearch.definition (project_id, document_id, key) SELECT $1, $2, unnest($3::text[])",
+        &[project, id, DatumWithOid::from(keys)],
+    )
 }
 
 /// Rows that are there already are left alone, so that two loads never wait for each other.

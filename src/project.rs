@@ -129,6 +129,10 @@ impl Projects {
         }
     }
 
+    pub(crate) fn ids(&self) -> Vec<i64> {
+        self.0.clone()
+    }
+
     pub(crate) fn argument(&self) -> DatumWithOid<'static> {
         match self.0.as_slice() {
             [one] => DatumWithOid::from(*one),

@@ -4,10 +4,10 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::report::{Result, error_with_hint};
-use crate::{catalog, rules, statement};
+use crate::{catalog, indexer, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 3] = [
+const VERSIONS: [Version; 4] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -19,6 +19,10 @@ const VERSIONS: [Version; 3] = [
     Version {
         sql: include_str!("../sql/schema/0003.sql"),
         then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../sql/schema/0004.sql"),
+        then: indexer::rename_all,
     },
 ];
 

@@ -123,6 +123,8 @@ reals! {
         c"Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.";
     PENALTY_OLDER_VERSION c"penalty_older_version" = 0.05 in 0.0..1.0:
         c"Share of the score that a page loses of which a newer version was found.";
+    WEIGHT_DEFINITION c"weight_definition" = 0.6 in 0.0..1.0:
+        c"Strength of the only section of a project that defines a name which the query asks for.";
     DECAY_SLOPE c"decay_slope" = 0.0 in 0.0..10.0:
         c"Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).";
     DECAY_FLOOR c"decay_floor" = 0.1 in 0.0..1.0:

@@ -11,7 +11,7 @@ use pgrx::prelude::*;
 use crate::owner::{AsOwner, require_writer};
 use crate::project::{self, Projects};
 use crate::report::{Result, internal};
-use crate::statement;
+use crate::{schema, statement};
 
 /// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
 /// than half of the merged ones.
@@ -37,11 +37,13 @@ mod docsearch {
     fn finish_load(project: &str) -> Result<()> {
         let project = project::by_name(project)?;
         require_writer()?;
+        schema::require_current()?;
         let _owner = AsOwner::enter()?;
         merge(project.id)?;
         let vectors = project.model.vector_table();
         Spi::run(&format!(
-            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.term_stat, {vectors}"
+            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.term_stat,
+                     {vectors}"
         ))
         .map_err(internal)
     }

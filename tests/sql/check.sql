@@ -19,6 +19,7 @@ CREATE FUNCTION pg_temp.kept() RETURNS SETOF jsonb LANGUAGE sql AS $$
            || jsonb_build_object('chunks', (SELECT jsonb_agg(to_jsonb(c) || jsonb_build_object('terms', c.terms::text, 'embedding', v.embedding::text) ORDER BY c.chunk_no)
                                             FROM docsearch.chunk c JOIN docsearch.vector_1 v USING (project_id, document_id, chunk_no)
                                             WHERE c.document_id = d.id))
+           || jsonb_build_object('definitions', (SELECT jsonb_agg(f.key ORDER BY f.key) FROM docsearch.definition f WHERE f.document_id = d.id))
            || jsonb_build_object('names', (SELECT jsonb_agg(n ORDER BY n.kind, n.key) FROM docsearch.document_name n WHERE n.document_id = d.id))
     FROM docsearch.document d
 $$;
@@ -58,6 +59,8 @@ SELECT docsearch.delete_doc('checked', 'guide/delta');
 DELETE FROM docsearch.document_name WHERE document_id = pg_temp.document('alpha');
 UPDATE docsearch.document_name SET key = 'misspelt' WHERE document_id = pg_temp.document('beta') AND kind = 'alias';
 DELETE FROM docsearch.container WHERE key = 'titan';
+DELETE FROM docsearch.definition WHERE document_id = pg_temp.document('gamma');
+INSERT INTO docsearch.definition SELECT d.project_id, d.id, 'misspelt' FROM docsearch.document d WHERE d.id = pg_temp.document('beta');
 SELECT * FROM docsearch.check();
 SELECT * FROM docsearch.repair();
 SELECT * FROM docsearch.check();
@@ -68,6 +71,7 @@ INSERT INTO docsearch.container VALUES (-1, 'x', 'X');
 INSERT INTO docsearch.term_stat VALUES (-1, 'x', 1, 1);
 INSERT INTO docsearch.project_stat VALUES (-1, 1, 1, 1, 1, 1, true);
 INSERT INTO docsearch.document_name VALUES (-1, -1, 'x', 'title');
+INSERT INTO docsearch.definition VALUES (-1, -1, 'x');
 INSERT INTO docsearch.document (project_id, slug, title, body, content_hash) VALUES (-1, 'x', 'X', '', '');
 INSERT INTO docsearch.chunk VALUES (-1, -1, 0, 'summary', '{}', '', '', 1, 1, 1, '', '');
 INSERT INTO docsearch.vector_1 SELECT -1, -1, -1, v.embedding FROM docsearch.vector_1 v LIMIT 1;

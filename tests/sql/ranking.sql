@@ -69,6 +69,16 @@ SELECT jsonb_path_query_array(search_docs_json('Button', 'apple', max_results =>
 SELECT bool_or(slug = 'uikit/uibutton') FROM search_docs('control code -uikit', 'apple');
 SELECT pg_temp.boost('"an invisible frame"', 'view/frame', 'phrase');
 
+-- Of a name that no page bears, the page that defines it comes before those that use it.
+SELECT count(*) FROM docsearch.index_docs('apple', '[
+  {"slug": "reference/lists", "title": "List objects", "body": "# List objects\n\n## ListRef ListCreate(size_t length)\n\nMakes a list.\n\n## ListFree(list)\n\nEnds its life.\n\n## Notes\n\nNone."},
+  {"slug": "reference/strings", "title": "String objects", "body": "# String objects\n\nint StringLength(StringRef string)\nReturns its length.\n\n## Notes\n\nNone."},
+  {"slug": "tutorial/lists", "title": "Using lists", "body": "# Using lists\n\nCall ListCreate() first. ListCreate and ListFree go together, as StringLength does: ListCreate, StringLength, ListFree."}]');
+SELECT query, slug, confidence FROM unnest(ARRAY['ListCreate', 'ListFree function', 'StringLength', 'when to call ListCreate']) query,
+    search_docs(query, 'apple', max_results => 1);
+SELECT step, rule, raw, weight FROM docsearch.explain_search('ListCreate', 'reference/lists', 'apple') WHERE rule = 'definition';
+SELECT count(*) FROM docsearch.explain_search('ListCreate', 'reference/lists', 'apple', config => '{"weight_definition": 0}') WHERE rule = 'definition';
+
 -- s0_36, and each form of every unique name: nothing breaks it.
 SELECT * FROM docsearch.verify_invariants('apple');
 SELECT count(*) FROM docsearch.verify_invariants('apple', sample => 3);

@@ -3,6 +3,7 @@
 mod asked;
 pub mod bm25;
 pub mod chunk;
+pub mod definition;
 pub mod delivery;
 pub mod filter;
 pub mod identifier;

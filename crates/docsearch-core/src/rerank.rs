@@ -1,5 +1,6 @@
 //! From base scores and pages to an order of documents: the second stage of a search.
 
+use crate::definition;
 use crate::name::{self, NameKind};
 use crate::rank::{DocumentId, Map, ScoredDocument, Set, dense_score, name_strength};
 use crate::score::{Candidate, Scorer, Step};
@@ -20,6 +21,9 @@ const UNPREFIXED: f32 = 0.7;
 const PLAIN_KINDLESS: f32 = 0.5;
 /// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
 const ELSEWHERE: f32 = 0.2;
+
+/// Share of the definition of a name that a longer query mentions.
+const MENTIONED: f32 = 0.5;
 
 /// What the rules read of a page.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +52,8 @@ pub struct Page {
     pub name: f32,
     /// Strength of a near name, or 0.
     pub near_name: f32,
+    /// Share of a definition, or 0.
+    pub definition: f32,
 }
 
 impl Page {
@@ -58,6 +64,7 @@ impl Page {
             phrase: self.phrase,
             name: self.name,
             near_name: self.near_name,
+            definition: self.definition,
             title: &self.title,
             slug: &self.slug,
             project: &self.project,
@@ -85,11 +92,10 @@ impl Page {
         }
         let factor = form.role.factor(asked.implicit);
         let of_symbol = matches!(form.role, NameRole::Symbol | NameRole::Path | NameRole::Expanded);
-        let placed = of_symbol && !containers.is_empty();
-        let inside = !placed || self.candidate(0.0, 0.0).is_inside(containers);
+        let inside = !of_symbol || self.is_in(containers);
         let as_written = form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str());
         // "future statement" may mean a sentence about the future; "View protocol" has a name.
-        if form.role == NameRole::Kindless && !form.text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace()) {
+        if form.role == NameRole::Kindless && is_plain(&form.text) {
             self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);
             return;
         }
@@ -102,6 +108,29 @@ impl Page {
         }
     }
 
+    /// Lifts the page for a section that defines what the query asks for, or mentions; `bearers` documents of
+    /// its project have such a section. A page outside the known place that the query names is not meant,
+    /// and one that bears the name needs no more.
+    pub fn defines(&mut self, form: &NameForm, asked: &Understanding, containers: &[String], bearers: usize) {
+        let meant = match form.role {
+            NameRole::Kindless => !is_plain(&form.text),
+            NameRole::Symbol | NameRole::Path | NameRole::Expanded => self.is_in(containers) || !asked.known_container,
+            _ => true,
+        };
+        if meant && self.name == 0.0 {
+            let factor = match form.role {
+                NameRole::Mention => MENTIONED,
+                role => role.factor(asked.implicit),
+            };
+            self.definition = self.definition.max(factor * definition::share(bearers));
+        }
+    }
+
+    /// Whether it lies in one of the containers, or there are none.
+    fn is_in(&self, containers: &[String]) -> bool {
+        containers.is_empty() || self.candidate(0.0, 0.0).is_inside(containers)
+    }
+
     /// How near a typed name comes to a name of the page, see [`near`].
     pub fn nearness(&self, typed: &str) -> f32 {
         let leaf = name::slug_leaf(&self.slug);
@@ -112,6 +141,11 @@ impl Page {
             .map(|near| near.strength)
             .fold(0.0, f32::max)
     }
+}
+
+/// Whether a text has nothing but small letters and spaces.
+fn is_plain(text: &str) -> bool {
+    !text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace())
 }
 
 /// Tells pages of which a newer version was found, too.
@@ -314,6 +348,27 @@ mod tests {
         };
         assert_eq!(first([version_of(1, "1.9", 0.0), version_of(2, "1.10", 0.0)]), 2);
         assert_eq!(first([version_of(1, "1.9", 0.94), version_of(2, "1.10", 0.0)]), 1);
+    }
+
+    #[test]
+    fn the_page_that_defines_a_name_beats_those_that_use_it() {
+        let defined = |query: &str, bearers| {
+            let rules = Rules::english();
+            let asked = Understanding::read(query, &rules, &KnownNames::default());
+            let mut page = page(0, 0.0);
+            for form in asked.names() {
+                if form.key == name::key("PyList_New") || form.key == name::key("async with") {
+                    page.defines(&form, &asked, &[], bearers);
+                }
+            }
+            page.definition
+        };
+        assert_eq!(defined("PyList_New", 1), 1.0);
+        assert!(defined("PyList_New C function", 1) > 0.9);
+        assert!(defined("PyList_New", 2) < defined("PyList_New", 1));
+        assert_eq!(defined("PyList_New", 4), 0.0, "what many pages define says nothing");
+        assert_eq!(defined("why does PyList_New return null", 1), MENTIONED);
+        assert_eq!(defined("async with statement", 1), 0.0, "words are no name");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! base     = w * dense + (1 - w) * lexical
 //! boosted  = 1 - (1 - base)^(1 + B)           B: boosts, at most max_boost - 1 together
 //! judged   = boosted * product of (1 - penalty)
-//! near     = 1 - (1 - judged) * (1 - phrase) * (1 - near name), kept below EVIDENCE_CEILING
+//! near     = 1 - (1 - judged) * (1 - phrase) * (1 - definition) * (1 - near name), kept below EVIDENCE_CEILING
 //! score    = 1 - (1 - near) * (1 - name)
 //! ```
 //!
@@ -44,6 +44,8 @@ pub struct Candidate<'a> {
     pub name: f32,
     /// Strength of a name begun or mistyped, or 0, see [`crate::similarity`].
     pub near_name: f32,
+    /// Share of [`RuleWeights::definition`] for a section that defines a name which the query asks for, or 0.
+    pub definition: f32,
     /// Title.
     pub title: &'a str,
     /// Slug.
@@ -231,6 +233,12 @@ impl<'a> Scorer<'a> {
         if candidate.phrase > 0.0 {
             let after = lift(ledger.score, candidate.phrase);
             ledger.step("phrase", "exact_phrase", String::new, (candidate.phrase, 1.0), after);
+        }
+        let definition = (candidate.definition * self.weights.definition).clamp(0.0, 1.0);
+        if definition > 0.0 {
+            let after = lift(ledger.score, definition);
+            let factors = (candidate.definition, self.weights.definition);
+            ledger.step("name", "definition", String::new, factors, after);
         }
         if candidate.near_name > 0.0 {
             let after = lift(ledger.score, candidate.near_name);

@@ -111,6 +111,8 @@ pub struct RuleWeights {
     pub elsewhere: f32,
     /// Share of the score that a page loses of which a newer version was found.
     pub older_version: f32,
+    /// Strength of the only section of a project that defines a name which the query asks for; 0 to 1.
+    pub definition: f32,
     /// Slope of the decay of the dense score with its distance from 1; 0 to 10, 0 is off.
     pub decay_slope: f32,
     /// Least factor of the decay; 0 to 1.
@@ -145,6 +147,7 @@ impl Default for RuleWeights {
             intent_conflict: 1.0,
             elsewhere: 0.25,
             older_version: 0.05,
+            definition: 0.6,
             decay_slope: 0.0,
             decay_floor: 0.1,
             max_boost: 2.0,

@@ -217,10 +217,11 @@ prop_compose! {
         dense in 0.0f32..=1.0, lexical in 0.0f32..=1.0,
         near_name in prop_oneof![Just(0.0), 0.0f32..=similarity::MAX_STRENGTH],
         phrase in prop::sample::select(vec![0.0, phrase_strength(1), phrase_strength(3)]),
+        definition in prop::sample::select(vec![0.0, 0.25, 0.5, 1.0]),
         name in prop_oneof![Just(0.0), 0.93f32..=0.999],
         age in proptest::option::of(0.0f32..4000.0),
-    ) -> (&'static str, &'static str, &'static str, String, [f32; 5], Option<f32>) {
-        (QUERIES[query], title, slug, description, [dense, lexical, near_name, name, phrase], age)
+    ) -> (&'static str, &'static str, &'static str, String, [f32; 6], Option<f32>) {
+        (QUERIES[query], title, slug, description, [dense, lexical, near_name, definition, name, phrase], age)
     }
 }
 
@@ -229,14 +230,14 @@ proptest! {
 
     #[test]
     fn scores_are_bounded_explained_and_monotone(
-        (query, title, slug, description, [dense, lexical, near_name, name, phrase], age_days) in evidence(),
-        more in 0.0f32..0.3, which in 0..5usize,
+        (query, title, slug, description, [dense, lexical, near_name, definition, name, phrase], age_days) in evidence(),
+        more in 0.0f32..0.3, which in 0..6usize,
     ) {
         let (understanding, rules) = understood(query);
         let weights = RuleWeights::default();
         let scorer = Scorer::new(&understanding, rules, &weights);
         let candidate = Candidate {
-            dense, lexical, name, near_name, phrase, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
+            dense, lexical, name, near_name, definition, phrase, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
         };
         let score = scorer.score(&candidate);
         prop_assert!((0.0..=1.0).contains(&score));
@@ -252,6 +253,7 @@ proptest! {
             1 => richer.lexical = (lexical + more).min(1.0),
             2 => richer.near_name = (near_name + more).min(similarity::MAX_STRENGTH),
             3 => richer.phrase = phrase.max(phrase_strength(1)),
+            4 => richer.definition = (definition + more).min(1.0),
             _ => richer.name = (name + more).min(0.999),
         }
         prop_assert!(scorer.score(&richer) >= score - 1e-6);
@@ -283,7 +285,7 @@ proptest! {
 
     #[test]
     fn s0_36_the_exact_name_beats_its_siblings_whatever_else_is_known(
-        (query, title, slug, description, [dense, lexical, near_name, ..], age_days) in evidence(),
+        (query, title, slug, description, [dense, lexical, near_name, definition, ..], age_days) in evidence(),
         role in prop::sample::select(vec![NameRole::Whole, NameRole::Symbol, NameRole::Path, NameRole::Kindless, NameRole::Expanded]),
         kind in prop::sample::select(vec![NameKind::Title, NameKind::Symbol, NameKind::Slug, NameKind::Path, NameKind::Alias]),
         implicit in any::<bool>(),
@@ -292,7 +294,7 @@ proptest! {
         let weights = RuleWeights::default();
         let scorer = Scorer::new(&understanding, rules, &weights);
         let sibling = Candidate {
-            dense, lexical, near_name, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
+            dense, lexical, near_name, definition, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
         };
         let in_container = !matches!(role, NameRole::Symbol | NameRole::Path);
         let exact = Candidate { name: name_strength(kind, false, in_container) * role.factor(implicit), title: "X", slug: "x", ..Candidate::default() };

@@ -1,0 +1,291 @@
+//! What a page defines: names in its headings, and in lines that read like signatures.
+//!
+//! Reference manuals describe many functions on one page. A query for one of them asks for the page that
+//! defines it, not for those that call it.
+
+use std::collections::BTreeSet;
+
+use crate::identifier::is_identifier;
+use crate::markdown::{BlockKind, blocks, sections};
+use crate::name::key;
+use crate::token::qualified_segments;
+
+/// A name that more documents of a project define says nothing of one.
+pub const MAX_BEARERS: usize = 3;
+/// Most names that one page may define: more are a list, or an attack.
+const MAX_DEFINITIONS: usize = 5_000;
+/// Longest signature that is read, in bytes.
+const MAX_SIGNATURE_BYTES: usize = 300;
+/// Most words before the name of a signature.
+const MAX_DECLARED: usize = 6;
+
+/// Words that stand before a name where it is defined.
+const DECLARING: [&str; 46] = [
+    "abstract",
+    "async",
+    "attribute",
+    "bool",
+    "char",
+    "class",
+    "classmethod",
+    "const",
+    "constant",
+    "coroutine",
+    "data",
+    "def",
+    "double",
+    "enum",
+    "event",
+    "exception",
+    "export",
+    "extern",
+    "float",
+    "fn",
+    "func",
+    "function",
+    "inline",
+    "int",
+    "interface",
+    "let",
+    "long",
+    "macro",
+    "method",
+    "module",
+    "object",
+    "private",
+    "property",
+    "protected",
+    "protocol",
+    "pub",
+    "public",
+    "short",
+    "signed",
+    "static",
+    "staticmethod",
+    "struct",
+    "trait",
+    "type",
+    "unsigned",
+    "void",
+];
+
+/// The keys (see [`key`]) of the names that the text of a page defines, each once, at most 5,000.
+///
+/// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. A line of
+/// text defines a name if it reads like its signature; code blocks are examples and define nothing.
+pub fn definitions(markdown: &str) -> BTreeSet<String> {
+    let mut found = Definitions::default();
+    for section in sections(markdown) {
+        if let Some(heading) = section.heading_path.last() {
+            found.add(heading);
+            found.name(heading_name(heading));
+        }
+    }
+    for block in blocks(markdown) {
+        if block.kind == BlockKind::Prose {
+            let lines: Vec<&str> = markdown[block.range].lines().map(str::trim).collect();
+            for (at, line) in lines.iter().enumerate() {
+                found.name(signature(line, lines.get(at + 1).copied().unwrap_or_default()));
+            }
+        }
+    }
+    found.keys
+}
+
+/// Share of the strength of a definition when so many documents of a project define the name.
+pub fn share(bearers: usize) -> f32 {
+    match bearers {
+        1 => 1.0,
+        2 => 0.75,
+        3 => 0.5,
+        _ => 0.0,
+    }
+}
+
+#[derive(Default)]
+struct Definitions {
+    keys: BTreeSet<String>,
+}
+
+impl Definitions {
+    fn add(&mut self, text: &str) {
+        if self.keys.len() < MAX_DEFINITIONS {
+            let key = key(text);
+            if !key.is_empty() {
+                self.keys.insert(key);
+            }
+        }
+    }
+
+    /// A name, and the last part of a qualified one if nobody would take it for a word of a language.
+    fn name(&mut self, name: Option<&str>) {
+        let Some(name) = name else { return };
+        self.add(name);
+        if let Some(member) = qualified_segments(name).last().map(|range| &name[range.clone()])
+            && is_identifier(member)
+        {
+            self.add(member);
+        }
+    }
+}
+
+/// The name in a heading: before parameters or the dash of a description, the last word.
+fn heading_name(heading: &str) -> Option<&str> {
+    let end = ["(", " — ", " – ", " - ", ": "]
+        .iter()
+        .filter_map(|mark| heading.find(mark))
+        .filter(|&at| at > 0)
+        .min();
+    let head = heading[..end.unwrap_or(heading.len())].trim_end();
+    let name = bare(head.split_whitespace().next_back()?);
+    let alone = name.len() == head.len() && end.is_some();
+    (is_name(name) && (alone || is_identifier(name))).then_some(name)
+}
+
+/// The name that a line defines, if it reads like a signature: `PyObject *PyList_New(Py_ssize_t len)`,
+/// `exception subprocess.CalledProcessError`, `to_jsonb ( anyelement ) → jsonb`. `next` is the line after it.
+fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
+    let line = line.trim_matches('`');
+    if line.len() > MAX_SIGNATURE_BYTES {
+        return None;
+    }
+    let Some((head, parameters, rest)) = parenthesised(line) else {
+        let (declared, name) = last_word(line)?;
+        let typed = declared.len() == 1 && is_identifier(declared[0]) && is_identifier(name);
+        return (is_name(name) && (typed || is_keyword_declaration(&declared))).then_some(name);
+    };
+    let (declared, name) = last_word(head)?;
+    let returns = |text: &str| ["→", "->"].iter().any(|arrow| text.starts_with(arrow));
+    let arrow = returns(rest) || rest.is_empty() && returns(next);
+    let spaced = head.ends_with(' ');
+    let ended = rest.is_empty() || rest == ";" || rest == ":" || rest == "const" || arrow;
+    if !is_name(name) || !ended || spaced && !arrow {
+        return None;
+    }
+    let defines = match declared.as_slice() {
+        [] => arrow || is_identifier(name) && !parameters.trim().is_empty() && is_sentence(next),
+        declared => is_declaration(declared) && (is_identifier(name) || is_keyword_declaration(declared)),
+    };
+    defines.then_some(name)
+}
+
+/// What stands before the first parenthesis, in it, and after the one that closes it.
+fn parenthesised(line: &str) -> Option<(&str, &str, &str)> {
+    let open = line.find('(')?;
+    let mut depth = 0usize;
+    for (at, c) in line[open..].char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let close = open + at;
+            return Some((&line[..open], &line[open + 1..close], line[close + 1..].trim()));
+        }
+    }
+    None
+}
+
+/// The words before the last one, and the last one without what marks a pointer.
+fn last_word(head: &str) -> Option<(Vec<&str>, &str)> {
+    let mut words: Vec<&str> = head.split_whitespace().take(MAX_DECLARED + 2).collect();
+    let name = words.pop()?;
+    (words.len() <= MAX_DECLARED).then_some((words, bare(name)))
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_start_matches(['*', '&', '`']).trim_end_matches('`')
+}
+
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || "_.:$".contains(c))
+        && !text.ends_with(['.', ':'])
+}
+
+/// Whether every word can stand in a declaration: a keyword or a type.
+fn is_declaration(words: &[&str]) -> bool {
+    let is_type = |word: &str| word.ends_with('*') || is_name(word) && is_identifier(word);
+    words.iter().all(|word| DECLARING.contains(word) || is_type(word))
+}
+
+fn is_keyword_declaration(words: &[&str]) -> bool {
+    !words.is_empty() && words.iter().all(|word| DECLARING.contains(word))
+}
+
+/// Whether a line begins like a sentence that describes what stands above it.
+fn is_sentence(line: &str) -> bool {
+    line.starts_with(char::is_uppercase) && line.split_whitespace().count() >= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn headings_define_themselves_and_the_names_in_them() {
+        let page = "# attrs API\n\n## attrs.define(maybe_cls=None, *, slots=True)\n\nText.\n\n### work_mem (integer)\n\n\
+                    ### `PyObject *PyList_New(Py_ssize_t len)`\n\n## Frozen instances\n\n## QuerySet.filter(*args)\n";
+        let found = definitions(page);
+        for name in [
+            "attrs.define",
+            "work_mem",
+            "PyList_New",
+            "Frozen instances",
+            "QuerySet.filter",
+        ] {
+            assert!(found.contains(&key(name)), "{name} in {found:?}");
+        }
+        assert!(
+            !found.contains("define") && !found.contains("filter"),
+            "plain words are no names"
+        );
+    }
+
+    #[test]
+    fn signatures_are_told_from_calls() {
+        for (line, next, name) in [
+            ("PyObject *PyList_New(Py_ssize_t len)", "", Some("PyList_New")),
+            ("int PyList_Check(PyObject *p)", "", Some("PyList_Check")),
+            (
+                "exception multiprocessing.ProcessError",
+                "",
+                Some("multiprocessing.ProcessError"),
+            ),
+            ("PyTypeObject PyList_Type", "", Some("PyList_Type")),
+            ("def retry(times)", "", Some("retry")),
+            ("avg ( smallint )", "→ numeric", Some("avg")),
+            ("to_jsonb ( anyelement ) → jsonb", "", Some("to_jsonb")),
+            (
+                "json.dumps(obj, *, indent=None)",
+                "Serialize obj to a string.",
+                Some("json.dumps"),
+            ),
+            ("json.dumps(obj)", "'{}'", None),
+            ("PyList_New()", "PyList_Size()", None),
+            ("This routine calls PyImport_Import(name)", "", None),
+            ("loaded, use PyImport_ImportModule()", "", None),
+            ("select the file(s)", "", None),
+            ("pModule = PyImport_Import(pName);", "", None),
+            ("This is the type", "", None),
+            ("See also (below)", "→ there", None),
+        ] {
+            assert_eq!(signature(line, next), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn examples_define_nothing() {
+        assert!(definitions("Text.\n\n```c\nint add_two(int a)\n```\n\n    int add_three(int a)\n").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(\\PC|[()*`# \n→])*") {
+            prop_assert!(definitions(&text).iter().all(|key| !key.is_empty()));
+        }
+    }
+}

@@ -19,8 +19,24 @@ COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text) IS
 
 COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, jsonb, jsonb) IS
     'how search_docs comes to the score of the document that slug names: first what each leg found, then each step with the score before and after it. step is leg, base, boost, penalty or name; contribution is after less before; the last after is the score, 0 to 1. Errors: unknown document (42704), one that category or filter leave out (22023).';
+COMMENT ON FUNCTION docsearch.transform_query(text, text, timestamp with time zone) IS
+    'a query with what could be added to it: query, transformed, changed, added_terms (term, source: synonym, vocabulary or time, reason), recency and reason. Names and well-formed questions are left alone; abbreviations are written out; a vague query gets words that the documents it finds share; one that asks for what is new gets month and year of now. The words of the query always stay.';
+COMMENT ON FUNCTION docsearch.grade_results(text, text, text, jsonb, jsonb) IS
+    'how good the answer to query is, from its first 15 results: score (0.6 relevance + 0.4 completeness), relevance (probability that one of the first 5 answers it), completeness (share of its words, by rarity, that the first 5 hold), grounded (whether the documents are about it), reasoning, and should_refine: whether one of the first three is below docsearch.grade_min_score, grade_min_relevance or grade_min_completeness, or it is not grounded. All from 0 to 1.';
+COMMENT ON FUNCTION docsearch.grade_features(text, text, text, jsonb, jsonb) IS
+    'the features of an answer that grade_results weighs, by name.';
+COMMENT ON FUNCTION docsearch.grade_input(text, text, text, jsonb, jsonb) IS
+    'the contexts that a grade is about, best first: at most 15, the first 500 characters of each with its source; empty ones are left out.';
+COMMENT ON FUNCTION docsearch.search_refined(text, text, text, jsonb, integer, real, text, jsonb, integer) IS
+    'the answer of search_docs_json, graded; while the grade asks for it, up to max_refinements (0 to 2) better queries are tried, and the answer with the best grade is given. Grades are always of the query as written. Adds iterations, best_iteration, stop_reason (accepted, max_iterations, nothing_to_add or no_results) and trace, an object for each retrieval.';
+COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, jsonb, integer, jsonb, integer, text) IS
+    'a prompt for a language model: the question, the best sections as numbered contexts with their sources, and to answer from them only, in the language of the question or the one given (ISO 639-1). At most max_tokens tokens of 4 characters (200 or more); a note says how many contexts did not fit. Nothing is sent anywhere.';
+COMMENT ON FUNCTION docsearch.detect_language(text) IS
+    'language of a text as an ISO 639-1 code, such as en or ja, by its small words, its script and its letters; NULL if nothing tells.';
+COMMENT ON FUNCTION docsearch.detect_text_config(text) IS
+    'text search configuration for the language of a text; simple if there is none for it.';
 COMMENT ON FUNCTION docsearch.suggest(text, text, integer) IS
-    'what may have been meant by an unfinished or mistyped text, best first, at most max_results (1 to 100): names of pages with their slugs, words of documents, and plainer verbs. kind is name, completion, correction or phrasing; score goes from 0 to 1.';
+    'what may have been meant by an unfinished or mistyped text, best first, at most max_results (1 to 100): names of pages with their slugs, words of documents, and plainer verbs. kind is name, completion, correction or phrasing (in answers also topic: what many documents are about, when nothing is nearer); score goes from 0 to 1.';
 COMMENT ON FUNCTION docsearch.verify_invariants(text, integer) IS
     'searches a project for each unique name (a title, symbol or slug leaf that no other document bears) as written, in lower case, split into words and followed by "in" and the project: a row for each that does not bring its page first, then a row for each form with the number of names and how many hold. With sample, of about so many names.';
 COMMENT ON FUNCTION docsearch.reset_rules() IS

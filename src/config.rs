@@ -2,6 +2,7 @@
 
 use docsearch_core::bm25::Bm25;
 use docsearch_core::delivery::{Dedup, Format, Thresholds};
+use docsearch_core::grade::Minimum;
 use docsearch_core::rank::Weights;
 use docsearch_core::understanding::Class;
 use docsearch_core::weight::{HybridWeights, RuleWeights};
@@ -15,15 +16,25 @@ use crate::settings::{self, Int, Real};
 const MAX_RESULTS: i64 = 1000;
 
 /// Keys of `config` that are not settings.
-const CALL_KEYS: [&str; 7] = [
+const CALL_KEYS: [&str; 8] = [
     "limit",
     "max_results",
     "offset",
     "min_score",
     "dedup",
     "format",
+    "grade",
     "transform",
 ];
+
+/// What becomes of a query before it is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transform {
+    /// Nothing.
+    None,
+    /// What the rules and the documents add.
+    Rules,
+}
 
 /// A call's arguments after `config` and the settings have been applied.
 #[derive(Clone, Debug)]
@@ -43,6 +54,13 @@ pub(crate) struct SearchConfig {
     pub(crate) exact_search_limit: i64,
     pub(crate) snippet_length: usize,
     pub(crate) thresholds: Thresholds,
+    pub(crate) transform: Transform,
+    /// Share of what the transformed query adds to a score.
+    pub(crate) transform_share: f32,
+    /// Whether the answer is graded.
+    pub(crate) grade: bool,
+    /// What a grade has to reach.
+    pub(crate) minimum: Minimum,
 }
 
 impl SearchConfig {
@@ -71,7 +89,6 @@ impl SearchConfig {
         if !(0.0..=1.0).contains(&min_score) {
             return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
         }
-        overrides.transform()?;
         let format = overrides.text("format")?.map(format).transpose()?;
         let real = |setting: &Real| overrides.real(setting);
         let int = |setting: &Int| overrides.int(setting);
@@ -106,6 +123,14 @@ impl SearchConfig {
                 medium: real(&settings::CONFIDENCE_MEDIUM)?,
                 lead: real(&settings::CONFIDENCE_LEAD)?,
                 min_score: min_score as f32,
+            },
+            transform: overrides.transform()?,
+            transform_share: real(&settings::TRANSFORM_SHARE)?,
+            grade: overrides.flag("grade")?.unwrap_or(false),
+            minimum: Minimum {
+                score: real(&settings::GRADE_MIN_SCORE)?,
+                relevance: real(&settings::GRADE_MIN_RELEVANCE)?,
+                completeness: real(&settings::GRADE_MIN_COMPLETENESS)?,
             },
         })
     }
@@ -173,11 +198,22 @@ impl Overrides {
             .transpose()
     }
 
-    /// The query is searched as it was written: other values come with the transformations.
-    fn transform(&self) -> Result<()> {
+    fn flag(&self, key: &str) -> Result<Option<bool>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be true or false"), known_keys());
+        self.0
+            .get(key)
+            .map(|value| value.as_bool().ok_or_else(wrong))
+            .transpose()
+    }
+
+    fn transform(&self) -> Result<Transform> {
         match self.text("transform")? {
-            None | Some("none") => Ok(()),
-            Some(other) => Err(invalid(format!("unknown transformation \"{other}\""), "Use none.")),
+            None | Some("none") => Ok(Transform::None),
+            Some("rules") => Ok(Transform::Rules),
+            Some(other) => Err(invalid(
+                format!("unknown transformation \"{other}\""),
+                "Use none or rules.",
+            )),
         }
     }
 

@@ -27,6 +27,7 @@ const MAX_NEAR_WORDS: usize = 3;
 const MAX_PHRASE_WORDS: usize = 40;
 
 /// Projects that share model, text search configuration and rules.
+#[derive(Clone)]
 pub(crate) struct Group<'a> {
     pub(crate) projects: Projects,
     pub(crate) model: &'a ModelRow,

@@ -5,6 +5,7 @@
 
 use pgrx::prelude::*;
 
+mod answer_prompt;
 mod attached;
 mod candidates;
 mod catalog;
@@ -16,6 +17,7 @@ mod document_input;
 mod embedding;
 mod embedding_queue;
 mod explain;
+mod grade;
 mod group;
 mod identifier;
 mod index;
@@ -30,6 +32,7 @@ mod owner;
 mod parser;
 mod present;
 mod project;
+mod refine;
 mod repair;
 mod report;
 mod rules;
@@ -42,6 +45,7 @@ mod statistics;
 mod subtransaction;
 mod suggest;
 mod supervisor;
+mod transform;
 mod tsvector;
 mod vectors;
 mod vocabulary;

@@ -88,6 +88,7 @@ pub(crate) fn present(
             keyword_score: result.keyword_score,
             confidence: Confidence::of(result.score, result.lead, &config.thresholds),
             snippet: section.snippet,
+            project_id: result.chunk.document.project,
             document_id: result.chunk.document.document,
             chunk_no: result.chunk.chunk,
             chunk_count: document.chunk_count,

@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice, above_threshold};
 use docsearch_core::filter::{Filter, FilterError};
+use docsearch_core::grade::{Features, Grade, Grader};
 use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
 use docsearch_core::rerank::Ranked;
-use docsearch_core::score::Step;
+use docsearch_core::score::{EVIDENCE_CEILING, Step};
+use docsearch_core::transformation::{Transformation, fused};
 use docsearch_core::understanding::Class;
 use pgrx::JsonB;
 use pgrx::pg_sys;
@@ -18,7 +20,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::candidates::{Found, Search};
-use crate::config::SearchConfig;
+use crate::config::{SearchConfig, Transform};
 use crate::group::Group;
 use crate::owner::AsOwner;
 use crate::present::{Presented, Shown, present};
@@ -26,7 +28,7 @@ use crate::project::{self, Project};
 use crate::report::{Result, internal, invalid};
 use crate::rules::{self, Rulebook};
 use crate::vectors::VectorTable;
-use crate::{model, suggest, worker};
+use crate::{grade, model, suggest, transform, worker};
 
 /// Sections of a result's document that are shown beside it, at most.
 const SECTION_MATCHES: usize = 5;
@@ -165,26 +167,55 @@ impl Request<'_> {
     /// Searches, and reads as much of the results as will be shown.
     pub(crate) fn answer(&self, shown: Shown) -> Result<Answer> {
         let begun = Instant::now();
-        let explained = match shown {
+        let ran = self.run(self.explained(shown), None)?;
+        Ok(self.present(ran, shown, begun)?.0)
+    }
+
+    /// How many documents are explained, for what is shown of them.
+    pub(crate) fn explained(&self, shown: Shown) -> usize {
+        match shown {
             Shown::Rows => 0,
             Shown::Sections => self.config.wanted(),
-        };
-        let mut search = self.run(explained, None)?;
+        }
+    }
+
+    /// Reads as much of what a search found as will be shown, with the features of the answer if it is
+    /// graded.
+    pub(crate) fn present(
+        &self,
+        mut search: Ran<'_>,
+        shown: Shown,
+        begun: Instant,
+    ) -> Result<(Answer, Option<Features>)> {
         let chosen = search.choose(&self.config, shown)?;
         let presenting = Instant::now();
         let results = present(&self.projects, &search.groups, chosen, &self.config)?;
         let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1000.0;
-        let timings = [
+        let mut timings = vec![
             ("embed_ms", search.embed_ms),
             ("rank_ms", search.rank_ms),
             ("present_ms", milliseconds(presenting)),
-            ("total_ms", milliseconds(begun)),
         ];
+        let transformation = search.transformation.as_ref();
+        timings.extend(transformation.map(|_| ("transform_ms", search.transform_ms)));
+        let grading = Instant::now();
+        let features = if self.config.grade {
+            let features = grade::features(&search.groups, &results)?;
+            timings.push(("grade_ms", milliseconds(grading)));
+            Some(features)
+        } else {
+            None
+        };
+        timings.push(("total_ms", milliseconds(begun)));
+        let grade = features.as_ref().map(|features| self.grade(features, results.len()));
         // Without a project there is nothing to understand the query for.
         let asked = search.groups.first();
         let mut answer = Answer {
             query: self.query.text.clone(),
-            executed_query: self.query.text.clone(),
+            executed_query: transformation
+                .map_or(&self.query.text, |made| &made.transformed)
+                .clone(),
+            transformation: transformation.map(serde_json::to_value).transpose().map_err(internal)?,
             understood: match (shown, asked) {
                 (Shown::Sections, Some(group)) => serde_json::to_value(&group.understanding).map_err(internal)?,
                 _ => Value::Null,
@@ -195,8 +226,8 @@ impl Request<'_> {
             suggestions: Vec::new(),
             confidence: Confidence::Low,
             candidates: search.candidates,
-            grade: None,
-            timings: timings.map(|(stage, ms)| (stage.to_owned(), ms)).into(),
+            grade: grade.map(serde_json::to_value).transpose().map_err(internal)?,
+            timings: timings.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
             offset: self.config.offset,
         };
         let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
@@ -204,17 +235,59 @@ impl Request<'_> {
         answer.conclude(lone_generic_term, &tips);
         if shown == Shown::Sections && answer.confidence == Confidence::Low {
             answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
+            if answer.suggestions.is_empty() {
+                answer.suggestions = suggest::topics(&search.groups, SUGGESTIONS)?;
+            }
         }
-        Ok(answer)
+        Ok((answer, features))
     }
 
-    /// Ranks documents, and explains the best of them and `focus`, which is ranked in any case.
+    /// The grade of an answer with these features and so many results.
+    pub(crate) fn grade(&self, features: &Features, results: usize) -> Grade {
+        Grader::fitted().grade(features, results, &self.config.minimum)
+    }
+
+    /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and
+    /// `focus`, which is ranked in any case.
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
+        let ran = self.run_query(&self.query, explained, focus)?;
+        if self.config.transform == Transform::None {
+            return Ok(ran);
+        }
+        let begun = Instant::now();
+        let transformation = transform::by_rules(&ran, &self.projects, transform::this_month()?)?;
+        let transform_ms = begun.elapsed().as_secs_f64() * 1000.0;
+        let ran = self.fuse(ran, transformation, explained, focus)?;
+        Ok(Ran { transform_ms, ..ran })
+    }
+
+    /// A search with what its transformed query finds besides.
+    pub(crate) fn fuse<'s>(
+        &'s self,
+        mut ran: Ran<'s>,
+        transformation: Transformation,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Ran<'s>> {
+        if transformation.changed
+            && let Some(query) = Query::parse(&transformation.transformed)
+        {
+            let other = self.run_query(&query, explained, focus)?;
+            ran.fuse(other, &transformation.transformed, self.config.transform_share);
+        }
+        ran.transformation = Some(transformation);
+        Ok(ran)
+    }
+
+    /// Ranks documents for a query.
+    pub(crate) fn run_query(&self, query: &Query, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
         worker::resume()?;
         let rules = rules::current()?;
         let mut ran = Ran {
-            groups: Group::all(&self.projects, &self.query, &rules, &self.config)?,
+            groups: Group::all(&self.projects, query, &rules, &self.config)?,
             rules,
+            transformation: None,
+            transform_ms: 0.0,
             ranked: Vec::new(),
             steps: Map::default(),
             notices: Vec::new(),
@@ -222,7 +295,7 @@ impl Request<'_> {
             embed_ms: 0.0,
             rank_ms: 0.0,
         };
-        if self.query.truncated {
+        if query.truncated {
             ran.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
         }
         let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
@@ -259,8 +332,12 @@ impl Request<'_> {
 }
 
 /// A search that was run.
+#[derive(Clone)]
 pub(crate) struct Ran<'a> {
-    rules: Rc<Rulebook>,
+    pub(crate) rules: Rc<Rulebook>,
+    /// What became of the query, if a transformation was asked for.
+    pub(crate) transformation: Option<Transformation>,
+    transform_ms: f64,
     pub(crate) groups: Vec<Group<'a>>,
     pub(crate) ranked: Vec<Ranked>,
     pub(crate) steps: Map<DocumentId, Vec<Step>>,
@@ -271,6 +348,45 @@ pub(crate) struct Ran<'a> {
 }
 
 impl Ran<'_> {
+    /// Adds what a transformed query found: documents, and a share of what it scores higher.
+    fn fuse(&mut self, other: Ran<'_>, transformed: &str, share: f32) {
+        let Ran {
+            ranked,
+            steps,
+            embed_ms,
+            rank_ms,
+            ..
+        } = other;
+        let mut theirs: Map<DocumentId, Ranked> = ranked
+            .into_iter()
+            .map(|ranked| (ranked.document.document, ranked))
+            .collect();
+        let fuse = |steps: Option<&mut Vec<Step>>, own: f32, other: f32| {
+            let score = fused(own, other, share, EVIDENCE_CEILING);
+            if let Some(steps) = steps {
+                steps.push(Step::transformed(transformed, other, share, own, score));
+            }
+            score
+        };
+        for ranked in &mut self.ranked {
+            let document = ranked.document.document;
+            if let Some(other) = theirs.remove(&document) {
+                ranked.score = fuse(self.steps.get_mut(&document), ranked.score, other.score);
+            }
+        }
+        for (document, mut ranked) in theirs {
+            let explained = steps
+                .contains_key(&document)
+                .then(|| self.steps.entry(document).or_default());
+            ranked.score = fuse(explained, 0.0, ranked.score);
+            self.ranked.push(ranked);
+        }
+        self.candidates = self.candidates.max(self.ranked.len());
+        self.embed_ms += embed_ms;
+        self.rank_ms += rank_ms;
+        self.ranked.sort_by(Ranked::by_score);
+    }
+
     /// Chooses the sections that are shown, in order.
     fn choose(&mut self, config: &SearchConfig, shown: Shown) -> Result<Vec<Presented>> {
         let most = match shown {

@@ -131,6 +131,14 @@ reals! {
         c"What distant pages keep of their dense score at least.";
     MAX_BOOST c"max_boost" = 2.0 in 1.0..10.0:
         c"Greatest factor of all boosts together.";
+    TRANSFORM_SHARE c"transform_share" = 0.5 in 0.0..1.0:
+        c"Of what a transformed query finds better than the query itself, the share that is added to a score.";
+    GRADE_MIN_SCORE c"grade_min_score" = 0.6 in 0.0..1.0:
+        c"Answers of a lower grade are to be refined.";
+    GRADE_MIN_RELEVANCE c"grade_min_relevance" = 0.65 in 0.0..1.0:
+        c"Answers of a lower relevance are to be refined.";
+    GRADE_MIN_COMPLETENESS c"grade_min_completeness" = 0.55 in 0.0..1.0:
+        c"Answers of a lower completeness are to be refined.";
     DEDUP_SIMILARITY c"dedup_similarity" = 0.8 in 0.0..1.0:
         c"With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.";
     CONFIDENCE_HIGH c"confidence_high" = 0.85 in 0.0..1.0:

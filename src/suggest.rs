@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use docsearch_core::query::{Query, Term};
 use docsearch_core::rank::{DocumentId, Map, Set};
-use docsearch_core::suggestion::{self, Source, Suggestion};
+use docsearch_core::suggestion::{self, Source, Suggestion, SuggestionKind};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
@@ -20,6 +20,8 @@ use crate::{names, rules, statement, vocabulary};
 const MAX_SUGGESTIONS: i32 = 100;
 /// Sections with a word, one of which the caller has to see for the word to be suggested.
 const WITNESSES: i64 = 50;
+/// Documents whose keywords are read for topics.
+const NEWEST: i64 = 500;
 /// Documents that are read for how a word is written.
 const TEXTS: usize = 5;
 
@@ -105,6 +107,36 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     let room = limit.saturating_sub(found.len());
     found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
     Ok(found)
+}
+
+/// What most of the documents that the caller sees are about, of the newest ones.
+pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
+    let mut topics = Vec::new();
+    for group in groups {
+        topics.extend(statement::rows(
+            &format!(
+                "SELECT k.keyword, count(*)
+                 FROM (SELECT d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
+                      unnest(d.keywords) AS k(keyword)
+                 GROUP BY k.keyword ORDER BY count(*) DESC, k.keyword LIMIT $3",
+                group.projects.condition("d")
+            ),
+            &[
+                group.projects.argument(),
+                DatumWithOid::from(NEWEST),
+                DatumWithOid::from(limit as i64),
+            ],
+            |row| Ok((row.required::<i64>(2)?, row.required::<String>(1)?)),
+        )?);
+    }
+    topics.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let topics = topics.into_iter().take(limit).map(|(_, suggestion)| Suggestion {
+        suggestion,
+        kind: SuggestionKind::Topic,
+        slug: None,
+        score: 0.0,
+    });
+    Ok(topics.collect())
 }
 
 /// Titles and slugs of those of the documents that the caller sees.

@@ -85,7 +85,7 @@ pub fn split_identifier(identifier: &str) -> String {
 /// Whether a text reads as a name of code and not as a word of a language: it has an inner capital,
 /// a joiner or qualifier between letters, or digits after letters.
 pub fn is_identifier(text: &str) -> bool {
-    if text.is_empty() || text.contains(char::is_whitespace) {
+    if text.is_empty() || text.contains(char::is_whitespace) || uncontracted(text) != text {
         return false;
     }
     let inner_mark = text
@@ -94,10 +94,40 @@ pub fn is_identifier(text: &str) -> bool {
     inner_mark || (words(text).len() > 1 && !text.contains('-'))
 }
 
+/// A word without what an apostrophe joins to it: `what's` is `what`, `don't` is `do`.
+pub fn uncontracted(word: &str) -> &str {
+    let Some((before, after)) = word.split_once(['\'', '’']) else {
+        return word;
+    };
+    match after
+        .trim_end_matches(['?', '!', '.', ',', ':', ';'])
+        .to_ascii_lowercase()
+        .as_str()
+    {
+        "t" => before.strip_suffix(['n', 'N']).unwrap_or(before),
+        "s" | "re" | "ve" | "ll" | "d" | "m" => before,
+        _ => word,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn contractions_are_words() {
+        for (word, expected) in [
+            ("What's", "What"),
+            ("don't", "do"),
+            ("it’s?", "it"),
+            ("f'", "f'"),
+            ("O'Reilly", "O'Reilly"),
+        ] {
+            assert_eq!(uncontracted(word), expected);
+        }
+        assert!(!is_identifier("What's") && !is_identifier("users'") && is_identifier("user's_id"));
+    }
 
     #[test]
     fn s0_18_splits_at_humps_and_leaves_acronyms_alone() {

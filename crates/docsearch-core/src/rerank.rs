@@ -179,6 +179,15 @@ pub struct Ranked {
     pub score: f32,
 }
 
+impl Ranked {
+    /// The greater score comes first, of equal ones the better base score, then the smaller id.
+    pub fn by_score(a: &Self, b: &Self) -> std::cmp::Ordering {
+        let base = b.document.base.total_cmp(&a.document.base);
+        let id = a.document.document.cmp(&b.document.document);
+        b.score.total_cmp(&a.score).then(base).then(id)
+    }
+}
+
 /// Applies the rules to candidates.
 #[derive(Debug)]
 pub struct Reranker<'a> {
@@ -240,8 +249,7 @@ impl<'a> Reranker<'a> {
         within_reach.map(|bound| bound.0).collect()
     }
 
-    /// Gives every visible document its final score, best first. Of equal scores the better base score
-    /// comes first, then the smaller id.
+    /// Gives every visible document its final score, best first.
     pub fn rerank(&self, documents: Vec<ScoredDocument>) -> Vec<Ranked> {
         let mut ranked: Vec<Ranked> = documents
             .into_iter()
@@ -250,11 +258,7 @@ impl<'a> Reranker<'a> {
                 Some(Ranked { document, score })
             })
             .collect();
-        ranked.sort_by(|a, b| {
-            let base = b.document.base.total_cmp(&a.document.base);
-            let id = a.document.document.cmp(&b.document.document);
-            b.score.total_cmp(&a.score).then(base).then(id)
-        });
+        ranked.sort_by(Ranked::by_score);
         ranked
     }
 }

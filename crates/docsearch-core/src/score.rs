@@ -77,7 +77,7 @@ impl Candidate<'_> {
 /// One step on the way to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Part of the formula: `base`, `boost`, `penalty`, `phrase` or `name`.
+    /// Part of the formula: `base`, `boost`, `penalty`, `phrase`, `name` or `transform`.
     pub step: &'static str,
     /// The rule.
     pub rule: &'static str,
@@ -98,6 +98,22 @@ pub struct Step {
     /// `after - before`.
     #[serde(serialize_with = "decimal")]
     pub contribution: f32,
+}
+
+impl Step {
+    /// What a transformed query, which gives the document the score `raw`, adds to the query's own.
+    pub fn transformed(query: &str, raw: f32, share: f32, before: f32, after: f32) -> Self {
+        Self {
+            step: "transform",
+            rule: "transformed_query",
+            matched: query.to_owned(),
+            raw,
+            weight: share,
+            before,
+            after,
+            contribution: after - before,
+        }
+    }
 }
 
 /// Scores documents for one query. Made once a query; scoring allocates next to nothing.

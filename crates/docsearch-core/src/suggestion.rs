@@ -20,6 +20,8 @@ pub enum SuggestionKind {
     Correction,
     /// It says what to do in plainer words.
     Phrasing,
+    /// It is what many documents are about; nothing nearer was found.
+    Topic,
 }
 
 impl SuggestionKind {
@@ -30,6 +32,7 @@ impl SuggestionKind {
             Self::Completion => "completion",
             Self::Correction => "correction",
             Self::Phrasing => "phrasing",
+            Self::Topic => "topic",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::identifier::uncontracted;
 use crate::mention::{Identifier, excluded_words, identifiers, quoted_phrases};
 use crate::name;
 use crate::place::{KnownNames, Place, swap};
@@ -435,6 +436,7 @@ fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
             });
             continue;
         }
+        let text = uncontracted(text);
         for part in crate::identifier::words(text) {
             let word = Word::new(&text[part]);
             let is_stop = tables.stop_words.contains(&word.text) || tables.question_words.contains(&word.text);

@@ -19,6 +19,9 @@ pub struct Answer {
     pub understood: Value,
     /// The query that was searched; the same as `query` unless a transformation was asked for.
     pub executed_query: String,
+    /// What was added to the query and why, if a transformation was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transformation: Option<Value>,
     /// Best first, except that additional chunks of a document may stand behind other documents.
     pub results: Vec<SearchResult>,
     /// What the caller should know about the answer.
@@ -72,6 +75,9 @@ pub struct SearchResult {
     pub confidence: Confidence,
     /// The part of the chunk where the query's words stand.
     pub snippet: String,
+    /// `docsearch.project.id`.
+    #[serde(skip)]
+    pub project_id: i64,
     /// `docsearch.document.id`.
     pub document_id: i64,
     /// Number of the chunk in the document.

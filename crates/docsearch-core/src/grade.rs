@@ -1,0 +1,293 @@
+//! How good an answer is: whether its contexts are about the query, and cover it.
+//!
+//! Features of the answer that need no language model go into logistic models, one for each question. Their
+//! coefficients stand in `data/grade.json`, which `scripts/fit_grade.py` makes from development sets.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::delivery::decimal;
+
+/// Contexts that a grade looks at, at most.
+pub const MAX_CONTEXTS: usize = 15;
+/// Characters of each context that it looks at.
+pub const CONTEXT_CHARS: usize = 500;
+/// Contexts whose best values count: those that a reader sees.
+const READ: usize = 5;
+/// Share of [`Grade::score`] that is relevance; the rest is completeness.
+const RELEVANCE_SHARE: f32 = 0.6;
+
+/// A term of the query, as it stands in the documents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GradedTerm {
+    /// Inverse document frequency, at least 0.
+    pub idf: f32,
+    /// Whether any document holds it.
+    pub known: bool,
+}
+
+/// A context of the answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GradedContext {
+    /// Final score, 0 to 1.
+    pub score: f32,
+    /// Calibrated dense score, 0 to 1, if there is a vector.
+    pub dense: Option<f32>,
+    /// Keyword score, 0 to 1.
+    pub keyword: f32,
+    /// How well it holds each term of the query, 0 to 1.
+    pub holds: Vec<f32>,
+}
+
+/// What the features of an answer are called, in the order of [`Features::values`].
+pub const FEATURES: [&str; 12] = [
+    "coverage",
+    "best_coverage",
+    "score",
+    "mean_score",
+    "lead",
+    "spread",
+    "dense",
+    "mean_dense",
+    "keyword",
+    "agreement",
+    "unknown",
+    "terms",
+];
+
+/// Features of an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Features {
+    /// Values by [`FEATURES`].
+    pub values: [f32; FEATURES.len()],
+}
+
+impl Features {
+    /// Of the contexts, best first. Without any, all features are 0 but what is known of the query.
+    pub fn of(terms: &[GradedTerm], contexts: &[GradedContext]) -> Self {
+        let contexts = &contexts[..contexts.len().min(MAX_CONTEXTS)];
+        let read = &contexts[..contexts.len().min(READ)];
+        let score = read.first().map_or(0.0, |first| first.score);
+        let last = read.last().map_or(0.0, |last| last.score);
+        let next = read.get(1).map_or(0.0, |next| next.score);
+        let dense = read.iter().filter_map(|context| context.dense);
+        let best = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
+        let total: f32 = terms.iter().map(|term| term.idf).sum();
+        let unknown: f32 = terms.iter().filter(|term| !term.known).map(|term| term.idf).sum();
+        Self {
+            values: [
+                coverage(terms, read),
+                best(
+                    &mut read
+                        .iter()
+                        .map(|context| coverage(terms, std::slice::from_ref(context))),
+                ),
+                score,
+                mean(read.iter().map(|context| context.score)),
+                score - next,
+                score - last,
+                best(&mut dense.clone()),
+                mean(dense),
+                best(&mut read.iter().map(|context| context.keyword)),
+                agreement(contexts),
+                if total > 0.0 { unknown / total } else { 0.0 },
+                (terms.len() as f32).ln_1p(),
+            ],
+        }
+    }
+
+    /// Features with their names.
+    pub fn named(&self) -> BTreeMap<&'static str, f32> {
+        FEATURES.into_iter().zip(self.values).collect()
+    }
+
+    fn coverage(&self) -> f32 {
+        self.values[0]
+    }
+}
+
+/// Share of the query's terms, weighted by their idf, that the contexts together hold; 1 for no terms.
+pub fn coverage(terms: &[GradedTerm], contexts: &[GradedContext]) -> f32 {
+    let total: f32 = terms.iter().map(|term| term.idf).sum();
+    if total <= 0.0 {
+        return if contexts.is_empty() { 0.0 } else { 1.0 };
+    }
+    let held = terms.iter().enumerate().map(|(place, term)| {
+        let holds = contexts.iter().filter_map(|context| context.holds.get(place));
+        term.idf * holds.copied().fold(0.0, f32::max)
+    });
+    (held.sum::<f32>() / total).clamp(0.0, 1.0)
+}
+
+/// Share of the best contexts by vectors that are also among the best by keywords, 0 to 1.
+fn agreement(contexts: &[GradedContext]) -> f32 {
+    let best = |value: &dyn Fn(&GradedContext) -> f32| {
+        let mut order: Vec<usize> = (0..contexts.len())
+            .filter(|&place| value(&contexts[place]) > 0.0)
+            .collect();
+        order.sort_by(|&a, &b| value(&contexts[b]).total_cmp(&value(&contexts[a])).then(a.cmp(&b)));
+        order.truncate(READ);
+        order
+    };
+    let (dense, keyword) = (
+        best(&|context| context.dense.unwrap_or(0.0)),
+        best(&|context| context.keyword),
+    );
+    if dense.is_empty() {
+        return 0.0;
+    }
+    dense.iter().filter(|place| keyword.contains(place)).count() as f32 / dense.len() as f32
+}
+
+fn mean(values: impl Iterator<Item = f32>) -> f32 {
+    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
+    if count == 0 { 0.0 } else { sum / count as f32 }
+}
+
+/// A logistic model: `1 / (1 + e^-(bias + sum of weight * feature))`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Logistic {
+    /// Value where all features are 0.
+    pub bias: f32,
+    /// Weights by the name of the feature; those that are not named weigh nothing.
+    pub weights: BTreeMap<String, f32>,
+}
+
+impl Logistic {
+    /// The probability, 0 to 1.
+    pub fn probability(&self, features: &Features) -> f32 {
+        let weighed = FEATURES.iter().zip(features.values);
+        let weighed = weighed.map(|(name, value)| self.weights.get(*name).copied().unwrap_or(0.0) * value);
+        1.0 / (1.0 + (-(self.bias + weighed.sum::<f32>())).exp())
+    }
+}
+
+/// What grades answers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grader {
+    /// That one of the first five contexts answers the query.
+    pub relevance: Logistic,
+    /// That the documents are about what the query asks for at all.
+    pub grounded: Logistic,
+}
+
+impl Grader {
+    /// The grader that was fitted on development sets.
+    pub fn fitted() -> &'static Self {
+        static GRADER: OnceLock<Grader> = OnceLock::new();
+        GRADER.get_or_init(|| {
+            serde_json::from_str(include_str!("../data/grade.json")).expect("the shipped file is valid")
+        })
+    }
+
+    /// Grades an answer with these features. `contexts` is how many it has: without any, it is worth nothing.
+    pub fn grade(&self, features: &Features, contexts: usize, minimum: &Minimum) -> Grade {
+        if contexts == 0 {
+            return Grade::new(0.0, 0.0, false, minimum, "no contexts".to_owned());
+        }
+        let relevance = self.relevance.probability(features);
+        let supported = self.grounded.probability(features);
+        let completeness = features.coverage();
+        let grounded = supported >= 0.5;
+        let reasoning = reasoning(features, relevance, completeness, grounded);
+        Grade::new(relevance, completeness, grounded, minimum, reasoning)
+    }
+}
+
+/// What a grade has to reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Minimum {
+    /// Of [`Grade::score`].
+    pub score: f32,
+    /// Of [`Grade::relevance`].
+    pub relevance: f32,
+    /// Of [`Grade::completeness`].
+    pub completeness: f32,
+}
+
+/// The grade of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grade {
+    /// Relevance and completeness together, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub score: f32,
+    /// Probability that one of the first five contexts answers the query.
+    #[serde(serialize_with = "decimal")]
+    pub relevance: f32,
+    /// Share of what the query asks for that the contexts hold, 0 to 1.
+    #[serde(serialize_with = "decimal")]
+    pub completeness: f32,
+    /// Whether the documents are about what the query asks for.
+    pub grounded: bool,
+    /// Why, in words.
+    pub reasoning: String,
+    /// Whether a better query should be tried.
+    pub should_refine: bool,
+}
+
+impl Grade {
+    /// A grade of these parts.
+    pub fn new(relevance: f32, completeness: f32, grounded: bool, minimum: &Minimum, reasoning: String) -> Self {
+        let score = RELEVANCE_SHARE * relevance + (1.0 - RELEVANCE_SHARE) * completeness;
+        Self {
+            score,
+            relevance,
+            completeness,
+            grounded,
+            reasoning,
+            should_refine: should_refine(score, relevance, completeness, grounded, minimum),
+        }
+    }
+
+    /// Whether this answer is better than another: one that is grounded, then the greater score.
+    pub fn is_better_than(&self, other: &Self) -> bool {
+        (self.grounded, self.score) > (other.grounded, other.score)
+    }
+}
+
+/// Whether an answer of this grade is to be refined: it falls short of one of the minima, or is not grounded.
+pub fn should_refine(score: f32, relevance: f32, completeness: f32, grounded: bool, minimum: &Minimum) -> bool {
+    score < minimum.score || relevance < minimum.relevance || completeness < minimum.completeness || !grounded
+}
+
+/// Words for a value between 0 and 1.
+pub fn band(value: f32) -> &'static str {
+    match value {
+        value if value >= 0.9 => "excellent",
+        value if value >= 0.7 => "good",
+        value if value >= 0.5 => "partial",
+        _ => "poor",
+    }
+}
+
+fn reasoning(features: &Features, relevance: f32, completeness: f32, grounded: bool) -> String {
+    let named = features.named();
+    let percent = |value: f32| (value * 100.0).round();
+    let mut reasons = vec![
+        format!(
+            "{} relevance: best score {:.2}, nearest meaning {:.2}",
+            band(relevance),
+            named["score"],
+            named["dense"]
+        ),
+        format!(
+            "{} completeness: the contexts hold {} % of the query's words by weight",
+            band(completeness),
+            percent(completeness)
+        ),
+    ];
+    if named["unknown"] > 0.0 {
+        reasons.push(format!("no document holds {} % of them", percent(named["unknown"])));
+    }
+    if !grounded {
+        reasons.push("the documents do not seem to be about it".to_owned());
+    }
+    reasons.join("; ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,421 @@
+//! What a query could have said: abbreviations written out, words of the documents for vague queries, and when
+//! "today" is.
+//!
+//! The words of the query always stay; what is added says where it comes from.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::name::key;
+use crate::rule::Rules;
+use crate::understanding::{Class, Role, Term, Understanding};
+
+/// Most terms that are added.
+pub const MAX_ADDED: usize = 8;
+/// Most words of the documents that are added.
+const MAX_RELATED: usize = 3;
+/// Most words of the documents that are weighed.
+const MAX_WEIGHED: usize = 40;
+/// A query with so many words that carry meaning, or fewer, is vague if nothing in it is a name.
+const VAGUE_TERMS: usize = 2;
+/// A question with so many words that carry meaning, or more, is well formed.
+const WELL_FORMED_TERMS: usize = 2;
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// A month of a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Month {
+    /// Year.
+    pub year: i32,
+    /// Month, 1 to 12.
+    pub month: u8,
+}
+
+impl Month {
+    /// `December 2025`.
+    pub fn name(self) -> String {
+        let month = usize::from(self.month.clamp(1, 12)) - 1;
+        format!("{} {}", MONTHS[month], self.year)
+    }
+}
+
+/// Where an added term comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The table of synonyms, abbreviations and acronyms.
+    Synonym,
+    /// What documents that hold the query's words are about.
+    Vocabulary,
+    /// The calendar.
+    Time,
+    /// A language model.
+    Model,
+}
+
+/// A term that was added.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Added {
+    /// The term.
+    pub term: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// A query and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Transformation {
+    /// The query as written.
+    pub query: String,
+    /// The query with what was added; the same if nothing was.
+    pub transformed: String,
+    /// Whether they differ.
+    pub changed: bool,
+    /// What was added, in order.
+    pub added_terms: Vec<Added>,
+    /// Whether recent pages are preferred.
+    pub recency: bool,
+    /// Why the query was changed or left alone, in words.
+    pub reason: String,
+}
+
+impl Transformation {
+    /// A query that is left as it is.
+    pub fn unchanged(query: &str, recency: bool, reason: &str) -> Self {
+        Self {
+            query: query.to_owned(),
+            transformed: query.to_owned(),
+            changed: false,
+            added_terms: Vec::new(),
+            recency,
+            reason: reason.to_owned(),
+        }
+    }
+
+    fn with(query: &str, added_terms: Vec<Added>, recency: bool) -> Self {
+        if added_terms.is_empty() {
+            return Self::unchanged(query, recency, "nothing to add");
+        }
+        let mut transformed = query.to_owned();
+        for added in &added_terms {
+            transformed.push(' ');
+            transformed.push_str(&added.term);
+        }
+        let sources: BTreeSet<&str> = added_terms.iter().map(|added| added.reason.as_str()).collect();
+        Self {
+            reason: sources.into_iter().collect::<Vec<_>>().join("; "),
+            changed: true,
+            transformed,
+            query: query.to_owned(),
+            added_terms,
+            recency,
+        }
+    }
+
+    /// What a language model made of the query; `None` if it said less than three characters, or nothing new.
+    pub fn by_model(query: &str, answer: &str, recency: bool) -> Option<Self> {
+        let answer: String = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+        let answer = answer.trim_matches(['"', '\'', '`']).trim();
+        (answer.chars().count() >= 3 && answer != query).then(|| Self {
+            query: query.to_owned(),
+            transformed: answer.to_owned(),
+            changed: true,
+            added_terms: vec![Added {
+                term: answer.to_owned(),
+                source: Source::Model,
+                reason: "rewritten by the language model".to_owned(),
+            }],
+            recency,
+            reason: "rewritten by the language model".to_owned(),
+        })
+    }
+}
+
+/// What a query needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing: it says what it means.
+    Nothing,
+    /// Abbreviations written out.
+    Synonyms,
+    /// Words of documents that hold its words, too.
+    Context,
+    /// It has no words of its own: words of the newest documents.
+    Topics,
+}
+
+/// What a query needs. A well-formed question and a name of code say what they mean; so does the name of a page,
+/// which the caller knows.
+pub fn need(asked: &Understanding, rules: &Rules) -> Need {
+    let recency = &rules.tables().recency_words;
+    let of_time = |word: &str| recency.iter().any(|phrase| phrase.split(' ').any(|part| part == word));
+    let meant = |term: &&Term| term.role != Role::Generic && !(asked.recent && of_time(&term.word.text));
+    let objects = asked.terms.iter().filter(meant).count();
+    if asked.recent && objects == 0 {
+        return Need::Topics;
+    }
+    match asked.class {
+        Class::Question if objects >= WELL_FORMED_TERMS => Need::Synonyms,
+        Class::Question => Need::Context,
+        Class::Identifier | Class::InPattern => Need::Nothing,
+        Class::Words | Class::Generic if !asked.phrases.is_empty() || !asked.identifiers.is_empty() => Need::Synonyms,
+        Class::Words | Class::Generic if objects <= VAGUE_TERMS => Need::Context,
+        Class::Words | Class::Generic => Need::Synonyms,
+    }
+}
+
+/// Adds to a query what the rules know, and of `related`, words of the documents, the first three. `now` is added to
+/// a query that asks for what is new: month and year, never a day.
+pub fn transform(asked: &Understanding, rules: &Rules, related: &[String], now: Month) -> Transformation {
+    let mut added = Addition::to(asked);
+    let question = asked.class == Class::Question;
+    for term in &asked.terms {
+        if !question || is_abbreviation(&asked.text, &term.word.text) {
+            added.synonyms(term, rules);
+        }
+    }
+    let known = added.terms.len();
+    for word in related {
+        if added.terms.len() < known + MAX_RELATED {
+            added.add(word, Source::Vocabulary, || {
+                "words of the documents about it".to_owned()
+            });
+        }
+    }
+    if asked.recent {
+        let month = now.name();
+        added.add(&month, Source::Time, || "asks for what is new".to_owned());
+    }
+    Transformation::with(&asked.text, added.terms, asked.recent)
+}
+
+struct Addition {
+    /// Keys of the words that are there.
+    known: BTreeSet<String>,
+    terms: Vec<Added>,
+}
+
+impl Addition {
+    fn to(asked: &Understanding) -> Self {
+        let words = asked.text.split(|c: char| !c.is_alphanumeric());
+        Self {
+            known: words.map(key).chain([key(&asked.text)]).collect(),
+            terms: Vec::new(),
+        }
+    }
+
+    fn synonyms(&mut self, term: &Term, rules: &Rules) {
+        let word = &term.word.text;
+        let expansions = rules.tables().synonyms.get(&word.to_lowercase());
+        for expansion in expansions.into_iter().flatten() {
+            self.add(expansion, Source::Synonym, || format!("{word} is {expansion}"));
+        }
+    }
+
+    fn add(&mut self, term: &str, source: Source, reason: impl FnOnce() -> String) {
+        let is_known = term.split_whitespace().all(|word| self.known.contains(&key(word)));
+        if self.terms.len() < MAX_ADDED && !is_known {
+            self.known.extend(term.split_whitespace().map(key));
+            self.terms.push(Added {
+                term: term.to_owned(),
+                source,
+                reason: reason(),
+            });
+        }
+    }
+}
+
+/// Whether a word of a text, given in lower case, stands for others by its form: capitals and digits, up to six
+/// (`RBAC`, `k8s`, `i18n`).
+fn is_abbreviation(text: &str, word: &str) -> bool {
+    let short = (2..=6).contains(&word.chars().count());
+    let upper = word.to_uppercase();
+    let capitals = text
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|written| written == upper);
+    let numeronym = word.starts_with(char::is_alphabetic)
+        && word.ends_with(char::is_alphabetic)
+        && word.contains(|c: char| c.is_ascii_digit());
+    short && (capitals || numeronym)
+}
+
+/// What documents are about: the keywords that several of them share, without those of the query, and how many share
+/// them; most shared first.
+pub fn related<'a>(asked: &Understanding, keywords: impl IntoIterator<Item = &'a [String]>) -> Vec<(String, usize)> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let stems: BTreeSet<String> = asked.terms.iter().map(|term| term.word.stem.clone()).collect();
+    for document in keywords {
+        let unique: BTreeSet<&String> = document.iter().collect();
+        for keyword in unique {
+            let own = keyword
+                .split_whitespace()
+                .any(|word| stems.contains(&*crate::word::stem(&word.to_lowercase())));
+            if own {
+                continue;
+            }
+            match counts.iter_mut().find(|(known, _)| known == keyword) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((keyword.clone(), 1)),
+            }
+        }
+    }
+    counts.retain(|(_, count)| *count > 1);
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts.truncate(MAX_WEIGHED);
+    counts
+}
+
+/// The same, those first that say most of these documents: `idf` is how rare each is in all of them.
+pub fn telling(related: Vec<(String, usize)>, idf: &[f32]) -> Vec<String> {
+    let weighed = related.into_iter().zip(idf);
+    let mut weighed: Vec<(String, f32)> = weighed
+        .map(|((keyword, count), idf)| (keyword, count as f32 * idf))
+        .collect();
+    weighed.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    weighed.into_iter().map(|(keyword, _)| keyword).collect()
+}
+
+/// Final score of a document that the query found with one score and the transformed query with another: the query's
+/// own, and of what the other one gives more, a share. Below `ceiling`, where exact names begin, unless the query
+/// itself is above.
+pub fn fused(own: f32, transformed: f32, share: f32, ceiling: f32) -> f32 {
+    let raised = own + share.clamp(0.0, 1.0) * (transformed - own).max(0.0);
+    raised.min(ceiling.max(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::KnownNames;
+    use proptest::prelude::*;
+
+    const NOW: Month = Month { year: 2025, month: 12 };
+
+    fn understood(query: &str) -> (Understanding, Rules) {
+        let rules = Rules::english();
+        (Understanding::read(query, &rules, &KnownNames::default()), rules)
+    }
+
+    fn needed(query: &str) -> Need {
+        let (asked, rules) = understood(query);
+        need(&asked, &rules)
+    }
+
+    fn transformed(query: &str, related: &[&str]) -> Transformation {
+        let (asked, rules) = understood(query);
+        let related: Vec<String> = related.iter().map(|&word| word.to_owned()).collect();
+        transform(&asked, &rules, &related, NOW)
+    }
+
+    #[test]
+    fn s1_3_abbreviations_are_written_out() {
+        let found = transformed("k8s rbac", &[]);
+        assert!(found.transformed.to_lowercase().contains("kubernetes"), "{found:?}");
+        assert!(found.added_terms.iter().all(|added| added.source == Source::Synonym));
+    }
+
+    #[test]
+    fn s1_4_vague_queries_get_words_of_the_documents() {
+        assert_eq!(needed("memory tips"), Need::Context);
+        let found = transformed("memory tips", &["buffer", "cache", "memory", "page", "heap"]);
+        let added: Vec<&str> = found.added_terms.iter().map(|added| added.term.as_str()).collect();
+        assert_eq!(added, ["buffer", "cache", "page"]);
+        assert_eq!(found.transformed, "memory tips buffer cache page");
+    }
+
+    #[test]
+    fn s1_6_a_well_formed_question_is_left_alone() {
+        let query = "How do I create a partial index?";
+        assert_eq!(needed(query), Need::Synonyms);
+        assert!(!transformed(query, &[]).changed);
+    }
+
+    #[test]
+    fn questions_get_abbreviations_written_out_and_nothing_else() {
+        assert!(transformed("How do I grant RBAC roles to a user?", &[]).changed);
+        assert!(!transformed("How do I open a folder with mail in it?", &[]).changed);
+    }
+
+    #[test]
+    fn s1_7_new_means_this_month_and_never_a_day() {
+        let found = transformed("latest articles", &[]);
+        assert!(found.transformed.contains("December 2025") && found.recency);
+        assert!(!found.transformed.contains("2025-12"));
+    }
+
+    #[test]
+    fn s1_8_a_query_of_nothing_but_time_gets_topics() {
+        assert_eq!(needed("What's new today?"), Need::Topics);
+        let found = transformed("What's new today?", &["vacuum", "replication"]);
+        assert_eq!(found.transformed, "What's new today? vacuum replication December 2025");
+    }
+
+    #[test]
+    fn names_say_what_they_mean() {
+        for query in ["UITableView", "Button in SwiftUI", "os.replace()"] {
+            assert_eq!(needed(query), Need::Nothing, "{query}");
+        }
+    }
+
+    #[test]
+    fn s1_12_what_a_model_says_in_less_than_three_characters_is_nothing() {
+        assert_eq!(Transformation::by_model("memory", " \"ok\" ", false), None);
+        assert_eq!(Transformation::by_model("memory", "", false), None);
+        let found = Transformation::by_model("memory", "\"memory\nmanagement\"", false);
+        assert_eq!(
+            found.map(|found| found.transformed).as_deref(),
+            Some("memory management")
+        );
+    }
+
+    #[test]
+    fn related_words_are_those_that_documents_share() {
+        let (asked, _) = understood("memory tips");
+        let documents = [
+            ["buffers", "memory"],
+            ["buffers", "cache"],
+            ["cache", "buffers"],
+            ["alone", "memories"],
+        ]
+        .map(|words| words.map(str::to_owned));
+        let found = related(&asked, documents.iter().map(|words| words.as_slice()));
+        assert_eq!(found, [("buffers".to_owned(), 3), ("cache".to_owned(), 2)]);
+        assert_eq!(telling(found, &[0.5, 4.0]), ["cache", "buffers"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn s1_5_the_words_of_the_query_stay(query in "(k8s|memory|RBAC|latest|how do|[a-z]{1,8}| ){1,8}", related in proptest::collection::vec("[a-z]{1,9}", 0..6)) {
+            let (asked, rules) = understood(&query);
+            let found = transform(&asked, &rules, &related, NOW);
+            prop_assert!(found.transformed.starts_with(&asked.text));
+            prop_assert_eq!(found.changed, found.transformed != found.query);
+            prop_assert!(found.added_terms.len() <= MAX_ADDED);
+        }
+
+        #[test]
+        fn s1_a_transformation_never_takes_from_a_score(own in 0.0f32..=1.0, other in 0.0f32..=1.0, share in 0.0f32..=1.0) {
+            let score = fused(own, other, share, 0.93);
+            prop_assert!(score >= own && score <= 1.0);
+            prop_assert!(own > 0.93 || score <= 0.93);
+        }
+    }
+}

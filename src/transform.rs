@@ -1,0 +1,148 @@
+//! `docsearch.transform_query`: what a query could have said.
+
+use docsearch_core::bm25::idf;
+use docsearch_core::rerank::Ranked;
+use docsearch_core::score::EVIDENCE_CEILING;
+use docsearch_core::transformation::{self, Month, Need, Transformation, need, related, telling};
+use pgrx::JsonB;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::group::Group;
+use crate::owner::AsOwner;
+use crate::project::{Project, Projects};
+use crate::report::{Result, internal};
+use crate::search::{Arguments, Ran};
+use crate::statement;
+use crate::statistics::{ChunkFrequencies, Totals};
+
+/// Documents whose keywords are read.
+const READ: usize = 10;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// A query with abbreviations written out, words of the documents if it is vague, and the month if it asks for
+    /// what is new.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn transform_query(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        now: default!(Option<TimestampWithTimeZone>, "now()"),
+    ) -> Result<JsonB> {
+        let arguments = Arguments {
+            query,
+            project,
+            category: None,
+            filter: None,
+            max_results: None,
+            min_score: None,
+            dedup: None,
+            config: None,
+        };
+        let request = arguments.resolve()?;
+        let ran = request.run_query(&request.query, 0, None)?;
+        let made = by_rules(&ran, &request.projects, month(now)?)?;
+        serde_json::to_value(made).map(JsonB).map_err(internal)
+    }
+}
+
+/// What the rules, and the documents that a search found, add to its query. The name of a page says what it means.
+pub(crate) fn by_rules(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
+    let Some(group) = ran.groups.first() else {
+        return Ok(Transformation::unchanged("", false, "there is no project"));
+    };
+    let asked = &group.understanding;
+    let need = need(asked, group.rules());
+    let named = ran.ranked.first().is_some_and(|first| first.score > EVIDENCE_CEILING);
+    if named || need == Need::Nothing {
+        return Ok(Transformation::unchanged(
+            &asked.text,
+            asked.recent,
+            "names what it means",
+        ));
+    }
+    let keywords = match need {
+        Need::Context => keywords(projects, Some(&ran.ranked))?,
+        Need::Topics => keywords(projects, None)?,
+        Need::Nothing | Need::Synonyms => Vec::new(),
+    };
+    let related = telling_words(group, &keywords)?;
+    Ok(transformation::transform(asked, group.rules(), &related, now))
+}
+
+/// The same, with words of the documents whether the query is vague or not: for an answer that was not good enough.
+pub(crate) fn broader(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
+    let Some(group) = ran.groups.first() else {
+        return by_rules(ran, projects, now);
+    };
+    let asked = &group.understanding;
+    let keywords = keywords(projects, Some(&ran.ranked))?;
+    let related = telling_words(group, &keywords)?;
+    Ok(transformation::transform(asked, group.rules(), &related, now))
+}
+
+/// The keywords that tell most of the documents that have them.
+fn telling_words(group: &Group<'_>, keywords: &[Vec<String>]) -> Result<Vec<String>> {
+    let related = related(&group.understanding, keywords.iter().map(Vec::as_slice));
+    let words: Vec<String> = related.iter().map(|(keyword, _)| keyword.clone()).collect();
+    let _owner = AsOwner::enter()?;
+    let lexemes = statement::rows(
+        "SELECT tsvector_to_array(to_tsvector($1::regconfig, k.word))
+         FROM unnest($2::text[]) WITH ORDINALITY AS k(word, place) ORDER BY k.place",
+        &[DatumWithOid::from(group.text_config), DatumWithOid::from(words)],
+        |row| row.required::<Vec<String>>(1),
+    )?;
+    let frequencies = ChunkFrequencies::read(&group.projects, lexemes.iter().flatten().cloned().collect())?;
+    let chunks: f64 = Totals::read(&group.projects)?
+        .values()
+        .map(|totals| totals.chunks)
+        .sum();
+    let rarest = |lexemes: &Vec<String>| {
+        let rarities = lexemes.iter().map(|lexeme| idf(chunks, frequencies.sum(lexeme)));
+        rarities.fold(0.0, f32::max)
+    };
+    let rarities: Vec<f32> = lexemes.iter().map(rarest).collect();
+    Ok(telling(related, &rarities))
+}
+
+/// Keywords of the best documents, or of the newest, of those that the caller sees.
+fn keywords(projects: &[Project], ranked: Option<&[Ranked]>) -> Result<Vec<Vec<String>>> {
+    let projects = Projects::new(projects);
+    let best = ranked.map(|ranked| ranked.iter().take(READ));
+    let best: Option<Vec<i64>> = best.map(|best| best.map(|ranked| ranked.document.document.document).collect());
+    statement::rows(
+        &format!(
+            "SELECT d.keywords FROM docsearch.document d
+             WHERE {} AND ($2::bigint[] IS NULL OR d.id = ANY ($2))
+             ORDER BY CASE WHEN $2 IS NULL THEN coalesce(d.published_at, d.updated_at) END DESC LIMIT $3",
+            projects.condition("d")
+        ),
+        &[
+            projects.argument(),
+            DatumWithOid::from(best),
+            DatumWithOid::from(READ as i64),
+        ],
+        |row| row.required(1),
+    )
+}
+
+/// The month in the time zone of the session.
+pub(crate) fn this_month() -> Result<Month> {
+    month(None)
+}
+
+fn month(now: Option<TimestampWithTimeZone>) -> Result<Month> {
+    let parts = statement::one(
+        "SELECT date_part('year', coalesce($1, now()))::int, date_part('month', coalesce($1, now()))::int",
+        &[DatumWithOid::from(now)],
+        |row| Ok((row.required::<i32>(1)?, row.required::<i32>(2)?)),
+    )?;
+    let (year, month) = parts.unwrap_or((1970, 1));
+    Ok(Month {
+        year,
+        month: u8::try_from(month).unwrap_or(1),
+    })
+}

@@ -423,14 +423,24 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
     )
 }
 
-/// Reads some of what changed in one table, or some of what was there before; whether there was any.
-pub(crate) fn step() -> Result<bool> {
-    let _owner = AsOwner::restricted()?;
-    let due = read(
+/// Tables of which something is to be read. Runs as the owner.
+fn due() -> Result<Vec<Attached>> {
+    read(
         "a.next_attempt <= now()
          AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id))",
         &[],
-    )?;
+    )
+}
+
+/// Whether something is to be read. Runs as the owner.
+pub(crate) fn is_due() -> Result<bool> {
+    Ok(!due()?.is_empty())
+}
+
+/// Reads some of what changed in one table, or some of what was there before; whether there was any.
+pub(crate) fn step() -> Result<bool> {
+    let _owner = AsOwner::restricted()?;
+    let due = due()?;
     let Some(attached) = due.first() else {
         return Ok(false);
     };

@@ -58,7 +58,7 @@ mod docsearch {
                     (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) - q.waiting - q.failed,
                     q.waiting, q.failed, t.changes, r.rate,
                     make_interval(secs => (q.waiting / nullif(r.rate, 0))::float8), m.name,
-                    coalesce(q.error, p.switch_error, t.error)
+                    coalesce(w.error, q.error, p.switch_error, t.error)
              FROM docsearch.project p
              LEFT JOIN docsearch.model m ON m.id = p.next_model_id
              CROSS JOIN LATERAL (
@@ -75,6 +75,7 @@ mod docsearch {
                  SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
                  FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since
              ) r(rate) ON true
+             LEFT JOIN docsearch.embedding_rate w ON w.project_id = p.id
              WHERE p.id = ANY ($1) ORDER BY p.name",
             &[DatumWithOid::from(ids), DatumWithOid::from(ATTEMPTS)],
             |row| {
@@ -170,6 +171,28 @@ pub(crate) fn add_all(project: i64, slugs: Vec<String>) -> Result<()> {
          SELECT d.project_id, d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = ANY ($2)
          ON CONFLICT (project_id, document_id) DO NOTHING",
         &[DatumWithOid::from(project), DatumWithOid::from(slugs)],
+    )
+}
+
+/// Notes for the projects that wait what keeps the worker from going on. Runs as the owner.
+pub(crate) fn note_failure(reason: &str) -> Result<()> {
+    statement::execute(
+        "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents, error)
+         SELECT p.id, now(), now(), 0, $1 FROM docsearch.project p
+         WHERE p.next_model_id IS NOT NULL
+            OR EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.project_id = p.id)
+            OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.project_id = p.id
+                         AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)))
+         ON CONFLICT (project_id) DO UPDATE SET error = excluded.error",
+        &[DatumWithOid::from(reason)],
+    )
+}
+
+/// The worker goes on. Runs as the owner.
+pub(crate) fn forget_failure() -> Result<()> {
+    statement::execute(
+        "UPDATE docsearch.embedding_rate r SET error = NULL WHERE r.error IS NOT NULL",
+        &[],
     )
 }
 

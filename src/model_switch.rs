@@ -138,7 +138,11 @@ impl Embedded {
             Err(problem) => Err(problem.clone()),
         };
         let Err(problem) = done else {
-            return Ok(());
+            return statement::execute(
+                "UPDATE docsearch.project p SET switch_error = NULL, switch_attempts = 0
+                 WHERE p.id = $1 AND p.switch_attempts > 0",
+                &[DatumWithOid::from(project.id)],
+            );
         };
         statement::execute(
             "UPDATE docsearch.project p

@@ -3,13 +3,14 @@
 use std::panic::AssertUnwindSafe;
 
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 use pgrx::prelude::*;
 
 use crate::report::Result;
 
 /// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned;
-/// only a cancelled query, a terminated backend and a deadlock go on as errors.
+/// only those that other work would meet as well go on as errors: a cancelled query, a terminated
+/// backend, a deadlock, a full disk and the like.
 pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the pattern of PL/pgSQL's exception blocks: context and resource owner are those of
     // the caller before and after.
@@ -55,26 +56,44 @@ enum Failure {
 
 impl Failure {
     fn of(caught: CaughtError) -> Self {
-        let (CaughtError::PostgresError(report)
-        | CaughtError::ErrorReport(report)
-        | CaughtError::RustPanic { ereport: report, .. }) = &caught;
-        let code = report.sql_error_code();
-        let stops = matches!(
-            code,
-            PgSqlErrorCode::ERRCODE_QUERY_CANCELED
-                | PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN
-                | PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
-        ) || matches!(caught, CaughtError::RustPanic { .. });
+        let code = of(&caught).sql_error_code();
+        let stops = code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
+            || GENERAL.contains(&class(code))
+            || matches!(caught, CaughtError::RustPanic { .. });
         if stops {
             return Self::Fatal(caught);
         }
-        let mut copy = ErrorReport::new(code, report.message().to_owned(), "");
-        if let Some(detail) = report.detail() {
-            copy = copy.set_detail(detail);
-        }
-        if let Some(hint) = report.hint() {
-            copy = copy.set_hint(hint);
-        }
-        Self::Reported(copy)
+        Self::Reported(copy(&caught))
     }
+}
+
+/// Classes of errors that come from the server's state and not from what is worked on: insufficient
+/// resources, operator intervention, system errors.
+const GENERAL: [[u8; 2]; 3] = [*b"53", *b"57", *b"58"];
+
+/// The first two characters of an SQLSTATE, of which the number holds six bits each.
+fn class(code: PgSqlErrorCode) -> [u8; 2] {
+    let code = code as i32;
+    [code, code >> 6].map(|character| (character & 0x3f) as u8 + b'0')
+}
+
+fn of(caught: &CaughtError) -> &ErrorReportWithLevel {
+    match caught {
+        CaughtError::PostgresError(report)
+        | CaughtError::ErrorReport(report)
+        | CaughtError::RustPanic { ereport: report, .. } => report,
+    }
+}
+
+/// What was caught, for whoever goes on.
+pub(crate) fn copy(caught: &CaughtError) -> ErrorReport {
+    let report = of(caught);
+    let mut copy = ErrorReport::new(report.sql_error_code(), report.message().to_owned(), "");
+    if let Some(detail) = report.detail() {
+        copy = copy.set_detail(detail);
+    }
+    if let Some(hint) = report.hint() {
+        copy = copy.set_hint(hint);
+    }
+    copy
 }

@@ -8,6 +8,7 @@
 //! whatever was left.
 
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -15,12 +16,13 @@ use nix::libc::c_int;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use pgrx::bgworkers::{BackgroundWorker, BackgroundWorkerBuilder, SignalWakeFlags};
 use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{ErrorReport, ErrorReportable};
 use pgrx::prelude::*;
 
 use crate::attached;
 use crate::embedding_queue::{self, Due};
 use crate::owner::AsOwner;
-use crate::report::{Result, warn};
+use crate::report::{Result, in_one_line, warn};
 use crate::{catalog, latch, model_switch, schema, statement, subtransaction};
 
 const RUNNING: &str = "hashtextextended('docsearch.worker.running', 0)";
@@ -32,11 +34,25 @@ const IDLE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(100);
 /// A worker stays for what is tried again so soon.
 const SOON: Duration = Duration::from_secs(60);
+/// After the first failure of the worker itself, such as a full disk.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// A connection that searches looks so often whether a worker is missing.
+const RESUME: Duration = Duration::from_secs(60);
+
+const OWN_SETTINGS: &[(&CStr, &CStr)] = &[
+    (c"statement_timeout", c"0"),
+    (c"lock_timeout", c"0"),
+    (c"idle_in_transaction_session_timeout", c"0"),
+    #[cfg(not(feature = "pg16"))]
+    (c"transaction_timeout", c"0"),
+    (c"default_transaction_read_only", c"off"),
+    (c"default_transaction_isolation", c"read committed"),
+];
 
 thread_local! {
     /// The transaction that has left something to the worker last.
     static NOTED: Cell<Option<Noted>> = const { Cell::new(None) };
-    static LOOKED: Cell<bool> = const { Cell::new(false) };
+    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -116,9 +132,14 @@ pub(crate) fn has_noted() -> bool {
         .is_some_and(|(noted, now)| noted.transaction == now.transaction)
 }
 
-/// After a restart of the server nobody else thinks of what waits: a connection looks once.
+/// After a restart of the server, or when the worker has given up, nobody else thinks of what waits:
+/// connections look now and then.
 pub(crate) fn resume() -> Result<()> {
-    if LOOKED.replace(true) || catalog::table(c"table_change").is_none() {
+    if LOOKED.get().is_some_and(|looked| looked.elapsed() < RESUME) {
+        return Ok(());
+    }
+    LOOKED.set(Some(Instant::now()));
+    if catalog::table(c"table_change").is_none() {
         return Ok(());
     }
     let waits = {
@@ -175,112 +196,198 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
     }
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
     IS_WORKER.set(true);
+    set_own_settings();
     // SAFETY: the argument is the Oid that `start` gave.
     unsafe {
         let database = pg_sys::Oid::from_datum(argument, false).unwrap_or(pg_sys::InvalidOid);
         pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
     }
-    let begun = transaction(|| {
-        statement::rows(&format!("SELECT pg_advisory_lock({RUNNING})"), &[], |_| Ok(()))?;
-        Ok(())
-    });
-    if begun.is_some() {
-        work();
+    let begun = transaction(|| statement::rows(&format!("SELECT pg_advisory_lock({RUNNING})"), &[], |_| Ok(())));
+    match begun {
+        Ok(_) => Worker::new().work(),
+        Err(problem) => log(&problem),
     }
 }
 
-/// Runs in a transaction of its own as the owner of the tables. A failure is a line in the log, and
-/// `None`.
-fn transaction<T>(work: impl FnOnce() -> Result<T>) -> Option<T> {
-    let work = AssertUnwindSafe(work);
-    let done = BackgroundWorker::transaction(move || subtransaction::run({ work }.0));
-    done.map_err(|problem| warning!("docsearch indexer: {}", problem.message()))
-        .ok()
+/// As autovacuum has them: what a server or a database sets is meant for people's statements.
+fn set_own_settings() {
+    for (name, value) in OWN_SETTINGS {
+        // SAFETY: the strings are constants, the settings those of this server.
+        unsafe {
+            pg_sys::SetConfigOption(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_SUSET,
+                pg_sys::GucSource::PGC_S_OVERRIDE,
+            );
+        }
+    }
 }
 
-fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Option<T> {
+fn log(problem: &ErrorReport) {
+    warning!("docsearch indexer: {}", in_one_line(problem));
+}
+
+/// Runs `work`. Whatever it fails with, short of the end of the process, undoes its transaction and is
+/// returned.
+fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let work = AssertUnwindSafe(work);
+    let outcome = PgTryBuilder::new(move || { work }.0())
+        .catch_others(|caught| Err(subtransaction::copy(&caught)))
+        .catch_rust_panic(|caught| Err(subtransaction::copy(&caught)))
+        .execute();
+    if outcome.is_err() {
+        // SAFETY: what the server does with a statement that has failed; without a transaction, nothing.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+    }
+    outcome
+}
+
+/// Runs `work` in a transaction of its own, all or nothing.
+fn transaction<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    contained(|| {
+        let work = AssertUnwindSafe(work);
+        // An error is raised, so that nothing is committed.
+        Ok(BackgroundWorker::transaction(move || { work }.0().unwrap_or_report()))
+    })
+}
+
+/// The same as the owner of the tables.
+fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     transaction(|| {
         let _owner = AsOwner::restricted()?;
         work()
     })
 }
 
-/// One thing after the other until there is nothing to do.
-fn work() {
-    let mut quiet_since = Instant::now();
-    loop {
+/// What came of a look at what is left.
+enum Look {
+    Worked,
+    /// For now there is nothing to do.
+    Wait(Duration),
+    /// Nothing is left, and nobody is about to leave something.
+    Done,
+}
+
+struct Worker {
+    /// Since when there was nothing to do.
+    quiet_since: Instant,
+    /// After a failure nothing is done for a while, each time twice as long.
+    resting: Option<(Instant, Duration)>,
+    pause: Duration,
+    /// Whether a failure may be noted: this worker's, or that of one before.
+    has_noted: bool,
+}
+
+impl Worker {
+    fn new() -> Self {
+        Self {
+            quiet_since: Instant::now(),
+            resting: None,
+            pause: FIRST_PAUSE,
+            has_noted: true,
+        }
+    }
+
+    /// One thing after the other until there is nothing to do, or it has failed for too long.
+    fn work(mut self) {
+        loop {
+            match contained(|| self.look()) {
+                Ok(Look::Worked) => {
+                    self.quiet_since = Instant::now();
+                    self.pause = FIRST_PAUSE;
+                    self.forget_failure();
+                }
+                Ok(Look::Wait(wait)) => latch::wait(None, wait.min(LOOK)),
+                Ok(Look::Done) => return self.forget_failure(),
+                Err(problem) => {
+                    log(&problem);
+                    let reason = in_one_line(&problem);
+                    // Where even this fails, the log has it.
+                    as_owner(|| embedding_queue::note_failure(&reason)).ok();
+                    self.has_noted = true;
+                    if self.pause > SOON {
+                        return;
+                    }
+                    self.resting = Some((Instant::now(), self.pause));
+                    self.pause *= 2;
+                }
+            }
+        }
+    }
+
+    fn forget_failure(&mut self) {
+        if self.has_noted {
+            self.has_noted = as_owner(embedding_queue::forget_failure).is_err();
+        }
+    }
+
+    fn look(&mut self) -> Result<Look> {
         pgrx::check_for_interrupts!();
         if BackgroundWorker::sighup_received() {
             // SAFETY: what every worker does after this signal.
             unsafe { pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP) };
         }
+        if let Some((since, pause)) = self.resting {
+            let left = pause.saturating_sub(since.elapsed());
+            if !left.is_zero() {
+                return Ok(Look::Wait(left));
+            }
+            self.resting = None;
+            self.quiet_since = Instant::now();
+        }
         // Without tables, or with those of another version, there is nothing to do.
-        if transaction(schema::is_current) != Some(true) {
-            return;
+        if !transaction(schema::is_current)? {
+            return Ok(Look::Done);
         }
         // What was changed has to be found by its words first.
-        match transaction(attached::step) {
-            Some(true) => {
-                quiet_since = Instant::now();
-                continue;
-            }
-            Some(false) => {}
-            None => return,
+        if transaction(attached::step)? {
+            return Ok(Look::Worked);
         }
-        let wait = match as_owner(embedding_queue::next) {
-            Some(Due::Now(work)) => {
+        let wait = match as_owner(embedding_queue::next)? {
+            Due::Now(work) => {
                 let embedded = work.embed();
-                if as_owner(|| embedded.store()).is_none() {
-                    return;
-                }
-                quiet_since = Instant::now();
-                continue;
+                as_owner(|| embedded.store())?;
+                return Ok(Look::Worked);
             }
-            Some(Due::Later(wait)) if wait <= SOON => {
-                quiet_since = Instant::now();
+            Due::Later(wait) if wait <= SOON => {
+                self.quiet_since = Instant::now();
                 wait
             }
-            Some(Due::Later(_) | Due::Never) => LOOK,
-            None => return,
+            Due::Later(_) | Due::Never => LOOK,
         };
-        match as_owner(model_switch::next) {
-            Some(Some(switch)) => {
-                let embedded = switch.embed();
-                if as_owner(|| embedded.store()).is_none() {
-                    return;
-                }
-                quiet_since = Instant::now();
-                continue;
-            }
-            Some(None) => {}
-            None => return,
+        if let Some(switch) = as_owner(model_switch::next)? {
+            let embedded = switch.embed();
+            as_owner(|| embedded.store())?;
+            return Ok(Look::Worked);
         }
-        if quiet_since.elapsed() >= IDLE {
-            match as_owner(model_switch::drop_unused) {
-                Some(true) => quiet_since = Instant::now(),
-                Some(false) => {}
-                None => return,
-            }
+        if self.quiet_since.elapsed() < IDLE {
+            return Ok(Look::Wait(wait));
         }
-        if quiet_since.elapsed() >= IDLE && transaction(is_left_alone) == Some(true) {
-            // Somebody may have left something between the last look and the lock.
-            let left = (
-                transaction(attached::step),
-                as_owner(embedding_queue::next),
-                as_owner(model_switch::is_pending),
-            );
-            match left {
-                (Some(false), Some(Due::Never), Some(false)) => return,
-                (Some(false), Some(Due::Later(wait)), Some(false)) if wait > SOON => return,
-                _ => {
-                    transaction(|| statement::rows(&format!("SELECT pg_advisory_unlock({LEAVING})"), &[], |_| Ok(())));
-                    quiet_since = Instant::now();
-                    continue;
-                }
-            }
+        if as_owner(model_switch::drop_unused)? {
+            self.quiet_since = Instant::now();
+            return Ok(Look::Wait(wait));
         }
-        latch::wait(None, wait.min(LOOK));
+        if transaction(is_left_alone)? {
+            if nothing_is_left()? {
+                return Ok(Look::Done);
+            }
+            transaction(|| statement::rows(&format!("SELECT pg_advisory_unlock({LEAVING})"), &[], |_| Ok(())))?;
+            self.quiet_since = Instant::now();
+            return Ok(Look::Worked);
+        }
+        Ok(Look::Wait(wait))
     }
+}
+
+/// Somebody may have left something between the last look and the lock.
+fn nothing_is_left() -> Result<bool> {
+    let soon = match as_owner(embedding_queue::next)? {
+        Due::Now(_) => true,
+        Due::Later(wait) => wait <= SOON,
+        Due::Never => false,
+    };
+    Ok(!soon && !as_owner(attached::is_due)? && !as_owner(model_switch::is_pending)?)
 }
 
 /// Whether no transaction is about to leave something; from then on they wait until this process ends.

@@ -1,7 +1,5 @@
 //! A document as `docsearch.index_docs` takes it, and how a file or an answer of a server becomes one.
 
-use std::fs;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,6 +8,7 @@ use url::Url;
 
 use crate::content_type::ContentType;
 use crate::draft::Draft;
+use crate::file::{self, Links};
 use crate::markup::{self, Markup};
 use crate::{encoding, front_matter, heading, html, llms, mdx, notebook, openapi, rst, slug};
 
@@ -69,8 +68,8 @@ pub(crate) struct ReadOptions<'a> {
 /// Why a file is left out.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
-    #[error("cannot be read: {0}")]
-    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    File(#[from] file::Refusal),
     #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
     TooLarge(u64),
     #[error("not UTF-8: invalid byte at offset {0}")]
@@ -98,14 +97,16 @@ pub(crate) struct Reading {
 }
 
 /// Reads the file at `relative` below `root`: one document, or several where the file holds several.
-pub(crate) fn read(root: &Path, relative: &Path, options: &ReadOptions<'_>) -> Result<Vec<Reading>, Unreadable> {
+pub(crate) fn read(
+    root: &Path,
+    relative: &Path,
+    links: Links,
+    options: &ReadOptions<'_>,
+) -> Result<Vec<Reading>, Unreadable> {
     if let Some(reason) = html::site::no_documentation(root, relative) {
         return Err(Unreadable::NoDocumentation(reason));
     }
-    let mut bytes = Vec::new();
-    fs::File::open(root.join(relative))?
-        .take(options.max_file_size.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    let bytes = file::read(root, relative, links, options.max_file_size.saturating_add(1))?;
     let source = Source {
         path: relative,
         charset: None,
@@ -254,6 +255,8 @@ fn first_folder(relative: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read_bytes(path: &str, bytes: &[u8]) -> Result<Document, Unreadable> {
@@ -267,7 +270,7 @@ mod tests {
             max_file_size: 1000,
             markup: None,
         };
-        let mut readings = read(folder.path(), Path::new(path), &options)?;
+        let mut readings = read(folder.path(), Path::new(path), Links::Inside, &options)?;
         assert_eq!(readings.len(), 1);
         Ok(readings.remove(0).document)
     }

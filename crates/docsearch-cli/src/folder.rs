@@ -2,10 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use ignore::WalkBuilder;
 
+use crate::file::Links;
 use crate::markup;
+
+/// Files that say what is ignored.
+const RULES: [&str; 2] = [".gitignore", ".ignore"];
+const MAX_RULES_BYTES: u64 = 1_000_000;
 
 /// What a walk found, in the order of the paths.
 #[derive(Debug, Default)]
@@ -17,16 +23,34 @@ pub(crate) struct Listing {
 }
 
 /// Lists the documentation files below `root`: `.gitignore` and `.ignore` are respected, hidden
-/// files left out, links to folders not followed (so there are no loops), links to files read.
-pub(crate) fn list(root: &Path) -> Listing {
+/// files left out, pipes and devices too. Links to folders are followed if links may lead anywhere, and
+/// then but once.
+pub(crate) fn list(root: &Path, links: Links) -> Listing {
     let mut listing = Listing::default();
+    if let Some(problem) = unreadable_rules(root) {
+        listing.problems.push(problem);
+        return listing;
+    }
+    let refused = Arc::new(Mutex::new(Vec::new()));
+    let refusing = Arc::clone(&refused);
     let walk = WalkBuilder::new(root)
         .require_git(false)
+        .follow_links(links == Links::Anywhere)
         .sort_by_file_path(Path::cmp)
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let problem = is_folder.then(|| unreadable_rules(entry.path())).flatten();
+            let is_readable = problem.is_none();
+            if let Ok(mut refused) = refusing.lock() {
+                refused.extend(problem);
+            }
+            is_readable
+        })
         .build();
     for entry in walk {
         let entry = match entry {
             Ok(entry) => entry,
+            Err(error) if is_loop(&error) => continue,
             Err(error) => {
                 listing.problems.push(error.to_string());
                 continue;
@@ -43,7 +67,32 @@ pub(crate) fn list(root: &Path) -> Listing {
             listing.files.push(relative.to_owned());
         }
     }
+    if let Ok(mut refused) = refused.lock() {
+        listing.problems.append(&mut refused);
+    }
     listing
+}
+
+/// Why the rules of a folder, which are read to their end, cannot be: reading a pipe waits forever, and
+/// a device has no end.
+fn unreadable_rules(folder: &Path) -> Option<String> {
+    RULES.iter().find_map(|name| {
+        let path = folder.join(name);
+        let reason = match fs::metadata(&path).ok()? {
+            found if !found.is_file() => "not a file",
+            found if found.len() > MAX_RULES_BYTES => "larger than 1 MB",
+            _ => return None,
+        };
+        Some(format!("{}: {reason}; its folder was left out", path.display()))
+    })
+}
+
+fn is_loop(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Loop { .. } => true,
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithPath { err, .. } => is_loop(err),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +106,7 @@ mod tests {
     }
 
     fn listed(root: &Path) -> Vec<String> {
-        let files = list(root).files;
+        let files = list(root, Links::Inside).files;
         files.iter().map(|path| path.display().to_string()).collect()
     }
 
@@ -84,5 +133,31 @@ mod tests {
         std::os::unix::fs::symlink("a.md", folder.path().join("docs/b.md")).unwrap();
         std::os::unix::fs::symlink("gone.md", folder.path().join("docs/dangling.md")).unwrap();
         assert_eq!(listed(folder.path()), ["docs/a.md", "docs/b.md", "docs/dangling.md"]);
+    }
+
+    #[test]
+    fn loops_are_walked_once_where_links_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "docs/a.md", "x");
+        write(folder.path(), "more/c.md", "x");
+        std::os::unix::fs::symlink("..", folder.path().join("docs/loop")).unwrap();
+        std::os::unix::fs::symlink("../more", folder.path().join("docs/more")).unwrap();
+        let listing = list(&folder.path().join("docs"), Links::Anywhere);
+        assert!(listing.problems.is_empty(), "{:?}", listing.problems);
+        assert!(listing.files.contains(&PathBuf::from("more/c.md")));
+        assert!(listing.files.len() < 10, "{:?}", listing.files);
+    }
+
+    #[test]
+    fn rules_that_have_no_end_leave_their_folder_out() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "good/a.md", "x");
+        write(folder.path(), "bad/b.md", "x");
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("bad/.gitignore")).unwrap();
+        let listing = list(folder.path(), Links::Inside);
+        assert_eq!(listing.files, [PathBuf::from("good/a.md")]);
+        assert_eq!(listing.problems.len(), 1);
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(".ignore")).unwrap();
+        assert!(list(folder.path(), Links::Inside).files.is_empty());
     }
 }

@@ -11,6 +11,7 @@ use crate::Outcome;
 use crate::connection::ConnectionArgs;
 use crate::document::Document;
 use crate::error::Error;
+use crate::file::Links;
 use crate::folder;
 use crate::interrupt::Interrupt;
 use crate::json_lines::JsonLines;
@@ -87,6 +88,9 @@ pub(crate) struct IndexArgs {
     /// What every file is written in
     #[arg(long, value_enum, default_value_t = Format::Auto)]
     format: Format,
+    /// Follow links to folders, and links that lead out of the folder
+    #[arg(long, conflicts_with = "jsonl")]
+    follow_links: bool,
     /// Documents in one transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
@@ -112,12 +116,12 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(paths: &[PathBuf], source_root: Option<&str>) -> Result<Self, Error> {
+    fn new(paths: &[PathBuf], source_root: Option<&str>, links: Links) -> Result<Self, Error> {
         let mut plan = Self::default();
         for path in paths {
             let full = fs::canonicalize(path).map_err(Error::file(path))?;
             if full.is_dir() {
-                plan.add_folder(&full, source_root)?;
+                plan.add_folder(&full, source_root, links)?;
             } else {
                 plan.add_file(&full, source_root)?;
             }
@@ -125,8 +129,11 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add_folder(&mut self, root: &Path, source_root: Option<&str>) -> Result<(), Error> {
-        let listing = folder::list(root);
+    fn add_folder(&mut self, root: &Path, source_root: Option<&str>, links: Links) -> Result<(), Error> {
+        let listing = folder::list(root, links);
+        if let (true, Some(problem)) = (listing.files.is_empty(), listing.problems.first()) {
+            return Err(Error::Usage(problem.clone()));
+        }
         if listing.files.is_empty() {
             // An empty folder is more often a wrong path than a wish to delete every page.
             return Err(Error::Usage(format!(
@@ -176,11 +183,17 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
         };
         return run.execute(lines, connection);
     }
-    let plan = Plan::new(&args.paths, source_root)?;
+    let links = if args.follow_links {
+        Links::Anywhere
+    } else {
+        Links::Inside
+    };
+    let plan = Plan::new(&args.paths, source_root, links)?;
     let options = FileOptions {
         prefix: args.prefix.clone(),
         max_file_size,
         markup: args.format.markup(),
+        links,
     };
     let files = Files::new(plan.inputs, options)?;
     let run = Run {
@@ -195,7 +208,7 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
 /// told on standard error.
 pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Document>, usize), Error> {
     let mut plan = Plan::default();
-    plan.add_folder(root, Some(source_root))?;
+    plan.add_folder(root, Some(source_root), Links::Inside)?;
     let options = FileOptions {
         max_file_size: DEFAULT_MAX_FILE_MEGABYTES * 1_000_000,
         ..FileOptions::default()
@@ -349,7 +362,7 @@ mod tests {
         fs::create_dir(root.join("docs")).unwrap();
         fs::write(root.join("docs/a.md"), "# A").unwrap();
         fs::write(root.join("b.md"), "# B").unwrap();
-        let plan = Plan::new(&[root.join("docs"), root.join("b.md")], None).unwrap();
+        let plan = Plan::new(&[root.join("docs"), root.join("b.md")], None, Links::Inside).unwrap();
         let files: Vec<(&Path, &str)> = plan
             .inputs
             .iter()
@@ -365,14 +378,14 @@ mod tests {
             ]
         );
         assert_eq!(plan.folders, [folder]);
-        let plan = Plan::new(&[root.join("docs"), root.join("docs")], Some("kit")).unwrap();
+        let plan = Plan::new(&[root.join("docs"), root.join("docs")], Some("kit"), Links::Inside).unwrap();
         assert_eq!(plan.folders, ["kit"]);
     }
 
     #[test]
     fn an_empty_folder_is_a_mistake() {
         let place = tempfile::tempdir().unwrap();
-        let plan = Plan::new(&[place.path().to_owned()], None);
+        let plan = Plan::new(&[place.path().to_owned()], None, Links::Inside);
         assert!(matches!(plan, Err(Error::Usage(_))));
     }
 }

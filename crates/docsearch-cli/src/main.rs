@@ -13,6 +13,7 @@ mod error;
 mod eval;
 mod evaluation;
 mod fence;
+mod file;
 mod folder;
 mod front_matter;
 mod heading;

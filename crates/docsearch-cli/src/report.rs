@@ -88,7 +88,8 @@ impl Report {
             format!("{source}: ")
         };
         let origin = from.map_or_else(String::new, |from| format!(" (linked from {from})"));
-        self.bar.suspend(|| eprintln!("{event}: {place}{reason}{origin}"));
+        let line = printable(&format!("{event}: {place}{reason}{origin}"));
+        self.bar.suspend(|| eprintln!("{line}"));
     }
 
     /// Something to know that is no problem.
@@ -166,6 +167,19 @@ impl Report {
     }
 }
 
+/// Names of files may hold what a terminal obeys.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => printable.push('\n'),
+            _ if character.is_control() => printable.extend(character.escape_default()),
+            _ => printable.push(character),
+        }
+    }
+    printable
+}
+
 /// A reader who has gone is no reason to stop indexing.
 fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
@@ -183,4 +197,17 @@ fn endless_bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {pos} {per_sec} {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
     ProgressBar::no_length().with_style(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_told_as_text() {
+        assert_eq!(
+            printable("skipped: a\u{1b}[2Jb.md: é\nHINT"),
+            "skipped: a\\u{1b}[2Jb.md: é\nHINT"
+        );
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
             let segment = component.as_os_str().to_string_lossy();
             segment.split('\\').map(segment_text).collect::<Vec<_>>()
         })
-        .filter(|segment| !segment.is_empty())
+        .filter(|segment| !matches!(segment.as_str(), "" | "." | ".."))
         .collect();
     let prefix = prefix.map(normalise).filter(|prefix| !prefix.is_empty());
     let names_folder = segments

@@ -7,6 +7,7 @@ use std::thread;
 
 use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
 use crate::error::Error;
+use crate::file::Links;
 use crate::markup::Markup;
 use crate::report::Report;
 use crate::slug;
@@ -44,6 +45,7 @@ pub(crate) struct FileOptions {
     pub(crate) prefix: Option<String>,
     pub(crate) max_file_size: u64,
     pub(crate) markup: Option<Markup>,
+    pub(crate) links: Links,
 }
 
 type Outcome = Result<Vec<Reading>, Unreadable>;
@@ -90,13 +92,13 @@ fn start_reader(
         .stack_size(STACK_BYTES)
         .spawn(move || {
             for input in inputs.iter().skip(first).step_by(step) {
-                let options = ReadOptions {
+                let read_options = ReadOptions {
                     prefix: options.prefix.as_deref(),
                     source_root: &input.source_root,
                     max_file_size: options.max_file_size,
                     markup: options.markup,
                 };
-                let outcome = document::read(&input.root, &input.relative, &options);
+                let outcome = document::read(&input.root, &input.relative, options.links, &read_options);
                 if sender.send(outcome).is_err() {
                     return;
                 }

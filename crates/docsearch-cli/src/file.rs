@@ -1,0 +1,95 @@
+//! Opening files of a folder that somebody else may have filled.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+
+/// Where links may lead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// To files of the folder.
+    #[default]
+    Inside,
+    Anywhere,
+}
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    #[error("a link that leads out of the folder, to {}\nHINT:  --follow-links reads it.", .0.display())]
+    Outside(PathBuf),
+    #[error("neither a file nor a folder")]
+    Special,
+}
+
+/// Reads the file at `relative` below `root`, which is a canonical path. It may be swapped for a pipe, a
+/// device or a link meanwhile, and grow: what is opened is checked, and no more than `max_bytes` are read.
+pub(crate) fn read(root: &Path, relative: &Path, links: Links, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+    let path = fs::canonicalize(root.join(relative))?;
+    if links == Links::Inside && !path.starts_with(root) {
+        return Err(Refusal::Outside(path));
+    }
+    let file = open(&path)?;
+    let mut bytes = Vec::new();
+    file.take(max_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a regular file without waiting, as opening a pipe does, and without following a link.
+fn open(path: &Path) -> Result<File, Refusal> {
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(Refusal::Special),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_read_and_only_so_far() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap();
+        mkfifo(&root.join("pipe.md"), Mode::S_IRWXU).unwrap();
+        fs::write(root.join("page.md"), "12345").unwrap();
+        let read = |name: &str, bytes| read(&root, Path::new(name), Links::Anywhere, bytes);
+        assert!(matches!(read("pipe.md", 5), Err(Refusal::Special)));
+        assert_eq!(read("page.md", 5).unwrap(), b"12345");
+        assert_eq!(read("page.md", 4).unwrap(), b"1234");
+        symlink("/dev/zero", root.join("zero.md")).unwrap();
+        assert!(matches!(read("zero.md", 5), Err(Refusal::Special)));
+        assert!(matches!(read("gone.md", 5), Err(Refusal::Io(_))));
+    }
+
+    #[test]
+    fn links_stay_in_the_folder_unless_they_may_leave_it() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir(root.join("docs")).unwrap();
+        fs::write(root.join("secret.md"), "out").unwrap();
+        fs::write(root.join("docs/page.md"), "in").unwrap();
+        symlink("../secret.md", root.join("docs/out.md")).unwrap();
+        symlink("page.md", root.join("docs/in.md")).unwrap();
+        symlink("..", root.join("docs/up")).unwrap();
+        let docs = root.join("docs");
+        let read = |name: &str, links| read(&docs, Path::new(name), links, 100);
+        assert_eq!(read("in.md", Links::Inside).unwrap(), b"in");
+        for name in ["out.md", "up/secret.md", "../secret.md"] {
+            assert!(matches!(read(name, Links::Inside), Err(Refusal::Outside(_))), "{name}");
+            assert_eq!(read(name, Links::Anywhere).unwrap(), b"out");
+        }
+    }
+}

@@ -40,6 +40,7 @@ mod docsearch {
                 name!(project, String),
                 name!(done, i64),
                 name!(waiting, i64),
+                name!(waiting_chunks, i64),
                 name!(failed, i64),
                 name!(unread, i64),
                 name!(rate, Option<f64>),
@@ -56,16 +57,20 @@ mod docsearch {
         let rows = statement::rows(
             "SELECT p.name,
                     (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) - q.waiting - q.failed,
-                    q.waiting, q.failed, t.changes, r.rate,
+                    q.waiting, q.chunks, q.failed, t.changes, r.rate,
                     make_interval(secs => (q.waiting / nullif(r.rate, 0))::float8), m.name,
                     coalesce(w.error, q.error, p.switch_error, t.error)
              FROM docsearch.project p
              LEFT JOIN docsearch.model m ON m.id = p.next_model_id
              CROSS JOIN LATERAL (
-                 SELECT count(*) FILTER (WHERE q.attempts < $2), count(*) FILTER (WHERE q.attempts >= $2),
+                 SELECT count(*) FILTER (WHERE q.attempts < $2),
+                        coalesce(sum(d.chunk_count) FILTER (WHERE q.attempts < $2), 0),
+                        count(*) FILTER (WHERE q.attempts >= $2),
                         (array_agg(q.error ORDER BY q.next_attempt DESC) FILTER (WHERE q.error IS NOT NULL))[1]
-                 FROM docsearch.embedding_queue q WHERE q.project_id = p.id
-             ) q(waiting, failed, error)
+                 FROM docsearch.embedding_queue q
+                 JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
+                 WHERE q.project_id = p.id
+             ) q(waiting, chunks, failed, error)
              CROSS JOIN LATERAL (
                  SELECT count(c.id), (array_agg(a.error) FILTER (WHERE a.error IS NOT NULL))[1]
                  FROM docsearch.attached_table a LEFT JOIN docsearch.table_change c ON c.attached_id = a.id
@@ -85,10 +90,11 @@ mod docsearch {
                     row.required(3)?,
                     row.required(4)?,
                     row.required(5)?,
-                    row.optional(6)?,
+                    row.required(6)?,
                     row.optional(7)?,
                     row.optional(8)?,
                     row.optional(9)?,
+                    row.optional(10)?,
                 ))
             },
         )?;

@@ -22,10 +22,11 @@ use std::time::Duration;
 
 use clap::Args;
 use postgres::Client;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::Outcome;
+use crate::backlog::{self, Backlog, WaitArgs};
 use crate::connection::ConnectionArgs;
 use crate::document::{Document, ReadOptions};
 use crate::error::Error;
@@ -141,6 +142,8 @@ pub(crate) struct CrawlArgs {
     /// Documents in one transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Print the documents as JSON lines; no connection to the database is made
     #[arg(long)]
     dry_run: bool,
@@ -343,9 +346,17 @@ impl Crawl<'_> {
         if !harvest.is_interrupted() {
             self.close(&harvest)?;
         }
+        let backlog = match harvest.is_interrupted() {
+            true => Backlog::default(),
+            false => Backlog::settle(client, &args.project, args.wait, self.stop, &self.report)?,
+        };
         let refused = tally.failed;
-        self.tell_end(&harvest, tally);
-        Ok(harvest.outcome(refused))
+        self.tell_end(&harvest, tally, &backlog);
+        Ok(match harvest.outcome(refused) {
+            _ if backlog.is_interrupted => Outcome::Interrupted,
+            Outcome::Complete if backlog.has_failed() => Outcome::Partial,
+            outcome => outcome,
+        })
     }
 
     /// Crawls; documents go to `sink`.
@@ -498,22 +509,29 @@ impl Crawl<'_> {
         }
     }
 
-    fn tell_end(&self, harvest: &Harvest, mut tally: Tally) {
+    fn tell_end(&self, harvest: &Harvest, mut tally: Tally, backlog: &Backlog) {
         let counts = &harvest.summary.counts;
         tally.failed += counts.failed + harvest.unread;
         let ending = Ending {
             tally: &tally,
             skipped: counts.skipped,
-            interrupted: harvest.is_interrupted().then_some(GOING_ON),
+            interrupted: match (harvest.is_interrupted(), backlog.is_interrupted) {
+                (true, _) => Some(GOING_ON),
+                (_, true) => Some(backlog::FOLLOWING),
+                _ => None,
+            },
         };
         let before = format!(
             "{} pages, {} responses fetched, {} from the cache; ",
             counts.pages, counts.fetched, counts.cached
         );
-        let fields = json!({
+        let mut fields = json!({
             "visited": counts.visited, "pages": counts.pages, "fetched": counts.fetched, "cached": counts.cached,
             "complete": harvest.summary.incomplete.is_none(),
         });
+        if let (Some(fields), Value::Object(backlog)) = (fields.as_object_mut(), backlog.fields()) {
+            fields.extend(backlog);
+        }
         self.report.done(&before, &ending, fields);
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use postgres::error::SqlState;
+
 /// A failure that ends the command with exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -59,7 +61,10 @@ impl fmt::Display for Report {
         if let Some(detail) = error.detail() {
             write!(out, "\nDETAIL:  {detail}")?;
         }
-        if let Some(hint) = error.hint() {
+        // The server says this of cancelling in general, too.
+        let limit = (*error.code() == SqlState::QUERY_CANCELED && error.message().contains("timeout"))
+            .then_some("A smaller --batch takes less time; or raise statement_timeout.");
+        if let Some(hint) = error.hint().or(limit) {
             write!(out, "\nHINT:  {hint}")?;
         }
         Ok(())

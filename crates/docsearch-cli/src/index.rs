@@ -8,6 +8,7 @@ use postgres::Client;
 use serde_json::json;
 
 use crate::Outcome;
+use crate::backlog::{self, Backlog, WaitArgs};
 use crate::connection::ConnectionArgs;
 use crate::document::Document;
 use crate::error::Error;
@@ -53,12 +54,13 @@ A line of --jsonl is an object with slug, title and body, and if you like catego
 summary, keywords, source_urls, source_path, source_root, metadata and published_at. Nothing is
 deleted unless --source-root names whose documents these are.
 
-With --json, standard output has one object a line: event is progress, skipped, failed, warning
-or, at the end, done with the counts.
+With --json, standard output has one object a line: event is progress, waiting, skipped, failed,
+warning or, at the end, done with the counts.
 
 Exit codes:
   0    everything is indexed
-  1    some files, lines or documents failed; the others are indexed
+  1    some files, lines or documents failed, or with --wait could not be embedded; the others are
+       indexed
   2    wrong usage, no connection, or a database error; whole batches are in, nothing is half done
   130  interrupted after a whole batch; the next run goes on";
 
@@ -97,6 +99,8 @@ pub(crate) struct IndexArgs {
     /// Larger files are skipped, in MB
     #[arg(long, value_name = "MB", default_value_t = DEFAULT_MAX_FILE_MEGABYTES, value_parser = clap::value_parser!(u64).range(1..=200))]
     max_file_size: u64,
+    #[command(flatten)]
+    wait: WaitArgs,
     /// Print the documents as JSON lines; no connection is made
     #[arg(long)]
     dry_run: bool,
@@ -304,14 +308,27 @@ impl Run<'_> {
             tally.deleted = self.delete_missing(client, &survey, &report)?;
         }
         project::finish_load(client, &self.args.project, &tally)?;
+        let backlog = match is_interrupted {
+            true => Backlog::default(),
+            false => Backlog::settle(client, &self.args.project, self.args.wait, &interrupt, &report)?,
+        };
         let ending = Ending {
             tally: &tally,
             skipped: (survey.skipped() + self.problems.len()) as u64,
-            interrupted: is_interrupted.then_some("whole batches are in, nothing is half done; run it again to go on"),
+            interrupted: match (is_interrupted, backlog.is_interrupted) {
+                (true, _) => Some("whole batches are in, nothing is half done; run it again to go on"),
+                (_, true) => Some(backlog::FOLLOWING),
+                _ => None,
+            },
         };
-        report.done("", &ending, json!({"left_out": survey.left_out()}));
-        if is_interrupted {
+        let mut fields = backlog.fields();
+        fields["left_out"] = survey.left_out().into();
+        report.done("", &ending, fields);
+        if ending.interrupted.is_some() {
             return Ok(Outcome::Interrupted);
+        }
+        if backlog.has_failed() {
+            return Ok(Outcome::Partial);
         }
         Ok(self.outcome(&survey, &tally))
     }

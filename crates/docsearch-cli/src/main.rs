@@ -1,5 +1,6 @@
 //! `docsearch`, the command-line program of pg_docsearch: a thin caller of its SQL functions.
 
+mod backlog;
 mod bootstrap;
 mod comparison;
 mod connection;

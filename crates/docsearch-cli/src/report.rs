@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::project::Tally;
@@ -118,6 +118,25 @@ impl Report {
         }
     }
 
+    /// While a run waits for the background worker: how many documents are embedded, of how many, how
+    /// many a second and for how long, as the database knows it.
+    pub(crate) fn waiting(
+        &self,
+        done: u64,
+        total: u64,
+        rate: Option<f64>,
+        seconds_left: Option<f64>,
+        fields: impl FnOnce() -> Value,
+    ) {
+        self.bar.set_style(waiting_style());
+        self.bar.set_message(pace(rate, seconds_left));
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        if self.is_machine {
+            self.emit("waiting", fields());
+        }
+    }
+
     /// The end of a run: a line for people, `fields` beside the counts for programs.
     pub(crate) fn done(&self, before: &str, ending: &Ending<'_>, fields: Value) {
         self.bar.finish_and_clear();
@@ -193,6 +212,19 @@ pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     ProgressBar::new(length).with_style(style)
 }
 
+fn waiting_style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:32} {pos}/{len} embedded {msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// `12.3/s 40s left`, as far as it is known.
+fn pace(rate: Option<f64>, seconds_left: Option<f64>) -> String {
+    let rate = rate.map(|rate| format!("{rate:.1}/s"));
+    let left = seconds_left
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .map(|left| format!("{:#} left", HumanDuration(left)));
+    rate.into_iter().chain(left).collect::<Vec<_>>().join(" ")
+}
+
 fn endless_bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {pos} {per_sec} {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
@@ -209,5 +241,12 @@ mod tests {
             printable("skipped: a\u{1b}[2Jb.md: é\nHINT"),
             "skipped: a\\u{1b}[2Jb.md: é\nHINT"
         );
+    }
+
+    #[test]
+    fn the_pace_is_told_as_far_as_it_is_known() {
+        assert_eq!(pace(Some(12.34), Some(40.2)), "12.3/s 40s left");
+        assert_eq!(pace(Some(2.0), None), "2.0/s");
+        assert_eq!(pace(None, None), "");
     }
 }

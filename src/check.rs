@@ -264,7 +264,7 @@ const INDEXES: [(&str, &str, &str); 14] = [
     (
         "chunk_terms",
         "chunk",
-        "USING gin (project_id, terms) WITH (fastupdate = off)",
+        "USING gin (project_id, terms) WITH (fastupdate = on, gin_pending_list_limit = 256)",
     ),
     (
         "document_name_key",

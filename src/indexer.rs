@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
 use docsearch_core::passage::{document_passage, embedded_text, passage};
-use docsearch_core::{keyword, markdown, token};
+use docsearch_core::{markdown, token};
 use docsearch_inference::{Embedder, Embeddings, Tokenizer};
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
@@ -13,11 +13,12 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::document_input::{DocumentInput, digest};
+use crate::keywords::Keywords;
 use crate::owner::AsOwner;
-use crate::project::{self, Project, Projects};
+use crate::project::{self, Project};
 use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::settings::IndexMode;
-use crate::statistics::{ChunkFrequencies, Delta, Totals};
+use crate::statistics::Delta;
 use crate::tsvector::TsVectorBytes;
 use crate::{embedding_queue, lexical, model, model_switch, names, statement, subtransaction, vectors, worker};
 
@@ -25,8 +26,6 @@ use crate::{embedding_queue, lexical, model, model_switch, names, statement, sub
 const BATCH: usize = 64;
 /// How often a document is tried that others change at the same time.
 const ATTEMPTS: usize = 3;
-/// Keywords of a document.
-const KEYWORDS: usize = 12;
 /// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
 /// document: a tsvector holds less than 1 MB.
 const ONE_CHUNK_BYTES: usize = 256 * 1024;
@@ -93,7 +92,7 @@ pub(crate) fn index(
         outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
     }
     let _owner = AsOwner::enter()?;
-    delta.write(project.id)?;
+    write_delta(project, delta)?;
     let overtaken = model_switch::was_overtaken(project)?;
     if overtaken {
         let slugs = outcomes.iter().filter_map(|outcome| outcome.slug.clone());
@@ -115,8 +114,16 @@ pub(crate) fn reindex(project: &Project, documents: &[i64]) -> Result<Vec<Outcom
         let inputs = read_inputs(project, batch)?.into_iter().map(|(_, input)| input);
         outcomes.extend(indexer.index_batch(inputs.collect(), OnFailure::Return, &mut delta)?);
     }
-    delta.write(project.id)?;
+    write_delta(project, delta)?;
     Ok(outcomes)
+}
+
+fn write_delta(project: &Project, delta: Delta) -> Result<()> {
+    if delta.is_empty() {
+        return Ok(());
+    }
+    lexical::tidy_index()?;
+    delta.write(project.id)
 }
 
 /// Writes the names of documents, and what they belong to, again. Runs as the owner.
@@ -267,7 +274,7 @@ struct Indexer<'a> {
     vector_table: String,
     vector_schema: String,
     limits: ChunkLimits,
-    totals: Totals,
+    keywords: Keywords<'a>,
 }
 
 impl<'a> Indexer<'a> {
@@ -295,9 +302,7 @@ impl<'a> Indexer<'a> {
             vector_table: row.vector_table(),
             vector_schema: vectors::schema()?,
             limits,
-            totals: Totals::read(&Projects::new([project]))?
-                .remove(&project.id)
-                .unwrap_or_default(),
+            keywords: Keywords::open(project)?,
             tokenizer,
             model,
         })
@@ -412,7 +417,7 @@ impl<'a> Indexer<'a> {
             }
         }
         let keywords = if input.keywords.is_empty() {
-            self.keywords(&plain, body)?
+            self.keywords.of(&plain, body)?
         } else {
             input.keywords.clone()
         };
@@ -473,32 +478,6 @@ impl<'a> Indexer<'a> {
             &planned.chunk.body
         };
         embedded_text(self.project.one_vector, &input.title, &planned.chunk.heading_path, body)
-    }
-
-    fn keywords(&self, plain: &str, body: &str) -> Result<Vec<String>> {
-        let candidates = keyword::candidates(plain);
-        if candidates.is_empty() {
-            return Ok(Vec::new());
-        }
-        let kinds: Vec<i32> = candidates.iter().map(|candidate| candidate.kind as i32).collect();
-        let words: Vec<&str> = candidates.iter().map(|candidate| candidate.word.as_str()).collect();
-        let lexemes = lexical::lexemes(&self.project.text_config, &kinds, &words)?;
-        let _owner = AsOwner::enter()?;
-        let projects = Projects::new([self.project]);
-        let frequencies = ChunkFrequencies::read(&projects, lexemes.iter().flatten().cloned().collect())?;
-        let idf: Vec<f32> = lexemes
-            .iter()
-            .map(|lexemes| {
-                let frequency = lexemes.first().map_or(0.0, |lexeme| frequencies.sum(lexeme));
-                docsearch_core::bm25::idf(self.totals.chunks, frequency)
-            })
-            .collect();
-        Ok(keyword::select(
-            &candidates,
-            &idf,
-            &markdown::code_identifiers(body),
-            KEYWORDS,
-        ))
     }
 
     /// Writes a document and all that is derived from it; `vectors` are those of its new chunks.

@@ -23,6 +23,7 @@ mod identifier;
 mod index;
 mod indexer;
 mod invariants;
+mod keywords;
 mod latch;
 mod lexical;
 mod model;

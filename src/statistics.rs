@@ -101,10 +101,15 @@ impl Delta {
         }
     }
 
+    /// Whether nothing was counted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.documents == 0 && self.chunks == 0
+    }
+
     /// Appends the change. Runs as the owner of the tables.
     pub(crate) fn write(mut self, project: i64) -> Result<()> {
         self.terms.retain(|_, counts| *counts != (0, 0));
-        if self.terms.is_empty() && self.documents == 0 && self.chunks == 0 {
+        if self.is_empty() {
             return Ok(());
         }
         let rows = i64::try_from(self.terms.len()).map_err(internal)?;

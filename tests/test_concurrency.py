@@ -111,6 +111,17 @@ def test_writers_of_the_same_documents_neither_deadlock_nor_lose_any(database, p
     assert_consistent(database)
 
 
+def test_calls_leave_no_pending_list_to_searches(database, project):
+    def write(writer: int) -> None:
+        for turn in range(ROUNDS):
+            documents = [page(slug, text(slug, writer, turn)) for slug in SLUGS]
+            database.execute(INDEX_DOCS, project, Jsonb(documents))
+
+    at_once(write)
+    database.execute("CREATE EXTENSION IF NOT EXISTS pgstattuple")
+    assert database.execute("SELECT pending_tuples FROM pgstatginindex('docsearch.chunk_terms')") == [(0,)]
+
+
 def test_statistics_add_up_while_others_delete(database, project):
     def write(writer: int) -> None:
         order = random.Random(writer)

@@ -36,6 +36,7 @@ mod signal;
 mod status;
 mod telemetry;
 mod tokenizer;
+mod word_counts;
 
 pub use client::{Client, Host, Readiness, RemoteModel};
 pub use directory::licence;

@@ -5,6 +5,7 @@ use tokenizers::{PostProcessor, TruncationDirection};
 
 use crate::directory::{ModelDirectory, read_file};
 use crate::error::{Error, Result};
+use crate::word_counts::WordCounts;
 
 /// Bytes that are tokenised at once, for the library keeps bookkeeping for each byte.
 const PIECE_BYTES: usize = 8192;
@@ -25,6 +26,7 @@ pub struct Tokenizer {
     max_tokens: usize,
     special_tokens: usize,
     lowercase: bool,
+    words: Option<WordCounts>,
 }
 
 /// The tokens of one text as a graph takes them, special tokens included.
@@ -68,6 +70,7 @@ impl Tokenizer {
             });
         }
         Ok(Self {
+            words: WordCounts::of(&inner),
             inner,
             max_tokens: directory.max_tokens,
             special_tokens,
@@ -95,7 +98,11 @@ impl Tokenizer {
     /// [`Error::Run`] if the tokenizer has no token for a part of the text, not even an unknown
     /// one.
     pub fn count(&self, text: &str) -> Result<usize> {
-        pieces(text).map(|piece| Ok(self.tokens(piece)?.len())).sum()
+        let count = |text: &str| pieces(text).map(|piece| Ok(self.tokens(piece)?.len())).sum();
+        match &self.words {
+            Some(words) => words.count(text, count),
+            None => count(text),
+        }
     }
 
     /// The tokens of `text`, cut at the end to what the model takes; no more than

@@ -1,0 +1,82 @@
+//! Keywords of documents: the words that set one apart from the others of its project.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use docsearch_core::bm25;
+use docsearch_core::keyword::{self, Candidate};
+use docsearch_core::markdown;
+
+use crate::lexical;
+use crate::owner::AsOwner;
+use crate::project::{Project, Projects};
+use crate::report::Result;
+use crate::statistics::{ChunkFrequencies, Totals};
+
+/// Keywords of a document.
+const KEYWORDS: usize = 12;
+
+/// Chooses keywords for the documents of one call. They have many words in common, and the statistics
+/// change at its end only, so each word is looked up once.
+pub(crate) struct Keywords<'a> {
+    project: &'a Project,
+    /// Chunks of the project.
+    chunks: f64,
+    /// How rare words are, by the kind of their token.
+    idf: RefCell<HashMap<(i32, String), f32>>,
+}
+
+impl<'a> Keywords<'a> {
+    /// Runs as the owner.
+    pub(crate) fn open(project: &'a Project) -> Result<Self> {
+        let totals = Totals::read(&Projects::new([project]))?.remove(&project.id);
+        Ok(Self {
+            project,
+            chunks: totals.unwrap_or_default().chunks,
+            idf: RefCell::default(),
+        })
+    }
+
+    /// The keywords of a document, given its plain text and its Markdown.
+    pub(crate) fn of(&self, plain: &str, body: &str) -> Result<Vec<String>> {
+        let candidates = keyword::candidates(plain);
+        self.look_up(&candidates)?;
+        let known = self.idf.borrow();
+        let idf: Vec<f32> = candidates
+            .iter()
+            .map(|candidate| known.get(&key(candidate)).copied().unwrap_or_default())
+            .collect();
+        Ok(keyword::select(
+            &candidates,
+            &idf,
+            &markdown::code_identifiers(body),
+            KEYWORDS,
+        ))
+    }
+
+    fn look_up(&self, candidates: &[Candidate]) -> Result<()> {
+        let mut known = self.idf.borrow_mut();
+        let unknown: Vec<&Candidate> = candidates
+            .iter()
+            .filter(|candidate| !known.contains_key(&key(candidate)))
+            .collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let kinds: Vec<i32> = unknown.iter().map(|candidate| candidate.kind as i32).collect();
+        let words: Vec<&str> = unknown.iter().map(|candidate| candidate.word.as_str()).collect();
+        let lexemes = lexical::lexemes(&self.project.text_config, &kinds, &words)?;
+        let _owner = AsOwner::enter()?;
+        let projects = Projects::new([self.project]);
+        let frequencies = ChunkFrequencies::read(&projects, lexemes.iter().flatten().cloned().collect())?;
+        for (candidate, lexemes) in unknown.into_iter().zip(lexemes) {
+            let frequency = lexemes.first().map_or(0.0, |lexeme| frequencies.sum(lexeme));
+            known.insert(key(candidate), bm25::idf(self.chunks, frequency));
+        }
+        Ok(())
+    }
+}
+
+fn key(candidate: &Candidate) -> (i32, String) {
+    (candidate.kind as i32, candidate.word.clone())
+}

@@ -9,14 +9,16 @@ use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
 use crate::error::Error;
 use crate::file::Links;
 use crate::markup::Markup;
+use crate::project::DEFAULT_BATCH_DOCUMENTS;
 use crate::report::Report;
 use crate::slug;
 use crate::survey::Survey;
 
 /// Threads that read at most: the database has to have its share.
 const MAX_READERS: usize = 4;
-/// Files that a thread has ready at most.
-const READ_AHEAD: usize = 8;
+/// Files that are ready at most: as many as the database takes at once, so that the next are there when
+/// it has done with those before.
+const READ_AHEAD: usize = DEFAULT_BATCH_DOCUMENTS;
 /// As the main thread has it; pages may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -86,7 +88,7 @@ fn start_reader(
     first: usize,
     step: usize,
 ) -> Result<Receiver<Outcome>, Error> {
-    let (sender, receiver) = sync_channel(READ_AHEAD);
+    let (sender, receiver) = sync_channel(READ_AHEAD.div_ceil(step));
     let (inputs, options) = (Arc::clone(inputs), options.clone());
     thread::Builder::new()
         .stack_size(STACK_BYTES)

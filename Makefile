@@ -32,6 +32,7 @@ help:
 ##                             [CONFIG=json] [NO_INDEX=1] [LABEL=name] [BASELINE=name]
 ##                             [NONSENSE=n] [FOREIGN=file] [TRAIN=1]
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
+## make bench-index [DATA=dir] loading, again after changes, deferred, searched meanwhile
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
@@ -98,6 +99,13 @@ bench: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/run.py $(if $(DATA),--data "$(DATA)")
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/service.py
+
+.PHONY: bench-index
+bench-index: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/indexing.py \
+		--url "$$($(server) url)" --program $(docsearch) $(if $(DATA),--data "$(DATA)") \
+		$(if $(CHUNKS),--chunks $(CHUNKS)) $(if $(PARTS),--parts $(PARTS))
 
 .PHONY: bench-search
 bench-search: cli

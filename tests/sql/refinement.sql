@@ -57,7 +57,7 @@ SELECT search_docs_json('memory', 'kit') -> 'grade' AS without, search_docs_json
 -- s1_22, s1_23, s1_26: a search that tries again.
 SELECT query, r -> 'iterations' AS iterations, r ->> 'stop_reason' AS stop_reason,
        jsonb_path_query_array(r, '$.trace[*].graded_query') <@ to_jsonb(ARRAY[query]) AS graded_as_written,
-       (SELECT max((t #>> '{grade,score}')::real) FROM jsonb_array_elements(r -> 'trace') t) >= (r #>> '{grade,score}')::real AS best
+       (SELECT max((t #>> '{grade,score}')::real) FROM jsonb_array_elements(r -> 'trace') t) = (r #>> '{grade,score}')::real AS best
 FROM unnest(ARRAY['Partial indexes', 'k8s rbac', 'zzqqxx']) query, docsearch.search_refined(query, 'kit') r;
 SELECT docsearch.search_refined('zzqqxx', 'kit', max_refinements => 0) -> 'iterations' AS iterations;
 SELECT docsearch.search_refined('zzqqxx', 'kit', max_refinements => 3);

@@ -67,8 +67,9 @@ impl Parameters {
         warn: impl FnOnce(String),
     ) -> Result<Self, Error> {
         let mut words = match url {
-            Some(url) => key_words::parse(url)
-                .map_err(|reason| Error::Usage(format!("invalid connection string: {reason}")))?,
+            Some(url) => {
+                key_words::parse(url).map_err(|reason| Error::Usage(format!("invalid connection string: {reason}")))?
+            }
             None => KeyWords::new(),
         };
         let service = words.remove("service").or_else(|| variables.get("PGSERVICE"));
@@ -164,7 +165,11 @@ fn stored_password(file: &PasswordFile, words: &KeyWords) -> Result<Option<Strin
     let passwords = list(words, names).enumerate().map(|(at, host)| {
         let port = ports.get(at).or(ports.first()).copied().unwrap_or_default();
         file.password(Server {
-            host: if SOCKET_DIRECTORIES.contains(&host) { "localhost" } else { host },
+            host: if SOCKET_DIRECTORIES.contains(&host) {
+                "localhost"
+            } else {
+                host
+            },
             port: if port.is_empty() { DEFAULT_PORT } else { port },
             database,
             user,
@@ -242,15 +247,15 @@ mod tests {
         assert_eq!(parameters.config.get_hosts(), [Host::Unix("/tmp/sockets".into())]);
         assert_eq!(parameters.config.get_ports(), [54329]);
         assert_eq!(parameters.config.get_ssl_mode(), SslMode::Disable);
-        assert_eq!(
-            parameters.description,
-            "database \"docs\" on /tmp/sockets port 54329"
-        );
+        assert_eq!(parameters.description, "database \"docs\" on /tmp/sockets port 54329");
     }
 
     #[test]
     fn every_way_to_name_a_socket_directory_works() {
-        for url in ["postgres:///docs?host=/tmp/s&user=me", "host=/tmp/s dbname=docs user=me"] {
+        for url in [
+            "postgres:///docs?host=/tmp/s&user=me",
+            "host=/tmp/s dbname=docs user=me",
+        ] {
             let config = resolve(Some(url), &[]).unwrap().config;
             assert_eq!(config.get_hosts(), [Host::Unix("/tmp/s".into())], "{url}");
             assert_eq!(config.get_dbname(), Some("docs"), "{url}");
@@ -300,7 +305,8 @@ mod tests {
         fs::write(&path, "a:5432:docs:me:one\nb:5432:docs:me:two\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         let set = [("PGPASSFILE", path.to_str().unwrap()), ("PGUSER", "me")];
-        let password = |url: &str| resolve(Some(url), &set).map(|found| found.config.get_password().map(<[u8]>::to_vec));
+        let password =
+            |url: &str| resolve(Some(url), &set).map(|found| found.config.get_password().map(<[u8]>::to_vec));
         assert_eq!(password("host=a dbname=docs").unwrap(), Some(b"one".to_vec()));
         assert_eq!(password("host=a dbname=docs password=x").unwrap(), Some(b"x".to_vec()));
         assert_eq!(password("host=c dbname=docs").unwrap(), None);

@@ -89,10 +89,13 @@ mod tests {
     #[test]
     fn a_service_is_the_entries_below_its_name() {
         let found = section(FILE, "docs").unwrap().unwrap();
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), [
-            ("dbname".to_owned(), "library".to_owned()),
-            ("host".to_owned(), "/tmp/s".to_owned())
-        ]);
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [
+                ("dbname".to_owned(), "library".to_owned()),
+                ("host".to_owned(), "/tmp/s".to_owned())
+            ]
+        );
         assert_eq!(section(FILE, "none").unwrap(), None);
     }
 

@@ -70,7 +70,12 @@ impl Protection {
     /// Takes TLS's key words out of `words`.
     pub(super) fn take(words: &mut KeyWords, variables: &Variables<'_>) -> Result<Self, Error> {
         let folder = variables.home().map(|home| home.join(".postgresql"));
-        let present = |name: &str| folder.as_ref().map(|folder| folder.join(name)).filter(|path| path.exists());
+        let present = |name: &str| {
+            folder
+                .as_ref()
+                .map(|folder| folder.join(name))
+                .filter(|path| path.exists())
+        };
         let authorities = words.remove("sslrootcert").map(PathBuf::from);
         let is_system = authorities.as_deref() == Some(Path::new(SYSTEM));
         let mode = match words.remove("sslmode") {
@@ -203,7 +208,12 @@ impl ServerCertVerifier for Unverified {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.0.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -212,7 +222,12 @@ impl ServerCertVerifier for Unverified {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.0.signature_verification_algorithms,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -27,6 +27,7 @@ mod llms;
 mod load;
 mod manual;
 mod markup;
+mod mcp;
 mod mdx;
 mod metrics;
 mod nonsense;
@@ -85,6 +86,7 @@ enum Command {
     Suggest(suggest::SuggestArgs),
     Explain(explain::ExplainArgs),
     Status(status::StatusArgs),
+    Mcp(mcp::McpArgs),
     Index(index::IndexArgs),
     Crawl(crawl::CrawlArgs),
     Eval(eval::EvalArgs),
@@ -101,6 +103,7 @@ impl Command {
             Self::Suggest(args) => nothing_found(suggest::run(args, connection)),
             Self::Explain(args) => nothing_found(explain::run(args, connection)),
             Self::Status(args) => status::run(args, connection),
+            Self::Mcp(args) => mcp::run(args, connection),
             Self::Index(args) => index::run(args, connection),
             Self::Crawl(args) => crawl::run(args, connection),
             Self::Eval(args) => eval::run(args, connection),

@@ -116,7 +116,7 @@ def client() -> str:
     instance.start(CLIENT_DATABASE)
     if run([*toolchain.CARGO, "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
         raise Failure("docsearch-cli did not build")
-    modules = (toolchain.python_packages(), toolchain.ROOT / "scripts")
+    modules = (toolchain.python_packages(), toolchain.mcp_packages(), toolchain.ROOT / "scripts")
     environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),
                    "DOCSEARCH_TEST_URL": instance.url(CLIENT_DATABASE),
                    "DOCSEARCH_TEST_CLI": str(toolchain.target_directory() / "debug" / "docsearch"),

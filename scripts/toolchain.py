@@ -127,6 +127,13 @@ def python_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(python_packages()), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def mcp_packages() -> Path:
+    """The directory for PYTHONPATH with the SDK that the tests of the MCP server use."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"mcp-{python}-{lock_digest('mcp')}",
+                            "Python packages for MCP clients", pip_install("mcp"))
+
+
 def onnxruntime() -> Path:
     """The directory with libonnxruntime.so and its licence notices."""
     source = python_packages() / "onnxruntime"
@@ -250,6 +257,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "postgres16": postgres16_pg_config,
     "libclang": libclang,
     "python": python_packages,
+    "mcp": mcp_packages,
     "onnxruntime": onnxruntime,
     "model": model,
     "model-float": lambda: model("-float"),

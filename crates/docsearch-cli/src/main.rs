@@ -41,6 +41,7 @@ mod report;
 mod rst;
 mod search;
 mod searcher;
+mod serve;
 mod slug;
 mod status;
 mod suggest;
@@ -87,6 +88,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     Status(status::StatusArgs),
     Mcp(mcp::McpArgs),
+    Serve(serve::ServeArgs),
     Index(index::IndexArgs),
     Crawl(crawl::CrawlArgs),
     Eval(eval::EvalArgs),
@@ -104,6 +106,7 @@ impl Command {
             Self::Explain(args) => nothing_found(explain::run(args, connection)),
             Self::Status(args) => status::run(args, connection),
             Self::Mcp(args) => mcp::run(args, connection),
+            Self::Serve(args) => serve::run(args, connection),
             Self::Index(args) => index::run(args, connection),
             Self::Crawl(args) => crawl::run(args, connection),
             Self::Eval(args) => eval::run(args, connection),

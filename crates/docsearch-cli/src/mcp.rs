@@ -18,17 +18,20 @@ use crate::Outcome;
 use crate::connection::{ConnectionArgs, Target};
 use crate::error::Error;
 use crate::library::{Library, Limits};
+use crate::serve::{self, HttpArgs, Offer};
 pub(crate) use server::DocumentServer;
 
 const AFTER_HELP: &str = "\
 Examples:
   docsearch mcp --url service=docs
   docsearch mcp --role reader --chatgpt
+  docsearch mcp --http 8765
 
 A client starts this program and speaks to it through standard input and output:
   {\"mcpServers\": {\"docs\": {\"command\": \"docsearch\", \"args\": [\"mcp\", \"--url\", \"postgres://localhost/mydb\"]}}}
 
-It ends when its input ends.
+It ends when its input ends. With --http, clients connect to http://ADDRESS/mcp; `docsearch serve`
+offers the same and plain JSON.
 
 Exit codes:
   0  the client is done
@@ -38,8 +41,14 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct McpArgs {
+    /// Serve over HTTP at this address (a port, or an address and a port) instead of through
+    /// standard input and output
+    #[arg(long = "http", value_name = "ADDRESS")]
+    address: Option<String>,
     #[command(flatten)]
-    pub(crate) session: SessionArgs,
+    session: SessionArgs,
+    #[command(flatten)]
+    http: HttpArgs,
 }
 
 /// How the database is asked.
@@ -47,8 +56,8 @@ pub(crate) struct McpArgs {
 pub(crate) struct SessionArgs {
     /// Database role whose rights every request has; the user of the connection without it
     #[arg(long, value_name = "ROLE")]
-    pub(crate) role: Option<String>,
-    /// Connections to the database at the same time
+    role: Option<String>,
+    /// Connections to the database at the same time, for each role
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1000))]
     connections: u16,
     /// For a statement, and for a connection to become free
@@ -59,7 +68,15 @@ pub(crate) struct SessionArgs {
     pub(crate) chatgpt: bool,
 }
 
+/// What a request takes besides its statement and the wait for a connection.
+const OVERHEAD: Duration = Duration::from_secs(30);
+
 impl SessionArgs {
+    /// After which a request is given up.
+    pub(crate) fn longest_request(&self) -> Duration {
+        2 * Duration::from_secs(self.timeout) + OVERHEAD
+    }
+
     /// The documents as a role sees them; that of the arguments if it is `None`.
     pub(crate) fn library(&self, target: &Target, role: Option<&str>) -> Result<Library, Error> {
         let limits = Limits {
@@ -73,7 +90,12 @@ impl SessionArgs {
 
 pub(crate) fn run(args: &McpArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let target = connection.target()?;
-    serving_runtime()?.block_on(serve_pipes(args, &target))
+    serving_runtime()?.block_on(async {
+        match &args.address {
+            Some(address) => serve::listen(address, Offer::Mcp, &args.session, &args.http, &target).await,
+            None => serve_pipes(args, &target).await,
+        }
+    })
 }
 
 /// The runtime of a program that serves.

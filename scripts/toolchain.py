@@ -134,6 +134,20 @@ def mcp_packages() -> Path:
                             "Python packages for MCP clients", pip_install("mcp"))
 
 
+def node_packages() -> Path:
+    """The directory with the MCP clients that run on Node.js, as tests/node locks them."""
+    files = [ROOT / "tests" / "node" / name for name in ("package.json", "package-lock.json")]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
+
+    def fill(directory: Path) -> None:
+        for path in files:
+            shutil.copy2(path, directory)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(command, check=True, cwd=directory)
+
+    return ensure_directory(CACHE / f"node-{digest}", "Node.js packages for MCP clients", fill)
+
+
 def onnxruntime() -> Path:
     """The directory with libonnxruntime.so and its licence notices."""
     source = python_packages() / "onnxruntime"
@@ -258,6 +272,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "libclang": libclang,
     "python": python_packages,
     "mcp": mcp_packages,
+    "node": node_packages,
     "onnxruntime": onnxruntime,
     "model": model,
     "model-float": lambda: model("-float"),
@@ -278,7 +293,7 @@ def main() -> None:
     commands.add_parser("env", help="print the build environment for a shell's eval")
     options = parser.parse_args()
     if options.command == "all":
-        for name in (name for name in PATHS if name not in ("postgres16", "documentation")):
+        for name in (name for name in PATHS if name not in ("postgres16", "documentation", "node")):
             PATHS[name]()
     elif options.command == "path":
         print(PATHS[options.tool]())

@@ -93,10 +93,10 @@ impl fmt::Display for Report {
             write!(out, "\nDETAIL:  {detail}")?;
         }
         match error.hint() {
-            Some(hint) => write!(out, "\nHINT:  {hint}"),
-            None if is_missing_extension(error) => {
+            _ if is_missing_extension(error) => {
                 out.write_str("\nHINT:  In this database: CREATE EXTENSION pg_docsearch CASCADE;")
             }
+            Some(hint) => write!(out, "\nHINT:  {hint}"),
             None => Ok(()),
         }
     }
@@ -105,6 +105,6 @@ impl fmt::Display for Report {
 /// Whether a function of the extension is unknown because the extension is.
 fn is_missing_extension(error: &postgres::error::DbError) -> bool {
     let code = error.code();
-    (*code == postgres::error::SqlState::UNDEFINED_FUNCTION && error.message().contains("_docs"))
+    (*code == postgres::error::SqlState::UNDEFINED_FUNCTION && error.message().contains("_doc"))
         || (*code == postgres::error::SqlState::INVALID_SCHEMA_NAME && error.message().contains("docsearch"))
 }

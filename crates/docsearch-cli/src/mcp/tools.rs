@@ -321,9 +321,10 @@ pub(super) fn text_or_json(text: String, format: Format) -> CallToolResult {
         Format::Json => serde_json::from_str(&text).ok().filter(Value::is_object),
         Format::Compact | Format::Detailed => None,
     };
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = structured;
-    result
+    match structured {
+        Some(structured) => CallToolResult::structured(structured),
+        None => CallToolResult::success(vec![ContentBlock::text(text)]),
+    }
 }
 
 #[cfg(test)]

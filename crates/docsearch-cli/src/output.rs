@@ -1,7 +1,6 @@
 //! What a command prints: colours and a pager on a terminal, plain text elsewhere.
 
 use std::env;
-use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
@@ -99,7 +98,7 @@ fn page(text: &str) -> bool {
 fn start_pager() -> Option<Child> {
     let mut command = match env::var_os("PAGER") {
         None => Command::new("less"),
-        Some(pager) if pager.is_empty() || pager == OsString::from("cat") => return None,
+        Some(pager) if pager.is_empty() || pager == "cat" => return None,
         Some(pager) => {
             let mut shell = Command::new("/bin/sh");
             shell.arg("-c").arg(pager);

@@ -5,12 +5,14 @@ mod failure;
 mod gate;
 mod tokens;
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::routing::{any_service, get};
+use axum::serve::ListenerExt;
 use axum::{Extension, Router, middleware};
 use clap::Args;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -119,12 +121,9 @@ pub(crate) async fn listen(
         .await
         .map_err(|error| Error::Usage(format!("cannot listen at {address}: {error}")))?;
     let address = listener.local_addr().map_err(Error::file("socket"))?;
-    let library = session.library(target, None)?;
-    let mut libraries = vec![library.clone()];
-    let gate = Arc::new(Gate::new(
-        policy(http, session, target, address, &library, &mut libraries)?,
-        address,
-    ));
+    let mut libraries = Libraries::new();
+    let library = libraries.of(None, session, target)?;
+    let gate = Arc::new(Gate::new(policy(http, session, target, address, &mut libraries)?, address));
     let stop = CancellationToken::new();
     let router = router(offer, session.chatgpt, http, &library, &gate, &stop);
     tokio::spawn(async move {
@@ -142,11 +141,15 @@ pub(crate) async fn listen(
         }
     );
     let ended = ending(stop)?;
+    // Answers are small: waiting for more to send with them would cost milliseconds.
+    let listener = listener.tap_io(|stream| {
+        stream.set_nodelay(true).ok();
+    });
     axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
         .with_graceful_shutdown(ended)
         .await
         .map_err(Error::file("socket"))?;
-    for library in libraries {
+    for library in libraries.0.values() {
         library.close().await;
     }
     Ok(Outcome::Complete)
@@ -160,26 +163,39 @@ fn completed(address: &str) -> String {
     }
 }
 
+/// What each role sees; roles that several tokens stand for share their connections.
+struct Libraries(HashMap<Option<String>, Library>);
+
+impl Libraries {
+    fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    /// What a role sees; `None` is that of the program.
+    fn of(&mut self, role: Option<&str>, session: &SessionArgs, target: &Target) -> Result<Library, Error> {
+        let key = role.map(str::to_owned);
+        if let Some(library) = self.0.get(&key) {
+            return Ok(library.clone());
+        }
+        let library = session.library(target, role)?;
+        self.0.insert(key, library.clone());
+        Ok(library)
+    }
+}
+
 fn policy(
     http: &HttpArgs,
     session: &SessionArgs,
     target: &Target,
     address: SocketAddr,
-    library: &Library,
-    libraries: &mut Vec<Library>,
+    libraries: &mut Libraries,
 ) -> Result<Policy, Error> {
     let mut known = Vec::new();
     for token in tokens::read(http.token_file.as_deref(), http.token.as_deref())? {
-        let own = match &token.role {
-            None => library.clone(),
-            Some(role) => {
-                let own = session.library(target, Some(role))?;
-                libraries.push(own.clone());
-                own
-            }
-        };
+        let own = libraries.of(token.role.as_deref(), session, target)?;
         known.push((token, own));
     }
+    let anonymous = libraries.of(None, session, target)?;
     if known.is_empty() && !address.ip().is_loopback() && !http.allow_anonymous {
         return Err(Error::Usage(format!(
             "everybody who reaches {address} could read the documents\nHINT:  Set --token-file, or --allow-anonymous \
@@ -189,7 +205,7 @@ fn policy(
     Ok(Policy {
         hosts: http.allow_host.clone(),
         origins: http.allow_origin.clone(),
-        anonymous: (known.is_empty() || http.allow_anonymous).then(|| library.clone()),
+        anonymous: (known.is_empty() || http.allow_anonymous).then_some(anonymous),
         known,
         rate: http.rate,
         max_body: u64::from(http.max_body) * 1024,

@@ -55,7 +55,10 @@ impl Error {
         let Self::Database(failure) = self else {
             return false;
         };
-        failure.0.is_closed() || matches!(self.sqlstate(), Some("57P01" | "57P02"))
+        let source = std::error::Error::source(&failure.0);
+        failure.0.is_closed()
+            || source.is_some_and(|source| source.is::<std::io::Error>())
+            || matches!(self.sqlstate(), Some("57P01" | "57P02"))
     }
 }
 

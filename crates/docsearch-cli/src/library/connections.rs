@@ -80,8 +80,11 @@ impl Library {
     /// Runs a statement. If the future is dropped before its end, the statement is cancelled.
     pub(super) async fn rows(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
         match self.attempt(statement, arguments).await {
-            // The server may have been restarted since the connection was used last.
-            Err(error) if error.is_closed() => self.attempt(statement, arguments).await,
+            // The server may have been restarted since: then the other connections are gone, too.
+            Err(error) if error.is_closed() => {
+                self.pool.retain(|_, _| false);
+                self.attempt(statement, arguments).await
+            }
             result => result,
         }
     }

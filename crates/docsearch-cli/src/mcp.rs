@@ -7,6 +7,7 @@ mod resources;
 mod server;
 mod tools;
 
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
@@ -109,6 +110,9 @@ pub(crate) fn serving_runtime() -> Result<runtime::Runtime, Error> {
 
 async fn serve_pipes(args: &McpArgs, target: &Target) -> Result<Outcome, Error> {
     let library = args.session.library(target, None)?;
+    if io::stdin().is_terminal() {
+        eprintln!("docsearch: waiting for a client on standard input; docsearch mcp --help says how it is configured");
+    }
     // The first request need not wait for a connection; it reports what is wrong with it.
     let warm = tokio::spawn({
         let library = library.clone();

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 from conftest import Database
-from front import PROGRAM, document, environment, private, serving
+from front import PROGRAM, SLOW, SLOW_OPTIONS, document, environment, private, serving, wait_for_slow
 from psycopg import sql
 from test_folder import docsearch
 
@@ -187,6 +188,21 @@ def test_who_asks_too_often_has_to_wait(documented: Database) -> None:
         assert statuses[0] == 200 and statuses[-1] == 429, statuses
         time.sleep(1.2)
         assert request(address, "/openapi.json")[0] == 200
+
+
+def test_requests_that_nobody_waits_for_are_cancelled(new_database: Callable[..., Database]) -> None:
+    database = document(new_database())
+    database.execute(SLOW)
+    with serving(database, variables=SLOW_OPTIONS) as address:
+        clients = [socket.create_connection(("127.0.0.1", urlsplit(address).port)) for _ in range(2)]
+        for client in clients:
+            client.sendall(b"GET /v1/search?q=retry HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wait_for_slow(database, 2)
+        clients[0].close()
+        wait_for_slow(database, 1)
+    # The server has ended, and not only after a minute.
+    assert b"503" in clients[1].recv(100)
+    wait_for_slow(database, 0)
 
 
 def test_health_is_that_of_the_database(documented: Database) -> None:

@@ -85,7 +85,7 @@ def test_s3_1_three_tools_answer_as_the_sql_functions(documented: Database, serv
             assert loaded == documented.execute("SELECT load_doc(%s, max_tokens => 6000)", reference)[0][0]
             listed = await text(client, "list_docs")
             assert listed.splitlines() == ["2 projects", "kit: 6 documents (api, guides, internal)",
-                                           "other: 1 documents"]
+                                           "other: 1 document"]
             assert "[kit/guides/retry] Retry (guide): " in await text(client, "list_docs", project="kit")
 
     run(work())

@@ -123,11 +123,9 @@ pub(crate) async fn listen(
     let address = listener.local_addr().map_err(Error::file("socket"))?;
     let mut libraries = Libraries::new();
     let library = libraries.of(None, session, target)?;
-    let gate = Arc::new(Gate::new(
-        policy(http, session, target, address, &mut libraries)?,
-        address,
-    ));
     let stop = CancellationToken::new();
+    let policy = policy(http, session, target, address, &mut libraries)?;
+    let gate = Arc::new(Gate::new(policy, address, stop.clone()));
     let router = router(offer, session.chatgpt, http, &library, &gate, &stop);
     tokio::spawn(async move {
         let mut clock = tokio::time::interval(FORGET_INTERVAL);

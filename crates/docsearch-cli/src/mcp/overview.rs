@@ -37,7 +37,7 @@ fn projects_text(projects: &[ProjectEntry]) -> String {
     }
     let mut text = format!("{} projects\n", projects.len());
     for project in projects {
-        text.push_str(&format!("{}: {} documents", project.name, project.documents));
+        text.push_str(&format!("{}: {}", project.name, documents(project.documents)));
         if !project.categories.is_empty() {
             text.push_str(&format!(" ({})", project.categories.join(", ")));
         }
@@ -48,11 +48,18 @@ fn projects_text(projects: &[ProjectEntry]) -> String {
 
 fn documents_text(listing: &Listing, offset: i64) -> String {
     if listing.entries.is_empty() {
-        return format!("note: nothing to list after {offset} of {} documents", listing.total);
+        return format!("note: nothing to list after {offset} of {}", documents(listing.total));
     }
-    let mut text = format!("{} documents\n{}", listing.total, listing.entries.join("\n"));
+    let mut text = format!("{}\n{}", documents(listing.total), listing.entries.join("\n"));
     if let Some(next) = listing.next_offset {
         text.push_str(&format!("\nnote: {} more, offset {next}", listing.total - next));
     }
     text
+}
+
+fn documents(count: i64) -> String {
+    match count {
+        1 => "1 document".to_owned(),
+        _ => format!("{count} documents"),
+    }
 }

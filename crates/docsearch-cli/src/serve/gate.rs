@@ -18,6 +18,7 @@ use governor::clock::DefaultClock;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::tokens::{self, Token};
@@ -44,6 +45,7 @@ pub(super) struct Gate {
     limiter: Option<Limiter>,
     max_body: u64,
     timeout: Duration,
+    stop: CancellationToken,
 }
 
 /// What a gate is made of.
@@ -59,8 +61,8 @@ pub(super) struct Policy {
 }
 
 impl Gate {
-    /// A gate of a server that listens at `address`.
-    pub(super) fn new(policy: Policy, address: SocketAddr) -> Self {
+    /// A gate of a server that listens at `address`; what is under way is given up with `stop`.
+    pub(super) fn new(policy: Policy, address: SocketAddr, stop: CancellationToken) -> Self {
         let mut hosts: Vec<String> = policy.hosts.iter().map(|host| host.to_lowercase()).collect();
         hosts.extend(LOOPBACK.map(str::to_owned));
         if !address.ip().is_unspecified() {
@@ -83,6 +85,7 @@ impl Gate {
             limiter,
             max_body: policy.max_body,
             timeout: policy.timeout,
+            stop,
         }
     }
 
@@ -182,10 +185,14 @@ pub(super) async fn admit(
             Ok(library) => {
                 let library = library.clone();
                 request.extensions_mut().insert(library);
-                let answered = timeout(gate.timeout, next.run(request)).await;
-                answered.unwrap_or_else(|_| {
-                    Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()
-                })
+                tokio::select! {
+                    answered = timeout(gate.timeout, next.run(request)) => answered.unwrap_or_else(|_| {
+                        Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()
+                    }),
+                    () = gate.stop.cancelled() => {
+                        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping").into_response()
+                    }
+                }
             }
             Err(failure) => failure.into_response(),
         }
@@ -235,7 +242,7 @@ mod tests {
             max_body: 1_000,
             timeout: Duration::from_secs(1),
         };
-        Gate::new(policy, address.parse().unwrap())
+        Gate::new(policy, address.parse().unwrap(), CancellationToken::new())
     }
 
     fn status(gate: &Gate, given: &[(&'static str, &'static str)]) -> Option<StatusCode> {

@@ -143,7 +143,8 @@ def node_packages() -> Path:
         for path in files:
             shutil.copy2(path, directory)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-        subprocess.run(command, check=True, cwd=directory)
+        if subprocess.run(command, cwd=directory).returncode != 0:
+            raise SystemExit("npm could not install what tests/node/package-lock.json names")
 
     return ensure_directory(CACHE / f"node-{digest}", "Node.js packages for MCP clients", fill)
 

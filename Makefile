@@ -34,6 +34,7 @@ help:
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make bench-index [DATA=dir] loading, again after changes, deferred, searched meanwhile
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed
+## make bench-front            what MCP and HTTP cost beside the same SQL statement
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
@@ -112,6 +113,11 @@ bench-search: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/search.py \
 		--url "$$($(server) url)" --data "$(DATA)"
+
+.PHONY: bench-front
+bench-front: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/front.py --url "$$($(server) url)"
 
 .PHONY: bench-rules
 bench-rules:

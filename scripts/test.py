@@ -10,6 +10,7 @@ model   the model builder's tests, model/test_*.py
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -116,12 +117,24 @@ def client() -> str:
     instance.start(CLIENT_DATABASE)
     if run([*toolchain.CARGO, "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
         raise Failure("docsearch-cli did not build")
-    modules = (toolchain.python_packages(), toolchain.ROOT / "scripts")
+    modules = (toolchain.python_packages(), toolchain.mcp_packages(), toolchain.ROOT / "scripts")
     environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),
                    "DOCSEARCH_TEST_URL": instance.url(CLIENT_DATABASE),
                    "DOCSEARCH_TEST_CLI": str(toolchain.target_directory() / "debug" / "docsearch"),
                    "PATH": f"{instance.bin}{os.pathsep}{os.environ['PATH']}"}
+    if (node := node_packages()) is not None:
+        environment["DOCSEARCH_TEST_NODE"] = str(node)
     return f"{pytest(TESTS, environment)} client tests"
+
+
+def node_packages() -> Path | None:
+    """The MCP clients that run on Node.js 20 or later; without it, their tests are skipped."""
+    if not shutil.which("npm"):
+        return None
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+    if not (found := re.match(r"v(\d+)", version)) or int(found[1]) < 20:
+        return None
+    return toolchain.node_packages()
 
 
 def model() -> str:

@@ -127,6 +127,28 @@ def python_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(python_packages()), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def mcp_packages() -> Path:
+    """The directory for PYTHONPATH with the SDK that the tests of the MCP server use."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"mcp-{python}-{lock_digest('mcp')}",
+                            "Python packages for MCP clients", pip_install("mcp"))
+
+
+def node_packages() -> Path:
+    """The directory with the MCP clients that run on Node.js, as tests/node locks them."""
+    files = [ROOT / "tests" / "node" / name for name in ("package.json", "package-lock.json")]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
+
+    def fill(directory: Path) -> None:
+        for path in files:
+            shutil.copy2(path, directory)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        if subprocess.run(command, cwd=directory).returncode != 0:
+            raise SystemExit("npm could not install what tests/node/package-lock.json names")
+
+    return ensure_directory(CACHE / f"node-{digest}", "Node.js packages for MCP clients", fill)
+
+
 def onnxruntime() -> Path:
     """The directory with libonnxruntime.so and its licence notices."""
     source = python_packages() / "onnxruntime"
@@ -250,6 +272,8 @@ PATHS: dict[str, Callable[[], Path]] = {
     "postgres16": postgres16_pg_config,
     "libclang": libclang,
     "python": python_packages,
+    "mcp": mcp_packages,
+    "node": node_packages,
     "onnxruntime": onnxruntime,
     "model": model,
     "model-float": lambda: model("-float"),
@@ -270,7 +294,7 @@ def main() -> None:
     commands.add_parser("env", help="print the build environment for a shell's eval")
     options = parser.parse_args()
     if options.command == "all":
-        for name in (name for name in PATHS if name not in ("postgres16", "documentation")):
+        for name in (name for name in PATHS if name not in ("postgres16", "documentation", "node")):
             PATHS[name]()
     elif options.command == "path":
         print(PATHS[options.tool]())

@@ -16,6 +16,10 @@ pub(crate) enum Error {
     Connect { target: String, failure: Report },
     #[error("{0}")]
     Database(Report),
+    #[error("interrupted")]
+    Interrupted,
+    #[error("{0}\nHINT:  Try again in a moment.")]
+    Busy(String),
     #[error("query {id}: {failure}")]
     Query { id: String, failure: Report },
     #[error("{}: {source}", path.display())]
@@ -29,7 +33,39 @@ impl Error {
         let path = path.into();
         move |source| Self::File { path, source }
     }
+
+    fn failure(&self) -> Option<&postgres::Error> {
+        match self {
+            Self::Connect { failure, .. } | Self::Database(failure) | Self::Query { failure, .. } => Some(&failure.0),
+            _ => None,
+        }
+    }
+
+    /// The code of an error that the database reported.
+    pub(crate) fn sqlstate(&self) -> Option<&str> {
+        let failure = self.failure()?;
+        failure.code().map(postgres::error::SqlState::code)
+    }
+
+    /// Whether something that was asked for by name is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.sqlstate() == Some(UNDEFINED_OBJECT)
+    }
+
+    /// Whether a connection that was there is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        let Self::Database(failure) = self else {
+            return false;
+        };
+        let source = std::error::Error::source(&failure.0);
+        failure.0.is_closed()
+            || source.is_some_and(|source| source.is::<std::io::Error>())
+            || matches!(self.sqlstate(), Some("57P01" | "57P02"))
+    }
 }
+
+/// SQLSTATE of unknown projects, documents and sections.
+const UNDEFINED_OBJECT: &str = "42704";
 
 impl From<postgres::Error> for Error {
     fn from(error: postgres::Error) -> Self {
@@ -64,9 +100,18 @@ impl fmt::Display for Report {
         // The server says this of cancelling in general, too.
         let limit = (*error.code() == SqlState::QUERY_CANCELED && error.message().contains("timeout"))
             .then_some("A smaller --batch takes less time; or raise statement_timeout.");
-        if let Some(hint) = error.hint().or(limit) {
-            write!(out, "\nHINT:  {hint}")?;
+        let extension =
+            is_missing_extension(error).then_some("In this database: CREATE EXTENSION pg_docsearch CASCADE;");
+        match extension.or(error.hint()).or(limit) {
+            Some(hint) => write!(out, "\nHINT:  {hint}"),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Whether a function of the extension is unknown because the extension is.
+fn is_missing_extension(error: &postgres::error::DbError) -> bool {
+    let code = error.code();
+    (*code == postgres::error::SqlState::UNDEFINED_FUNCTION && error.message().contains("_doc"))
+        || (*code == postgres::error::SqlState::INVALID_SCHEMA_NAME && error.message().contains("docsearch"))
 }

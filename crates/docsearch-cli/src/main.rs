@@ -13,6 +13,7 @@ mod encoding;
 mod error;
 mod eval;
 mod evaluation;
+mod explain;
 mod fence;
 mod file;
 mod folder;
@@ -22,36 +23,55 @@ mod html;
 mod index;
 mod interrupt;
 mod json_lines;
+mod library;
+mod list;
 mod llms;
+mod load;
+mod manual;
 mod markup;
+mod mcp;
 mod mdx;
 mod metrics;
 mod nonsense;
 mod notebook;
 mod openapi;
+mod output;
 mod printer;
 mod project;
+mod question;
 mod report;
 mod rst;
+mod search;
 mod searcher;
+mod serve;
 mod slug;
+mod status;
+mod suggest;
 mod supply;
 mod survey;
+mod table;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use connection::ConnectionArgs;
+use error::Error;
 
 const AFTER_HELP: &str = "\
+Examples:
+  docsearch index docs --project handbook --url postgres://localhost/mydb
+  docsearch search 'retry a request' --project handbook
+  docsearch load handbook/guides/retry
+
 Exit codes:
-  0  everything went well
-  1  some files or documents failed; the others are indexed
-  2  wrong usage, no connection, or a database error
+  0    everything went well; something was found
+  1    index, crawl: some files or documents failed, the others are indexed;
+       search, load, list, suggest, explain: nothing was found
+  2    wrong usage, no connection, or a database error
   130  interrupted";
 
-/// Index documentation into Postgres and measure how well it is found.
+/// Index documentation into Postgres and search it.
 #[derive(Debug, Parser)]
 #[command(name = "docsearch", version, after_help = AFTER_HELP)]
 struct Cli {
@@ -63,22 +83,58 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Search(search::SearchArgs),
+    Load(load::LoadArgs),
+    List(list::ListArgs),
+    Suggest(suggest::SuggestArgs),
+    Explain(explain::ExplainArgs),
+    Status(status::StatusArgs),
+    Mcp(mcp::McpArgs),
+    Serve(serve::ServeArgs),
     Index(index::IndexArgs),
     Crawl(crawl::CrawlArgs),
     Eval(eval::EvalArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
+}
+
+impl Command {
+    fn run(&self, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+        match self {
+            Self::Search(args) => nothing_found(search::run(args, connection)),
+            Self::Load(args) => nothing_found(load::run(args, connection)),
+            Self::List(args) => nothing_found(list::run(args, connection)),
+            Self::Suggest(args) => nothing_found(suggest::run(args, connection)),
+            Self::Explain(args) => nothing_found(explain::run(args, connection)),
+            Self::Status(args) => status::run(args, connection),
+            Self::Mcp(args) => mcp::run(args, connection),
+            Self::Serve(args) => serve::run(args, connection),
+            Self::Index(args) => index::run(args, connection),
+            Self::Crawl(args) => crawl::run(args, connection),
+            Self::Eval(args) => eval::run(args, connection),
+            Self::Completions(args) => manual::completions(args, Cli::command()),
+            Self::Man(args) => manual::man(args, Cli::command()),
+        }
+    }
+}
+
+/// A name of something that is not there is told like any error, but is one of "nothing found".
+fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
+    match result {
+        Err(error) if error.is_not_found() => {
+            eprintln!("docsearch: {error}");
+            Ok(Outcome::Nothing)
+        }
+        result => result,
+    }
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome = match &cli.command {
-        Command::Index(args) => index::run(args, &cli.connection),
-        Command::Crawl(args) => crawl::run(args, &cli.connection),
-        Command::Eval(args) => eval::run(args, &cli.connection),
-    };
-    match outcome {
+    match cli.command.run(&cli.connection) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
-        Ok(Outcome::Partial) => ExitCode::from(1),
-        Ok(Outcome::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
+        Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Interrupted) | Err(Error::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
             eprintln!("docsearch: {error}");
             ExitCode::from(2)
@@ -92,8 +148,16 @@ enum Outcome {
     Complete,
     /// Some inputs were left out; each has been reported.
     Partial,
+    /// Nothing was found.
+    Nothing,
     /// The user ended it; what is done is whole.
     Interrupted,
+}
+
+impl Outcome {
+    fn of_finding(found: bool) -> Self {
+        if found { Self::Complete } else { Self::Nothing }
+    }
 }
 
 #[cfg(test)]

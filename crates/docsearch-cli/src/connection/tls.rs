@@ -1,0 +1,281 @@
+//! TLS as `sslmode`, `sslrootcert`, `sslcert` and `sslkey` ask for it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_platform_verifier::Verifier;
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::key_words::KeyWords;
+use super::variables::Variables;
+use crate::error::Error;
+
+/// What servers from PostgreSQL 17 on expect to hear.
+const PROTOCOL: &[u8] = b"postgresql";
+/// The value of `sslrootcert` that means the authorities of the operating system.
+const SYSTEM: &str = "system";
+
+/// How a connection is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Disable,
+    Prefer,
+    Require,
+    VerifyCa,
+    VerifyFull,
+}
+
+impl Mode {
+    /// The mode of this name. `allow` is taken for `prefer`, which is never weaker.
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "disable" => Self::Disable,
+            "allow" | "prefer" => Self::Prefer,
+            "require" => Self::Require,
+            "verify-ca" => Self::VerifyCa,
+            "verify-full" => Self::VerifyFull,
+            _ => return None,
+        })
+    }
+
+    /// What the protocol has to do; whom to trust is up to the connector.
+    pub(super) fn ssl_mode(self) -> SslMode {
+        match self {
+            Self::Disable => SslMode::Disable,
+            Self::Prefer => SslMode::Prefer,
+            Self::Require | Self::VerifyCa | Self::VerifyFull => SslMode::Require,
+        }
+    }
+}
+
+/// What the key words say about TLS.
+#[derive(Debug)]
+pub(super) struct Protection {
+    pub(super) mode: Mode,
+    authorities: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+}
+
+impl Protection {
+    /// Takes TLS's key words out of `words`.
+    pub(super) fn take(words: &mut KeyWords, variables: &Variables<'_>) -> Result<Self, Error> {
+        let folder = variables.home().map(|home| home.join(".postgresql"));
+        let present = |name: &str| {
+            folder
+                .as_ref()
+                .map(|folder| folder.join(name))
+                .filter(|path| path.exists())
+        };
+        let authorities = words.remove("sslrootcert").map(PathBuf::from);
+        let is_system = authorities.as_deref() == Some(Path::new(SYSTEM));
+        let mode = match words.remove("sslmode") {
+            Some(name) => Mode::parse(&name).ok_or_else(|| {
+                Error::Usage(format!(
+                    "invalid sslmode \"{name}\"\nHINT:  One of disable, allow, prefer, require, verify-ca, verify-full."
+                ))
+            })?,
+            None if is_system => Mode::VerifyFull,
+            None => Mode::Prefer,
+        };
+        if is_system && mode != Mode::VerifyFull && mode != Mode::Disable {
+            return Err(Error::Usage(
+                "sslrootcert=system needs sslmode=verify-full: everybody can get a certificate of a public authority"
+                    .to_owned(),
+            ));
+        }
+        let protection = Self {
+            mode,
+            authorities: authorities.or_else(|| present("root.crt")),
+            certificate: words
+                .remove("sslcert")
+                .map(PathBuf::from)
+                .or_else(|| present("postgresql.crt")),
+            key: words
+                .remove("sslkey")
+                .map(PathBuf::from)
+                .or_else(|| present("postgresql.key")),
+        };
+        if mode == Mode::VerifyCa && protection.authorities.is_none() {
+            return Err(Error::Usage(
+                "sslmode=verify-ca needs the certificate of the authority: set sslrootcert".to_owned(),
+            ));
+        }
+        Ok(protection)
+    }
+
+    /// The connector; it is not asked if the mode is `disable`.
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, Error> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(failed)?
+            .dangerous()
+            .with_custom_certificate_verifier(self.verifier(provider)?);
+        let mut config = match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) if self.mode != Mode::Disable => builder
+                .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
+                .map_err(failed)?,
+            _ => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        Ok(MakeRustlsConnect::new(config))
+    }
+
+    fn verifier(&self, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+        let authorities = match self.mode {
+            Mode::Disable | Mode::Prefer => return Ok(Arc::new(Unverified(provider))),
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => self.authorities.as_deref(),
+        };
+        let path = match authorities {
+            Some(path) if path != Path::new(SYSTEM) => path,
+            None if self.mode == Mode::Require => return Ok(Arc::new(Unverified(provider))),
+            _ => return Ok(Arc::new(Verifier::new(provider).map_err(failed)?)),
+        };
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates(path)? {
+            roots.add(certificate).map_err(failed)?;
+        }
+        let full = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .map_err(failed)?;
+        Ok(match self.mode {
+            Mode::VerifyFull => full,
+            _ => Arc::new(AnyName(full)),
+        })
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+    let found: Vec<CertificateDer<'static>> = found.map_err(unreadable(path))?;
+    if found.is_empty() {
+        return Err(Error::Usage(format!("{}: no certificate in this file", path.display())));
+    }
+    Ok(found)
+}
+
+/// The client's key, which nobody else may read; one of root's may be readable for a group.
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
+    let metadata = fs::metadata(path).map_err(Error::file(path))?;
+    let forbidden = if metadata.uid() == 0 { 0o037 } else { 0o077 };
+    if metadata.mode() & forbidden != 0 {
+        return Err(Error::Usage(format!(
+            "private key file \"{}\" has group or world access\nHINT:  chmod 0600",
+            path.display()
+        )));
+    }
+    PrivateKeyDer::from_pem_file(path).map_err(unreadable(path))
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(rustls::pki_types::pem::Error) -> Error {
+    move |error| Error::Usage(format!("{}: {error}", path.display()))
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::Usage(format!("TLS: {error}"))
+}
+
+/// Believes every certificate, as `prefer` and `require` do: against listeners, not against
+/// impostors.
+#[derive(Debug)]
+struct Unverified(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Believes certificates of the known authorities, whatever name they bear: `verify-ca`.
+#[derive(Debug)]
+struct AnyName(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyName {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        // The chain is verified before the name.
+        match self.0.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,277 @@
+//! The documents of a database as one role sees them: the SQL functions as requests and answers.
+//!
+//! Ranking, budgets and texts are the database's. Nothing here changes anything there.
+
+mod connections;
+mod listing;
+
+use std::fmt;
+
+use clap::ValueEnum;
+use serde_json::Value;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::error::Error;
+pub(crate) use connections::{Library, Limits};
+pub(crate) use listing::{ListRequest, Listing};
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A few lines for each result
+    #[default]
+    Compact,
+    /// Everything that is known, with labels
+    Detailed,
+    /// For programs
+    Json,
+}
+
+impl Format {
+    /// The format of this name, as callers of all kinds write it.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "compact" | "text" | "markdown" => Some(Self::Compact),
+            "detailed" | "full" => Some(Self::Detailed),
+            "json" | "raw" => Some(Self::Json),
+            _ => None,
+        }
+    }
+
+    /// What `search_docs_text` calls it.
+    fn as_sql(self) -> &'static str {
+        match self {
+            Self::Compact => "compact",
+            Self::Detailed => "detailed",
+            Self::Json => "raw",
+        }
+    }
+}
+
+/// The arguments of `search_docs_text`; those that are `None` have the defaults of the function.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SearchRequest {
+    pub(crate) query: String,
+    pub(crate) project: Option<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) filter: Option<Value>,
+    pub(crate) max_results: Option<i32>,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) dedup: Option<String>,
+    pub(crate) config: Option<Value>,
+    pub(crate) format: Format,
+    pub(crate) max_chars: Option<i32>,
+    pub(crate) max_tokens: Option<i32>,
+}
+
+/// The arguments of `load_doc`.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadRequest {
+    pub(crate) slug: String,
+    pub(crate) project: Option<String>,
+    pub(crate) section: Option<String>,
+    pub(crate) sections: bool,
+    pub(crate) metadata: bool,
+    pub(crate) max_tokens: Option<i32>,
+}
+
+impl LoadRequest {
+    /// A whole document.
+    pub(crate) fn new(slug: impl Into<String>) -> Self {
+        Self {
+            slug: slug.into(),
+            project: None,
+            section: None,
+            sections: true,
+            metadata: true,
+            max_tokens: None,
+        }
+    }
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer(pub(crate) String);
+
+impl Answer {
+    /// Whether there is a result; the answer says so with a code when there is none.
+    pub(crate) fn is_found(&self) -> bool {
+        let text = self.0.lines().any(|line| line.starts_with("note (no_results)"));
+        let json = self.0.starts_with('{')
+            && serde_json::from_str::<Value>(&self.0)
+                .is_ok_and(|answer| answer["results"].as_array().is_some_and(Vec::is_empty));
+        !text && !json
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// A project with what is in it.
+#[derive(Debug, Clone)]
+pub(crate) struct ProjectEntry {
+    pub(crate) name: String,
+    pub(crate) documents: i64,
+    /// The largest categories on the first level.
+    pub(crate) categories: Vec<String>,
+}
+
+impl Library {
+    /// The answer to a search.
+    pub(crate) async fn search(&self, request: &SearchRequest) -> Result<Answer, Error> {
+        let max_chars = request.max_chars.unwrap_or(match request.format {
+            Format::Json => i32::MAX,
+            Format::Compact | Format::Detailed => DEFAULT_MAX_CHARS,
+        });
+        self.text(
+            "SELECT search_docs_text($1, project => $2, category => $3, filter => $4, max_results => $5,
+                 min_score => $6, dedup => $7, config => $8, format => $9, max_chars => $10, max_tokens => $11)",
+            &[
+                &request.query,
+                &request.project,
+                &request.category,
+                &request.filter,
+                &request.max_results,
+                &request.min_score,
+                &request.dedup,
+                &request.config,
+                &request.format.as_sql(),
+                &max_chars,
+                &request.max_tokens,
+            ],
+        )
+        .await
+        .map(Answer)
+    }
+
+    /// A document, or one of its sections, as Markdown.
+    pub(crate) async fn load(&self, request: &LoadRequest) -> Result<String, Error> {
+        self.text(
+            "SELECT load_doc($1, include_sections => $2, include_metadata => $3, project => $4, section => $5,
+                 max_tokens => $6)",
+            &[
+                &request.slug,
+                &request.sections,
+                &request.metadata,
+                &request.project,
+                &request.section,
+                &request.max_tokens,
+            ],
+        )
+        .await
+    }
+
+    /// The projects that have a document which the role sees.
+    pub(crate) async fn projects(&self) -> Result<Vec<ProjectEntry>, Error> {
+        let rows = self
+            .rows(
+                "SELECT project, sum(documents)::bigint,
+                        (array_agg(category ORDER BY documents DESC, category) FILTER (WHERE category <> ''))[1:12]
+                 FROM (SELECT project, split_part(coalesce(category, ''), '/', 1) AS category, count(*) AS documents
+                       FROM list_docs() GROUP BY 1, 2) AS counted
+                 GROUP BY project ORDER BY project",
+                &[],
+            )
+            .await?;
+        let entry = |row: &Row| {
+            Ok(ProjectEntry {
+                name: row.try_get(0)?,
+                documents: row.try_get(1)?,
+                categories: row.try_get::<_, Option<Vec<String>>>(2)?.unwrap_or_default(),
+            })
+        };
+        rows.iter().map(entry).collect()
+    }
+
+    /// What `docsearch.suggest` gives for a text.
+    pub(crate) async fn suggest(
+        &self,
+        text: &str,
+        project: Option<&str>,
+        max_results: Option<i32>,
+    ) -> Result<Vec<Value>, Error> {
+        self.objects(
+            "SELECT to_jsonb(s) FROM docsearch.suggest($1, $2, $3) AS s",
+            &[&text, &project, &max_results],
+        )
+        .await
+    }
+
+    /// The steps of `docsearch.explain_search`.
+    pub(crate) async fn explain(&self, request: &SearchRequest, slug: &str) -> Result<Vec<Value>, Error> {
+        self.objects(
+            "SELECT to_jsonb(e) FROM docsearch.explain_search($1, $2, project => $3, category => $4, filter => $5,
+                 config => $6) AS e",
+            &[
+                &request.query,
+                &slug,
+                &request.project,
+                &request.category,
+                &request.filter,
+                &request.config,
+            ],
+        )
+        .await
+    }
+
+    /// How inference and indexing are doing, and which version answers.
+    pub(crate) async fn status(&self) -> Result<Value, Error> {
+        let found = self
+            .objects(
+                "SELECT jsonb_build_object(
+                     'server', current_setting('server_version'),
+                     'database', current_database(),
+                     'role', current_user,
+                     'extension', (SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'pg_docsearch'),
+                     'inference', (SELECT to_jsonb(s) FROM docsearch.status() AS s))",
+                &[],
+            )
+            .await?;
+        let mut status = found.into_iter().next().unwrap_or_default();
+        // Without a project there is nothing to report on, which is no failure.
+        let progress = self
+            .objects("SELECT to_jsonb(p) FROM docsearch.index_progress() AS p", &[])
+            .await;
+        status["projects"] = match progress {
+            Ok(projects) => Value::Array(projects),
+            Err(error) if error.sqlstate() == Some(NO_PROJECT_YET) => Value::Array(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        Ok(status)
+    }
+
+    async fn text(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<String, Error> {
+        let rows = self.rows(statement, arguments).await?;
+        let row = rows.first();
+        let text: Option<Option<String>> = row.map(|row| row.try_get(0)).transpose()?;
+        Ok(text.flatten().unwrap_or_default())
+    }
+
+    async fn objects(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Value>, Error> {
+        let rows = self.rows(statement, arguments).await?;
+        let objects = rows.iter().map(|row| row.try_get(0).map_err(Error::from));
+        objects.collect()
+    }
+}
+
+/// What a text has at most unless told otherwise, as in `search_docs_text`.
+const DEFAULT_MAX_CHARS: i32 = 20_000;
+/// SQLSTATE of a database in which no project was ever created.
+const NO_PROJECT_YET: &str = "55000";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_whether_anything_was_found() {
+        assert!(Answer("1. Button [swiftui/button]\n   1.00 high".to_owned()).is_found());
+        assert!(!Answer("note (no_results): No document matches".to_owned()).is_found());
+        assert!(!Answer(r#"{"results": [], "notices": []}"#.to_owned()).is_found());
+        assert!(Answer(r#"{"results": [{"slug": "button"}]}"#.to_owned()).is_found());
+    }
+}

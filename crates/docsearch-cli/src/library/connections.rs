@@ -1,0 +1,183 @@
+//! A small pool of connections that only read; what nobody waits for any more is cancelled.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_util::task::TaskTracker;
+
+use crate::connection::Target;
+use crate::error::{Error, Report};
+
+/// For a connection to be made, unless the user says otherwise.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// For a request to cancel to be sent.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What one caller may take from the server.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// Connections at the same time, at least 1.
+    pub(crate) connections: usize,
+    /// For a statement, and for a connection to become free; zero sets no limit.
+    pub(crate) timeout: Duration,
+    /// Whose rights the statements have; the connection's user if `None`.
+    pub(crate) role: Option<String>,
+}
+
+/// The documents of a database as one role sees them.
+#[derive(Clone)]
+pub(crate) struct Library {
+    pool: Pool,
+    tls: MakeRustlsConnect,
+    target: Arc<str>,
+    cancels: TaskTracker,
+}
+
+impl Library {
+    /// Nothing is connected to before the first request.
+    pub(crate) fn new(target: &Target, limits: &Limits) -> Result<Self, Error> {
+        let mut config = target.config.clone();
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        let manager = Manager::from_config(
+            config,
+            target.tls.clone(),
+            ManagerConfig {
+                recycling_method: RecyclingMethod::Fast,
+            },
+        );
+        let session = limits.clone();
+        let wait = Some(limits.timeout).filter(|timeout| !timeout.is_zero());
+        let pool = Pool::builder(manager)
+            .max_size(limits.connections)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(wait)
+            .post_create(Hook::async_fn(move |client, _| {
+                let session = session.clone();
+                Box::pin(async move { prepare(client, &session).await.map_err(HookError::Backend) })
+            }))
+            .build()
+            .map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(Self {
+            pool,
+            tls: target.tls.clone(),
+            target: target.description.as_str().into(),
+            cancels: TaskTracker::new(),
+        })
+    }
+
+    /// Whether the database can be reached.
+    pub(crate) async fn ping(&self) -> Result<(), Error> {
+        self.rows("SELECT 1", &[]).await.map(|_| ())
+    }
+
+    /// Runs a statement. If the future is dropped before its end, the statement is cancelled.
+    pub(super) async fn rows(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+        match self.attempt(statement, arguments).await {
+            // The server may have been restarted since: then the other connections are gone, too.
+            Err(error) if error.is_closed() => {
+                self.pool.retain(|_, _| false);
+                self.attempt(statement, arguments).await
+            }
+            result => result,
+        }
+    }
+
+    async fn attempt(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+        let object = self.pool.get().await.map_err(|error| self.no_connection(error))?;
+        let running = Running {
+            object: Some(object),
+            library: self,
+        };
+        let result = async {
+            let client = running.client();
+            let statement = client.prepare_cached(statement).await?;
+            client.query(&statement, arguments).await
+        };
+        let rows = result.await;
+        running.finish();
+        rows.map_err(Error::from)
+    }
+
+    fn no_connection(&self, error: PoolError) -> Error {
+        match error {
+            PoolError::Backend(failure) | PoolError::PostCreateHook(HookError::Backend(failure)) => Error::Connect {
+                target: self.target.to_string(),
+                failure: Report(failure),
+            },
+            PoolError::Timeout(_) => Error::Busy(format!("all {} connections are in use", self.pool.status().max_size)),
+            error => Error::Busy(error.to_string()),
+        }
+    }
+
+    /// Ends the connections, after every statement that has to be cancelled was.
+    pub(crate) async fn close(&self) {
+        self.cancels.close();
+        self.cancels.wait().await;
+        self.pool.close();
+    }
+}
+
+/// What every statement of a connection can rely on.
+async fn prepare(client: &Client, session: &Limits) -> Result<(), tokio_postgres::Error> {
+    client
+        .query("SELECT set_config('default_transaction_read_only', 'on', false)", &[])
+        .await?;
+    if !session.timeout.is_zero() {
+        let milliseconds = session.timeout.as_millis().to_string();
+        client
+            .query("SELECT set_config('statement_timeout', $1, false)", &[&milliseconds])
+            .await?;
+    }
+    // A server that cannot watch its clients finds out that one has gone a little later.
+    client
+        .query(
+            "SELECT set_config('client_connection_check_interval', '1s', false)",
+            &[],
+        )
+        .await
+        .ok();
+    if let Some(role) = &session.role {
+        client.query("SELECT set_config('role', $1, false)", &[role]).await?;
+    }
+    Ok(())
+}
+
+/// A statement that is under way on a connection of its own.
+struct Running<'a> {
+    object: Option<Object>,
+    library: &'a Library,
+}
+
+impl Running<'_> {
+    fn client(&self) -> &Object {
+        self.object.as_ref().expect("present until it is finished or dropped")
+    }
+
+    /// The connection is free for others.
+    fn finish(mut self) {
+        self.object = None;
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let Some(object) = self.object.take() else {
+            return;
+        };
+        let token = object.cancel_token();
+        let tls = self.library.tls.clone();
+        // The connection goes with it: a late cancel must not hit the statement of somebody else.
+        let client = Object::take(object);
+        self.library.cancels.spawn(async move {
+            timeout(CANCEL_TIMEOUT, token.cancel_query(tls)).await.ok();
+            drop(client);
+        });
+    }
+}

@@ -1,0 +1,130 @@
+//! Lists of documents, a part at a time.
+
+use serde_json::{Value, json};
+
+use super::{Format, Library};
+use crate::error::Error;
+
+/// Which documents, and how many of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ListRequest {
+    pub(crate) project: Option<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) sort_by: Option<String>,
+    /// How many to leave out at the beginning.
+    pub(crate) offset: i64,
+    /// How many to give.
+    pub(crate) limit: Option<i64>,
+    /// How long the entries may be together.
+    pub(crate) max_chars: Option<i64>,
+    pub(crate) format: Format,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Listing {
+    /// An entry is a line, or a JSON object.
+    pub(crate) entries: Vec<String>,
+    /// Documents in all.
+    pub(crate) total: i64,
+    /// Where the next part begins, if there is one.
+    pub(crate) next_offset: Option<i64>,
+}
+
+/// `list_docs` with the entries written and counted in the database. An entry is one line: what
+/// breaks lines in titles and descriptions becomes a space. The first one comes whatever its length.
+const STATEMENT: &str = r"
+WITH listed AS MATERIALIZED (
+    SELECT * FROM list_docs($1, $2, $3, $4) WITH ORDINALITY
+        AS l(project, category, slug, title, kind, description, version, chunk_count, updated_at, place)
+), entries AS (
+    SELECT place, CASE $8
+        WHEN 'json' THEN (to_jsonb(l) - 'place')::text
+        WHEN 'detailed' THEN format(E'%s/%s\n   title: %s\n', project, slug, one.title)
+            || coalesce('   kind: ' || kind || E'\n', '') || coalesce('   category: ' || category || E'\n', '')
+            || coalesce('   version: ' || version || E'\n', '')
+            || '   updated: ' || to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+            || coalesce(E'\n   ' || one.description, '')
+        ELSE format('[%s/%s] %s', project, slug, one.title)
+            || coalesce(' (' || kind || ')', '') || coalesce(': ' || one.description, '')
+        END AS entry
+    FROM listed AS l, LATERAL (
+        SELECT regexp_replace(l.title, '[[:cntrl:][:space:]]+', ' ', 'g') AS title,
+               nullif(regexp_replace(l.description, '[[:cntrl:][:space:]]+', ' ', 'g'), '') AS description) AS one
+    WHERE place > $5 AND ($6::bigint IS NULL OR place <= $5 + $6)
+), sized AS (
+    SELECT place, entry, sum(length(entry) + 1) OVER (ORDER BY place) AS chars FROM entries
+)
+SELECT (SELECT count(*) FROM listed),
+       (SELECT array_agg(entry ORDER BY place) FROM sized
+        WHERE $7::bigint IS NULL OR chars <= $7 OR place = $5 + 1)";
+
+impl Library {
+    /// A part of the documents.
+    pub(crate) async fn list(&self, request: &ListRequest) -> Result<Listing, Error> {
+        let format = match request.format {
+            Format::Compact => "compact",
+            Format::Detailed => "detailed",
+            Format::Json => "json",
+        };
+        let rows = self
+            .rows(
+                STATEMENT,
+                &[
+                    &request.project,
+                    &request.category,
+                    &request.kind,
+                    &request.sort_by,
+                    &request.offset,
+                    &request.limit,
+                    &request.max_chars,
+                    &format,
+                ],
+            )
+            .await?;
+        let mut total = 0;
+        let mut entries = Vec::new();
+        if let Some(row) = rows.first() {
+            total = row.try_get(0)?;
+            entries = row.try_get::<_, Option<Vec<String>>>(1)?.unwrap_or_default();
+        }
+        let end = request.offset + i64::try_from(entries.len()).unwrap_or(i64::MAX);
+        Ok(Listing {
+            next_offset: (end < total && !entries.is_empty()).then_some(end),
+            entries,
+            total,
+        })
+    }
+}
+
+/// Slugs that begin with the typed text, then those that hold it.
+const COMPLETIONS: &str = "
+SELECT slug FROM list_docs($1) WHERE strpos(lower(slug), lower($2)) > 0
+ORDER BY strpos(lower(slug), lower($2)) <> 1, length(slug), slug LIMIT $3";
+
+impl Library {
+    /// Slugs of a project that complete what was typed.
+    pub(crate) async fn complete_slug(
+        &self,
+        project: Option<&str>,
+        typed: &str,
+        limit: i64,
+    ) -> Result<Vec<String>, Error> {
+        let rows = self.rows(COMPLETIONS, &[&project, &typed, &limit]).await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+}
+
+impl Listing {
+    /// The documents of a list that was asked for as JSON.
+    pub(crate) fn documents(&self) -> Vec<Value> {
+        let parsed = self.entries.iter().map(|entry| serde_json::from_str(entry));
+        parsed.map(Result::unwrap_or_default).collect()
+    }
+
+    /// A list that was asked for as JSON, with its counts.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"total": self.total, "next_offset": self.next_offset, "documents": self.documents()})
+    }
+}

@@ -1,0 +1,79 @@
+//! `docsearch list`: the documents there are.
+
+use clap::Args;
+
+use crate::Outcome;
+use crate::connection::ConnectionArgs;
+use crate::error::Error;
+use crate::library::{Format, ListRequest, Listing};
+use crate::output::{Kind, OutputArgs};
+use crate::question::ask;
+
+const AFTER_HELP: &str = "\
+Examples:
+  docsearch list
+  docsearch list --project swiftui --category Controls
+  docsearch list --sort-by date --limit 10
+  docsearch list --format json | jq -r '.documents[].slug'
+
+Exit codes:
+  0  there are documents
+  1  there are none, or there is no such project
+  2  wrong usage, no connection, or a database error";
+
+/// List the documents.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ListArgs {
+    /// Only this project
+    #[arg(long, short, value_name = "NAME")]
+    project: Option<String>,
+    /// Only this category and those below it
+    #[arg(long, value_name = "PATH")]
+    category: Option<String>,
+    /// Only documents of this kind, such as guide or class
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Order: title, category or date (last change first)
+    #[arg(long, value_name = "ORDER")]
+    sort_by: Option<String>,
+    /// How many documents at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    limit: Option<i64>,
+    /// How many to leave out at the beginning
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    offset: i64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &ListArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    let request = ListRequest {
+        project: args.project.clone(),
+        category: args.category.clone(),
+        kind: args.kind.clone(),
+        sort_by: args.sort_by.clone(),
+        offset: args.offset,
+        limit: args.limit,
+        max_chars: None,
+        format: args.output.format,
+    };
+    let listing = ask(connection, async |library| library.list(&request).await)?;
+    match args.output.format {
+        Format::Json => args.output.print(&listing.to_json().to_string(), Kind::Json)?,
+        Format::Compact | Format::Detailed => args.output.print(&text(&listing), Kind::Answer)?,
+    }
+    Ok(Outcome::of_finding(!listing.entries.is_empty()))
+}
+
+fn text(listing: &Listing) -> String {
+    let mut text = listing.entries.join("\n");
+    if let Some(offset) = listing.next_offset {
+        let left = listing.total - offset;
+        text.push_str(&format!("\nnote: {left} more of {}: --offset {offset}", listing.total));
+    }
+    if listing.entries.is_empty() {
+        text.push_str(&format!("note: no document to list, of {}", listing.total));
+    }
+    text
+}

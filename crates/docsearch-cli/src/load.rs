@@ -1,0 +1,69 @@
+//! `docsearch load`: a document as Markdown.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::Outcome;
+use crate::connection::ConnectionArgs;
+use crate::error::Error;
+use crate::library::{Format, LoadRequest};
+use crate::output::{Kind, OutputArgs};
+use crate::question::ask;
+
+const AFTER_HELP: &str = "\
+Examples:
+  docsearch load swiftui/button
+  docsearch load swiftui/button#overview
+  docsearch load guides/install --project handbook --section 'Install > Linux'
+  docsearch load swiftui/button --max-tokens 500
+
+Exit codes:
+  0  the document was found
+  1  there is no such document, section or project; the hint names the nearest ones
+  2  wrong usage, no connection, or a database error";
+
+/// Print a document, or one of its sections.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct LoadArgs {
+    /// A slug, or a reference as searches print it: project/slug#anchor
+    #[arg(value_name = "SLUG")]
+    slug: String,
+    /// Where to look
+    #[arg(long, short, value_name = "NAME")]
+    project: Option<String>,
+    /// Only this section: its anchor, heading or heading path
+    #[arg(long, value_name = "SECTION")]
+    section: Option<String>,
+    /// Only the head of the document and its summary
+    #[arg(long, conflicts_with = "section")]
+    summary: bool,
+    /// Without category, sources and date
+    #[arg(long)]
+    no_metadata: bool,
+    /// How long the text may be, in tokens of 4 characters
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<i32>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &LoadArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    let request = LoadRequest {
+        slug: args.slug.clone(),
+        project: args.project.clone(),
+        section: args.section.clone(),
+        sections: !args.summary,
+        metadata: !args.no_metadata,
+        max_tokens: args.max_tokens,
+    };
+    let content = ask(connection, async |library| library.load(&request).await)?;
+    match args.output.format {
+        Format::Json => {
+            let document = json!({"slug": request.slug, "project": request.project, "content": content});
+            args.output.print(&document.to_string(), Kind::Json)?;
+        }
+        Format::Compact | Format::Detailed => args.output.print(&content, Kind::Markdown)?,
+    }
+    Ok(Outcome::Complete)
+}

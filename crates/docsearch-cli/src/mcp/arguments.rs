@@ -1,0 +1,181 @@
+//! Arguments of tools as language models write them: other names, numbers as text, wrapped once more.
+
+use serde_json::{Map, Value};
+
+/// An argument, with the names that it is often given by mistake.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) aliases: &'static [&'static str],
+}
+
+/// The arguments of one call under their right names.
+#[derive(Debug, Default)]
+pub(super) struct Arguments(Map<String, Value>);
+
+/// What calls are sometimes wrapped in.
+const WRAPPERS: [&str; 5] = ["arguments", "args", "input", "kwargs", "params"];
+
+impl Arguments {
+    /// Sorts out the names; an argument that means nothing is an error which lists those that do.
+    pub(super) fn new(tool: &str, given: Option<Map<String, Value>>, known: &[Parameter]) -> Result<Self, String> {
+        let mut found = Map::new();
+        for (key, value) in unwrapped(given.unwrap_or_default(), known) {
+            let name = parameter(&key, known).ok_or_else(|| {
+                let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+                format!("unknown argument \"{key}\"\nHINT:  {tool} takes {}.", names.join(", "))
+            })?;
+            let is_empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
+            // The right name goes before an alias.
+            if !is_empty && (key == name || !found.contains_key(name)) {
+                found.insert(name.to_owned(), value);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    pub(super) fn required_text(&self, name: &str) -> Result<String, String> {
+        self.text(name)?
+            .ok_or_else(|| format!("{name} must not be missing or blank"))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, String> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(Value::Array(values)) => match values.as_slice() {
+                [Value::String(text)] => Ok(Some(text.clone())),
+                _ => Err(format!("{name} must be one text\nHINT:  Call once for each.")),
+            },
+            Some(_) => Err(format!("{name} must be a text")),
+        }
+    }
+
+    pub(super) fn integer(&self, name: &str) -> Result<Option<i32>, String> {
+        let Some(number) = self.number(name)? else {
+            return Ok(None);
+        };
+        if number.fract() != 0.0 || number.abs() > f64::from(i32::MAX) {
+            return Err(format!("{name} must be a whole number"));
+        }
+        Ok(Some(number as i32))
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        let number = match self.0.get(name) {
+            None => return Ok(None),
+            Some(Value::Number(number)) => number.as_f64(),
+            Some(Value::String(text)) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+            Some(_) => None,
+        };
+        match number {
+            Some(number) => Ok(Some(number)),
+            None => Err(format!("{name} must be a number")),
+        }
+    }
+
+    /// A JSON object, which may be written as text.
+    pub(super) fn object(&self, name: &str) -> Result<Option<Value>, String> {
+        let object = match self.0.get(name) {
+            None => return Ok(None),
+            Some(Value::String(text)) => serde_json::from_str(text).ok(),
+            Some(value) => Some(value.clone()),
+        };
+        match object.filter(Value::is_object) {
+            Some(object) => Ok(Some(object)),
+            None => Err(format!("{name} must be a JSON object")),
+        }
+    }
+}
+
+fn unwrapped(given: Map<String, Value>, known: &[Parameter]) -> Map<String, Value> {
+    match given.iter().next() {
+        Some((key, Value::Object(inner)))
+            if given.len() == 1 && WRAPPERS.contains(&key.as_str()) && parameter(key, known).is_none() =>
+        {
+            inner.clone()
+        }
+        _ => given,
+    }
+}
+
+fn parameter(key: &str, known: &[Parameter]) -> Option<&'static str> {
+    let key = snake_case(key);
+    let found = known
+        .iter()
+        .find(|parameter| parameter.name == key || parameter.aliases.contains(&key.as_str()));
+    found.map(|parameter| parameter.name)
+}
+
+/// `maxResults` and `max-results` are `max_results`.
+fn snake_case(key: &str) -> String {
+    let mut name = String::with_capacity(key.len() + 4);
+    for character in key.chars() {
+        if character.is_ascii_uppercase() && name.ends_with(|last: char| last.is_ascii_lowercase()) {
+            name.push('_');
+        }
+        name.push(match character {
+            '-' | ' ' => '_',
+            character => character.to_ascii_lowercase(),
+        });
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const KNOWN: [Parameter; 3] = [
+        Parameter {
+            name: "query",
+            aliases: &["q", "text"],
+        },
+        Parameter {
+            name: "max_results",
+            aliases: &["limit"],
+        },
+        Parameter {
+            name: "filter",
+            aliases: &["filters"],
+        },
+    ];
+
+    fn arguments(given: Value) -> Result<Arguments, String> {
+        Arguments::new("search_docs", given.as_object().cloned(), &KNOWN)
+    }
+
+    #[test]
+    fn wrong_names_and_types_are_understood() {
+        for given in [
+            json!({"query": "button", "max_results": 3}),
+            json!({"q": "button", "limit": "3"}),
+            json!({"Text": "button", "maxResults": 3.0, "filter": null}),
+            json!({"text": "no", "query": "button", "max-results": " 3 "}),
+            json!({"arguments": {"query": ["button"], "limit": 3}}),
+        ] {
+            let arguments = arguments(given.clone()).unwrap();
+            assert_eq!(arguments.required_text("query").unwrap(), "button", "{given}");
+            assert_eq!(arguments.integer("max_results").unwrap(), Some(3), "{given}");
+            assert_eq!(arguments.object("filter").unwrap(), None, "{given}");
+        }
+        let filter = arguments(json!({"filters": "{\"platform\": \"ios\"}"})).unwrap();
+        assert_eq!(filter.object("filter").unwrap(), Some(json!({"platform": "ios"})));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_said() {
+        let error = arguments(json!({"query": "x", "colour": "red"})).unwrap_err();
+        assert!(
+            error.contains("\"colour\"") && error.contains("query, max_results, filter"),
+            "{error}"
+        );
+        let given = arguments(json!({"query": " ", "max_results": "many", "filter": "ios"})).unwrap();
+        assert!(given.required_text("query").is_err());
+        assert!(given.integer("max_results").is_err());
+        assert!(given.object("filter").is_err());
+    }
+}

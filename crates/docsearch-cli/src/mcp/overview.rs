@@ -1,0 +1,65 @@
+//! `list_docs` as text within a budget: projects first, documents of a project.
+
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::library::{Format, Library, ListRequest, Listing, ProjectEntry};
+
+/// The projects, if none was asked for and there are several; else the documents.
+pub(super) async fn list(library: &Library, request: ListRequest) -> Result<String, Error> {
+    let is_open = request.project.is_none() && request.category.is_none() && request.kind.is_none();
+    if is_open && request.offset == 0 && request.sort_by.is_none() {
+        let projects = library.projects().await?;
+        if projects.len() != 1 {
+            return Ok(match request.format {
+                Format::Json => projects_json(&projects).to_string(),
+                Format::Compact | Format::Detailed => projects_text(&projects),
+            });
+        }
+    }
+    let listing = library.list(&request).await?;
+    Ok(match request.format {
+        Format::Json => listing.to_json().to_string(),
+        Format::Compact | Format::Detailed => documents_text(&listing, request.offset),
+    })
+}
+
+fn projects_json(projects: &[ProjectEntry]) -> Value {
+    let entries = projects.iter().map(
+        |project| json!({"project": project.name, "documents": project.documents, "categories": project.categories}),
+    );
+    json!({"projects": entries.collect::<Vec<_>>()})
+}
+
+fn projects_text(projects: &[ProjectEntry]) -> String {
+    if projects.is_empty() {
+        return "No documents are indexed yet.".to_owned();
+    }
+    let mut text = format!("{} projects\n", projects.len());
+    for project in projects {
+        text.push_str(&format!("{}: {}", project.name, documents(project.documents)));
+        if !project.categories.is_empty() {
+            text.push_str(&format!(" ({})", project.categories.join(", ")));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn documents_text(listing: &Listing, offset: i64) -> String {
+    if listing.entries.is_empty() {
+        return format!("note: nothing to list after {offset} of {}", documents(listing.total));
+    }
+    let mut text = format!("{}\n{}", documents(listing.total), listing.entries.join("\n"));
+    if let Some(next) = listing.next_offset {
+        text.push_str(&format!("\nnote: {} more, offset {next}", listing.total - next));
+    }
+    text
+}
+
+fn documents(count: i64) -> String {
+    match count {
+        1 => "1 document".to_owned(),
+        _ => format!("{count} documents"),
+    }
+}

@@ -1,0 +1,207 @@
+//! Documents as resources: `docsearch://project/slug`.
+
+use std::fmt;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CompleteRequestParams, CompletionInfo, ListResourcesResult, Reference, Resource, ResourceContents, ResourceTemplate,
+};
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::library::{Format, Library, ListRequest, LoadRequest};
+
+const SCHEME: &str = "docsearch://";
+/// Expands to whole slugs; a client that knows `{slug}` only may encode their slashes.
+const TEMPLATE: &str = "docsearch://{project}/{+slug}";
+const MARKDOWN: &str = "text/markdown";
+/// Resources of one page.
+const PAGE: i64 = 100;
+
+/// What may stand in a segment as it is.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b':')
+    .remove(b'/');
+
+/// Where a document is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    project: String,
+    slug: String,
+    section: Option<String>,
+}
+
+impl Address {
+    pub(super) fn new(project: &str, slug: &str) -> Self {
+        Self {
+            project: project.to_owned(),
+            slug: slug.to_owned(),
+            section: None,
+        }
+    }
+
+    /// The address that a URI is; `None` if it is of another kind.
+    pub(super) fn parse(uri: &str) -> Option<Self> {
+        let rest = uri.strip_prefix(SCHEME)?;
+        let (path, section) = match rest.split_once('#') {
+            Some((path, section)) => (path, Some(section)),
+            None => (rest, None),
+        };
+        let (project, slug) = path.split_once('/')?;
+        let decode = |text: &str| {
+            percent_decode_str(text)
+                .decode_utf8()
+                .ok()
+                .map(|text| text.into_owned())
+        };
+        let (project, slug) = (decode(project)?, decode(slug)?);
+        (!project.is_empty() && !slug.is_empty()).then_some(Self {
+            project,
+            slug,
+            section: section.and_then(decode),
+        })
+    }
+
+    /// What `load_doc` takes.
+    pub(super) fn reference(&self) -> String {
+        let section = self.section.as_ref().map(|section| format!("#{section}"));
+        format!("{}/{}{}", self.project, self.slug, section.unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let encode = |text| utf8_percent_encode(text, SEGMENT);
+        write!(out, "{SCHEME}{}/{}", encode(&self.project), encode(&self.slug))
+    }
+}
+
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(TEMPLATE, "document")
+        .with_title("Document")
+        .with_description("A document of a project as Markdown")
+        .with_mime_type(MARKDOWN)
+}
+
+/// A page of the documents. The cursor is where it begins.
+pub(super) async fn list(library: &Library, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
+    let offset = match cursor {
+        None => 0,
+        Some(cursor) => cursor
+            .parse()
+            .ok()
+            .filter(|offset| *offset >= 0)
+            .ok_or_else(|| ErrorData::invalid_params(format!("unknown cursor \"{cursor}\""), None))?,
+    };
+    let request = ListRequest {
+        offset,
+        limit: Some(PAGE),
+        format: Format::Json,
+        ..ListRequest::default()
+    };
+    let listing = library.list(&request).await.map_err(internal)?;
+    let mut result = ListResourcesResult::with_all_items(listing.documents().iter().map(resource).collect());
+    result.next_cursor = listing.next_offset.map(|offset| offset.to_string());
+    Ok(result)
+}
+
+fn resource(document: &Value) -> Resource {
+    let text = |key: &str| document[key].as_str().unwrap_or_default();
+    let address = Address::new(text("project"), text("slug"));
+    let mut resource = Resource::new(address.to_string(), address.reference())
+        .with_title(text("title"))
+        .with_mime_type(MARKDOWN);
+    resource.description = document["description"].as_str().map(str::to_owned);
+    resource
+}
+
+/// The document at an address, whole.
+pub(super) async fn read(library: &Library, uri: &str) -> Result<ResourceContents, ErrorData> {
+    let Some(address) = Address::parse(uri) else {
+        let message = format!("\"{uri}\" is no resource of this server; the form is {TEMPLATE}");
+        return Err(ErrorData::resource_not_found(message, None));
+    };
+    let request = LoadRequest {
+        project: Some(address.project.clone()),
+        section: address.section.clone(),
+        ..LoadRequest::new(&address.slug)
+    };
+    let text = library
+        .load(&request)
+        .await
+        .map_err(|error| match error.is_not_found() {
+            true => ErrorData::resource_not_found(error.to_string(), None),
+            false => internal(error),
+        })?;
+    Ok(ResourceContents::text(text, uri).with_mime_type(MARKDOWN))
+}
+
+/// Projects, or the slugs of the project that is settled already.
+pub(super) async fn complete(library: &Library, request: &CompleteRequestParams) -> Result<CompletionInfo, ErrorData> {
+    let Reference::Resource(template) = &request.r#ref else {
+        return Err(ErrorData::invalid_params("there are no prompts", None));
+    };
+    if !template.uri.starts_with(SCHEME) {
+        return Err(ErrorData::invalid_params(
+            format!("unknown template \"{}\"", template.uri),
+            None,
+        ));
+    }
+    let most = CompletionInfo::MAX_VALUES;
+    let typed = request.argument.value.as_str();
+    let mut values = match request.argument.name.as_str() {
+        "project" => {
+            let projects = library.projects().await.map_err(internal)?;
+            let names = projects.into_iter().map(|project| project.name);
+            names
+                .filter(|name| name.to_lowercase().starts_with(&typed.to_lowercase()))
+                .collect()
+        }
+        "slug" | "+slug" => {
+            let settled = request.context.as_ref().and_then(|context| context.arguments.as_ref());
+            let project = settled.and_then(|settled| settled.get("project")).map(String::as_str);
+            let limit = i64::try_from(most + 1).unwrap_or(i64::MAX);
+            library.complete_slug(project, typed, limit).await.map_err(internal)?
+        }
+        name => return Err(ErrorData::invalid_params(format!("unknown argument \"{name}\""), None)),
+    };
+    let has_more = values.len() > most;
+    values.truncate(most);
+    CompletionInfo::with_pagination(values, None, has_more).map_err(|error| ErrorData::internal_error(error, None))
+}
+
+pub(super) fn internal(error: Error) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_hold_any_slug() {
+        for (project, slug, uri) in [
+            ("swiftui", "view/frame", "docsearch://swiftui/view/frame"),
+            ("my-docs", "a b#c/ü", "docsearch://my-docs/a%20b%23c/%C3%BC"),
+        ] {
+            let address = Address::new(project, slug);
+            assert_eq!(address.to_string(), uri);
+            assert_eq!(Address::parse(uri), Some(address));
+        }
+        assert_eq!(
+            Address::parse("docsearch://swiftui/view%2Fframe#overview")
+                .unwrap()
+                .reference(),
+            "swiftui/view/frame#overview"
+        );
+        assert_eq!(Address::parse("docsearch://swiftui"), None);
+        assert_eq!(Address::parse("file:///etc/passwd"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! A command that asks the database one thing and ends.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+use tokio::runtime;
+use tokio::signal;
+
+use crate::connection::ConnectionArgs;
+use crate::error::Error;
+use crate::library::{Library, Limits};
+
+/// Which documents a search looks at.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ScopeArgs {
+    /// Only this project
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// Only this category and those below it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) category: Option<String>,
+    /// Only documents whose metadata match, such as '{"platform": "ios"}'
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    pub(crate) filter: Option<Value>,
+    /// Settings of this search, such as '{"hybrid_weight": 0}'
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    pub(crate) config: Option<Value>,
+}
+
+fn object(text: &str) -> Result<Value, String> {
+    match serde_json::from_str(text) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Err("not a JSON object".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Asks the database. Ctrl-C cancels the statement.
+pub(crate) fn ask<T>(
+    connection: &ConnectionArgs,
+    question: impl AsyncFnOnce(&Library) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let target = connection.target()?;
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::file("tokio"))?;
+    runtime.block_on(async {
+        let limits = Limits {
+            connections: 1,
+            timeout: Duration::ZERO,
+            role: None,
+        };
+        let library = Library::new(&target, &limits)?;
+        let answer = tokio::select! {
+            answer = question(&library) => answer,
+            _ = signal::ctrl_c() => Err(Error::Interrupted),
+        };
+        library.close().await;
+        answer
+    })
+}

@@ -1,0 +1,167 @@
+//! The three functions as plain JSON.
+
+use std::time::Duration;
+
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Json, Router};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::failure::Failure;
+use crate::error::Error;
+use crate::library::{Format, Library, ListRequest, LoadRequest, SearchRequest};
+
+const DESCRIPTION: &str = include_str!("openapi.json");
+/// Documents of a list, unless told otherwise, and at most.
+const DEFAULT_LIMIT: i64 = 100;
+const MAX_LIMIT: i64 = 1_000;
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
+
+pub(super) fn router() -> Router {
+    Router::new()
+        .route("/v1/search", get(search))
+        .route("/v1/docs", get(list))
+        .route("/v1/docs/{project}/{*slug}", get(load))
+        .route("/openapi.json", get(describe))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchQuery {
+    #[serde(alias = "q")]
+    query: String,
+    project: Option<String>,
+    category: Option<String>,
+    filter: Option<String>,
+    max_results: Option<i32>,
+    offset: Option<i32>,
+    min_score: Option<f32>,
+    dedup: Option<String>,
+    max_tokens: Option<i32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListQuery {
+    project: Option<String>,
+    category: Option<String>,
+    kind: Option<String>,
+    sort_by: Option<String>,
+    limit: Option<i64>,
+    offset: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoadQuery {
+    section: Option<String>,
+    include_sections: Option<bool>,
+    include_metadata: Option<bool>,
+    max_tokens: Option<i32>,
+}
+
+async fn search(
+    Extension(library): Extension<Library>,
+    query: Result<Query<SearchQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(query) = query?;
+    let filter = query.filter.as_deref().map(serde_json::from_str::<Value>).transpose();
+    let filter = filter.map_err(|error| bad_request(format!("filter is no JSON: {error}")))?;
+    let request = SearchRequest {
+        query: query.query,
+        project: query.project,
+        category: query.category,
+        filter,
+        max_results: query.max_results,
+        min_score: query.min_score,
+        dedup: query.dedup,
+        config: query.offset.map(|offset| json!({ "offset": offset })),
+        format: Format::Json,
+        max_chars: None,
+        max_tokens: query.max_tokens,
+    };
+    let answer = library.search(&request).await?.to_string();
+    Ok(([(CONTENT_TYPE, "application/json")], answer).into_response())
+}
+
+async fn list(
+    Extension(library): Extension<Library>,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Result<Json<Value>, Failure> {
+    let Query(query) = query?;
+    let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
+    let offset = query.offset.unwrap_or_default();
+    if !(1..=MAX_LIMIT).contains(&limit) || offset < 0 {
+        let message = format!("limit is {limit} and offset {offset}");
+        return Err(bad_request(message).hint(format!("limit is 1 to {MAX_LIMIT}, offset at least 0.")));
+    }
+    let request = ListRequest {
+        project: query.project,
+        category: query.category,
+        kind: query.kind,
+        sort_by: query.sort_by,
+        offset,
+        limit: Some(limit),
+        max_chars: None,
+        format: Format::Json,
+    };
+    Ok(Json(library.list(&request).await?.to_json()))
+}
+
+async fn load(
+    Extension(library): Extension<Library>,
+    path: Result<Path<(String, String)>, PathRejection>,
+    query: Result<Query<LoadQuery>, QueryRejection>,
+) -> Result<Json<Value>, Failure> {
+    let Path((project, slug)) = path.map_err(|rejection| bad_request(rejection.body_text()))?;
+    let Query(query) = query?;
+    let request = LoadRequest {
+        project: Some(project.clone()),
+        section: query.section,
+        sections: query.include_sections.unwrap_or(true),
+        metadata: query.include_metadata.unwrap_or(true),
+        max_tokens: query.max_tokens,
+        ..LoadRequest::new(&slug)
+    };
+    let content = library.load(&request).await?;
+    Ok(Json(json!({"project": project, "slug": slug, "content": content})))
+}
+
+async fn describe() -> Result<Json<Value>, Failure> {
+    let mut description: Value =
+        serde_json::from_str(DESCRIPTION).map_err(|error| Failure::from(Error::Usage(error.to_string())))?;
+    description["info"]["version"] = env!("CARGO_PKG_VERSION").into();
+    Ok(Json(description))
+}
+
+/// Whether the database answers.
+pub(super) async fn health(Extension(library): Extension<Library>) -> Result<Json<Value>, Failure> {
+    match timeout(HEALTH_TIMEOUT, library.ping()).await {
+        Ok(Ok(())) => Ok(Json(json!({"status": "ok"}))),
+        _ => Err(Failure::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the database does not answer",
+        )),
+    }
+}
+
+/// For everything that is not there.
+pub(super) async fn nothing() -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, "there is nothing at this path").hint("/openapi.json says what there is.")
+}
+
+fn bad_request(message: String) -> Failure {
+    Failure::new(StatusCode::BAD_REQUEST, message)
+}
+
+impl From<QueryRejection> for Failure {
+    fn from(rejection: QueryRejection) -> Self {
+        bad_request(rejection.body_text())
+    }
+}

@@ -1,0 +1,81 @@
+//! Failures as answers over HTTP.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::error::Error;
+
+/// What went wrong, and the status that says so.
+#[derive(Debug)]
+pub(super) struct Failure {
+    status: StatusCode,
+    message: String,
+    hint: Option<String>,
+    sqlstate: Option<String>,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            hint: None,
+            sqlstate: None,
+        }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        let (message, hint) = match text.split_once("\nHINT:  ") {
+            Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+            None => (text, None),
+        };
+        Self {
+            status: status(&error),
+            message,
+            hint,
+            sqlstate: error.sqlstate().map(str::to_owned),
+        }
+    }
+}
+
+fn status(error: &Error) -> StatusCode {
+    if matches!(error, Error::Busy(_) | Error::Connect { .. }) {
+        return StatusCode::SERVICE_UNAVAILABLE;
+    }
+    match error.sqlstate() {
+        Some("42704") => StatusCode::NOT_FOUND,
+        Some("42P08") => StatusCode::CONFLICT,
+        Some("42501") => StatusCode::FORBIDDEN,
+        Some("57014") => StatusCode::GATEWAY_TIMEOUT,
+        Some(code) if code.starts_with("22") => StatusCode::BAD_REQUEST,
+        Some(code) if code.starts_with("57") || code.starts_with("53") => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut error = json!({"message": self.message});
+        for (name, value) in [("hint", self.hint), ("sqlstate", self.sqlstate)] {
+            if let Some(value) = value {
+                error[name] = value.into();
+            }
+        }
+        (self.status, Json(json!({ "error": error }))).into_response()
+    }
+}

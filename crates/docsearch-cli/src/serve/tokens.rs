@@ -1,0 +1,108 @@
+//! Bearer tokens, and the role that each stands for.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::error::Error;
+
+/// Shorter ones can be guessed.
+const LEAST_CHARACTERS: usize = 16;
+
+/// A token as its digest, so that comparing takes the same time whatever was sent.
+pub(super) struct Token {
+    digest: [u8; 32],
+    /// The database role of those who send it; `None` is that of the program.
+    pub(super) role: Option<String>,
+}
+
+impl Token {
+    fn new(token: &str, role: Option<&str>, place: &str) -> Result<Self, Error> {
+        if token.chars().count() < LEAST_CHARACTERS {
+            return Err(Error::Usage(format!(
+                "{place}: the token has fewer than {LEAST_CHARACTERS} characters\nHINT:  openssl rand -hex 32"
+            )));
+        }
+        Ok(Self {
+            digest: digest(token),
+            role: role.map(str::to_owned),
+        })
+    }
+}
+
+/// The tokens of a file and of the environment.
+pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<Token>, Error> {
+    let mut tokens = Vec::new();
+    if let Some(path) = file {
+        let text = fs::read_to_string(path).map_err(Error::file(path))?;
+        let mode = fs::metadata(path).map_err(Error::file(path))?.permissions().mode();
+        if mode & 0o007 != 0 {
+            return Err(Error::Usage(format!(
+                "{}: everybody may read these tokens\nHINT:  chmod 0600",
+                path.display()
+            )));
+        }
+        tokens = parse(&text, &path.display().to_string())?;
+        if tokens.is_empty() {
+            return Err(Error::Usage(format!("{}: no token in this file", path.display())));
+        }
+    }
+    if let Some(token) = variable.map(str::trim).filter(|token| !token.is_empty()) {
+        tokens.push(Token::new(token, None, "DOCSEARCH_TOKEN")?);
+    }
+    Ok(tokens)
+}
+
+/// A token on each line, and behind it the role it stands for.
+fn parse(text: &str, name: &str) -> Result<Vec<Token>, Error> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|(number, line)| {
+            let (token, role) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let role = Some(role.trim()).filter(|role| !role.is_empty());
+            Token::new(token, role, &format!("{name}, line {number}"))
+        })
+        .collect()
+}
+
+/// Which token was sent; all are compared, whether one has matched or not.
+pub(super) fn position<'a>(tokens: impl Iterator<Item = &'a Token>, sent: &str) -> Option<usize> {
+    let sent = digest(sent);
+    let mut found = None;
+    for (at, token) in tokens.enumerate() {
+        if bool::from(token.digest.ct_eq(&sent)) {
+            found = Some(at);
+        }
+    }
+    found
+}
+
+fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_stands_for_its_role() {
+        let text = "# team\n0123456789abcdef\n\nfedcba9876543210   web reader\n";
+        let tokens = parse(text, "tokens").unwrap();
+        assert_eq!(tokens[0].role, None);
+        assert_eq!(tokens[1].role.as_deref(), Some("web reader"));
+        assert_eq!(position(tokens.iter(), "fedcba9876543210"), Some(1));
+        assert_eq!(position(tokens.iter(), "fedcba987654321"), None);
+        assert_eq!(position(tokens.iter(), ""), None);
+    }
+
+    #[test]
+    fn tokens_that_can_be_guessed_are_refused() {
+        let error = parse("0123456789abcdef\nsecret\n", "tokens").err().unwrap().to_string();
+        assert!(error.contains("tokens, line 2"), "{error}");
+    }
+}

@@ -1,0 +1,97 @@
+//! `docsearch status`: how inference and indexing are doing.
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::connection::ConnectionArgs;
+use crate::error::Error;
+use crate::library::Format;
+use crate::output::{Kind, OutputArgs};
+use crate::question::ask;
+use crate::table::table;
+
+const AFTER_HELP: &str = "\
+Examples:
+  docsearch status
+  docsearch status --format json | jq .inference.state
+
+Exit codes:
+  0  the database answers and has the extension
+  2  wrong usage, no connection, or a database error";
+
+/// Show how inference and indexing are doing.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    let status = ask(connection, async |library| library.status().await)?;
+    match args.output.format {
+        Format::Json => args.output.print(&status.to_string(), Kind::Json)?,
+        Format::Compact => args
+            .output
+            .print(&text(&status, &["project", "done", "waiting", "failed"]), Kind::Answer)?,
+        Format::Detailed => {
+            let columns = [
+                "project",
+                "done",
+                "waiting",
+                "failed",
+                "unread",
+                "rate",
+                "time_left",
+                "switching_to",
+                "last_error",
+            ];
+            args.output.print(&text(&status, &columns), Kind::Answer)?;
+        }
+    }
+    Ok(Outcome::Complete)
+}
+
+fn text(status: &Value, columns: &[&str]) -> String {
+    let word = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut text = format!(
+        "server: PostgreSQL {}, database {}, role {}\nextension: pg_docsearch {}\n",
+        word(&status["server"]),
+        word(&status["database"]),
+        word(&status["role"]),
+        word(&status["extension"])
+    );
+    let inference = &status["inference"];
+    text.push_str(&format!("inference: {}", word(&inference["state"])));
+    if let Some(bytes) = inference["resident_bytes"].as_u64() {
+        text.push_str(&format!(", {} MB", bytes / 1_000_000));
+    }
+    for (name, unit) in [
+        ("requests", ""),
+        ("queue_depth", ""),
+        ("p50_ms", " ms"),
+        ("p95_ms", " ms"),
+    ] {
+        if let Some(value) = inference[name].as_f64() {
+            let value = (value * 10.0).round() / 10.0;
+            text.push_str(&format!(
+                ", {} {value}{unit}",
+                name.trim_end_matches("_ms").replace('_', " ")
+            ));
+        }
+    }
+    if let Some(error) = inference["last_error"].as_str() {
+        text.push_str(&format!("\nlast error: {error}"));
+    }
+    text.push('\n');
+    let projects = status["projects"].as_array().map(Vec::as_slice).unwrap_or_default();
+    match projects {
+        [] => text.push_str("projects: none yet\n"),
+        projects => text.push_str(&format!("\n{}", table(projects, columns))),
+    }
+    text
+}

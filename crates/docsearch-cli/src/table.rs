@@ -1,0 +1,50 @@
+//! Rows as lines with aligned columns.
+
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+/// The values under `columns` of each object, below a head with their names.
+pub(crate) fn table(objects: &[Value], columns: &[&str]) -> String {
+    let head = columns.iter().map(|column| column.replace('_', " ")).collect();
+    let rows = objects
+        .iter()
+        .map(|object| columns.iter().map(|column| cell(&object[*column])).collect());
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    rows.iter().map(|row| line(row, &widths)).collect()
+}
+
+fn line(row: &[String], widths: &[usize]) -> String {
+    let cells = row.iter().zip(widths).map(|(cell, width)| {
+        let padding = " ".repeat(width.saturating_sub(cell.width()));
+        format!("{cell}{padding}")
+    });
+    let line = cells.collect::<Vec<_>>().join("  ");
+    format!("{}\n", line.trim_end())
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_what_stands_in_them() {
+        let rows = [
+            json!({"rule": "dense", "after": 0.25}),
+            json!({"rule": "日本", "after": null}),
+        ];
+        assert_eq!(table(&rows, &["rule", "after"]), "rule   after\ndense  0.2500\n日本\n");
+    }
+}

@@ -1,0 +1,84 @@
+"""What the tests of the front ends share: documents, a slow database, and programs that serve."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from conftest import Database, page, wait_until
+
+PROGRAM = os.environ["DOCSEARCH_TEST_CLI"]
+LONG = "\n\n".join(f"## Part {number}\n\n" + "Every pause doubles. " * 40 for number in range(20))
+PAGES = [
+    page("guides/retry", "# Retry\n\nA request that times out is sent again, up to three times.\n\n"
+         "## Backoff\n\nThe pause doubles with every attempt.", category="guides", kind="guide",
+         metadata={"platform": "linux"}, source_urls=["https://kit.test/retry"]),
+    page("guides/install", "# Install\n\nRun the installer and restart.", category="guides"),
+    page("api/session", "# Session\n\nOpens a connection to the server.", category="api"),
+    page("api/session/close", "# close\n\nCloses the connection and frees it.", category="api"),
+    page("long", f"# Long\n\n{LONG}", category="api"),
+]
+SECRET = page("secret", "# Secret\n\nThe pause of the retry that nobody may see.", category="internal")
+# The front ends find these before those of the extension, if they are told to.
+SLOW = """
+    CREATE SCHEMA slow;
+    CREATE FUNCTION slow.search_docs_text(query text, project text = NULL, category text = NULL, filter jsonb = NULL,
+        max_results int = 5, min_score real = 0, dedup text = 'document', config jsonb = NULL, format text = 'compact',
+        max_chars int = 20000, max_tokens int = NULL) RETURNS text LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(60); RETURN 'slept'; END $$;
+    GRANT USAGE ON SCHEMA slow TO PUBLIC"""
+SLOW_OPTIONS = {"PGOPTIONS": "-c search_path=slow,public"}
+
+
+def document(database: Database) -> Database:
+    """Gives a database two projects."""
+    for project in ("kit", "other"):
+        database.execute("SELECT docsearch.create_project(%s)", project)
+    database.index("kit", *PAGES, SECRET)
+    database.index("other", page("guides/paint", "# Paint\n\nLet the paint dry before the second coat."))
+    return database
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment without what would redirect the program."""
+    kept = {key: value for key, value in os.environ.items()
+            if not key.startswith("PG") and key not in ("PAGER", "NO_COLOR", "LESS")}
+    return {**kept, **variables}
+
+
+def slow_statements(database: Database) -> int:
+    """How many slow searches run in the database."""
+    return database.execute("""
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
+        AND query LIKE 'SELECT search_docs_text%%'""")[0][0]
+
+
+@contextmanager
+def serving(database: Database, *arguments: object, command: str = "serve",
+            variables: dict[str, str] | None = None) -> Iterator[str]:
+    """Serves over HTTP at a free port; gives the address."""
+    where = ["mcp", "--http", "0"] if command == "mcp" else ["serve", "0"]
+    process = subprocess.Popen([PROGRAM, *where, "--url", database.conninfo, *map(str, arguments)],
+                               env=environment(**(variables or {})), stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stderr.readline()
+        found = re.search(r"at (http://\S+)", line)
+        assert found, line + process.stderr.read()
+        yield found[1]
+    finally:
+        process.terminate()
+        assert process.wait(timeout=15) == 0, process.stderr.read()
+
+
+def wait_for_slow(database: Database, count: int) -> None:
+    """Waits until so many slow searches run."""
+    wait_until(lambda: slow_statements(database) == count)
+
+
+def private(path: Path, text: str) -> Path:
+    """A file that only its owner may read."""
+    path.write_text(text)
+    path.chmod(0o600)
+    return path

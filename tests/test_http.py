@@ -1,0 +1,215 @@
+"""`docsearch serve`: the JSON API, and who is let in."""
+
+import http.client
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
+
+import pytest
+from conftest import Database
+from front import PROGRAM, SLOW, SLOW_OPTIONS, document, environment, private, serving, wait_for_slow
+from psycopg import sql
+from test_folder import docsearch
+
+WEB, TEAM = "web-0123456789abcdef", "team-0123456789abcdef"
+MCP_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+SEARCH = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+    "name": "search_docs", "arguments": {"query": "the pause of the retry that nobody may see"}}})
+
+
+@pytest.fixture(scope="module")
+def documented(new_database: Callable[..., Database]) -> Database:
+    return document(new_database())
+
+
+@pytest.fixture(scope="module")
+def address(documented: Database) -> Iterator[str]:
+    with serving(documented, "--rate", "0") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def web_role(documented: Database) -> Iterator[str]:
+    """A role that does not see what is internal."""
+    name = f"web_{uuid4().hex[:8]}"
+    role = sql.Identifier(name)
+    with documented.connect() as connection:
+        connection.execute(sql.SQL("CREATE ROLE {}").format(role))
+        connection.execute("SELECT docsearch.grant_usage(%s)", (name,))
+        connection.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
+        connection.execute("CREATE POLICY visible ON docsearch.document FOR SELECT USING (category <> 'internal')")
+    yield name
+    with documented.connect() as connection:
+        connection.execute(sql.SQL("DROP OWNED BY {}").format(role))
+        connection.execute(sql.SQL("DROP ROLE {}").format(role))
+
+
+def request(address: str, path: str, method: str = "GET", body: str | bytes | Iterator[bytes] | None = None,
+            headers: dict[str, str] | None = None, **query: object) -> tuple[int, dict, dict]:
+    """Status, headers and JSON of an answer."""
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    try:
+        connection.request(method, f"{path}?{urlencode(query)}" if query else path, body, headers or {})
+        answer = connection.getresponse()
+        content = answer.read()
+    finally:
+        connection.close()
+    try:
+        parsed = json.loads(content) if content else {}
+    except ValueError:
+        parsed = {"text": content.decode()}
+    return answer.status, dict(answer.headers), parsed
+
+
+def get(address: str, path: str, status: int = 200, **query: object) -> dict:
+    found, _, answer = request(address, path, **query)
+    assert found == status, answer
+    return answer
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_the_api_answers_as_the_sql_functions(documented: Database, address: str) -> None:
+    found = get(address, "/v1/search", q="retry", project="kit", filter='{"platform": "linux"}', max_results=3)
+    expected = documented.execute(
+        "SELECT search_docs_json('retry', project => 'kit', filter => '{\"platform\": \"linux\"}', max_results => 3)")
+    assert [result["slug"] for result in found["results"]] == ["guides/retry"]
+    assert found["results"] == expected[0][0]["results"] and set(found) == set(expected[0][0])
+    assert len(get(address, "/v1/search", query="pause", offset=1)["results"]) == 5
+    listed = get(address, "/v1/docs", project="kit", limit=2, sort_by="title")
+    assert [entry["slug"] for entry in listed["documents"]] == ["api/session/close", "guides/install"]
+    assert listed["total"] == 6 and listed["next_offset"] == 2
+    loaded = get(address, "/v1/docs/kit/api/session/close")
+    assert loaded == {"project": "kit", "slug": "api/session/close",
+                      "content": documented.execute("SELECT load_doc('kit/api/session/close')")[0][0]}
+    assert "**Category:**" not in get(address, "/v1/docs/kit/guides/retry", section="backoff",
+                                      include_metadata="false")["content"]
+
+
+def test_failures_have_a_status_a_message_and_a_hint(address: str) -> None:
+    for path, query, status, hint in (
+            ("/v1/docs/kit/guides/retri", {}, 404, "Did you mean kit/guides/retry"),
+            ("/v1/search", {"q": "x", "project": "kti"}, 404, "Known projects"),
+            ("/v1/search", {"q": "x", "max_results": 100000}, 400, "1000"),
+            ("/v1/search", {"q": ""}, 400, ""), ("/v1/search", {}, 400, ""),
+            ("/v1/search", {"q": "x", "colour": "red"}, 400, ""),
+            ("/v1/search", {"q": "x", "filter": "{"}, 400, ""),
+            ("/v1/docs", {"limit": 0}, 400, "1 to 1000"), ("/v1/docs", {"sort_by": "size"}, 400, "Sort by"),
+            ("/v2/search", {}, 404, "/openapi.json")):
+        error = get(address, path, status, **query)["error"]
+        assert error["message"] and hint in error.get("hint", ""), error
+
+
+def test_the_description_is_one_that_we_index(address: str, tmp_path: Path) -> None:
+    file = tmp_path / "openapi.json"
+    file.write_text(json.dumps(get(address, "/openapi.json")))
+    done = docsearch("index", file, "--project", "api", "--dry-run")
+    paths = {json.loads(line)["metadata"].get("path") for line in done.stdout.splitlines()}
+    assert paths == {None, "/v1/search", "/v1/docs", "/v1/docs/{project}/{slug}", "/healthz"}
+    described = get(address, "/openapi.json")["paths"]["/v1/search"]["get"]["parameters"]
+    names = [parameter.get("name", parameter.get("$ref", "").rsplit("/", 1)[-1]) for parameter in described]
+    for name in names:
+        values = {"query": "retry", "filter": "{}", "dedup": "none", "project": "kit", "category": "guides"}
+        get(address, "/v1/search", **{"query": "retry", name: values.get(name, 1 if name != "max_tokens" else 100)})
+
+
+def test_every_request_sees_what_its_role_may_see(documented: Database, web_role: str, tmp_path: Path) -> None:
+    tokens = private(tmp_path / "tokens", f"# ours\n{TEAM}\n{WEB} {web_role}\n")
+    with serving(documented, "--token-file", tokens, "--rate", "0") as address:
+        for token, sees in ((TEAM, True), (WEB, False)):
+            _, _, found = request(address, "/v1/search", headers=bearer(token), q="secret")
+            assert ("secret" in {result["slug"] for result in found["results"]}) is sees
+            status, _, _ = request(address, "/v1/docs/kit/secret", headers=bearer(token))
+            assert status == (200 if sees else 404)
+            _, _, answer = request(address, "/mcp", "POST", SEARCH, {**MCP_HEADERS, **bearer(token)})
+            assert ("kit/secret" in answer["result"]["content"][0]["text"]) is sees
+    with serving(documented, "--role", web_role) as address:
+        assert get(address, "/v1/docs", project="kit")["total"] == 5
+
+
+def test_without_the_right_token_nothing_is_said(documented: Database, tmp_path: Path) -> None:
+    with serving(documented, variables={"DOCSEARCH_TOKEN": TEAM}) as address:
+        for headers in ({}, bearer(WEB), bearer(""), bearer(TEAM[:-1]), {"Authorization": f"Basic {TEAM}"}):
+            for path in ("/v1/search?q=retry", "/v1/docs", "/openapi.json", "/nothing"):
+                status, sent, answer = request(address, path, headers=headers)
+                assert status == 401 and sent["www-authenticate"] == "Bearer" and "retry" not in str(answer)
+            assert request(address, "/mcp", "POST", SEARCH, {**MCP_HEADERS, **headers})[0] == 401
+        assert request(address, "/v1/docs", headers=bearer(TEAM))[0] == 200
+        assert get(address, "/healthz") == {"status": "ok"}
+    refused = subprocess.run([PROGRAM, "serve", "0.0.0.0:0", "--url", documented.conninfo], env=environment(),
+                             capture_output=True, text=True, timeout=30)
+    assert refused.returncode == 2 and "--token-file" in refused.stderr
+    readable = tmp_path / "tokens"
+    readable.write_text(TEAM)
+    readable.chmod(0o644)
+    done = docsearch("serve", "0", "--token-file", readable, conninfo=documented.conninfo)
+    assert done.returncode == 2 and "chmod 0600" in done.stderr
+
+
+def test_other_hosts_and_pages_are_refused(address: str) -> None:
+    for headers in ({"Host": "evil.test"}, {"Host": "127.0.0.1.evil.test"}, {"Origin": "https://evil.test"},
+                    {"Origin": "null"}):
+        assert request(address, "/v1/docs", headers=headers)[0] == 403, headers
+        assert request(address, "/mcp", "POST", SEARCH, {**MCP_HEADERS, **headers})[0] == 403, headers
+    status, sent, _ = request(address, "/v1/docs", headers={"Origin": "http://localhost:6274"})
+    assert status == 200 and sent["access-control-allow-origin"] == "http://localhost:6274"
+    assert "access-control-allow-origin" not in request(address, "/v1/docs")[1]
+
+
+def test_hostile_bodies_are_answered_and_forgotten(address: str) -> None:
+    huge = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": "' + b"x" * 2_000_000 + b'"}'
+    pieces = iter([huge[start:start + 65536] for start in range(0, len(huge), 65536)])
+    for body, statuses in ((huge, {413}), (pieces, {413}), ("{", {400, 415, 422}), ("", {400, 415, 422}),
+                           ("[]", {400, 415, 422}), ("[" * 100_000, {400, 413, 415, 422}),
+                           (b"\xff\xfe", {400, 415, 422}), ('{"jsonrpc": "2.0", "id": 1}', {400, 415, 422})):
+        try:
+            status, _, _ = request(address, "/mcp", "POST", body, MCP_HEADERS)
+        except (BrokenPipeError, ConnectionResetError):
+            # The server had answered and closed before all of it was sent.
+            assert 413 in statuses
+        else:
+            assert status in statuses, status
+    for method in ("GET", "DELETE", "PUT"):
+        assert request(address, "/mcp", method, headers=MCP_HEADERS)[0] == 405
+    assert request(address, "/v1/search", "POST", "{}")[0] == 405
+    assert get(address, "/v1/search?" + urlencode({"q": "retry'; DROP TABLE docsearch.document; --"}))["results"]
+
+
+def test_who_asks_too_often_has_to_wait(documented: Database) -> None:
+    with serving(documented, "--rate", "1") as address:
+        statuses = [request(address, "/openapi.json")[0] for _ in range(8)]
+        assert statuses[0] == 200 and statuses[-1] == 429, statuses
+        time.sleep(1.2)
+        assert request(address, "/openapi.json")[0] == 200
+
+
+def test_requests_that_nobody_waits_for_are_cancelled(new_database: Callable[..., Database]) -> None:
+    database = document(new_database())
+    database.execute(SLOW)
+    with serving(database, variables=SLOW_OPTIONS) as address:
+        clients = [socket.create_connection(("127.0.0.1", urlsplit(address).port)) for _ in range(2)]
+        for client in clients:
+            client.sendall(b"GET /v1/search?q=retry HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wait_for_slow(database, 2)
+        clients[0].close()
+        wait_for_slow(database, 1)
+    # The server has ended, and not only after a minute.
+    assert b"503" in clients[1].recv(100)
+    wait_for_slow(database, 0)
+
+
+def test_health_is_that_of_the_database(documented: Database) -> None:
+    away = Database("host=/nowhere dbname=docs user=me")
+    with serving(away) as address:
+        assert get(address, "/healthz", 503)["error"]["message"]
+        status, sent, answer = request(address, "/v1/search", q="x")
+        assert status == 503 and sent["retry-after"] == "1" and "cannot connect" in answer["error"]["message"]
+    with serving(documented) as address:
+        assert get(address, "/healthz") == {"status": "ok"}

@@ -25,6 +25,7 @@ help:
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
 ## make lint                   rustfmt and clippy
+## make notice                 write the crates and their licences in NOTICE anew
 ## make check-pg16             compile against PostgreSQL 16
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
@@ -69,6 +70,10 @@ cli:
 lint:
 	@$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
+
+.PHONY: notice
+notice:
+	@$(PYTHON) scripts/notice.py
 
 .PHONY: check-pg16
 check-pg16:

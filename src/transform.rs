@@ -65,9 +65,9 @@ pub(crate) fn by_rules(ran: &Ran<'_>, projects: &[Project], now: Month) -> Resul
         ));
     }
     let keywords = match need {
-        Need::Context => keywords(projects, Some(&ran.ranked))?,
+        Need::Context if is_known(group)? => keywords(projects, Some(&ran.ranked))?,
         Need::Topics => keywords(projects, None)?,
-        Need::Nothing | Need::Synonyms => Vec::new(),
+        Need::Nothing | Need::Synonyms | Need::Context => Vec::new(),
     };
     let related = telling_words(group, &keywords)?;
     Ok(transformation::transform(asked, group.rules(), &related, now))
@@ -79,9 +79,25 @@ pub(crate) fn broader(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result
         return by_rules(ran, projects, now);
     };
     let asked = &group.understanding;
-    let keywords = keywords(projects, Some(&ran.ranked))?;
+    let keywords = if is_known(group)? {
+        keywords(projects, Some(&ran.ranked))?
+    } else {
+        Vec::new()
+    };
     let related = telling_words(group, &keywords)?;
     Ok(transformation::transform(asked, group.rules(), &related, now))
+}
+
+/// Whether the documents hold a word of the query: what else was found for it has nothing to do with it.
+fn is_known(group: &Group<'_>) -> Result<bool> {
+    let lexemes: Vec<String> = group
+        .terms
+        .iter()
+        .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()))
+        .collect();
+    let _owner = AsOwner::enter()?;
+    let frequencies = ChunkFrequencies::read(&group.projects, lexemes.clone())?;
+    Ok(lexemes.iter().any(|lexeme| frequencies.sum(lexeme) > 0.0))
 }
 
 /// The keywords that tell most of the documents that have them.

@@ -118,3 +118,5 @@ COMMENT ON FUNCTION docsearch.add_model(text, text) IS
     'makes a model known whose files lie in a directory below docsearch.model_directory (NULL: called like the model), after checking the files and embedding some texts; returns its number; for the owner of schema docsearch.';
 COMMENT ON FUNCTION docsearch.set_model(text, text) IS
     'gives a project another model in the background: the old one serves until the new one has embedded everything, then it takes over in one transaction; the model it has: ends a switch under way.';
+COMMENT ON FUNCTION docsearch.test_language_model() IS
+    'asks the language model of docsearch.llm_url for one word, and says what it answered and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';

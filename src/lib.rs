@@ -24,6 +24,7 @@ mod index;
 mod indexer;
 mod invariants;
 mod keywords;
+mod language_model;
 mod latch;
 mod lexical;
 mod model;
@@ -73,7 +74,14 @@ extension_sql_file!(
 extension_sql_file!(
     "../sql/privileges.sql",
     name = "privileges",
-    requires = [check, repair, restart_inference, rules_changed, "attached"]
+    requires = [
+        check,
+        repair,
+        restart_inference,
+        rules_changed,
+        test_language_model,
+        "attached"
+    ]
 );
 extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
 

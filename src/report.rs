@@ -1,6 +1,6 @@
 //! Errors and notices as Postgres reports them: SQLSTATE, message, DETAIL and HINT.
 
-use docsearch_inference::ErrorClass;
+use docsearch_inference::{ErrorClass, Failure};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
@@ -61,11 +61,32 @@ pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
         ErrorClass::Unsupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         ErrorClass::Changed | ErrorClass::Unavailable => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         ErrorClass::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
-        ErrorClass::TimedOut | ErrorClass::Inference => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+        ErrorClass::Unreachable => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
+        ErrorClass::RateLimited => PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        ErrorClass::Authentication
+        | ErrorClass::Refused
+        | ErrorClass::ServerError
+        | ErrorClass::Malformed
+        | ErrorClass::TimedOut
+        | ErrorClass::Inference => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
     };
-    let report = error(code, failure.to_string());
+    let mut report = error(code, failure.to_string());
+    if let Some(detail) = failure.remote().and_then(detail) {
+        report = report.set_detail(detail);
+    }
     match failure.hint() {
         Some(hint) => report.set_hint(hint),
         None => report,
+    }
+}
+
+/// What else is known of a failure; superusers learn what an endpoint has said.
+fn detail(failure: &Failure) -> Option<String> {
+    // SAFETY: asks about the current user.
+    let said = failure.said.as_deref().filter(|_| unsafe { pgrx::pg_sys::superuser() });
+    match (failure.detail.as_deref(), said) {
+        (detail, None) => detail.map(str::to_owned),
+        (None, Some(said)) => Some(said.to_owned()),
+        (Some(detail), Some(said)) => Some(format!("{detail} It says: {said}")),
     }
 }

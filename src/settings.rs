@@ -4,15 +4,16 @@ use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use docsearch_inference::Endpoint;
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::prelude::*;
 
 use crate::report::Result;
 use crate::statement;
 
-/// A number between bounds that a session may set, and a call through `config`.
+/// A number between bounds that a session may set; those of [`REALS`] a call through `config`, too.
 pub(crate) struct Real {
-    /// Name without `docsearch.`; also the key in `config`.
+    /// Name without `docsearch.`; the key in `config`.
     pub(crate) name: &'static CStr,
     pub(crate) guc: GucSetting<f64>,
     pub(crate) min: f64,
@@ -20,9 +21,9 @@ pub(crate) struct Real {
     help: &'static CStr,
 }
 
-/// A whole number between bounds that a session may set, and a call through `config`.
+/// A whole number between bounds that a session may set; those of [`INTS`] a call through `config`, too.
 pub(crate) struct Int {
-    /// Name without `docsearch.`; also the key in `config`.
+    /// Name without `docsearch.`; the key in `config`.
     pub(crate) name: &'static CStr,
     pub(crate) guc: GucSetting<i32>,
     pub(crate) min: i32,
@@ -31,24 +32,25 @@ pub(crate) struct Int {
 }
 
 macro_rules! reals {
-    ($($id:ident $name:literal = $default:literal in $min:literal..$max:literal: $help:literal;)*) => {
+    ($list:ident: $($id:ident $name:literal = $default:literal in $min:literal..$max:literal: $help:literal;)*) => {
         $(pub(crate) static $id: Real = Real {
             name: $name, guc: GucSetting::<f64>::new($default), min: $min, max: $max, help: $help,
         };)*
-        pub(crate) static REALS: &[&Real] = &[$(&$id),*];
+        pub(crate) static $list: &[&Real] = &[$(&$id),*];
     };
 }
 
 macro_rules! ints {
-    ($($id:ident $name:literal = $default:literal in $min:literal..$max:literal: $help:literal;)*) => {
+    ($list:ident: $($id:ident $name:literal = $default:literal in $min:literal..$max:literal: $help:literal;)*) => {
         $(pub(crate) static $id: Int = Int {
             name: $name, guc: GucSetting::<i32>::new($default), min: $min, max: $max, help: $help,
         };)*
-        pub(crate) static INTS: &[&Int] = &[$(&$id),*];
+        pub(crate) static $list: &[&Int] = &[$(&$id),*];
     };
 }
 
 reals! {
+    REALS:
     HYBRID_WEIGHT c"hybrid_weight" = -1.0 in -1.0..1.0:
         c"Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.";
     // From 0.2 over 0.3, 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs
@@ -150,6 +152,7 @@ reals! {
 }
 
 ints! {
+    INTS:
     // scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within 0.001 whether
     // the dense leg brings all of them or its half.
     CANDIDATES c"candidates" = 200 in 10..10_000:
@@ -163,6 +166,28 @@ ints! {
         c"Words of so many characters or fewer earn no boost.";
     SNIPPET_LENGTH c"snippet_length" = 240 in 20..10_000:
         c"Length of snippets, in characters.";
+}
+
+reals! {
+    LANGUAGE_MODEL_REALS:
+    LLM_TRANSFORM_TEMPERATURE c"llm_transform_temperature" = 0.3 in 0.0..2.0:
+        c"How far a language model that rewrites a query strays from the likeliest words: 0 not at all.";
+    LLM_TRANSFORM_TOP_P c"llm_transform_top_p" = 0.95 in 0.0..1.0:
+        c"A language model that rewrites a query chooses among the likeliest words that together have this probability; 1 is all.";
+    LLM_GRADE_TEMPERATURE c"llm_grade_temperature" = 0.2 in 0.0..2.0:
+        c"How far a language model that grades results strays from the likeliest words: 0 not at all.";
+}
+
+ints! {
+    LANGUAGE_MODEL_INTS:
+    LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
+        c"Greatest number of questions to a language model for one search; 0 asks none.";
+    LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
+        c"A language model that rewrites a query chooses among so many of the likeliest words; 0 is all.";
+    LLM_TRANSFORM_MAX_TOKENS c"llm_transform_max_tokens" = 200 in 1..32_768:
+        c"Greatest length of what a language model makes of a query, in its tokens.";
+    LLM_GRADE_MAX_TOKENS c"llm_grade_max_tokens" = 300 in 1..32_768:
+        c"Greatest length of what a language model says of results, in its tokens.";
 }
 
 /// Threads that embed passages.
@@ -204,6 +229,35 @@ pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Op
 /// Model of new projects.
 pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
+
+/// Base of the interface of a language model; nothing is asked of one without it.
+static LLM_URL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// Which model to ask for there.
+static LLM_MODEL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// File with the key.
+static LLM_API_KEY_FILE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// Milliseconds.
+static LLM_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(15_000);
+
+/// The language model to ask; `None` if there is no URL.
+pub(crate) fn language_model() -> Option<Endpoint> {
+    Some(Endpoint {
+        url: given(&LLM_URL)?,
+        model: given(&LLM_MODEL).unwrap_or_default(),
+        key_file: given(&LLM_API_KEY_FILE),
+    })
+}
+
+/// How long a language model may take for an answer.
+pub(crate) fn language_model_timeout() -> Duration {
+    Duration::from_millis(u64::try_from(LLM_TIMEOUT.get()).unwrap_or_default())
+}
+
+/// The text of a setting, unless it is blank.
+fn given(setting: &GucSetting<Option<CString>>) -> Option<String> {
+    let text = setting.get()?.to_string_lossy().trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
 
 /// How long an answer of the inference program may take.
 pub(crate) fn inference_timeout() -> Duration {
@@ -255,7 +309,7 @@ fn qualified(name: &CStr) -> &'static CStr {
 /// Defines every setting. Called once, when the library is loaded.
 pub(crate) fn define() {
     let flags = GucFlags::default();
-    for real in REALS {
+    for real in REALS.iter().chain(LANGUAGE_MODEL_REALS) {
         GucRegistry::define_float_guc(
             qualified(real.name),
             real.help,
@@ -267,7 +321,7 @@ pub(crate) fn define() {
             flags,
         );
     }
-    for int in INTS {
+    for int in INTS.iter().chain(LANGUAGE_MODEL_INTS) {
         GucRegistry::define_int_guc(
             qualified(int.name),
             int.help,
@@ -366,6 +420,44 @@ pub(crate) fn define() {
         &MODEL_DIRECTORY,
         GucContext::Sighup,
         GucFlags::SUPERUSER_ONLY,
+    );
+    define_language_model();
+}
+
+fn define_language_model() {
+    GucRegistry::define_string_guc(
+        c"docsearch.llm_url",
+        c"Base of the OpenAI-compatible interface of a language model, such as http://127.0.0.1:8080/v1.",
+        c"Not set: no language model is asked, and nothing is sent anywhere.",
+        &LLM_URL,
+        GucContext::Suset,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.llm_model",
+        c"Name of the language model at docsearch.llm_url.",
+        c"",
+        &LLM_MODEL,
+        GucContext::Suset,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.llm_api_key_file",
+        c"File that holds the API key for docsearch.llm_url, readable for the operating system user of the server.",
+        c"Read again at each call. Not set: no key is sent.",
+        &LLM_API_KEY_FILE,
+        GucContext::Suset,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.llm_timeout",
+        c"How long a language model may take for one answer, attempts and pauses between them together.",
+        c"After that a search goes on with rules.",
+        &LLM_TIMEOUT,
+        10,
+        3_600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
     );
 }
 

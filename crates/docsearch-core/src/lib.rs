@@ -8,6 +8,7 @@ pub mod delivery;
 pub mod filter;
 pub mod grade;
 pub mod identifier;
+pub mod json_object;
 pub mod keyword;
 pub mod language;
 pub mod listing;

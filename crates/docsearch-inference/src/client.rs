@@ -89,9 +89,14 @@ impl<H: Host + Clone> Client<H> {
         }
     }
 
-    /// Asks, and asks once more if the service ends before it answers.
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
-        let deadline = Deadline::after(self.host.patience());
+        self.ask_within(ask, Duration::ZERO)
+    }
+
+    /// Asks what the service may take so much longer for than it does for a text, and asks once more
+    /// if the service ends before it answers.
+    pub(crate) fn ask_within(&mut self, ask: &Ask, longer: Duration) -> Result<Answer> {
+        let deadline = Deadline::after(self.host.patience().saturating_add(longer));
         let mut loss = Loss::default();
         loop {
             let connection = match self.quiet_connection() {
@@ -159,7 +164,7 @@ impl Loss {
     }
 }
 
-fn unexpected() -> Error {
+pub(crate) fn unexpected() -> Error {
     Error::Protocol {
         reason: "an answer to another question".to_owned(),
     }

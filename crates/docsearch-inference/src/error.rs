@@ -28,6 +28,18 @@ pub enum ErrorClass {
     TimedOut,
     /// A text could not be embedded.
     Inference,
+    /// An endpoint cannot be connected to, or ends the connection before it has answered.
+    Unreachable,
+    /// An endpoint refuses the API key, or asks for one.
+    Authentication,
+    /// An endpoint has had too many requests, or the account has no credit left.
+    RateLimited,
+    /// An endpoint does not accept the request: another model, another address.
+    Refused,
+    /// An endpoint has failed itself.
+    ServerError,
+    /// An endpoint's answer is not what the interface says.
+    Malformed,
 }
 
 /// An [`Error`] as it is sent from one process to another.
@@ -37,6 +49,10 @@ pub struct Failure {
     pub class: ErrorClass,
     /// What happened.
     pub message: String,
+    /// More of it, for everybody.
+    pub detail: Option<String>,
+    /// What an endpoint has said: for administrators, since it may name accounts and addresses.
+    pub said: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,
 }
@@ -46,6 +62,8 @@ impl From<&Error> for Failure {
         Self {
             class: error.class(),
             message: error.to_string(),
+            detail: error.remote().and_then(|failure| failure.detail.clone()),
+            said: error.remote().and_then(|failure| failure.said.clone()),
             hint: error.hint().map(str::to_owned),
         }
     }
@@ -170,7 +188,7 @@ pub enum Error {
         /// The model's directory.
         path: PathBuf,
     },
-    /// The service has failed to do it.
+    /// Another program has failed to do it: the service, or an endpoint.
     #[error("{}", failure.message)]
     Remote {
         /// What it said.
@@ -231,6 +249,15 @@ impl Error {
             | Error::Thread { .. }
             | Error::Panicked { .. }
             | Error::Stopped => ErrorClass::Inference,
+        }
+    }
+
+    /// What another program has said of its failure, if it was one.
+    pub fn remote(&self) -> Option<&Failure> {
+        match self {
+            Error::Remote { failure } => Some(failure),
+            Error::Passage { source, .. } => source.remote(),
+            _ => None,
         }
     }
 

@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::embedder::Description;
 use crate::encoder::Role;
+use crate::endpoint::ChatRequest;
 use crate::error::{Error, Failure, Result};
 use crate::status::Status;
 
 /// Version of the protocol; both sides refuse any other.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 /// Bytes of the field that holds a frame's length.
 pub(crate) const LENGTH_BYTES: usize = 4;
 /// Greatest length of a frame, in bytes: a text of [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES) and
@@ -30,14 +31,14 @@ pub(crate) struct ModelReference {
     pub(crate) digest: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
     /// Chosen by the client, the same in the answer.
     pub(crate) id: u64,
     pub(crate) ask: Ask,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Ask {
     Embed {
         model: ModelReference,
@@ -47,6 +48,7 @@ pub(crate) enum Ask {
     Describe {
         model: ModelReference,
     },
+    Chat(ChatRequest),
     Status,
 }
 
@@ -60,6 +62,7 @@ pub(crate) struct Response {
 pub(crate) enum Answer {
     Vector(Vec<f32>),
     Description(Description),
+    Text(String),
     Status(Status),
 }
 

@@ -3,6 +3,7 @@
 mod cache;
 mod connection;
 mod counters;
+mod endpoint;
 mod models;
 mod query_lanes;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use self::cache::QueryCache;
 use self::counters::Counters;
+use self::endpoint::Endpoints;
 use self::models::Models;
 use self::query_lanes::QueryLanes;
 use crate::pool::LanePool;
@@ -28,6 +30,7 @@ pub struct Service {
     models: Models,
     cache: QueryCache,
     counters: Counters,
+    endpoints: Endpoints,
 }
 
 impl Service {
@@ -42,6 +45,7 @@ impl Service {
             models: Models::new(runtime),
             cache: QueryCache::new(settings.cache_bytes),
             counters: Counters::default(),
+            endpoints: Endpoints::default(),
         }
     }
 

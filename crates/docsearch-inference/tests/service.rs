@@ -1,6 +1,8 @@
 //! The service: the program itself, reached through its socket.
 
 mod support;
+#[path = "support/http.rs"]
+mod http_server;
 
 use std::cell::RefCell;
 use std::fs;
@@ -11,12 +13,16 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use docsearch_inference::{
-    Client, Embedded, Embedder, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, Progress, Readiness, RemoteModel,
+    ChatRequest, Client, Embedded, Embedder, Endpoint, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, Progress,
+    Readiness, RemoteModel, Sampling,
 };
+use http_server::{HttpServer, Reaction};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -292,7 +298,7 @@ fn what_a_client_no_longer_waits_for_is_not_computed() {
 #[test]
 fn malformed_and_oversized_frames_end_the_connection_and_nothing_else() {
     let program = Program::start();
-    let version = 1;
+    let version = 2;
     let too_long = u32::MAX.to_le_bytes().to_vec();
     let other_version = vec![1, 0, 0, 0, version + 1];
     let garbage = [vec![9, 0, 0, 0, version], vec![0xff; 8]].concat();
@@ -365,4 +371,90 @@ fn settings_change_while_it_runs() {
     {
         assert!(Instant::now() < deadline, "the cache is not emptied");
     }
+}
+
+fn question(url: &str) -> ChatRequest {
+    ChatRequest {
+        endpoint: Endpoint {
+            url: url.to_owned(),
+            model: "small".to_owned(),
+            key_file: None,
+        },
+        system: "Be brief.".to_owned(),
+        user: "Hello".to_owned(),
+        sampling: Sampling {
+            temperature: 0.0,
+            top_p: None,
+            top_k: None,
+            max_tokens: 10,
+        },
+        limit: PATIENCE,
+    }
+}
+
+#[test]
+fn a_language_model_is_asked_by_the_program() {
+    let program = Program::start();
+    let client = program.client();
+    let server = HttpServer::start(vec![Reaction::chat("Hi."), Reaction::status(401)]);
+    let answer = client.borrow_mut().chat(question(&server.url));
+    assert_eq!(answer.expect("an answer"), "Hi.");
+    let problem = client.borrow_mut().chat(question(&server.url)).expect_err("no answer");
+    assert_eq!(problem.class(), ErrorClass::Authentication);
+    assert!(problem.remote().is_some_and(|failure| failure.detail.is_some()));
+    let long = ChatRequest {
+        user: "x".repeat(MAX_TEXT_BYTES),
+        ..question(&server.url)
+    };
+    let problem = client.borrow_mut().chat(long).expect_err("too long");
+    assert_eq!((problem.class(), server.received().len()), (ErrorClass::Refused, 2));
+}
+
+/// A host that unwinds out of a wait when it is cancelled, as a backend does.
+#[derive(Clone)]
+struct Cancellable {
+    inner: Poll,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Host for Cancellable {
+    fn wait(&mut self, socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duration) {
+        if self.cancelled.load(Ordering::SeqCst) {
+            std::panic::resume_unwind(Box::new("cancelled"));
+        }
+        self.inner.wait(socket, timeout.min(Duration::from_millis(10)));
+    }
+
+    fn revive(&mut self) -> Result<(), Error> {
+        self.inner.revive()
+    }
+
+    fn patience(&self) -> Duration {
+        self.inner.patience()
+    }
+}
+
+#[test]
+fn texts_are_embedded_while_language_models_hang_and_a_cancelled_question_is_withdrawn() {
+    let program = Program::start_with(&["--threads", "1", "--cache-bytes", "0"]);
+    let server = HttpServer::start(vec![Reaction::Hang]);
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let hanging: Vec<_> = (0..8)
+        .map(|_| {
+            let host = Cancellable {
+                inner: Poll { patience: PATIENCE },
+                cancelled: Arc::clone(&cancelled),
+            };
+            let (socket, url) = (program.socket(), server.url.clone());
+            thread::spawn(move || Client::new(socket, host).chat(question(&url)).map(drop))
+        })
+        .collect();
+    server.wait_for_open(4);
+    assert_eq!(embed_all(&program.model(), &passages(4)).len(), 4);
+    program.model().embed_query("Button").expect("a vector");
+    cancelled.store(true, Ordering::SeqCst);
+    for thread in hanging {
+        assert!(thread.join().is_err());
+    }
+    server.wait_for_open(0);
 }

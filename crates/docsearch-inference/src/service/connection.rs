@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use nix::sys::socket::{MsgFlags, recv};
 
 use super::Service;
+use super::endpoint::Caller;
 use crate::embedder::Description;
 use crate::encoder::{Encoder, Role};
+use crate::endpoint::ChatRequest;
 use crate::error::{Error, Failure, Result, catch_panic};
 use crate::lane::Sessions;
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
@@ -28,16 +30,19 @@ pub(super) fn serve(stream: UnixStream, service: &Arc<Service>) {
         Err(problem) => return eprintln!("could not serve a connection: {problem}"),
     };
     let passages = service.pool.queue().stream();
+    let caller = Arc::new(Caller::default());
     let incoming = Incoming {
         reader: BufReader::new(stream),
         answers: Arc::clone(&answers),
         passages,
+        caller: Arc::clone(&caller),
         service,
     };
     if let Err(problem) = incoming.read_all() {
         eprintln!("refused a connection: {problem}");
     }
     answers.close();
+    caller.go();
     service.pool.queue().cancel(passages);
 }
 
@@ -46,6 +51,8 @@ struct Incoming<'a> {
     answers: Arc<Answers>,
     /// The stream of this connection's passages.
     passages: u64,
+    /// This connection to endpoints.
+    caller: Arc<Caller>,
     service: &'a Arc<Service>,
 }
 
@@ -62,6 +69,7 @@ impl Incoming<'_> {
             match request.ask {
                 Ask::Status => reply.send(Ok(Answer::Status(self.service.status()))),
                 Ask::Describe { model } => self.describe(&model, reply),
+                Ask::Chat(request) => self.chat(request, reply),
                 Ask::Embed { model, role, text } => match role {
                     Role::Query => self.embed_query(&model, &text, reply),
                     Role::Passage => self.embed_passage(model, text, reply),
@@ -81,6 +89,11 @@ impl Incoming<'_> {
             return Ok(None);
         }
         protocol::decode(&frame).map(Some)
+    }
+
+    fn chat(&self, request: ChatRequest, reply: Reply) {
+        let deliver = Box::new(move |answer| reply.send(answer));
+        self.service.endpoints.chat(request, &self.caller, deliver);
     }
 
     fn describe(&self, model: &ModelReference, reply: Reply) {

@@ -1,0 +1,59 @@
+//! A JSON object within what a language model says.
+
+use serde_json::{Deserializer, Map, Value};
+
+/// Beginnings of objects that are tried; an answer that needs more of them holds none.
+const ATTEMPTS: usize = 64;
+
+/// The first whole JSON object in a text: bare, in a fenced block or within prose. `None` if there
+/// is none.
+pub fn find(text: &str) -> Option<Map<String, Value>> {
+    text.match_indices('{')
+        .take(ATTEMPTS)
+        .find_map(|(place, _)| object_at(&text[place..]))
+}
+
+fn object_at(text: &str) -> Option<Map<String, Value>> {
+    match Deserializer::from_str(text).into_iter().next() {
+        Some(Ok(Value::Object(object))) => Some(object),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn s1_20_an_object_is_found_bare_fenced_and_within_prose() {
+        let expected = json!({"score": 0.5, "reasoning": "a } and a { and ```"});
+        let bare = expected.to_string();
+        for text in [
+            bare.clone(),
+            format!("```json\n{bare}\n```"),
+            format!("```\n{bare}```\nThat is all."),
+            format!("Sure {{as you asked}}, here it is: {bare} Anything else {{}}?"),
+        ] {
+            assert_eq!(find(&text).map(Value::Object).as_ref(), Some(&expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn s1_20_garbage_holds_no_object() {
+        for text in ["", "no", "[1, 2]", "{", "{'score': 1}", "{\"score\": 0.5", &"{".repeat(100_000), &"{\"a\":".repeat(100_000)] {
+            assert_eq!(find(text), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn s1_20_any_text_is_answered(text in "[\\PC{}\"\\\\:,`\n]*") {
+            if let Some(object) = find(&text) {
+                prop_assert_eq!(find(&Value::Object(object.clone()).to_string()), Some(object));
+            }
+        }
+    }
+}

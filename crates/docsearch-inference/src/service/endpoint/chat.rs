@@ -1,0 +1,138 @@
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use ureq::Agent;
+
+use super::http::{self, ApiKey, Question, Trouble};
+use super::{Lane, lock};
+use crate::endpoint::ChatRequest;
+use crate::error::ErrorClass;
+
+/// Greatest size of an answer, in bytes: far more than the tokens that are asked for.
+const MAX_ANSWER: u64 = 1 << 20;
+/// Parameters that not every endpoint knows.
+const OPTIONAL: [&str; 4] = ["top_k", "top_p", "temperature", "max_tokens"];
+/// How endpoints say that they do not know one.
+const COMPLAINTS: [&str; 6] = ["support", "recogni", "unknown", "extra", "unexpected", "permitted"];
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Option<Content>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+/// One attempt; a parameter that the endpoint refuses is left out from then on.
+pub(super) fn ask(
+    lane: &Lane,
+    agent: &Agent,
+    key: Option<&ApiKey>,
+    request: &ChatRequest,
+    deadline: Instant,
+) -> Result<String, Trouble> {
+    loop {
+        let body = Value::Object(body(lane, request));
+        let question = Question {
+            base: &request.endpoint.url,
+            resource: "chat/completions",
+            key,
+            body: &body,
+            deadline,
+            max_bytes: MAX_ANSWER,
+        };
+        match http::post(agent, &question) {
+            Ok(answer) => return text(&answer),
+            Err(trouble) => match refused_parameter(&trouble, &body) {
+                Some(parameter) => lock(&lane.state).unsupported.insert(parameter),
+                None => return Err(trouble),
+            },
+        };
+    }
+}
+
+fn body(lane: &Lane, request: &ChatRequest) -> Map<String, Value> {
+    let sampling = &request.sampling;
+    let mut body = Map::new();
+    body.insert("model".to_owned(), request.endpoint.model.as_str().into());
+    body.insert(
+        "messages".to_owned(),
+        json!([
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": request.user},
+        ]),
+    );
+    let optional = [
+        ("temperature", Some(json!(sampling.temperature))),
+        ("top_p", sampling.top_p.map(|value| json!(value))),
+        ("top_k", sampling.top_k.map(|value| json!(value))),
+        ("max_tokens", Some(json!(sampling.max_tokens))),
+    ];
+    let unsupported = &lock(&lane.state).unsupported;
+    for (name, value) in optional {
+        let Some(value) = value else { continue };
+        if !unsupported.contains(name) {
+            body.insert(name.to_owned(), value);
+        } else if name == "max_tokens" {
+            body.insert("max_completion_tokens".to_owned(), value);
+        }
+    }
+    body
+}
+
+/// The parameter that was sent and that the endpoint does not know.
+fn refused_parameter(trouble: &Trouble, body: &Value) -> Option<&'static str> {
+    if trouble.class != ErrorClass::Refused {
+        return None;
+    }
+    let said = trouble.said.as_deref()?.to_lowercase();
+    if !COMPLAINTS.iter().any(|complaint| said.contains(complaint)) {
+        return None;
+    }
+    OPTIONAL
+        .into_iter()
+        .find(|name| said.contains(name) && body.get(name).is_some())
+}
+
+/// What the model says first.
+fn text(answer: &[u8]) -> Result<String, Trouble> {
+    let malformed = |reason: &str| Trouble::new(ErrorClass::Malformed, reason);
+    let completion: Completion =
+        serde_json::from_slice(answer).map_err(|_| malformed("It is not a completion of a chat"))?;
+    let first = completion.choices.into_iter().next();
+    let message = first.ok_or_else(|| malformed("It holds no choice"))?.message;
+    let text = match message.content {
+        None => String::new(),
+        Some(Content::Text(text)) => text,
+        Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
+    };
+    Ok(without_thoughts(&text).trim().to_owned())
+}
+
+/// Models that think aloud do so first.
+fn without_thoughts(text: &str) -> &str {
+    match text.trim_start().strip_prefix("<think>") {
+        Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, rest)| rest),
+        None => text,
+    }
+}

@@ -1,0 +1,137 @@
+//! Questions to a language model, where one is configured. The inference program asks; a search that
+//! gets no answer goes on without.
+
+use std::time::Instant;
+
+use docsearch_inference::{ChatRequest, Sampling};
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+use crate::report::{self, Result, error_with_hint};
+use crate::settings::{self, Int, Real};
+use crate::service;
+
+/// Whether there is a language model to ask. If not, nothing is sent anywhere.
+pub(crate) fn is_configured() -> bool {
+    settings::language_model().is_some()
+}
+
+/// What a language model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Other words for a query.
+    Transform,
+    /// What results are worth.
+    Grade,
+}
+
+impl Purpose {
+    fn sampling(self) -> Sampling {
+        let real = |setting: &Real| setting.guc.get();
+        let count = |setting: &Int| u32::try_from(setting.guc.get()).unwrap_or_default();
+        match self {
+            Self::Transform => Sampling {
+                temperature: real(&settings::LLM_TRANSFORM_TEMPERATURE),
+                top_p: Some(real(&settings::LLM_TRANSFORM_TOP_P)),
+                top_k: Some(count(&settings::LLM_TRANSFORM_TOP_K)).filter(|&count| count > 0),
+                max_tokens: count(&settings::LLM_TRANSFORM_MAX_TOKENS),
+            },
+            Self::Grade => Sampling {
+                temperature: real(&settings::LLM_GRADE_TEMPERATURE),
+                top_p: None,
+                top_k: None,
+                max_tokens: count(&settings::LLM_GRADE_MAX_TOKENS),
+            },
+        }
+    }
+}
+
+/// How often one search may still ask.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    left: u32,
+}
+
+impl Calls {
+    /// As many as `docsearch.llm_max_calls` allows.
+    pub(crate) fn allowed() -> Self {
+        Self {
+            left: u32::try_from(settings::LLM_MAX_CALLS.guc.get()).unwrap_or_default(),
+        }
+    }
+
+    fn take(&mut self) -> std::result::Result<(), Failure> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            Failure(error_with_hint(
+                PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                "this search has asked the language model as often as it may",
+                "Raise docsearch.llm_max_calls.",
+            ))
+        })?;
+        Ok(())
+    }
+}
+
+/// Why there is no answer. A search says so in a notice and goes on; it is an error only where the
+/// answer is all that was asked for.
+#[derive(Debug)]
+pub(crate) struct Failure(ErrorReport);
+
+impl Failure {
+    /// For a notice: a sentence without a full stop, such as `the language model cannot be reached`.
+    pub(crate) fn message(&self) -> &str {
+        self.0.message()
+    }
+
+    /// For those to whom the answer is all.
+    pub(crate) fn into_error(self) -> ErrorReport {
+        self.0
+    }
+}
+
+/// What the language model answers, which may be nothing. Cancelling acts at once.
+pub(crate) fn chat(
+    calls: &mut Calls,
+    purpose: Purpose,
+    system: &str,
+    user: &str,
+) -> std::result::Result<String, Failure> {
+    let Some(endpoint) = settings::language_model() else {
+        return Err(Failure(error_with_hint(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "no language model is configured",
+            "An administrator can set docsearch.llm_url and docsearch.llm_model.",
+        )));
+    };
+    calls.take()?;
+    let request = ChatRequest {
+        endpoint,
+        system: system.to_owned(),
+        user: user.to_owned(),
+        sampling: purpose.sampling(),
+        limit: settings::language_model_timeout(),
+    };
+    let answer = service::shared().borrow_mut().chat(request);
+    answer.map_err(|failure| Failure(report::inference(&failure)))
+}
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Asks the language model for one word.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn test_language_model() -> Result<String> {
+        let begun = Instant::now();
+        let mut calls = Calls { left: 1 };
+        let system = "You test a connection.";
+        let answer = chat(&mut calls, Purpose::Transform, system, "Answer with the word ready.");
+        let answer = answer.map_err(Failure::into_error)?;
+        let milliseconds = begun.elapsed().as_millis();
+        if answer.is_empty() {
+            return Ok(format!("an empty answer in {milliseconds} ms"));
+        }
+        Ok(format!("\"{answer}\" in {milliseconds} ms"))
+    }
+}

@@ -120,3 +120,7 @@ COMMENT ON FUNCTION docsearch.set_model(text, text) IS
     'gives a project another model in the background: the old one serves until the new one has embedded everything, then it takes over in one transaction; the model it has: ends a switch under way.';
 COMMENT ON FUNCTION docsearch.test_language_model() IS
     'asks the language model of docsearch.llm_url for one word, and says what it answered and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.add_remote_model(text, text, text, integer, text, text, text, integer) IS
+    'makes a model known that an OpenAI-compatible endpoint runs: name here, url of the interface (such as http://127.0.0.1:8080/v1), model there, dimension to ask for (1 to 4000; NULL: the model''s own), file of the server with the API key, prefixes, tokens of a chunk (32 to 32768); embeds some texts and returns its number. Of a known name it changes url and api_key_file. For superusers: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.test_model(text) IS
+    'embeds a text that no cache knows with the model named or else docsearch.default_model, and says how many components the vector has and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';

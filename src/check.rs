@@ -97,7 +97,7 @@ impl Checked {
         statement::rows(
             "SELECT m.id, m.name, m.digest, m.dimension, c.oid IS NOT NULL, a.atttypmod,
                     EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id)),
-                    coalesce(m.directory, m.name)
+                    coalesce(m.directory, m.name), m.remote
              FROM docsearch.model m
              LEFT JOIN pg_class c ON c.relname = 'vector_' || m.id AND c.relnamespace = 'docsearch'::regnamespace
              LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
@@ -114,6 +114,7 @@ impl Checked {
                     stored_dimension: row.optional(6)?,
                     used: row.required(7)?,
                     directory: row.required(8)?,
+                    remote: row.required(9)?,
                 })
             },
         )
@@ -129,6 +130,7 @@ struct CheckedModel {
     has_table: bool,
     stored_dimension: Option<i32>,
     used: bool,
+    remote: bool,
 }
 
 /// Something that is not as it should be.
@@ -188,7 +190,8 @@ pub(crate) const CHECKS: [Check; 8] = [
 
 fn models(checked: &Checked) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for row in checked.models()?.into_iter().filter(|row| row.used) {
+    // No endpoint is contacted here: docsearch.test_model() does that.
+    for row in checked.models()?.into_iter().filter(|row| row.used && !row.remote) {
         let described =
             model::open_directory(&row.name, &row.directory, None).and_then(|model| model::describe(model.as_ref()));
         let found = match described {
@@ -299,9 +302,10 @@ const INDEXES: [(&str, &str, &str); 14] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 9] = [
+const CONSTRAINTS: [(&str, &str, &str); 10] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
+    ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
     ("project_pkey", "project", "PRIMARY KEY (id)"),
     ("project_name_key", "project", "UNIQUE (name)"),
     ("document_pkey", "document", "PRIMARY KEY (project_id, id)"),

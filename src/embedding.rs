@@ -2,6 +2,7 @@
 
 use docsearch_core::passage::embedded_text;
 use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 
 use crate::model::{self, ModelRow};
@@ -50,12 +51,11 @@ pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec
 
 /// Embeds chunks and calls back with each and its vector, or with why it has none. Needs no transaction.
 pub(crate) fn embed(
-    model: &ModelRow,
+    model: &dyn Embedder,
     chunks: &[Chunk],
     mut call: impl FnMut(&Chunk, Result<Vec<f32>>) -> Result<()>,
 ) -> Result<()> {
     let passages = chunks.iter().map(|chunk| chunk.passage.clone()).collect();
-    let model = model::of_row(model)?;
     let mut batch = model.embed_passages(passages).map_err(|failure| inference(&failure))?;
     while let Some((place, vector)) = model::next_vector(batch.as_mut())? {
         let chunk = chunks.get(place).ok_or_else(|| internal("no such passage"))?;
@@ -92,12 +92,13 @@ pub(crate) fn store(model: &ModelRow, chunk: &Chunk, vector: Vec<f32>) -> Result
 /// who has locked the documents.
 pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
     let mut embedded = 0;
+    let model = model::of_row(&project.model)?;
     loop {
         let chunks = missing(project, &project.model, None)?;
         if chunks.is_empty() {
             return Ok(embedded);
         }
-        embed(&project.model, &chunks, |chunk, vector| {
+        embed(model.as_ref(), &chunks, |chunk, vector| {
             embedded += 1;
             store(&project.model, chunk, vector?)
         })?;

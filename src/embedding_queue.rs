@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use docsearch_core::rank::ChunkId;
+use docsearch_inference::Embedder;
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -13,7 +14,7 @@ use crate::embedding::{self, Chunk};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
 use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, warn};
-use crate::{latch, schema, statement, subtransaction, vectors, worker};
+use crate::{latch, model, schema, statement, subtransaction, vectors, worker};
 
 /// Documents of one step of the worker.
 const STEP_DOCUMENTS: i64 = 64;
@@ -240,6 +241,8 @@ pub(crate) struct Work {
     project: Project,
     documents: Vec<i64>,
     chunks: Vec<Chunk>,
+    /// Or why it cannot be used.
+    model: Result<Box<dyn Embedder>>,
 }
 
 /// The documents that have waited longest. Runs as the owner.
@@ -266,6 +269,7 @@ pub(crate) fn next() -> Result<Due> {
     )?;
     let chunks = embedding::missing(&project, &project.model, Some(documents.clone()))?;
     Ok(Due::Now(Box::new(Work {
+        model: model::of_row(&project.model),
         project,
         documents,
         chunks,
@@ -291,9 +295,10 @@ impl Work {
             project,
             documents,
             chunks,
+            model,
         } = self;
         let (mut vectors, mut failed) = (HashMap::new(), Vec::new());
-        let outcome = embedding::embed(&project.model, &chunks, |chunk, vector| {
+        let record = |chunk: &Chunk, vector: Result<Vec<f32>>| {
             match vector {
                 Ok(vector) => {
                     vectors.insert(chunk.id, vector);
@@ -301,7 +306,8 @@ impl Work {
                 Err(problem) => failed.push((chunk.id.document.document, in_one_line(&problem))),
             }
             Ok(())
-        });
+        };
+        let outcome = model.and_then(|model| embedding::embed(model.as_ref(), &chunks, record));
         if let Err(problem) = outcome {
             let reason = in_one_line(&problem);
             let mut concerned: Vec<i64> = chunks.iter().map(|chunk| chunk.id.document.document).collect();

@@ -35,6 +35,7 @@ mod parser;
 mod present;
 mod project;
 mod refine;
+mod remote_model;
 mod repair;
 mod report;
 mod rules;
@@ -79,7 +80,9 @@ extension_sql_file!(
         repair,
         restart_inference,
         rules_changed,
+        add_remote_model,
         test_language_model,
+        test_model,
         "attached"
     ]
 );

@@ -15,10 +15,15 @@ use pgrx::prelude::*;
 use crate::owner::AsOwner;
 use crate::report::{Result, error_with_hint, inference, internal, invalid, undefined, warn};
 use crate::settings::Inference;
-use crate::{schema, service, settings, statement};
+use crate::{remote_model, schema, service, settings, statement};
 
 /// How long a backend waits for a vector before it looks whether it was cancelled.
 const WAIT: Duration = Duration::from_millis(10);
+
+/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order.
+const SAME: f32 = 0.999;
+/// The model that is installed with the extension.
+const SHIPPED: &str = "all-MiniLM-L6-v2";
 
 static MODELS: Registry = Registry::new();
 
@@ -107,12 +112,14 @@ pub(crate) struct ModelRow {
     /// Tokens of one text that it reads, special tokens included.
     pub(crate) max_tokens: usize,
     pub(crate) passage_prefix: String,
+    /// Whether an endpoint runs it.
+    pub(crate) remote: bool,
 }
 
 impl ModelRow {
     /// Of a table `m`, as [`ModelRow::read`] wants them.
     pub(crate) const COLUMNS: &'static str =
-        "m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix";
+        "m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix, m.remote";
 
     /// Reads the columns that begin with the one numbered `first`.
     pub(crate) fn read(row: &statement::Row, first: usize) -> Result<Self> {
@@ -124,6 +131,7 @@ impl ModelRow {
             digest: row.required(first + 4)?,
             max_tokens: usize::try_from(row.required::<i32>(first + 5)?).map_err(internal)?,
             passage_prefix: row.required(first + 6)?,
+            remote: row.required(first + 7)?,
         })
     }
 
@@ -151,21 +159,34 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
     Ok(name)
 }
 
+/// The directory of the model that is installed with the extension. Its tokenizer counts for models that
+/// show none.
+pub(crate) fn shipped_directory() -> Result<String> {
+    let directory = share_directory().join("pg_docsearch/models").join(SHIPPED);
+    let directory = directory.into_os_string().into_string();
+    directory.map_err(|_| internal("the directory of the shipped model is not valid UTF-8"))
+}
+
 /// Whether there is this directory of a model.
 pub(crate) fn has_directory(below: &str) -> bool {
     directory(below).is_dir()
 }
 
 /// The model of this name, wherever it runs.
-fn open(name: &str) -> Result<Box<dyn Embedder>> {
+pub(crate) fn open(name: &str) -> Result<Box<dyn Embedder>> {
     if !directory(name).is_dir() && schema::is_current()? {
         let known = statement::one(
-            "SELECT m.directory FROM docsearch.model m WHERE m.name = $1 AND m.directory IS NOT NULL",
+            &format!(
+                "SELECT {} FROM docsearch.model m WHERE m.name = $1 AND (m.remote OR m.directory IS NOT NULL)",
+                ModelRow::COLUMNS
+            ),
             &[DatumWithOid::from(name)],
-            |row| row.required::<String>(1),
+            |row| ModelRow::read(row, 1),
         )?;
-        if let Some(known) = known {
-            return open_directory(name, &known, None);
+        match known {
+            Some(row) if row.remote => return remote_model::open(&row),
+            Some(row) => return open_directory(name, &row.directory, None),
+            None => {}
         }
     }
     open_directory(name, name, None)
@@ -270,11 +291,17 @@ fn share_directory() -> PathBuf {
 /// Runs as the owner of the tables.
 pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     let known = statement::one(
-        "SELECT m.id, m.directory, m.digest FROM docsearch.model m WHERE m.name = $1",
+        "SELECT m.id, m.directory, m.digest, m.remote FROM docsearch.model m WHERE m.name = $1",
         &[DatumWithOid::from(name)],
-        |row| Ok((row.required(1)?, row.optional::<String>(2)?, row.required::<String>(3)?)),
+        |row| {
+            let (id, remote) = (row.required(1)?, row.required::<bool>(4)?);
+            Ok((id, row.optional::<String>(2)?, row.required::<String>(3)?, remote))
+        },
     )?;
-    if let Some((id, known, digest)) = known {
+    if let Some((id, known, digest, remote)) = known {
+        if remote && directory.is_none() {
+            return Ok(id);
+        }
         if let Some(directory) = directory
             && known.as_deref().unwrap_or(name) != directory
         {
@@ -288,11 +315,7 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
         open_directory(name, below, Some(&digest)).and_then(|model| describe(model.as_ref()))?;
         return Ok(id);
     }
-    // Two first projects at once: the second waits here and then finds the model.
-    statement::execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended('docsearch.model', 0))",
-        &[],
-    )?;
+    lock_names()?;
     let known = statement::change(
         "SELECT m.id FROM docsearch.model m WHERE m.name = $1",
         &[DatumWithOid::from(name)],
@@ -303,13 +326,7 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     }
     let model = open_directory(name, directory.unwrap_or(name), None)?;
     let Description { info, digest } = describe(model.as_ref())?;
-    if !self_test(name, model.as_ref(), info.dimension)? {
-        warn(
-            PgSqlErrorCode::ERRCODE_WARNING,
-            format!("model \"{name}\" puts texts that say the same further apart than others"),
-            "Check that the graph, pooling and the tokenizer fit together.",
-        );
-    }
+    let background = try_out(name, model.as_ref(), info.dimension)?;
     let licence = docsearch_inference::licence(&self::directory(directory.unwrap_or(name)));
     let id = statement::change(
         "INSERT INTO docsearch.model
@@ -323,7 +340,7 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
             DatumWithOid::from(info.query_prefix.as_str()),
             DatumWithOid::from(info.passage_prefix.as_str()),
             DatumWithOid::from(digest.as_str()),
-            DatumWithOid::from(background(model.as_ref())?),
+            DatumWithOid::from(background),
             DatumWithOid::from(directory),
             DatumWithOid::from(licence),
         ],
@@ -331,6 +348,26 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     )?;
     let id = *id.first().ok_or_else(|| internal("no model id"))?;
     Ok(id)
+}
+
+/// Keeps two calls from adding the same model: the second waits here and then finds it.
+pub(crate) fn lock_names() -> Result<()> {
+    statement::execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended('docsearch.model', 0))",
+        &[],
+    )
+}
+
+/// The cosine similarity of unrelated texts, after the self-test.
+pub(crate) fn try_out(name: &str, model: &dyn Embedder, dimension: usize) -> Result<f32> {
+    if !self_test(name, model, dimension)? {
+        warn(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            format!("model \"{name}\" puts texts that say the same further apart than others"),
+            "Check that the graph, pooling and the tokenizer fit together.",
+        );
+    }
+    background(model)
 }
 
 /// Embeds texts to see that vectors are of one length and the same for the same text; whether they are
@@ -351,7 +388,7 @@ fn self_test(name: &str, model: &dyn Embedder, dimension: usize) -> Result<bool>
     let near = |a: usize, b: usize| docsearch_core::rank::cosine(&vectors[a], &vectors[b]);
     let problem = if vectors.iter().any(|vector| vector.len() != dimension) {
         "its vectors differ in length"
-    } else if vectors[0] != vectors[2] {
+    } else if near(0, 2) < SAME {
         "the same text has two vectors"
     } else {
         return Ok(near(0, 1) > near(0, 3));
@@ -401,5 +438,8 @@ pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
 
 /// The model of a row, if its files are those that the row's vectors were made with.
 pub(crate) fn of_row(row: &ModelRow) -> Result<Box<dyn Embedder>> {
+    if row.remote {
+        return remote_model::open(row);
+    }
     open_directory(&row.name, &row.directory, Some(&row.digest))
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use docsearch_core::rank::ChunkId;
+use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
@@ -65,6 +66,8 @@ pub(crate) struct Switch {
     project: Project,
     model: ModelRow,
     chunks: Vec<Chunk>,
+    /// The model, or why it cannot be used.
+    opened: Result<Box<dyn Embedder>>,
 }
 
 /// Whether a switch can go on. Runs as the owner.
@@ -92,7 +95,13 @@ pub(crate) fn next() -> Result<Option<Box<Switch>>> {
     let project = project::by_id(project)?;
     let model = model::by_id(model)?;
     let chunks = embedding::missing(&project, &model, None)?;
-    Ok(Some(Box::new(Switch { project, model, chunks })))
+    let opened = model::of_row(&model);
+    Ok(Some(Box::new(Switch {
+        project,
+        model,
+        chunks,
+        opened,
+    })))
 }
 
 /// What became of a part of a switch.
@@ -106,15 +115,15 @@ impl Switch {
     /// Embeds the chunks. Needs no transaction.
     pub(crate) fn embed(self) -> Embedded {
         let mut vectors = HashMap::new();
-        let outcome = embedding::embed(&self.model, &self.chunks, |chunk, vector| {
-            vectors.insert(chunk.id, vector?);
-            Ok(())
+        let outcome = self.opened.as_ref().map_err(in_one_line).and_then(|model| {
+            embedding::embed(model.as_ref(), &self.chunks, |chunk, vector| {
+                vectors.insert(chunk.id, vector?);
+                Ok(())
+            })
+            .map_err(|problem| in_one_line(&problem))
         });
         Embedded {
-            outcome: match outcome {
-                Ok(()) => Ok(vectors),
-                Err(problem) => Err(in_one_line(&problem)),
-            },
+            outcome: outcome.map(|()| vectors),
             switch: self,
         }
     }
@@ -123,7 +132,9 @@ impl Switch {
 impl Embedded {
     /// Stores the vectors; after the last ones the new model takes over. Runs as the owner.
     pub(crate) fn store(&self) -> Result<()> {
-        let Switch { project, model, chunks } = &self.switch;
+        let Switch {
+            project, model, chunks, ..
+        } = &self.switch;
         let done = match &self.outcome {
             Ok(vectors) => subtransaction::run(|| {
                 if chunks.is_empty() {

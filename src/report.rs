@@ -82,8 +82,11 @@ pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
 
 /// What else is known of a failure; superusers learn what an endpoint has said.
 fn detail(failure: &Failure) -> Option<String> {
-    // SAFETY: asks about the current user.
-    let said = failure.said.as_deref().filter(|_| unsafe { pgrx::pg_sys::superuser() });
+    // SAFETY: asks about the user of the session, in whose name others may act for a moment. Catalogs can
+    // be read in a transaction only.
+    let is_superuser =
+        || unsafe { pgrx::pg_sys::IsTransactionState() && pgrx::pg_sys::superuser_arg(pgrx::pg_sys::GetOuterUserId()) };
+    let said = failure.said.as_deref().filter(|_| is_superuser());
     match (failure.detail.as_deref(), said) {
         (detail, None) => detail.map(str::to_owned),
         (None, Some(said)) => Some(said.to_owned()),

@@ -127,14 +127,18 @@ pub(crate) fn migrate() -> Result<i32> {
         )?;
         // SAFETY: what the first call has committed is looked up afresh.
         unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
-        for (number, version) in VERSIONS.iter().enumerate().skip(version()?) {
+        let missing = version()?;
+        for (number, version) in VERSIONS.iter().enumerate().skip(missing) {
             Spi::run(version.sql).map_err(crate::report::internal)?;
-            (version.then)()?;
             let number = i32::try_from(number + 1).map_err(crate::report::internal)?;
             statement::execute(
                 "INSERT INTO docsearch.schema_version (version) VALUES ($1)",
                 &[DatumWithOid::from(number)],
             )?;
+        }
+        // This code is that of the newest tables.
+        for version in VERSIONS.iter().skip(missing) {
+            (version.then)()?;
         }
     }
     i32::try_from(newest.max(applied)).map_err(crate::report::internal)

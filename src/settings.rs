@@ -4,7 +4,6 @@ use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use docsearch_inference::Endpoint;
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::prelude::*;
 
@@ -48,6 +47,12 @@ macro_rules! ints {
         pub(crate) static $list: &[&Int] = &[$(&$id),*];
     };
 }
+
+mod endpoint;
+pub(crate) use endpoint::{
+    LLM_GRADE_MAX_TOKENS, LLM_GRADE_TEMPERATURE, LLM_MAX_CALLS, LLM_TRANSFORM_MAX_TOKENS, LLM_TRANSFORM_TEMPERATURE,
+    LLM_TRANSFORM_TOP_K, LLM_TRANSFORM_TOP_P, endpoint_timeout, language_model, language_model_timeout,
+};
 
 reals! {
     REALS:
@@ -168,28 +173,6 @@ ints! {
         c"Length of snippets, in characters.";
 }
 
-reals! {
-    LANGUAGE_MODEL_REALS:
-    LLM_TRANSFORM_TEMPERATURE c"llm_transform_temperature" = 0.3 in 0.0..2.0:
-        c"How far a language model that rewrites a query strays from the likeliest words: 0 not at all.";
-    LLM_TRANSFORM_TOP_P c"llm_transform_top_p" = 0.95 in 0.0..1.0:
-        c"A language model that rewrites a query chooses among the likeliest words that together have this probability; 1 is all.";
-    LLM_GRADE_TEMPERATURE c"llm_grade_temperature" = 0.2 in 0.0..2.0:
-        c"How far a language model that grades results strays from the likeliest words: 0 not at all.";
-}
-
-ints! {
-    LANGUAGE_MODEL_INTS:
-    LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
-        c"Greatest number of questions to a language model for one search; 0 asks none.";
-    LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
-        c"A language model that rewrites a query chooses among so many of the likeliest words; 0 is all.";
-    LLM_TRANSFORM_MAX_TOKENS c"llm_transform_max_tokens" = 200 in 1..32_768:
-        c"Greatest length of what a language model makes of a query, in its tokens.";
-    LLM_GRADE_MAX_TOKENS c"llm_grade_max_tokens" = 300 in 1..32_768:
-        c"Greatest length of what a language model says of results, in its tokens.";
-}
-
 /// Threads that embed passages.
 pub(crate) static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 /// When documents get their vectors.
@@ -229,35 +212,6 @@ pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Op
 /// Model of new projects.
 pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
-
-/// Base of the interface of a language model; nothing is asked of one without it.
-static LLM_URL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// Which model to ask for there.
-static LLM_MODEL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// File with the key.
-static LLM_API_KEY_FILE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
-/// Milliseconds.
-static LLM_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(15_000);
-
-/// The language model to ask; `None` if there is no URL.
-pub(crate) fn language_model() -> Option<Endpoint> {
-    Some(Endpoint {
-        url: given(&LLM_URL)?,
-        model: given(&LLM_MODEL).unwrap_or_default(),
-        key_file: given(&LLM_API_KEY_FILE),
-    })
-}
-
-/// How long a language model may take for an answer.
-pub(crate) fn language_model_timeout() -> Duration {
-    Duration::from_millis(u64::try_from(LLM_TIMEOUT.get()).unwrap_or_default())
-}
-
-/// The text of a setting, unless it is blank.
-fn given(setting: &GucSetting<Option<CString>>) -> Option<String> {
-    let text = setting.get()?.to_string_lossy().trim().to_owned();
-    (!text.is_empty()).then_some(text)
-}
 
 /// How long an answer of the inference program may take.
 pub(crate) fn inference_timeout() -> Duration {
@@ -309,7 +263,7 @@ fn qualified(name: &CStr) -> &'static CStr {
 /// Defines every setting. Called once, when the library is loaded.
 pub(crate) fn define() {
     let flags = GucFlags::default();
-    for real in REALS.iter().chain(LANGUAGE_MODEL_REALS) {
+    for real in REALS.iter().chain(endpoint::REALS) {
         GucRegistry::define_float_guc(
             qualified(real.name),
             real.help,
@@ -321,7 +275,7 @@ pub(crate) fn define() {
             flags,
         );
     }
-    for int in INTS.iter().chain(LANGUAGE_MODEL_INTS) {
+    for int in INTS.iter().chain(endpoint::INTS) {
         GucRegistry::define_int_guc(
             qualified(int.name),
             int.help,
@@ -421,44 +375,7 @@ pub(crate) fn define() {
         GucContext::Sighup,
         GucFlags::SUPERUSER_ONLY,
     );
-    define_language_model();
-}
-
-fn define_language_model() {
-    GucRegistry::define_string_guc(
-        c"docsearch.llm_url",
-        c"Base of the OpenAI-compatible interface of a language model, such as http://127.0.0.1:8080/v1.",
-        c"Not set: no language model is asked, and nothing is sent anywhere.",
-        &LLM_URL,
-        GucContext::Suset,
-        GucFlags::SUPERUSER_ONLY,
-    );
-    GucRegistry::define_string_guc(
-        c"docsearch.llm_model",
-        c"Name of the language model at docsearch.llm_url.",
-        c"",
-        &LLM_MODEL,
-        GucContext::Suset,
-        GucFlags::SUPERUSER_ONLY,
-    );
-    GucRegistry::define_string_guc(
-        c"docsearch.llm_api_key_file",
-        c"File that holds the API key for docsearch.llm_url, readable for the operating system user of the server.",
-        c"Read again at each call. Not set: no key is sent.",
-        &LLM_API_KEY_FILE,
-        GucContext::Suset,
-        GucFlags::SUPERUSER_ONLY,
-    );
-    GucRegistry::define_int_guc(
-        c"docsearch.llm_timeout",
-        c"How long a language model may take for one answer, attempts and pauses between them together.",
-        c"After that a search goes on with rules.",
-        &LLM_TIMEOUT,
-        10,
-        3_600_000,
-        GucContext::Userset,
-        GucFlags::UNIT_MS,
-    );
+    endpoint::define();
 }
 
 #[pg_schema]

@@ -43,7 +43,16 @@ mod tests {
 
     #[test]
     fn s1_20_garbage_holds_no_object() {
-        for text in ["", "no", "[1, 2]", "{", "{'score': 1}", "{\"score\": 0.5", &"{".repeat(100_000), &"{\"a\":".repeat(100_000)] {
+        for text in [
+            "",
+            "no",
+            "[1, 2]",
+            "{",
+            "{'score': 1}",
+            "{\"score\": 0.5",
+            &"{".repeat(100_000),
+            &"{\"a\":".repeat(100_000),
+        ] {
             assert_eq!(find(text), None);
         }
     }

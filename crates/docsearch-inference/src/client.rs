@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::connection::{Connection, Deadline};
 use crate::embedder::{Description, Embedded, Embedder, Embeddings, Progress};
 use crate::encoder::Role;
+use crate::endpoint::RemoteEmbedding;
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, Ask, ModelReference, Request, Response};
 use crate::status::Status;
@@ -87,6 +88,16 @@ impl<H: Host + Clone> Client<H> {
             Answer::Status(status) => Ok(Some(status)),
             _ => Err(unexpected()),
         }
+    }
+
+    /// The tokenizer of a model, read once.
+    pub(crate) fn tokenizer_of(&mut self, model: &ModelReference) -> Result<Arc<Tokenizer>> {
+        if let Some(tokenizer) = self.tokenizers.get(model) {
+            return Ok(Arc::clone(tokenizer));
+        }
+        let tokenizer = Arc::new(Tokenizer::load(model.directory.as_ref())?);
+        self.tokenizers.insert(model.clone(), Arc::clone(&tokenizer));
+        Ok(tokenizer)
     }
 
     fn ask(&mut self, ask: &Ask) -> Result<Answer> {
@@ -201,13 +212,7 @@ impl<H: Host + Clone + 'static> Embedder for RemoteModel<H> {
     }
 
     fn tokenizer(&self) -> Result<Arc<Tokenizer>> {
-        let tokenizers = &mut self.client.borrow_mut().tokenizers;
-        if let Some(tokenizer) = tokenizers.get(&self.reference) {
-            return Ok(Arc::clone(tokenizer));
-        }
-        let tokenizer = Arc::new(Tokenizer::load(self.reference.directory.as_ref())?);
-        tokenizers.insert(self.model(), Arc::clone(&tokenizer));
-        Ok(tokenizer)
+        self.client.borrow_mut().tokenizer_of(&self.reference)
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
@@ -223,26 +228,52 @@ impl<H: Host + Clone + 'static> Embedder for RemoteModel<H> {
     }
 
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
-        let client = self.client.borrow();
-        Ok(Box::new(RemoteBatch {
-            socket: client.socket.clone(),
-            host: client.host.clone(),
-            model: self.model(),
-            connection: None,
-            waiting: texts.into_iter().enumerate().collect(),
-            under_way: BTreeMap::new(),
-            progress: Deadline::after(client.host.patience()),
-            loss: Loss::default(),
-        }))
+        let source = PassageSource::Files(self.model());
+        Ok(Box::new(RemoteBatch::begin(&self.client.borrow(), source, texts)))
+    }
+}
+
+/// What embeds the passages of a batch.
+pub(crate) enum PassageSource {
+    /// A model that the service runs.
+    Files(ModelReference),
+    /// An endpoint that the service asks.
+    Endpoint { asked: RemoteEmbedding, digest: String },
+}
+
+impl PassageSource {
+    fn ask(&self, text: &str) -> Ask {
+        let (role, text) = (Role::Passage, leading_part(text).to_owned());
+        match self {
+            Self::Files(model) => Ask::Embed {
+                model: model.clone(),
+                role,
+                text,
+            },
+            Self::Endpoint { asked, digest } => Ask::EmbedRemotely {
+                asked: asked.clone(),
+                digest: digest.clone(),
+                role,
+                text,
+            },
+        }
+    }
+
+    /// How much longer than a model's an answer may take.
+    fn longer(&self) -> Duration {
+        match self {
+            Self::Files(_) => Duration::ZERO,
+            Self::Endpoint { asked, .. } => asked.limit,
+        }
     }
 }
 
 /// Passages that the service is embedding, on a connection of their own. Dropping it ends the
 /// connection, and the service cancels what it has not begun.
-struct RemoteBatch<H> {
+pub(crate) struct RemoteBatch<H> {
     socket: PathBuf,
     host: H,
-    model: ModelReference,
+    source: PassageSource,
     connection: Option<Connection>,
     waiting: VecDeque<(usize, String)>,
     /// By the number of the request.
@@ -253,7 +284,25 @@ struct RemoteBatch<H> {
     loss: Loss,
 }
 
-impl<H: Host> RemoteBatch<H> {
+impl<H: Host + Clone> RemoteBatch<H> {
+    /// Nothing is sent yet.
+    pub(crate) fn begin(client: &Client<H>, source: PassageSource, texts: Vec<String>) -> Self {
+        Self {
+            socket: client.socket.clone(),
+            host: client.host.clone(),
+            connection: None,
+            waiting: texts.into_iter().enumerate().collect(),
+            under_way: BTreeMap::new(),
+            progress: Deadline::after(client.host.patience().saturating_add(source.longer())),
+            loss: Loss::default(),
+            source,
+        }
+    }
+
+    fn is_making_progress(&mut self) {
+        self.progress = Deadline::after(self.host.patience().saturating_add(self.source.longer()));
+    }
+
     fn connected(&mut self) -> Result<Connection> {
         match self.connection.take() {
             Some(connection) => Ok(connection),
@@ -266,11 +315,7 @@ impl<H: Host> RemoteBatch<H> {
         while self.under_way.len() < WINDOW
             && let Some((index, text)) = self.waiting.pop_front()
         {
-            let ask = Ask::Embed {
-                model: self.model.clone(),
-                role: Role::Passage,
-                text: leading_part(&text).to_owned(),
-            };
+            let ask = self.source.ask(&text);
             let id = connection.next_id();
             self.under_way.insert(id, (index, text));
             connection.send(&mut self.host, &Request { id, ask }, self.progress)?;
@@ -285,7 +330,7 @@ impl<H: Host> RemoteBatch<H> {
             return Err(problem);
         }
         self.host.wait(None, PAUSE);
-        self.progress = Deadline::after(self.host.patience());
+        self.is_making_progress();
         for passage in std::mem::take(&mut self.under_way).into_values().rev() {
             self.waiting.push_front(passage);
         }
@@ -293,7 +338,7 @@ impl<H: Host> RemoteBatch<H> {
     }
 }
 
-impl<H: Host> Embeddings for RemoteBatch<H> {
+impl<H: Host + Clone> Embeddings for RemoteBatch<H> {
     fn next_timeout(&mut self, wait: Duration) -> Result<Progress> {
         if self.waiting.is_empty() && self.under_way.is_empty() {
             return Ok(Progress::Finished);
@@ -309,7 +354,7 @@ impl<H: Host> Embeddings for RemoteBatch<H> {
             return Ok(Progress::Pending);
         };
         let (index, _) = self.under_way.remove(&id).ok_or_else(unexpected)?;
-        self.progress = Deadline::after(self.host.patience());
+        self.is_making_progress();
         self.loss = Loss::default();
         match answer {
             Ok(Answer::Vector(vector)) => Ok(Progress::Embedded(Embedded { index, vector })),

@@ -1,11 +1,17 @@
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::{Client, Host, unexpected};
+use crate::client::{Client, Host, PassageSource, RemoteBatch, unexpected};
+use crate::embedder::{Description, Embedder, Embeddings, ModelInfo};
+use crate::encoder::Role;
 use crate::error::{Error, ErrorClass, Failure, Result};
-use crate::protocol::{Answer, Ask};
-use crate::tokenizer::MAX_TEXT_BYTES;
+use crate::protocol::{Answer, Ask, ModelReference};
+use crate::tokenizer::{MAX_TEXT_BYTES, Tokenizer, leading_part};
 
 /// Where an OpenAI-compatible interface is served over HTTP. Only the service connects to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,4 +75,93 @@ impl<H: Host + Clone> Client<H> {
             _ => Err(unexpected()),
         }
     }
+}
+
+/// An embedding model behind an endpoint, as far as a request names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteEmbedding {
+    /// Who is asked.
+    pub endpoint: Endpoint,
+    /// Number of components that its vectors must have; `None` if that is to be learnt.
+    pub dimension: Option<usize>,
+    /// Whether to ask for vectors of that dimension.
+    pub names_dimension: bool,
+    /// How long one answer may take, attempts and pauses together.
+    pub limit: Duration,
+}
+
+/// A model behind an endpoint that the service asks. Nothing is sent before a text is embedded.
+///
+/// The same text may have slightly different vectors from one call to the next, as far as the
+/// endpoint gives such.
+pub struct EndpointModel<H> {
+    /// The service's client.
+    pub client: Rc<RefCell<Client<H>>>,
+    /// What the endpoint is asked for.
+    pub asked: RemoteEmbedding,
+    /// Greatest number of tokens of one text.
+    pub max_tokens: usize,
+    /// What is put before a query.
+    pub query_prefix: String,
+    /// What is put before a passage.
+    pub passage_prefix: String,
+    /// What decides a text's vector, as far as it is known; names the model in the cache.
+    pub digest: String,
+    /// The directory of a model whose tokenizer counts for it.
+    pub tokenizer: String,
+}
+
+impl<H: Host + Clone + 'static> Embedder for EndpointModel<H> {
+    /// As it was recorded: the endpoint is not asked.
+    fn describe(&self) -> Result<Description> {
+        Ok(Description {
+            info: ModelInfo {
+                directory: PathBuf::new(),
+                graph: PathBuf::new(),
+                dimension: self.asked.dimension.unwrap_or_default(),
+                max_tokens: self.max_tokens,
+                passage_tokens: self.max_tokens,
+                pooling: None,
+                normalized: true,
+                query_prefix: self.query_prefix.clone(),
+                passage_prefix: self.passage_prefix.clone(),
+            },
+            digest: self.digest.clone(),
+        })
+    }
+
+    fn tokenizer(&self) -> Result<Arc<Tokenizer>> {
+        let reference = ModelReference {
+            directory: self.tokenizer.clone(),
+            digest: None,
+        };
+        self.client.borrow_mut().tokenizer_of(&reference)
+    }
+
+    fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        let ask = Ask::EmbedRemotely {
+            asked: self.asked.clone(),
+            digest: self.digest.clone(),
+            role: Role::Query,
+            text: prefixed(&self.query_prefix, text),
+        };
+        match self.client.borrow_mut().ask_within(&ask, self.asked.limit)? {
+            Answer::Vector(vector) => Ok(vector),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
+        let texts = texts.iter().map(|text| prefixed(&self.passage_prefix, text)).collect();
+        let source = PassageSource::Endpoint {
+            asked: self.asked.clone(),
+            digest: self.digest.clone(),
+        };
+        Ok(Box::new(RemoteBatch::begin(&self.client.borrow(), source, texts)))
+    }
+}
+
+fn prefixed(prefix: &str, text: &str) -> String {
+    let text = format!("{prefix}{text}");
+    leading_part(&text).to_owned()
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::embedder::Description;
 use crate::encoder::Role;
-use crate::endpoint::ChatRequest;
+use crate::endpoint::{ChatRequest, RemoteEmbedding};
 use crate::error::{Error, Failure, Result};
 use crate::status::Status;
 
@@ -47,6 +47,14 @@ pub(crate) enum Ask {
     },
     Describe {
         model: ModelReference,
+    },
+    EmbedRemotely {
+        asked: RemoteEmbedding,
+        /// Names the model in the cache.
+        digest: String,
+        role: Role,
+        /// With the prefix.
+        text: String,
     },
     Chat(ChatRequest),
     Status,

@@ -89,7 +89,7 @@ impl Service {
             pid: std::process::id(),
             models: self.models.status(),
             resident_bytes: resident_bytes().unwrap_or(0),
-            queue_depth: (self.query_lanes.waiting() + passages) as u64,
+            queue_depth: (self.query_lanes.waiting() + passages + self.endpoints.waiting()) as u64,
             cache_entries: self.cache.entries(),
             ..Status::default()
         };

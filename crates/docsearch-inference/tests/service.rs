@@ -1,8 +1,8 @@
 //! The service: the program itself, reached through its socket.
 
-mod support;
 #[path = "support/http.rs"]
 mod http_server;
+mod support;
 
 use std::cell::RefCell;
 use std::fs;

@@ -11,7 +11,7 @@ use super::Service;
 use super::endpoint::Caller;
 use crate::embedder::Description;
 use crate::encoder::{Encoder, Role};
-use crate::endpoint::ChatRequest;
+use crate::endpoint::{ChatRequest, RemoteEmbedding};
 use crate::error::{Error, Failure, Result, catch_panic};
 use crate::lane::Sessions;
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
@@ -69,6 +69,15 @@ impl Incoming<'_> {
             match request.ask {
                 Ask::Status => reply.send(Ok(Answer::Status(self.service.status()))),
                 Ask::Describe { model } => self.describe(&model, reply),
+                Ask::EmbedRemotely {
+                    asked,
+                    digest,
+                    role,
+                    text,
+                } => match role {
+                    Role::Query => self.embed_query_remotely(asked, &digest, text, reply),
+                    Role::Passage => self.embed_passage_remotely(asked, text, reply),
+                },
                 Ask::Chat(request) => self.chat(request, reply),
                 Ask::Embed { model, role, text } => match role {
                     Role::Query => self.embed_query(&model, &text, reply),
@@ -94,6 +103,36 @@ impl Incoming<'_> {
     fn chat(&self, request: ChatRequest, reply: Reply) {
         let deliver = Box::new(move |answer| reply.send(answer));
         self.service.endpoints.chat(request, &self.caller, deliver);
+    }
+
+    fn embed_query_remotely(&self, asked: RemoteEmbedding, digest: &str, text: String, reply: Reply) {
+        let begun = Instant::now();
+        let service = Arc::clone(self.service);
+        service.counters.request();
+        // Models of the same name may be different ones in different places.
+        let model = format!("{digest} {}", asked.endpoint.url);
+        if let Some(vector) = service.cache.get(&model, &text) {
+            service.counters.cache_hit();
+            service.counters.query(begun.elapsed());
+            return reply.send(Ok(Answer::Vector(vector)));
+        }
+        service.counters.run();
+        let (key, cached_by) = (text.clone(), Arc::clone(&service));
+        let deliver = Box::new(move |answer: Result<Answer>| {
+            if let Ok(Answer::Vector(vector)) = &answer {
+                cached_by.cache.put(&model, &key, vector);
+                cached_by.counters.query(begun.elapsed());
+            }
+            reply.send(answer);
+        });
+        service.endpoints.embed_query(asked, text, &self.caller, deliver);
+    }
+
+    fn embed_passage_remotely(&self, asked: RemoteEmbedding, text: String, reply: Reply) {
+        self.service.counters.request();
+        self.service.counters.run();
+        let deliver = Box::new(move |answer| reply.send(answer));
+        self.service.endpoints.embed_passage(asked, text, &self.caller, deliver);
     }
 
     fn describe(&self, model: &ModelReference, reply: Reply) {

@@ -3,6 +3,7 @@
 mod attempts;
 mod caller;
 mod chat;
+mod embeddings;
 mod http;
 #[cfg(test)]
 mod tests;
@@ -13,14 +14,24 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use self::attempts::Schedule;
+use ureq::Agent;
+
+use self::attempts::{Purpose, Schedule};
 pub(super) use self::caller::Caller;
-use crate::endpoint::{ChatRequest, Endpoint};
-use crate::error::{Error, Result, catch_panic};
+use crate::endpoint::{ChatRequest, Endpoint, RemoteEmbedding};
+use crate::error::{Error, ErrorClass, Failure, Result, catch_panic};
 use crate::protocol::Answer;
 
 /// Calls of one endpoint that are under way at once; others wait.
 const AT_ONCE: usize = 4;
+/// Of these, calls that bring passages: somebody waits for the others.
+const BULK_AT_ONCE: usize = AT_ONCE - 1;
+/// Texts of one call.
+const TEXTS: usize = 32;
+/// Bytes of the texts of one call, unless one text is longer.
+const TEXT_BYTES: usize = 256 * 1024;
+/// How long a call waits for more passages of the same client.
+const GATHERING: Duration = Duration::from_millis(5);
 /// How long a thread and its connections are kept without a call.
 const IDLE: Duration = Duration::from_secs(15);
 /// After a failure, calls that somebody waits for are tried once for so long.
@@ -39,14 +50,35 @@ pub(super) struct Endpoints {
 impl Endpoints {
     /// Asks a language model.
     pub(super) fn chat(&self, request: ChatRequest, caller: &Arc<Caller>, deliver: Deliver) {
-        let call = Call {
-            deadline: Instant::now() + request.limit,
-            limit: request.limit,
-            caller: Arc::clone(caller),
-            deliver,
-            request,
-        };
-        self.lane(&call.request.endpoint).submit(call);
+        let lane = self.lane(&request.endpoint);
+        let limit = request.limit;
+        lane.submit(Call::new(Work::Chat(request), limit, caller, deliver));
+    }
+
+    /// Asks for the vector of a query.
+    pub(super) fn embed_query(&self, asked: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
+        let lane = self.lane(&asked.endpoint);
+        let limit = asked.limit;
+        lane.submit(Call::new(Work::Query(asked, text), limit, caller, deliver));
+    }
+
+    /// Asks for the vector of a passage, together with others.
+    pub(super) fn embed_passage(&self, asked: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
+        let lane = self.lane(&asked.endpoint);
+        let limit = asked.limit;
+        lane.submit(Call::new(Work::Passage(asked, text), limit, caller, deliver));
+    }
+
+    /// Texts that wait.
+    pub(super) fn waiting(&self) -> usize {
+        let lanes: Vec<_> = lock(&self.lanes).values().cloned().collect();
+        lanes
+            .iter()
+            .map(|lane| {
+                let state = lock(&lane.state);
+                state.urgent.len() + state.bulk.len()
+            })
+            .sum()
     }
 
     fn lane(&self, endpoint: &Endpoint) -> Arc<Lane> {
@@ -65,13 +97,53 @@ impl Endpoints {
     }
 }
 
+enum Work {
+    Chat(ChatRequest),
+    Query(RemoteEmbedding, String),
+    Passage(RemoteEmbedding, String),
+}
+
 /// A call that somebody waits for.
 struct Call {
-    request: ChatRequest,
-    deadline: Instant,
-    limit: Duration,
+    work: Work,
+    patience: Patience,
     caller: Arc<Caller>,
     deliver: Deliver,
+}
+
+/// How long a call may take.
+#[derive(Clone, Copy)]
+struct Patience {
+    limit: Duration,
+    deadline: Instant,
+}
+
+impl Patience {
+    fn from_now(limit: Duration) -> Self {
+        Self {
+            limit,
+            deadline: Instant::now() + limit,
+        }
+    }
+}
+
+impl Call {
+    fn new(work: Work, limit: Duration, caller: &Arc<Caller>, deliver: Deliver) -> Self {
+        Self {
+            work,
+            patience: Patience::from_now(limit),
+            caller: Arc::clone(caller),
+            deliver,
+        }
+    }
+
+    /// What is asked for and the text, if it is a passage.
+    fn passage(&self) -> Option<(&RemoteEmbedding, &str)> {
+        match &self.work {
+            Work::Passage(asked, text) => Some((asked, text)),
+            _ => None,
+        }
+    }
 }
 
 /// One endpoint.
@@ -84,7 +156,12 @@ struct Lane {
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Call>,
+    /// What somebody waits for.
+    urgent: VecDeque<Call>,
+    bulk: VecDeque<Call>,
+    bulk_under_way: usize,
+    /// A thread waits for passages to go along with one that it has.
+    is_gathering: bool,
     threads: usize,
     idle: usize,
     /// The endpoint has asked to be left alone until then.
@@ -94,22 +171,59 @@ struct State {
     unsupported: BTreeSet<&'static str>,
 }
 
+impl State {
+    /// The next call; if it is a passage, others are to be gathered.
+    fn take(&mut self) -> Option<Vec<Call>> {
+        if let Some(call) = self.urgent.pop_front() {
+            return Some(vec![call]);
+        }
+        if self.bulk_under_way == BULK_AT_ONCE || self.is_gathering {
+            return None;
+        }
+        let calls = vec![self.bulk.pop_front()?];
+        self.bulk_under_way += 1;
+        self.is_gathering = true;
+        Some(calls)
+    }
+
+    /// Adds to a passage those of the same client that wait behind it.
+    fn gather(&mut self, calls: &mut Vec<Call>) {
+        let mut bytes: usize = calls.iter().filter_map(|call| Some(call.passage()?.1.len())).sum();
+        while calls.len() < TEXTS
+            && let Some(next) = self.bulk.front()
+            && Arc::ptr_eq(&next.caller, &calls[0].caller)
+            && let (Some((asked, text)), Some((first, _))) = (next.passage(), calls[0].passage())
+            && asked == first
+            && bytes + text.len() <= TEXT_BYTES
+        {
+            bytes += text.len();
+            calls.extend(self.bulk.pop_front());
+        }
+        self.is_gathering = false;
+    }
+}
+
 impl Lane {
     fn submit(self: &Arc<Self>, call: Call) {
         let mut state = lock(&self.state);
-        state.waiting.push_back(call);
-        if state.idle >= state.waiting.len() || state.threads >= AT_ONCE {
+        let queue = if call.passage().is_some() {
+            &mut state.bulk
+        } else {
+            &mut state.urgent
+        };
+        queue.push_back(call);
+        if state.idle >= state.urgent.len() + state.bulk.len() || state.threads >= AT_ONCE {
             self.arrived.notify_one();
             return;
         }
         match self.start_thread() {
             Ok(()) => state.threads += 1,
             Err(problem) if state.threads == 0 => {
-                let orphans = std::mem::take(&mut state.waiting);
+                let mut orphans = std::mem::take(&mut state.urgent);
+                orphans.append(&mut state.bulk);
                 drop(state);
-                let reason = problem.to_string();
                 for call in orphans {
-                    let source = io::Error::other(reason.clone());
+                    let source = io::Error::other(problem.to_string());
                     (call.deliver)(Err(Error::Thread { source }));
                 }
             }
@@ -127,12 +241,16 @@ impl Lane {
 
     fn work(&self) {
         let mut agent = http::agent();
-        while let Some(call) = self.next() {
-            let caller = Arc::clone(&call.caller);
+        while let Some(calls) = self.next() {
+            let Some(first) = calls.first() else { continue };
+            let (caller, is_bulk) = (Arc::clone(&first.caller), first.passage().is_some());
             if let Some(number) = caller.begin(&agent) {
-                let answer = catch_panic(|| self.call(&agent, &call));
+                self.answer(&agent, calls);
                 caller.end(number);
-                (call.deliver)(answer);
+            }
+            if is_bulk {
+                lock(&self.state).bulk_under_way -= 1;
+                self.arrived.notify_one();
             }
             if caller.has_gone() {
                 // Its connections were ended.
@@ -142,33 +260,126 @@ impl Lane {
     }
 
     /// The next call; `None` if there is none for a while, and this thread is to end.
-    fn next(&self) -> Option<Call> {
+    fn next(&self) -> Option<Vec<Call>> {
         let mut state = lock(&self.state);
         let end = Instant::now() + IDLE;
         loop {
-            if let Some(call) = state.waiting.pop_front() {
-                return Some(call);
+            if let Some(mut calls) = state.take() {
+                if calls[0].passage().is_some() {
+                    if state.bulk.len() + 1 < TEXTS {
+                        drop(state);
+                        thread::sleep(GATHERING);
+                        state = lock(&self.state);
+                    }
+                    state.gather(&mut calls);
+                    self.arrived.notify_one();
+                }
+                return Some(calls);
             }
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() && state.bulk.is_empty() {
                 state.threads -= 1;
                 return None;
             }
             state.idle += 1;
             (state, _) = self
                 .arrived
-                .wait_timeout(state, left)
+                .wait_timeout(state, left.max(Duration::from_secs(1)))
                 .unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
     }
 
-    fn call(&self, agent: &ureq::Agent, call: &Call) -> Result<Answer> {
-        let text = attempts::run(self, call, || {
-            let key = http::read_key(self.endpoint.key_file.as_deref())?;
-            chat::ask(self, agent, key.as_ref(), &call.request, call.deadline)
-        })?;
-        Ok(Answer::Text(text))
+    /// Makes one call and tells everybody who waits for it.
+    fn answer(&self, agent: &Agent, mut calls: Vec<Call>) {
+        let texts: Option<Vec<(RemoteEmbedding, String)>> = calls
+            .iter()
+            .map(|call| call.passage().map(|(asked, text)| (asked.clone(), text.to_owned())))
+            .collect();
+        match texts {
+            Some(texts) => self.answer_passages(agent, calls, &texts),
+            None => {
+                let Some(call) = calls.pop() else { return };
+                let answer = catch_panic(|| self.call(agent, &call));
+                (call.deliver)(answer);
+            }
+        }
+    }
+
+    fn call(&self, agent: &Agent, call: &Call) -> Result<Answer> {
+        match &call.work {
+            Work::Chat(request) => {
+                let patience = call.patience;
+                attempts::run(self, &call.caller, patience, Purpose::Chat, || {
+                    let key = self.key()?;
+                    chat::ask(self, agent, key.as_ref(), request, patience.deadline)
+                })
+                .map(Answer::Text)
+            }
+            Work::Query(asked, text) | Work::Passage(asked, text) => {
+                let purpose = if call.passage().is_some() {
+                    Purpose::Passages
+                } else {
+                    Purpose::Query
+                };
+                let vectors = self.embed(agent, &call.caller, call.patience, purpose, asked, &[text])?;
+                vectors.into_iter().next().map(Answer::Vector).ok_or(Error::Stopped)
+            }
+        }
+    }
+
+    fn embed(
+        &self,
+        agent: &Agent,
+        caller: &Caller,
+        patience: Patience,
+        purpose: Purpose,
+        asked: &RemoteEmbedding,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>> {
+        attempts::run(self, caller, patience, purpose, || {
+            let key = self.key()?;
+            embeddings::ask(agent, key.as_ref(), asked, texts, patience.deadline)
+        })
+    }
+
+    fn key(&self) -> std::result::Result<Option<http::ApiKey>, http::Trouble> {
+        http::read_key(self.endpoint.key_file.as_deref())
+    }
+
+    /// Their time begins now. If the endpoint refuses them together, it may be for one of them.
+    fn answer_passages(&self, agent: &Agent, calls: Vec<Call>, texts: &[(RemoteEmbedding, String)]) {
+        let (Some((asked, _)), Some(first)) = (texts.first(), calls.first()) else {
+            return;
+        };
+        let caller = Arc::clone(&first.caller);
+        let embed = |texts: &[&str]| {
+            catch_panic(|| {
+                let patience = Patience::from_now(asked.limit);
+                self.embed(agent, &caller, patience, Purpose::Passages, asked, texts)
+            })
+        };
+        let together: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+        match embed(&together) {
+            Ok(vectors) => {
+                for (call, vector) in calls.into_iter().zip(vectors) {
+                    (call.deliver)(Ok(Answer::Vector(vector)));
+                }
+            }
+            Err(problem) if problem.class() == ErrorClass::Refused && calls.len() > 1 => {
+                for (call, text) in calls.into_iter().zip(&together) {
+                    let vector = embed(&[text]).map(|mut vectors| vectors.pop().unwrap_or_default());
+                    (call.deliver)(vector.map(Answer::Vector));
+                }
+            }
+            Err(problem) => {
+                let failure = Failure::from(&problem);
+                for call in calls {
+                    let failure = failure.clone();
+                    (call.deliver)(Err(Error::Remote { failure }));
+                }
+            }
+        }
     }
 
     fn not_before(&self) -> Option<Instant> {

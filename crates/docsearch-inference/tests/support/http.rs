@@ -112,11 +112,7 @@ impl HttpServer {
 
 type Shared = (Mutex<State>, Condvar);
 
-fn serve(
-    stream: &TcpStream,
-    shared: &Shared,
-    react: &Mutex<impl FnMut(&Received) -> Reaction>,
-) -> std::io::Result<()> {
+fn serve(stream: &TcpStream, shared: &Shared, react: &Mutex<impl FnMut(&Received) -> Reaction>) -> std::io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let Some(received) = read(stream)? else {

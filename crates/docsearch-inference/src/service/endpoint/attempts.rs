@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::http::Trouble;
-use super::{Call, Lane};
+use super::{Caller, Lane, Patience};
 use crate::error::{Error, ErrorClass, Failure, Result};
 
 /// When a call that has failed is tried again.
@@ -19,23 +19,43 @@ impl Default for Schedule {
     }
 }
 
+/// What an endpoint is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The answer of a language model.
+    Chat,
+    /// The vector of a query.
+    Query,
+    /// Vectors of passages. Rate limits are waited for until the time is over.
+    Passages,
+}
+
 /// Tries until it works, is not worth trying again, or the time is over. While an endpoint fails, a
-/// call is tried once: whoever waits for it has something else to go on with.
-pub(super) fn run<T>(lane: &Lane, call: &Call, mut once: impl FnMut() -> Result<T, Trouble>) -> Result<T> {
-    let pauses = if lane.is_failing() { &[] } else { lane.schedule.pauses.as_slice() };
+/// call is tried once: a search has something else to go on with, and a load shall not wait with
+/// each of its documents.
+pub(super) fn run<T>(
+    lane: &Lane,
+    caller: &Caller,
+    patience: Patience,
+    purpose: Purpose,
+    mut once: impl FnMut() -> Result<T, Trouble>,
+) -> Result<T> {
+    let all = lane.schedule.pauses.as_slice();
+    let pauses = if lane.is_failing() { &[] } else { all };
+    let failure = |attempts, trouble| failure(purpose, patience, attempts, trouble);
     let mut attempts = 0;
     loop {
-        let left = call.deadline.saturating_duration_since(Instant::now());
+        let left = patience.deadline.saturating_duration_since(Instant::now());
         if let Some(until) = lane.not_before() {
             let pause = until.saturating_duration_since(Instant::now());
             if pause >= left {
-                return Err(failure(call, attempts, Trouble::held(pause)));
+                return Err(failure(attempts, Trouble::held(pause)));
             }
-            wait(call, pause)?;
+            wait(caller, pause)?;
             continue;
         }
         if left.is_zero() {
-            return Err(failure(call, attempts, Trouble::late()));
+            return Err(failure(attempts, Trouble::late()));
         }
         attempts += 1;
         let trouble = match once() {
@@ -43,64 +63,110 @@ pub(super) fn run<T>(lane: &Lane, call: &Call, mut once: impl FnMut() -> Result<
                 lane.has_succeeded();
                 return Ok(done);
             }
-            Err(_) if call.caller.has_gone() => return Err(Error::Stopped),
+            Err(_) if caller.has_gone() => return Err(Error::Stopped),
             Err(trouble) => trouble,
         };
-        let pause = pauses.get(attempts - 1).copied();
-        if trouble.class == ErrorClass::RateLimited && trouble.is_transient {
-            let pause = trouble.retry_after.max(pause).unwrap_or_default();
-            lane.hold(Instant::now() + pause);
+        let is_limited = trouble.class == ErrorClass::RateLimited && trouble.is_transient;
+        let mut pause = pauses.get(attempts - 1).copied();
+        if is_limited && purpose == Purpose::Passages {
+            pause = pause.or(all.last().copied());
+        }
+        if is_limited {
+            lane.hold(Instant::now() + trouble.retry_after.max(pause).unwrap_or_default());
         }
         let pause = pause.map(|pause| trouble.retry_after.map_or(pause, |asked| asked.max(pause)));
         match pause {
-            Some(pause) if trouble.is_transient && Instant::now() + pause < call.deadline => wait(call, pause)?,
+            Some(pause) if trouble.is_transient && Instant::now() + pause < patience.deadline => wait(caller, pause)?,
             _ => {
                 report(lane, &trouble, attempts);
-                return Err(failure(call, attempts, trouble));
+                return Err(failure(attempts, trouble));
             }
         }
     }
 }
 
-fn wait(call: &Call, pause: Duration) -> Result<()> {
-    if call.caller.waits(pause) {
+fn wait(caller: &Caller, pause: Duration) -> Result<()> {
+    if caller.waits(pause) {
         return Ok(());
     }
     Err(Error::Stopped)
 }
 
-/// Tells the server log when an endpoint begins to fail, and not for each call.
+/// Tells the server log when an endpoint begins to fail, and not for each call. What it refuses says
+/// more of the request than of the endpoint.
 fn report(lane: &Lane, trouble: &Trouble, attempts: usize) {
-    if !lane.has_failed() {
+    if trouble.class == ErrorClass::Refused || !lane.has_failed() {
         return;
     }
-    let said = trouble.said.as_deref().map(|said| format!(" It says: {said}")).unwrap_or_default();
+    let said = trouble
+        .said
+        .as_deref()
+        .map(|said| format!(" It says: {said}"))
+        .unwrap_or_default();
     eprintln!(
         "model \"{}\" cannot be used: {} (attempts: {attempts}).{said}",
         lane.endpoint.model, trouble.detail
     );
 }
 
-fn failure(call: &Call, attempts: usize, trouble: Trouble) -> Error {
-    let who = "the endpoint of the language model";
+/// How a failure speaks of what was asked.
+struct Words {
+    who: &'static str,
+    url: &'static str,
+    key_file: &'static str,
+    timeout: &'static str,
+    request: &'static str,
+}
+
+impl Purpose {
+    fn words(self) -> Words {
+        match self {
+            Self::Chat => Words {
+                who: "the endpoint of the language model",
+                url: "docsearch.llm_url",
+                key_file: "docsearch.llm_api_key_file",
+                timeout: "docsearch.llm_timeout",
+                request: "docsearch.llm_url and docsearch.llm_model",
+            },
+            Self::Query | Self::Passages => Words {
+                who: "the endpoint of the embedding model",
+                url: "the url given to docsearch.add_remote_model()",
+                key_file: "the api_key_file given to docsearch.add_remote_model()",
+                timeout: "docsearch.endpoint_timeout",
+                request: "what was given to docsearch.add_remote_model(): url, model and dimension, and whether the model reads texts of max_tokens",
+            },
+        }
+    }
+}
+
+fn failure(purpose: Purpose, patience: Patience, attempts: usize, trouble: Trouble) -> Error {
+    let Words {
+        who,
+        url,
+        key_file,
+        timeout,
+        request,
+    } = purpose.words();
     let (message, hint) = match trouble.class {
         ErrorClass::Unreachable => (
             format!("{who} cannot be reached"),
-            "Check docsearch.llm_url, and that the server of the database may connect to it.".to_owned(),
+            format!("Check {url}, and that the server of the database may connect to it."),
         ),
         ErrorClass::TimedOut => (
-            format!("{who} has not answered within {} s", call.limit.as_secs_f64()),
-            "Raise docsearch.llm_timeout, or take a faster model.".to_owned(),
+            format!("{who} has not answered within {} s", patience.limit.as_secs_f64()),
+            format!("Raise {timeout}, or take a faster model."),
         ),
         ErrorClass::Authentication => (
             format!("{who} does not accept the API key"),
-            "Put a valid key into the file that docsearch.llm_api_key_file names. It is read again at each call."
-                .to_owned(),
+            format!("Put a valid key into the file: see {key_file}. It is read again at each call."),
         ),
         ErrorClass::RateLimited => (
             format!("{who} has had too many requests"),
             match trouble.retry_after {
-                Some(pause) => format!("Try again in {} s, or raise the limit with its provider.", pause.as_secs() + 1),
+                Some(pause) => format!(
+                    "Try again in {} s, or raise the limit with its provider.",
+                    pause.as_secs() + 1
+                ),
                 None => "Try again later, or raise the limit with its provider.".to_owned(),
             },
         ),
@@ -109,19 +175,16 @@ fn failure(call: &Call, attempts: usize, trouble: Trouble) -> Error {
             "Try again later; its own log says why.".to_owned(),
         ),
         ErrorClass::Malformed => (
-            format!("{who} has given an answer that cannot be read"),
-            "docsearch.llm_url is the base of an OpenAI-compatible interface, such as http://127.0.0.1:8080/v1."
-                .to_owned(),
+            format!("{who} has given an answer that cannot be used"),
+            format!("Check {url}: it is the base of an OpenAI-compatible interface, such as http://127.0.0.1:8080/v1."),
         ),
         ErrorClass::Unreadable => (
-            "the file with the API key of the language model cannot be used".to_owned(),
-            "docsearch.llm_api_key_file names a file that holds the key and nothing else, readable for the operating system user of the server."
-                .to_owned(),
+            format!("the file with the API key for {who} cannot be used"),
+            format!(
+                "See {key_file}: a file that holds the key and nothing else, readable for the operating system user of the server."
+            ),
         ),
-        _ => (
-            format!("{who} refuses the request"),
-            "Check docsearch.llm_url and docsearch.llm_model.".to_owned(),
-        ),
+        _ => (format!("{who} refuses the request"), format!("Check {request}.")),
     };
     let detail = match attempts {
         0 | 1 => format!("{}.", trouble.detail),

@@ -169,8 +169,15 @@ pub(super) fn post(agent: &Agent, question: &Question<'_>) -> Result<Vec<u8>, Tr
     }
     let mut response = request.send(question.body.to_string())?;
     let status = response.status();
-    let limit = if status.is_success() { question.max_bytes } else { WORDS_READ };
-    let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| pause(value.to_str().ok()?));
+    let limit = if status.is_success() {
+        question.max_bytes
+    } else {
+        WORDS_READ
+    };
+    let retry_after = response
+        .headers()
+        .get(header::RETRY_AFTER)
+        .and_then(|value| pause(value.to_str().ok()?));
     let mut body = Vec::new();
     let read = response.body_mut().as_reader().take(limit + 1).read_to_end(&mut body);
     if !status.is_success() {
@@ -189,7 +196,9 @@ pub(super) fn post(agent: &Agent, question: &Question<'_>) -> Result<Vec<u8>, Tr
 /// What a status other than success means.
 fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: Option<&ApiKey>) -> Trouble {
     let words = words(body, key);
-    let out_of_credit = words.as_deref().is_some_and(|words| words.contains("insufficient_quota"));
+    let out_of_credit = words
+        .as_deref()
+        .is_some_and(|words| words.contains("insufficient_quota"));
     let class = match status.as_u16() {
         401 | 403 | 407 => ErrorClass::Authentication,
         429 => ErrorClass::RateLimited,
@@ -197,7 +206,13 @@ fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: 
         _ => ErrorClass::Refused,
     };
     let (detail, is_transient) = match status.as_u16() {
-        300..=399 => (format!("It answers with status {}, a redirect, which is not followed", status.as_u16()), false),
+        300..=399 => (
+            format!(
+                "It answers with status {}, a redirect, which is not followed",
+                status.as_u16()
+            ),
+            false,
+        ),
         429 if out_of_credit => ("It answers with status 429: there is no credit left".to_owned(), false),
         other => (
             format!("It answers with status {other}"),

@@ -46,7 +46,11 @@ fn request(url: &str) -> ChatRequest {
 
 fn submit(endpoints: &Endpoints, request: ChatRequest, caller: &Arc<Caller>) -> Receiver<Result<Answer>> {
     let (sender, receiver) = channel();
-    endpoints.chat(request, caller, Box::new(move |answer| sender.send(answer).unwrap_or_default()));
+    endpoints.chat(
+        request,
+        caller,
+        Box::new(move |answer| sender.send(answer).unwrap_or_default()),
+    );
     receiver
 }
 
@@ -76,9 +80,17 @@ fn s1_11_a_request_carries_the_question_the_settings_and_the_key() {
     assert_eq!(ask(&endpoints(), request).expect("an answer"), "Hi.");
 
     let received = server.received().remove(0);
-    assert!(received.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", received.head);
+    assert!(
+        received.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
+        "{}",
+        received.head
+    );
     let authorization = format!("authorization: bearer {KEY}\r\n");
-    assert!(received.head.to_lowercase().contains(&authorization), "{}", received.head);
+    assert!(
+        received.head.to_lowercase().contains(&authorization),
+        "{}",
+        received.head
+    );
     assert_eq!(
         received.body,
         json!({
@@ -97,7 +109,10 @@ fn answers_are_read_in_the_forms_that_servers_give_them() {
         ask(&endpoints(), request(&server.url)).expect("an answer")
     };
     assert_eq!(content(json!("plain")), "plain");
-    assert_eq!(content(json!([{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}])), "in parts");
+    assert_eq!(
+        content(json!([{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}])),
+        "in parts"
+    );
     assert_eq!(content(json!("<think>\nWell.\n</think>\nthought")), "thought");
     assert_eq!(content(json!("<think>\nWell, the tokens ran out")), "");
     assert_eq!(content(json!(null)), "");
@@ -108,8 +123,18 @@ fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
     let text = |body: &str| Reaction::Answer(200, "", body.to_owned());
     let quota = Reaction::Answer(429, "", r#"{"error": {"code": "insufficient_quota"}}"#.to_owned());
     for (reaction, class, attempts, hint) in [
-        (Reaction::status(401), ErrorClass::Authentication, 1, "docsearch.llm_api_key_file"),
-        (Reaction::status(403), ErrorClass::Authentication, 1, "docsearch.llm_api_key_file"),
+        (
+            Reaction::status(401),
+            ErrorClass::Authentication,
+            1,
+            "docsearch.llm_api_key_file",
+        ),
+        (
+            Reaction::status(403),
+            ErrorClass::Authentication,
+            1,
+            "docsearch.llm_api_key_file",
+        ),
         (Reaction::status(404), ErrorClass::Refused, 1, "docsearch.llm_model"),
         (Reaction::status(400), ErrorClass::Refused, 1, "docsearch.llm_model"),
         (Reaction::status(429), ErrorClass::RateLimited, 4, "later"),
@@ -124,12 +149,19 @@ fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
     ] {
         let (failure, asked) = failure(reaction);
         assert_eq!((failure.class, asked), (class, attempts), "{failure:?}");
-        assert!(failure.hint.as_deref().is_some_and(|text| text.contains(hint)), "{failure:?}");
+        assert!(
+            failure.hint.as_deref().is_some_and(|text| text.contains(hint)),
+            "{failure:?}"
+        );
     }
     // Nobody listens there.
     let failure = ask(&endpoints(), request("http://127.0.0.1:1/v1")).expect_err("a failure");
     assert_eq!(failure.class, ErrorClass::Unreachable);
-    assert!(failure.detail.is_some_and(|detail| detail.ends_with("after 4 attempts.")));
+    assert!(
+        failure
+            .detail
+            .is_some_and(|detail| detail.ends_with("after 4 attempts."))
+    );
     let failure = ask(&endpoints(), request("no address")).expect_err("a failure");
     assert_eq!(failure.class, ErrorClass::Refused);
 }
@@ -205,7 +237,11 @@ fn the_key_appears_in_no_failure() {
     let mut request = request(&server.url);
     request.endpoint.key_file = key_file.to_str().map(str::to_owned);
     let failure = ask(&endpoints(), request).expect_err("a failure");
-    assert!(failure.hint.is_some_and(|hint| hint.contains("docsearch.llm_api_key_file")));
+    assert!(
+        failure
+            .hint
+            .is_some_and(|hint| hint.contains("docsearch.llm_api_key_file"))
+    );
     // Where it is, is for administrators.
     assert!(!failure.message.contains("key\"") && failure.said.is_some_and(|said| said.contains("/key:")));
     assert!(server.received().is_empty());
@@ -263,7 +299,10 @@ fn parameters_that_a_server_does_not_know_are_left_out_from_then_on() {
         assert_eq!(server.received().len(), asked);
     }
     let last = server.received().pop().expect("a request").body;
-    assert_eq!((last.get("max_completion_tokens"), last.get("temperature")), (Some(&json!(200)), Some(&json!(0.3))));
+    assert_eq!(
+        (last.get("max_completion_tokens"), last.get("temperature")),
+        (Some(&json!(200)), Some(&json!(0.3)))
+    );
 }
 
 #[test]
@@ -300,14 +339,194 @@ fn a_client_that_goes_while_its_call_pauses_ends_it() {
 
 #[test]
 fn few_calls_are_under_way_at_once_and_the_others_wait() {
-    let server = HttpServer::answering(|_| {
-        thread::sleep(Duration::from_millis(20));
-        Reaction::chat("yes")
-    });
-    let (endpoints, caller) = (endpoints(), Arc::default());
-    let answers: Vec<_> = (0..20).map(|_| submit(&endpoints, request(&server.url), &caller)).collect();
+    let mut reactions = vec![Reaction::Hang; AT_ONCE];
+    reactions.push(Reaction::chat("yes"));
+    let server = HttpServer::start(reactions);
+    let (endpoints, first, others) = (endpoints(), Arc::new(Caller::default()), Arc::default());
+    let _hanging: Vec<_> = (0..AT_ONCE)
+        .map(|_| submit(&endpoints, request(&server.url), &first))
+        .collect();
+    server.wait_for_open(AT_ONCE);
+    let answers: Vec<_> = (0..10)
+        .map(|_| submit(&endpoints, request(&server.url), &others))
+        .collect();
+    assert!(answers[0].recv_timeout(Duration::from_millis(100)).is_err());
+    assert_eq!(server.received().len(), AT_ONCE);
+    first.go();
     for answer in answers {
         assert!(answer.recv_timeout(LIMIT).expect("an answer").is_ok());
     }
-    assert!(server.most_open() <= AT_ONCE);
+}
+
+/// A text's vector has its length and 1 as components, not of length 1.
+fn embedding_server() -> HttpServer {
+    HttpServer::answering(|received| {
+        let texts = received.body["input"].as_array().expect("texts").clone();
+        if texts.iter().any(|text| text == "bad") {
+            return Reaction::status(400);
+        }
+        if texts.iter().any(|text| text == "hang") {
+            return Reaction::Hang;
+        }
+        let data: Vec<_> = texts
+            .iter()
+            .enumerate()
+            .map(|(index, text)| json!({"index": index, "embedding": [text.as_str().unwrap_or_default().len(), 1]}))
+            .rev()
+            .collect();
+        Reaction::Answer(200, "", json!({"data": data}).to_string())
+    })
+}
+
+fn asked(url: &str) -> RemoteEmbedding {
+    RemoteEmbedding {
+        endpoint: request(url).endpoint,
+        dimension: Some(2),
+        names_dimension: false,
+        limit: LIMIT,
+    }
+}
+
+fn embed(endpoints: &Endpoints, asked: &RemoteEmbedding, texts: &[String]) -> Vec<Result<Vec<f32>, Failure>> {
+    let caller = Arc::new(Caller::default());
+    let answers: Vec<_> = texts
+        .iter()
+        .map(|text| {
+            let (sender, receiver) = channel();
+            let deliver = Box::new(move |answer| sender.send(answer).unwrap_or_default());
+            endpoints.embed_passage(asked.clone(), text.clone(), &caller, deliver);
+            receiver
+        })
+        .collect();
+    let vectors = answers
+        .into_iter()
+        .map(|answer| match answer.recv_timeout(2 * LIMIT).expect("an answer") {
+            Ok(Answer::Vector(vector)) => Ok(vector),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(Failure::from(&error)),
+        });
+    vectors.collect()
+}
+
+fn texts(count: usize) -> Vec<String> {
+    (1..=count).map(|length| "x".repeat(length)).collect()
+}
+
+fn failure_of(reaction: Reaction) -> (Failure, usize) {
+    let server = HttpServer::start(vec![reaction]);
+    let failure = embed(&endpoints(), &asked(&server.url), &texts(1))
+        .remove(0)
+        .expect_err("a failure");
+    (failure, server.received().len())
+}
+
+#[test]
+fn passages_are_sent_together_and_each_gets_its_own_vector_of_length_1() {
+    let server = embedding_server();
+    let mut asked = asked(&server.url);
+    asked.names_dimension = true;
+    let vectors = embed(&endpoints(), &asked, &texts(100));
+    for (vector, length) in vectors.into_iter().zip(1_u8..) {
+        let vector = vector.expect("a vector");
+        assert!((vector[0] / vector[1] - f32::from(length)).abs() < 1e-3);
+        assert!((vector[0].hypot(vector[1]) - 1.0).abs() < 1e-6);
+    }
+    let received = server.received();
+    assert!(received.len() <= 20, "{} requests", received.len());
+    assert!(received[0].head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"));
+    assert_eq!(received[0].body["dimensions"], json!(2));
+    assert!(
+        received
+            .iter()
+            .all(|call| call.body["input"].as_array().is_some_and(|texts| texts.len() <= TEXTS))
+    );
+}
+
+#[test]
+fn a_text_that_is_refused_does_not_lose_the_others() {
+    let server = embedding_server();
+    let mut texts = texts(40);
+    texts[7] = "bad".to_owned();
+    let vectors = embed(&endpoints(), &asked(&server.url), &texts);
+    let failed: Vec<_> = (0..40).filter(|&place| vectors[place].is_err()).collect();
+    assert_eq!(failed, [7]);
+    assert!(
+        vectors[7]
+            .as_ref()
+            .is_err_and(|failure| failure.class == ErrorClass::Refused)
+    );
+}
+
+#[test]
+fn a_query_does_not_wait_behind_passages() {
+    let server = embedding_server();
+    let (endpoints, loading) = (endpoints(), Arc::new(Caller::default()));
+    for number in 0..10 {
+        // Of different dimensions, so that they are not sent together.
+        let asked = RemoteEmbedding {
+            dimension: Some(number),
+            ..asked(&server.url)
+        };
+        endpoints.embed_passage(asked, "hang".to_owned(), &loading, Box::new(drop));
+    }
+    server.wait_for_open(BULK_AT_ONCE);
+    let (sender, receiver) = channel();
+    let deliver = Box::new(move |answer| sender.send(answer).unwrap_or_default());
+    endpoints.embed_query(asked(&server.url), "query".to_owned(), &Arc::default(), deliver);
+    assert!(receiver.recv_timeout(LIMIT).expect("an answer").is_ok());
+    assert_eq!(endpoints.waiting(), 10 - BULK_AT_ONCE);
+    loading.go();
+    server.wait_for_open(0);
+}
+
+#[test]
+fn s3_27_passages_wait_for_a_rate_limit_longer_than_a_query_does() {
+    let mut reactions = vec![Reaction::status(429); 8];
+    reactions.push(Reaction::Answer(
+        200,
+        "",
+        json!({"data": [{"embedding": [3, 4]}]}).to_string(),
+    ));
+    let server = HttpServer::start(reactions);
+    let vectors = embed(&endpoints(), &asked(&server.url), &texts(1));
+    assert_eq!(vectors, [Ok(vec![0.6, 0.8])]);
+}
+
+#[test]
+fn s3_26_vectors_that_cannot_be_right_are_refused() {
+    for data in [
+        json!([]),
+        json!([{"embedding": [1, 2]}, {"embedding": [1, 2]}]),
+        json!([{"embedding": [1, 2, 3]}]),
+        json!([{"embedding": []}]),
+        json!([{"embedding": [0, 0]}]),
+        json!([{"embedding": [1e39, 0]}]),
+        json!([{"embedding": [1, null]}]),
+        json!([{"embedding": "AAAA"}]),
+        json!([{"index": 5, "embedding": [1, 2]}]),
+        json!("none"),
+    ] {
+        let (failure, calls) = failure_of(Reaction::Answer(200, "", json!({"data": data}).to_string()));
+        assert_eq!(
+            (failure.class, calls),
+            (ErrorClass::Malformed, 1),
+            "{data}: {failure:?}"
+        );
+    }
+}
+
+#[test]
+fn s3_27_failures_of_models_say_what_to_do_with_the_model() {
+    for (status, class, calls) in [
+        (401, ErrorClass::Authentication, 1),
+        (404, ErrorClass::Refused, 1),
+        (500, ErrorClass::ServerError, 4),
+    ] {
+        let (failure, asked) = failure_of(Reaction::status(status));
+        assert_eq!((failure.class, asked), (class, calls), "{failure:?}");
+        assert!(
+            failure.message.contains("embedding model") && failure.hint.is_some(),
+            "{failure:?}"
+        );
+    }
 }

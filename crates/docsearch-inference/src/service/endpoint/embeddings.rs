@@ -1,0 +1,90 @@
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use super::http::{self, ApiKey, Question, Trouble};
+use crate::endpoint::RemoteEmbedding;
+use crate::error::ErrorClass;
+
+/// Greatest size of the answer for one text, in bytes: 4,000 numbers with 20 digits each, and more.
+const MAX_VECTOR: u64 = 128 * 1024;
+
+#[derive(Deserialize)]
+struct Listing {
+    data: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+/// The vectors of texts, of length 1 each, in the order of the texts.
+pub(super) fn ask(
+    agent: &Agent,
+    key: Option<&ApiKey>,
+    asked: &RemoteEmbedding,
+    texts: &[&str],
+    deadline: Instant,
+) -> Result<Vec<Vec<f32>>, Trouble> {
+    let mut body = json!({"model": asked.endpoint.model, "input": texts});
+    if let Some(dimension) = asked.dimension.filter(|_| asked.names_dimension) {
+        body["dimensions"] = Value::from(dimension);
+    }
+    let question = Question {
+        base: &asked.endpoint.url,
+        resource: "embeddings",
+        key,
+        body: &body,
+        deadline,
+        max_bytes: MAX_VECTOR * texts.len() as u64,
+    };
+    let answer = http::post(agent, &question)?;
+    let listing: Listing =
+        serde_json::from_slice(&answer).map_err(|_| malformed("It is not a list of embeddings".to_owned()))?;
+    vectors(listing, asked.dimension, texts.len())
+}
+
+fn vectors(listing: Listing, dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, Trouble> {
+    if listing.data.len() != count {
+        return Err(malformed(format!(
+            "It gives {} vectors for {count} texts",
+            listing.data.len()
+        )));
+    }
+    let mut vectors = vec![Vec::new(); count];
+    for (place, item) in listing.data.into_iter().enumerate() {
+        let given = item.embedding.len();
+        if dimension.is_some_and(|dimension| dimension != given) {
+            return Err(malformed(format!(
+                "It gives vectors of {given} components, not {}",
+                dimension.unwrap_or_default()
+            )));
+        }
+        let slot = vectors
+            .get_mut(item.index.unwrap_or(place))
+            .filter(|vector| vector.is_empty())
+            .ok_or_else(|| malformed("It does not say which text a vector is of".to_owned()))?;
+        *slot = normalised(item.embedding)
+            .ok_or_else(|| malformed("It gives a vector that has no direction".to_owned()))?;
+    }
+    Ok(vectors)
+}
+
+fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    if !length.is_finite() || length == 0.0 {
+        return None;
+    }
+    for value in &mut vector {
+        *value = (f64::from(*value) / length) as f32;
+    }
+    Some(vector)
+}
+
+fn malformed(detail: String) -> Trouble {
+    Trouble::new(ErrorClass::Malformed, detail)
+}

@@ -1,0 +1,114 @@
+//! The settings of endpoints: the language model, and the time that remote models may take.
+
+use std::ffi::CString;
+use std::time::Duration;
+
+use docsearch_inference::Endpoint;
+use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+
+use super::{Int, Real};
+
+reals! {
+    REALS:
+    LLM_TRANSFORM_TEMPERATURE c"llm_transform_temperature" = 0.3 in 0.0..2.0:
+        c"How far a language model that rewrites a query strays from the likeliest words: 0 not at all.";
+    LLM_TRANSFORM_TOP_P c"llm_transform_top_p" = 0.95 in 0.0..1.0:
+        c"A language model that rewrites a query chooses among the likeliest words that together have this probability; 1 is all.";
+    LLM_GRADE_TEMPERATURE c"llm_grade_temperature" = 0.2 in 0.0..2.0:
+        c"How far a language model that grades results strays from the likeliest words: 0 not at all.";
+}
+
+ints! {
+    INTS:
+    LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
+        c"Greatest number of questions to a language model for one search; 0 asks none.";
+    LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
+        c"A language model that rewrites a query chooses among so many of the likeliest words; 0 is all.";
+    LLM_TRANSFORM_MAX_TOKENS c"llm_transform_max_tokens" = 200 in 1..32_768:
+        c"Greatest length of what a language model makes of a query, in its tokens.";
+    LLM_GRADE_MAX_TOKENS c"llm_grade_max_tokens" = 300 in 1..32_768:
+        c"Greatest length of what a language model says of results, in its tokens.";
+}
+
+/// Base of the interface of a language model; nothing is asked of one without it.
+static LLM_URL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// Which model to ask for there.
+static LLM_MODEL: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// File with the key.
+static LLM_API_KEY_FILE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+/// Milliseconds.
+static LLM_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(15_000);
+/// Milliseconds.
+static ENDPOINT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
+
+/// The language model to ask; `None` if there is no URL.
+pub(crate) fn language_model() -> Option<Endpoint> {
+    Some(Endpoint {
+        url: given(&LLM_URL)?,
+        model: given(&LLM_MODEL).unwrap_or_default(),
+        key_file: given(&LLM_API_KEY_FILE),
+    })
+}
+
+/// How long the endpoint of a model may take for an answer.
+pub(crate) fn endpoint_timeout() -> Duration {
+    Duration::from_millis(u64::try_from(ENDPOINT_TIMEOUT.get()).unwrap_or_default())
+}
+
+/// How long a language model may take for an answer.
+pub(crate) fn language_model_timeout() -> Duration {
+    Duration::from_millis(u64::try_from(LLM_TIMEOUT.get()).unwrap_or_default())
+}
+
+/// The text of a setting, unless it is blank.
+fn given(setting: &GucSetting<Option<CString>>) -> Option<String> {
+    let text = setting.get()?.to_string_lossy().trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+pub(super) fn define() {
+    GucRegistry::define_string_guc(
+        c"docsearch.llm_url",
+        c"Base of the OpenAI-compatible interface of a language model, such as http://127.0.0.1:8080/v1.",
+        c"Not set: no language model is asked, and nothing is sent anywhere.",
+        &LLM_URL,
+        GucContext::Suset,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.llm_model",
+        c"Name of the language model at docsearch.llm_url.",
+        c"",
+        &LLM_MODEL,
+        GucContext::Suset,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_string_guc(
+        c"docsearch.llm_api_key_file",
+        c"File that holds the API key for docsearch.llm_url, readable for the operating system user of the server.",
+        c"Read again at each call. Not set: no key is sent.",
+        &LLM_API_KEY_FILE,
+        GucContext::Suset,
+        GucFlags::SUPERUSER_ONLY,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.llm_timeout",
+        c"How long a language model may take for one answer, attempts and pauses between them together.",
+        c"After that a search goes on with rules.",
+        &LLM_TIMEOUT,
+        10,
+        3_600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.endpoint_timeout",
+        c"How long the endpoint of a remote model may take to embed, attempts and pauses between them together.",
+        c"After that a search goes on with keywords, and indexing fails.",
+        &ENDPOINT_TIMEOUT,
+        10,
+        3_600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+}

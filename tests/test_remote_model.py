@@ -1,0 +1,203 @@
+"""A model behind an endpoint, as the model of a project."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import psycopg
+import pytest
+from conftest import Database, page, wait_until
+from endpoint import DIMENSION, Endpoint, fails, hangs, serve
+from psycopg.conninfo import make_conninfo
+
+ADD = "SELECT docsearch.add_remote_model(%s, %s, 'tri')"
+PAGES = [page(f"p/{name}", f"Everything about the {name}.\n\n## Use\n\nTurn the {name} with care.")
+         for name in ("ferry", "orchestra", "tractor", "violin", "lantern")]
+SEARCH = "SELECT slug, similarity, notice FROM search_docs(%s, 'kit', max_results => 1)"
+PLAIN_ROLE = "docsearch_reader"
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Endpoint]:
+    with serve() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def endpoint(served: Endpoint) -> Iterator[Endpoint]:
+    """The endpoint, which works, and has not been asked anything."""
+    served.react = None
+    served.asked.clear()
+    served.left.clear()
+    yield served
+    served.react = None
+
+
+@pytest.fixture(scope="module")
+def database(new_database, served: Endpoint) -> Database:
+    """A database with project kit, whose model is remote."""
+    made = new_database()
+    made.execute(ADD, "remote", served.url)
+    made.execute("SELECT docsearch.create_project('kit', model => 'remote')")
+    assert {action for _, action, *_ in made.index("kit", *PAGES)} == {"added"}
+    return made
+
+
+def recovered(database: Database, endpoint: Endpoint) -> None:
+    """Has the endpoint answer once more, after which failures are tried again as at first."""
+    endpoint.react = None
+    database.execute("SELECT docsearch.test_model('remote')")
+    endpoint.asked.clear()
+
+
+def test_a_project_is_indexed_and_searched_with_it(database: Database, endpoint: Endpoint):
+    row = database.execute("SELECT dimension, remote, directory, max_tokens, background BETWEEN 0 AND 0.9 "
+                           "FROM docsearch.model")
+    assert row == [(DIMENSION, True, None, 512, True)]
+    slug, similarity, notice = database.execute(SEARCH, "care of a lantern")[0]
+    assert slug == "p/lantern" and similarity > 0
+    assert notice is None or "vector_unavailable" not in notice
+    assert endpoint.texts() == ["care of a lantern"]
+    database.execute(SEARCH, "care of a lantern")
+    assert len(endpoint.asked) == 1
+    assert database.execute("SELECT problem, detail FROM docsearch.check()") == []
+    assert len(endpoint.asked) == 1
+    assert f"{DIMENSION} components" in database.execute("SELECT docsearch.test_model('remote')")[0][0]
+    assert len(endpoint.asked) == 2
+
+
+def test_passages_go_together_and_prefixes_before_them(database: Database, endpoint: Endpoint):
+    database.execute("SELECT docsearch.add_remote_model('prefixed', %s, 'tri', 16, NULL, 'query: ', 'passage: ')",
+                     endpoint.url)
+    database.execute("SELECT docsearch.create_project('many', model => 'prefixed')")
+    endpoint.asked.clear()
+    database.index("many", *(page(f"m/{number}", f"Number {number}.") for number in range(100)))
+    texts = endpoint.texts()
+    assert len(texts) >= 100 and all(text.startswith("passage: ") for text in texts)
+    assert len(endpoint.asked) < len(texts) / 5
+    assert {body["dimensions"] for body in endpoint.asked} == {16}
+    endpoint.asked.clear()
+    database.execute("SELECT search_docs('number 7', 'many')")
+    assert endpoint.texts() == ["query: number 7"]
+
+
+def test_s3_26_a_search_goes_on_with_keywords_while_the_endpoint_fails(database: Database, endpoint: Endpoint):
+    recovered(database, endpoint)
+    endpoint.react = fails(503)
+    begun = time.monotonic()
+    slug, similarity, notice = database.execute(SEARCH, "turn the violin")[0]
+    assert slug == "p/violin" and similarity is None and "vector_unavailable" in notice
+    assert len(endpoint.asked) == 4 and time.monotonic() - begun > 6.5
+    database.execute(SEARCH, "turn the tractor")
+    assert len(endpoint.asked) == 5
+    rows = database.index("kit", page("p/late", "Too late."))
+    assert rows[0][1] == "failed" and "the endpoint of the embedding model has failed" in str(rows[0])
+    recovered(database, endpoint)
+    assert database.execute(SEARCH, "turn the violin")[0][1] is not None
+
+
+def test_s3_26_deferred_documents_get_their_vectors_when_it_works_again(database: Database, endpoint: Endpoint):
+    endpoint.react = fails(500)
+    with database.connect() as connection:
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+        connection.execute("SELECT docsearch.index_doc('kit', 'p/deferred', 'Deferred', 'A page for later.')")
+    wait_until(lambda: database.execute("SELECT error FROM docsearch.embedding_queue WHERE attempts > 0"), 30)
+    error = database.execute("SELECT error FROM docsearch.embedding_queue")[0][0]
+    assert "embedding model has failed" in error
+    assert database.execute(SEARCH, "a page for later")[0][0] == "p/deferred"
+    endpoint.react = None
+    assert database.execute("SELECT docsearch.wait_for_index('1 minute')") == [(True,)]
+    assert database.execute("SELECT problem, detail FROM docsearch.check()") == []
+
+
+def test_s3_27_a_key_that_is_refused_is_an_error_with_guidance(database: Database, endpoint: Endpoint, tmp_path):
+    key = "sk-" + uuid4().hex
+    key_file = tmp_path / "key"
+    key_file.write_text(key)
+    for path in [*tmp_path.parents[:3], tmp_path, key_file]:
+        path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
+    endpoint.react = fails(401, f"wrong key {key}")
+    with pytest.raises(psycopg.errors.ExternalRoutineException) as caught:
+        database.execute("SELECT docsearch.add_remote_model('keyed', %s, 'tri', api_key_file => %s)",
+                         endpoint.url, str(key_file))
+    diag = caught.value.diag
+    assert "API key" in diag.message_primary and "401" in diag.message_detail and "api_key_file" in diag.message_hint
+    assert key not in f"{diag.message_primary} {diag.message_detail} {diag.message_hint}"
+    assert len(endpoint.asked) == 1
+    assert database.execute("SELECT FROM docsearch.model WHERE name = 'keyed'") == []
+
+
+def test_arguments_that_cannot_be_used_are_refused_before_anything_is_sent(database: Database, endpoint: Endpoint):
+    for arguments in ("'m', 'file:///etc/passwd', 'tri'", "'m', NULL, 'tri'", "'m', 'http://x', ' '",
+                      "NULL, 'http://x', 'tri'", "'m', 'http://x', 'tri', 5000", "'m', 'http://x', 'tri', 0",
+                      "'m', 'http://x', 'tri', max_tokens => 5",
+                      "'m', 'http://x', 'tri', api_key_file => 'key'"):
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+            database.execute(f"SELECT docsearch.add_remote_model({arguments})")
+        assert caught.value.diag.message_hint
+    assert endpoint.asked == []
+
+
+def test_an_address_may_change_and_a_model_may_not(database: Database, endpoint: Endpoint):
+    with serve() as other:
+        number = database.execute(ADD, "remote", other.url)
+        endpoint.asked.clear()
+        database.execute(SEARCH, "a query that nobody asked")
+        assert "a query that nobody asked" in other.texts() and endpoint.asked == []
+        assert database.execute(ADD, "remote", endpoint.url) == number
+    with pytest.raises(psycopg.errors.DuplicateObject) as caught:
+        database.execute("SELECT docsearch.add_remote_model('remote', %s, 'tri', 32)", endpoint.url)
+    assert "another name" in caught.value.diag.message_hint
+
+
+def test_endpoints_are_the_superusers_matter(database: Database, endpoint: Endpoint):
+    database.execute(f"CREATE ROLE {PLAIN_ROLE} LOGIN")
+    try:
+        database.execute(f"SELECT docsearch.grant_usage('{PLAIN_ROLE}', write => true)")
+        plain = Database(make_conninfo(database.conninfo, user=PLAIN_ROLE))
+        for statement in ("SELECT FROM docsearch.endpoint", "SELECT docsearch.test_model('remote')",
+                          "SELECT docsearch.add_remote_model('own', 'http://127.0.0.1', 'tri')"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                plain.execute(statement)
+        assert plain.execute(SEARCH, "what a reader asks")[0][1] is not None
+        database.execute(f"GRANT CREATE ON SCHEMA docsearch TO {PLAIN_ROLE}")
+        database.execute(f"ALTER TABLE docsearch.endpoint OWNER TO {PLAIN_ROLE}")
+        endpoint.asked.clear()
+        assert "vector_unavailable" in database.execute(SEARCH, "after the change")[0][2]
+        assert endpoint.asked == []
+    finally:
+        database.execute("ALTER TABLE docsearch.endpoint OWNER TO CURRENT_USER")
+        database.execute(f"DROP OWNED BY {PLAIN_ROLE}")
+        database.execute(f"DROP ROLE {PLAIN_ROLE}")
+
+
+def test_a_search_that_is_cancelled_ends_at_once(database: Database, endpoint: Endpoint):
+    recovered(database, endpoint)
+    endpoint.react = hangs
+    with database.connect() as connection, ThreadPoolExecutor() as pool:
+        connection.execute("SET docsearch.endpoint_timeout = '5min'")
+        search = pool.submit(connection.execute, SEARCH, ["something that hangs"])
+        wait_until(lambda: endpoint.asked)
+        database.execute("SELECT pg_cancel_backend(%s)", connection.info.backend_pid)
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            search.result(timeout=20)
+        assert endpoint.left.wait(20)
+
+
+def test_s3_27_a_time_limit_holds(database: Database, endpoint: Endpoint):
+    recovered(database, endpoint)
+    endpoint.react = hangs
+    with database.connect() as connection:
+        connection.execute("SET docsearch.endpoint_timeout = '300ms'")
+        slug, similarity, notice = connection.execute(SEARCH, ["turn the orchestra"]).fetchone()
+    assert slug == "p/orchestra" and similarity is None and "within 0.3 s" in notice
+
+
+def test_a_project_moves_from_a_remote_model_to_the_shipped_one(database: Database, endpoint: Endpoint):
+    recovered(database, endpoint)
+    database.execute("SELECT docsearch.set_model('kit', 'all-MiniLM-L6-v2')")
+    assert database.execute("SELECT docsearch.wait_for_index('2 minutes')") == [(True,)]
+    endpoint.asked.clear()
+    assert database.execute(SEARCH, "care of a lantern")[0][0] == "p/lantern"
+    assert endpoint.asked == []

@@ -39,7 +39,7 @@ static LLM_API_KEY_FILE: GucSetting<Option<CString>> = GucSetting::<Option<CStri
 /// Milliseconds.
 static LLM_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(15_000);
 /// Milliseconds.
-static ENDPOINT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
+static ENDPOINT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(120_000);
 
 /// The language model to ask; `None` if there is no URL.
 pub(crate) fn language_model() -> Option<Endpoint> {
@@ -104,7 +104,7 @@ pub(super) fn define() {
     GucRegistry::define_int_guc(
         c"docsearch.endpoint_timeout",
         c"How long the endpoint of a remote model may take to embed, attempts and pauses between them together.",
-        c"After that a search goes on with keywords, and indexing fails.",
+        c"After that indexing fails. A search goes on with keywords after docsearch.inference_timeout, if that is shorter.",
         &ENDPOINT_TIMEOUT,
         10,
         3_600_000,

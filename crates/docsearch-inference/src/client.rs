@@ -90,6 +90,11 @@ impl<H: Host + Clone> Client<H> {
         }
     }
 
+    /// How long an answer of the service may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.host.patience()
+    }
+
     /// The tokenizer of a model, read once.
     pub(crate) fn tokenizer_of(&mut self, model: &ModelReference) -> Result<Arc<Tokenizer>> {
         if let Some(tokenizer) = self.tokenizers.get(model) {

@@ -139,13 +139,19 @@ impl<H: Host + Clone + 'static> Embedder for EndpointModel<H> {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
+        let mut client = self.client.borrow_mut();
+        // Rate limits are waited for while passages are embedded; a search has other ways to go on.
+        let limit = self.asked.limit.min(client.patience());
         let ask = Ask::EmbedRemotely {
-            asked: self.asked.clone(),
+            asked: RemoteEmbedding {
+                limit,
+                ..self.asked.clone()
+            },
             digest: self.digest.clone(),
             role: Role::Query,
             text: prefixed(&self.query_prefix, text),
         };
-        match self.client.borrow_mut().ask_within(&ask, self.asked.limit)? {
+        match client.ask_within(&ask, limit)? {
             Answer::Vector(vector) => Ok(vector),
             _ => Err(unexpected()),
         }

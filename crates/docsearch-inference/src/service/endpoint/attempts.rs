@@ -132,7 +132,10 @@ impl Purpose {
                 who: "the endpoint of the embedding model",
                 url: "the url given to docsearch.add_remote_model()",
                 key_file: "the api_key_file given to docsearch.add_remote_model()",
-                timeout: "docsearch.endpoint_timeout",
+                timeout: match self {
+                    Self::Query => "docsearch.inference_timeout and docsearch.endpoint_timeout",
+                    _ => "docsearch.endpoint_timeout",
+                },
                 request: "what was given to docsearch.add_remote_model(): url, model and dimension, and whether the model reads texts of max_tokens",
             },
         }

@@ -7,7 +7,7 @@ use crate::report::{Result, error_with_hint};
 use crate::{catalog, indexer, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 5] = [
+const VERSIONS: [Version; 6] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -26,6 +26,10 @@ const VERSIONS: [Version; 5] = [
     },
     Version {
         sql: include_str!("../sql/schema/0005.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../sql/schema/0006.sql"),
         then: || Ok(()),
     },
 ];

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use docsearch_core::language::{LANGUAGES, Language};
-use docsearch_core::prompt::{Source, answer_prompt as prompt};
+use docsearch_core::prompt::answer_prompt as prompt;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::grade::contexts;
+use crate::grade::{Context, contexts};
 use crate::present::Shown;
 use crate::report::{Result, invalid};
 use crate::search::Arguments;
@@ -58,11 +58,7 @@ mod docsearch {
             max_tokens.ok_or_else(|| invalid("max_tokens must be at least 200", "Allow 200 tokens or more."))?;
         let answer = request.answer(Shown::Rows)?;
         let contexts = contexts(&answer.results, usize::MAX)?;
-        let sources = contexts.iter().map(|context| Source {
-            source: &context.source,
-            title: &context.title,
-            text: &context.text,
-        });
+        let sources = contexts.iter().map(Context::as_source);
         Ok(prompt(
             &request.query.text,
             sources,

@@ -34,6 +34,8 @@ pub(crate) enum Transform {
     None,
     /// What the rules and the documents add.
     Rules,
+    /// What the language model makes of it.
+    Model,
 }
 
 /// A call's arguments after `config` and the settings have been applied.
@@ -210,9 +212,10 @@ impl Overrides {
         match self.text("transform")? {
             None | Some("none") => Ok(Transform::None),
             Some("rules") => Ok(Transform::Rules),
+            Some("model") => Ok(Transform::Model),
             Some(other) => Err(invalid(
                 format!("unknown transformation \"{other}\""),
-                "Use none or rules.",
+                "Use none, rules or model.",
             )),
         }
     }

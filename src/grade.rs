@@ -5,6 +5,7 @@ use std::time::Instant;
 use docsearch_core::bm25::idf;
 use docsearch_core::delivery::SearchResult;
 use docsearch_core::grade::{CONTEXT_CHARS, Features, GradedContext, GradedTerm, MAX_CONTEXTS};
+use docsearch_core::prompt::Source;
 use docsearch_core::query::Term;
 use docsearch_core::rank::{ChunkId, DocumentId, Map, dense_score};
 use docsearch_core::tsvector::TsVector;
@@ -110,6 +111,16 @@ pub(crate) struct Context {
     /// Title and heading path.
     pub(crate) title: String,
     pub(crate) text: String,
+}
+
+impl Context {
+    pub(crate) fn as_source(&self) -> Source<'_> {
+        Source {
+            source: &self.source,
+            title: &self.title,
+            text: &self.text,
+        }
+    }
 }
 
 /// The texts of results, so many characters of each, without those that are empty.

@@ -1,6 +1,5 @@
 //! Questions to a language model, where one is configured. The inference program asks; a search that
 //! gets no answer goes on without.
-#![allow(dead_code, reason = "searches do not ask yet; docsearch.test_language_model does")]
 
 use std::time::Instant;
 
@@ -11,11 +10,6 @@ use pgrx::prelude::*;
 use crate::report::{self, Result, error_with_hint};
 use crate::service;
 use crate::settings::{self, Int, Real};
-
-/// Whether there is a language model to ask. If not, nothing is sent anywhere.
-pub(crate) fn is_configured() -> bool {
-    settings::language_model().is_some()
-}
 
 /// What a language model is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,17 +2,21 @@
 
 use std::time::Instant;
 
-use docsearch_core::delivery::Answer;
-use docsearch_core::grade::Grade;
+use docsearch_core::delivery::{Answer, Notice};
+use docsearch_core::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
 use docsearch_core::transformation::Transformation;
+use docsearch_core::{json_object, prompt};
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
+use crate::config::Transform;
+use crate::grade::{Context, contexts};
+use crate::language_model::Purpose;
 use crate::present::Shown;
-use crate::report::{Result, invalid};
+use crate::report::{Result, internal, invalid};
 use crate::search::{Arguments, Ran, Request};
-use crate::transform;
+use crate::{language_model, transform};
 
 /// Most refinements of one search.
 const MAX_REFINEMENTS: i32 = 2;
@@ -64,6 +68,8 @@ mod docsearch {
 struct Attempt {
     answer: Answer,
     grade: Grade,
+    /// What the query was made from.
+    refine_input: Value,
     milliseconds: f64,
 }
 
@@ -74,6 +80,7 @@ impl Attempt {
             "executed_query": self.answer.executed_query,
             "transformation": self.answer.transformation,
             "graded_query": self.answer.query,
+            "refine_input": self.refine_input,
             "grade": self.grade,
             "results": self.answer.results.iter().map(|result| result.reference()).collect::<Vec<_>>(),
             "ms": self.milliseconds,
@@ -90,13 +97,12 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
         if !last.grade.should_refine {
             break "accepted";
         }
-        let tried = attempts.iter().map(|attempt| attempt.answer.executed_query.as_str());
         let next = if attempts.len() > usize::try_from(most).unwrap_or_default() {
             None
         } else {
-            next(request, &own, &tried.collect::<Vec<_>>())?
+            next(request, &own, &attempts)?
         };
-        let Some(next) = next else {
+        let Some((next, notice)) = next else {
             break match (last.answer.results.is_empty(), attempts.len()) {
                 (true, _) => "no_results",
                 (false, tried) if tried > usize::try_from(most).unwrap_or_default() => "max_iterations",
@@ -104,8 +110,17 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
             };
         };
         let begun = Instant::now();
-        let ran = request.fuse(own.clone(), next, request.explained(Shown::Sections), None)?;
-        attempts.push(graded(request, ran, begun)?);
+        let refine_input = json!({
+            "query": request.query.text,
+            "previous": last.answer.executed_query,
+            "reasoning": last.grade.reasoning,
+        });
+        let mut ran = request.fuse(own.clone(), next, request.explained(Shown::Sections), None)?;
+        ran.notices.extend(notice);
+        attempts.push(Attempt {
+            refine_input,
+            ..graded(request, ran, begun)?
+        });
     };
     let trace: Vec<Value> = (1..)
         .zip(&attempts)
@@ -129,24 +144,59 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
     Ok(answer)
 }
 
-/// A query that was not tried yet: what the rules make of it, or else with words of the documents it found.
-fn next(request: &Request<'_>, own: &Ran<'_>, tried: &[&str]) -> Result<Option<Transformation>> {
-    let month = transform::this_month()?;
-    let untried = |made: &Transformation| made.changed && !tried.contains(&made.transformed.as_str());
-    let made = transform::by_rules(own, &request.projects, month)?;
-    if untried(&made) {
-        return Ok(Some(made));
+/// A query that was not tried yet: what the language model or the rules make of it, or else with words of the
+/// documents it found.
+fn next(
+    request: &Request<'_>,
+    own: &Ran<'_>,
+    attempts: &[Attempt],
+) -> Result<Option<(Transformation, Option<Notice>)>> {
+    let tried = |made: &Transformation| {
+        let mut queries = attempts.iter().map(|attempt| &attempt.answer.executed_query);
+        !made.changed || queries.any(|query| *query == made.transformed)
+    };
+    let poor = attempts.last();
+    let poor = poor.map(|last| (last.answer.executed_query.as_str(), last.grade.reasoning.as_str()));
+    let (made, notice) = transform::of(request, own, poor)?;
+    if !tried(&made) {
+        return Ok(Some((made, notice)));
     }
-    Ok(Some(transform::broader(own, &request.projects, month)?).filter(untried))
+    let made = transform::broader(own, &request.projects, transform::this_month()?)?;
+    Ok((!tried(&made)).then_some((made, notice)))
 }
 
 /// Presents and grades what was found: against the query as it was written, whatever was searched.
 fn graded(request: &Request<'_>, ran: Ran<'_>, begun: Instant) -> Result<Attempt> {
-    let (answer, features) = request.present(ran, Shown::Sections, begun)?;
-    let grade = request.grade(&features.unwrap_or_default(), answer.results.len());
+    let (mut answer, features) = request.present(ran, Shown::Sections, begun)?;
+    let by_rules = request.grade(&features.unwrap_or_default(), answer.results.len());
+    let asks = request.config.transform == Transform::Model && !answer.results.is_empty();
+    let grade = match asks.then(|| by_model(request, &answer)).transpose()? {
+        Some(Ok(grade)) => grade,
+        Some(Err(reason)) => {
+            answer.notices.push(Notice::grade_fallback(&reason));
+            by_rules
+        }
+        None => by_rules,
+    };
+    answer.grade = Some(serde_json::to_value(&grade).map_err(internal)?);
     Ok(Attempt {
         answer,
         grade,
+        refine_input: Value::Null,
         milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
+    })
+}
+
+/// The grade that the language model gives, or why there is none.
+fn by_model(request: &Request<'_>, answer: &Answer) -> Result<std::result::Result<Grade, String>> {
+    let read = &answer.results[..answer.results.len().min(MAX_CONTEXTS)];
+    let contexts = contexts(read, CONTEXT_CHARS)?;
+    let user = prompt::grade_prompt(&request.query.text, contexts.iter().map(Context::as_source));
+    let answer = language_model::chat(&mut request.calls.borrow_mut(), Purpose::Grade, prompt::GRADE, &user);
+    Ok(match answer {
+        Ok(answer) => json_object::find(&answer)
+            .and_then(|object| Grade::by_model(&object, &request.config.minimum))
+            .ok_or_else(|| "the language model gave no grade".to_owned()),
+        Err(failure) => Err(failure.message().to_owned()),
     })
 }

@@ -1,5 +1,6 @@
 //! `search_docs`: from a query to results.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use crate::candidates::{Found, Search};
 use crate::config::{SearchConfig, Transform};
 use crate::group::Group;
+use crate::language_model::Calls;
 use crate::owner::AsOwner;
 use crate::present::{Presented, Shown, present};
 use crate::project::{self, Project};
@@ -150,6 +152,7 @@ impl<'a> Arguments<'a> {
             filter: parse_filter(self.filter)?,
             projects: project::selected(self.project)?,
             config,
+            calls: RefCell::new(Calls::allowed()),
         })
     }
 }
@@ -161,6 +164,8 @@ pub(crate) struct Request<'a> {
     filter: Filter,
     pub(crate) projects: Vec<Project>,
     pub(crate) config: SearchConfig,
+    /// Questions that this search may ask a language model.
+    pub(crate) calls: RefCell<Calls>,
 }
 
 impl Request<'_> {
@@ -250,12 +255,13 @@ impl Request<'_> {
     /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and
     /// `focus`, which is ranked in any case.
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
-        let ran = self.run_query(&self.query, explained, focus)?;
+        let mut ran = self.run_query(&self.query, explained, focus)?;
         if self.config.transform == Transform::None {
             return Ok(ran);
         }
         let begun = Instant::now();
-        let transformation = transform::by_rules(&ran, &self.projects, transform::this_month()?)?;
+        let (transformation, notice) = transform::of(self, &ran, None)?;
+        ran.notices.extend(notice);
         let transform_ms = begun.elapsed().as_secs_f64() * 1000.0;
         let ran = self.fuse(ran, transformation, explained, focus)?;
         Ok(Ran { transform_ms, ..ran })
@@ -341,7 +347,7 @@ pub(crate) struct Ran<'a> {
     pub(crate) groups: Vec<Group<'a>>,
     pub(crate) ranked: Vec<Ranked>,
     pub(crate) steps: Map<DocumentId, Vec<Step>>,
-    notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     candidates: usize,
     embed_ms: f64,
     rank_ms: f64,

@@ -1,6 +1,8 @@
 //! `docsearch.transform_query`: what a query could have said.
 
 use docsearch_core::bm25::idf;
+use docsearch_core::delivery::Notice;
+use docsearch_core::prompt;
 use docsearch_core::rerank::Ranked;
 use docsearch_core::score::EVIDENCE_CEILING;
 use docsearch_core::transformation::{self, Month, Need, Transformation, need, related, telling};
@@ -8,13 +10,15 @@ use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
+use crate::config::Transform;
 use crate::group::Group;
+use crate::language_model::Purpose;
 use crate::owner::AsOwner;
 use crate::project::{Project, Projects};
 use crate::report::{Result, internal};
-use crate::search::{Arguments, Ran};
-use crate::statement;
+use crate::search::{Arguments, Ran, Request};
 use crate::statistics::{ChunkFrequencies, Totals};
+use crate::{language_model, statement};
 
 /// Documents whose keywords are read.
 const READ: usize = 10;
@@ -49,6 +53,41 @@ mod docsearch {
     }
 }
 
+/// What the configuration makes of the query of a search that was run, and why the language model did not, if it was
+/// to. `poor` are the query of an answer that was not good enough, and why.
+pub(crate) fn of(
+    request: &Request<'_>,
+    ran: &Ran<'_>,
+    poor: Option<(&str, &str)>,
+) -> Result<(Transformation, Option<Notice>)> {
+    let now = this_month()?;
+    let rules = by_rules(ran, &request.projects, now)?;
+    if request.config.transform != Transform::Model || names_what_it_means(ran) {
+        return Ok((rules, None));
+    }
+    let query = &request.query.text;
+    let user = prompt::rewrite_prompt(query, &now.name(), poor);
+    let answer = language_model::chat(
+        &mut request.calls.borrow_mut(),
+        Purpose::Transform,
+        prompt::REWRITE,
+        &user,
+    );
+    let reason = match answer {
+        Ok(answer) => match Transformation::by_model(query, &answer, rules.recency) {
+            Some(made) => return Ok((made, None)),
+            None => "the language model said nothing new".to_owned(),
+        },
+        Err(failure) => failure.message().to_owned(),
+    };
+    Ok((rules, Some(Notice::transform_fallback(&reason))))
+}
+
+/// Whether the query is a page's name.
+fn names_what_it_means(ran: &Ran<'_>) -> bool {
+    ran.ranked.first().is_some_and(|first| first.score > EVIDENCE_CEILING)
+}
+
 /// What the rules, and the documents that a search found, add to its query. The name of a page says what it means.
 pub(crate) fn by_rules(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
     let Some(group) = ran.groups.first() else {
@@ -56,8 +95,7 @@ pub(crate) fn by_rules(ran: &Ran<'_>, projects: &[Project], now: Month) -> Resul
     };
     let asked = &group.understanding;
     let need = need(asked, group.rules());
-    let named = ran.ranked.first().is_some_and(|first| first.score > EVIDENCE_CEILING);
-    if named || need == Need::Nothing {
+    if names_what_it_means(ran) || need == Need::Nothing {
         return Ok(Transformation::unchanged(
             &asked.text,
             asked.recent,

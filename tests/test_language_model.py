@@ -2,13 +2,13 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 from conftest import Database, wait_until
-from endpoint import Endpoint, fails, hangs, serve
+from endpoint import Endpoint, Reaction, fails, hangs, serve
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -107,3 +107,78 @@ def test_s3_27_what_an_endpoint_says_is_for_superusers(configured: psycopg.Conne
         plain.execute(TEST)
     said = f"{caught.value.diag.message_primary} {caught.value.diag.message_detail} {caught.value.diag.message_hint}"
     assert "404" in said and "account 123" not in said and endpoint.url not in said
+
+
+PAGES = [("memory", "Memory management", "# Memory management\n\nBuffers hold pages; eviction frees memory."),
+         ("roles", "Roles", "# Roles\n\nPrivileges belong to roles.")]
+
+
+@pytest.fixture
+def manual(configured: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """The session, with a project of two pages."""
+    configured.execute("SELECT docsearch.create_project('manual')")
+    for page in PAGES:
+        configured.execute("SELECT docsearch.index_doc('manual', %s, %s, %s)", page)
+    yield configured
+    configured.execute("SELECT docsearch.drop_project('manual')")
+
+
+def says(*answers: str) -> Callable[[str, dict], Reaction]:
+    """An interface that gives these answers, one after the other, the last one again and again."""
+    left = list(answers)
+
+    def react(path: str, body: dict) -> Reaction:
+        answer = left.pop(0) if len(left) > 1 else left[0]
+        return 200, {}, {"choices": [{"message": {"role": "assistant", "content": answer}}]}
+    return react
+
+
+def search(session: psycopg.Connection, query: str = "mem tips") -> dict:
+    return session.execute("""SELECT search_docs_json(%s, 'manual', config => '{"transform": "model"}')""",
+                           [query]).fetchone()[0]
+
+
+def refined(session: psycopg.Connection) -> dict:
+    return session.execute("""SELECT docsearch.search_refined('mem tips', 'manual',
+                                                              config => '{"transform": "model"}')""").fetchone()[0]
+
+
+def test_a_search_asks_the_model_for_a_better_query(manual: psycopg.Connection, endpoint: Endpoint):
+    endpoint.react = says('"memory management"')
+    answer = search(manual)
+    assert answer["executed_query"] == "memory management"
+    assert answer["transformation"]["added_terms"][0]["source"] == "model"
+    assert "mem tips" in endpoint.asked[0]["messages"][1]["content"]
+    search(manual, "Memory management")
+    assert len(endpoint.asked) == 1, "a name says what it means"
+
+
+@pytest.mark.parametrize("reaction", [says(""), says("x"), fails(401)], ids=["empty", "short", "refused"])
+def test_s1_12_without_an_answer_of_use_the_rules_stand_in(manual: psycopg.Connection, endpoint: Endpoint, reaction):
+    endpoint.react = reaction
+    answer = search(manual)
+    assert [notice["code"] for notice in answer["notices"]][0] == "transform_fallback"
+    assert answer["results"][0]["slug"] == "memory"
+
+
+def test_s1_24_the_best_of_three_is_kept_and_s1_23_the_query_as_written_is_graded(manual: psycopg.Connection,
+                                                                                endpoint: Endpoint):
+    def grade(relevance: float) -> str:
+        return f'```json\n{{"relevance": {relevance}, "completeness": 0.5, "grounded": true, "reasoning": "so"}}\n```'
+    endpoint.react = says(grade(0.5), "memory advice", grade(0.4), "memory hints", grade(0.3))
+    answer = refined(manual)
+    assert (answer["iterations"], answer["best_iteration"], answer["stop_reason"]) == (3, 1, "max_iterations")
+    assert answer["executed_query"] == "mem tips"
+    assert {step["graded_query"] for step in answer["trace"]} == {"mem tips"}
+    assert answer["trace"][2]["refine_input"] == {"query": "mem tips", "previous": "memory advice", "reasoning": "so"}
+    assert len(endpoint.asked) == 5
+    sampling = [(body["temperature"], body["max_tokens"]) for body in endpoint.asked]
+    assert sampling == [(0.2, 300), (0.3, 200), (0.2, 300), (0.3, 200), (0.2, 300)]
+
+
+def test_s1_29_a_search_asks_no_more_often_than_it_may(manual: psycopg.Connection, endpoint: Endpoint):
+    manual.execute("SET docsearch.llm_max_calls = 2")
+    endpoint.react = says("no JSON, but a better query")
+    answer = refined(manual)
+    assert len(endpoint.asked) == 2
+    assert "grade_fallback" in [notice["code"] for notice in answer["notices"]]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::delivery::decimal;
 
@@ -241,6 +242,25 @@ impl Grade {
             reasoning,
             should_refine: should_refine(score, relevance, completeness, grounded, minimum),
         }
+    }
+
+    /// The grade that a language model gave: relevance, completeness and grounded, and why. `None` if one of the
+    /// first three is missing or no such value.
+    pub fn by_model(answer: &Map<String, Value>, minimum: &Minimum) -> Option<Self> {
+        let share = |key: &str| {
+            let value = answer.get(key)?.as_f64()? as f32;
+            (0.0..=1.0).contains(&value).then_some(value)
+        };
+        let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
+        let (relevance, completeness) = (share("relevance")?, share("completeness")?);
+        let grounded = answer.get("grounded")?.as_bool()?;
+        Some(Self::new(
+            relevance,
+            completeness,
+            grounded,
+            minimum,
+            reasoning.to_owned(),
+        ))
     }
 
     /// Whether this answer is better than another: one that is grounded, then the greater score.

@@ -19,6 +19,10 @@ pub enum NoticeCode {
     LowConfidence,
     /// The query could not be embedded; keywords and names were searched.
     VectorUnavailable,
+    /// The language model could not be asked, or said nothing of use; the rules stood in.
+    TransformFallback,
+    /// The same, of a grade.
+    GradeFallback,
     /// Only the beginning of the query was searched.
     QueryTruncated,
     /// The detailed answer did not fit, and the compact one is given.
@@ -40,6 +44,8 @@ impl NoticeCode {
             Self::BelowThreshold => "below_threshold",
             Self::LowConfidence => "low_confidence",
             Self::VectorUnavailable => "vector_unavailable",
+            Self::TransformFallback => "transform_fallback",
+            Self::GradeFallback => "grade_fallback",
             Self::QueryTruncated => "query_truncated",
             Self::SwitchedToCompact => "switched_to_compact",
             Self::ExcerptsShortened => "excerpts_shortened",
@@ -84,6 +90,22 @@ impl Notice {
             "Only weak matches were found"
         };
         Self::new(NoticeCode::LowConfidence, reason)
+    }
+
+    /// The query was transformed by rules, for this reason and not by the language model.
+    pub fn transform_fallback(reason: &str) -> Self {
+        Self::new(
+            NoticeCode::TransformFallback,
+            format!("The rules transformed the query: {reason}"),
+        )
+    }
+
+    /// The answer was graded by its features, for this reason and not by the language model.
+    pub fn grade_fallback(reason: &str) -> Self {
+        Self::new(
+            NoticeCode::GradeFallback,
+            format!("The answer was graded by its features: {reason}"),
+        )
     }
 
     /// The query was not embedded, for this reason; the search fell back to keywords.

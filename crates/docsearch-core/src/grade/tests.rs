@@ -84,6 +84,26 @@ fn s1_19_a_grade_has_six_keys() {
 }
 
 #[test]
+fn s1_20_a_model_s_grade_is_taken_only_if_it_is_one() {
+    let graded = |answer: serde_json::Value| answer.as_object().and_then(|answer| Grade::by_model(answer, &MINIMUM));
+    let whole = serde_json::json!({"relevance": 0.9, "completeness": 0.8, "grounded": true, "reasoning": "fits"});
+    let grade = graded(whole.clone());
+    assert_eq!(
+        grade.map(|grade| (grade.should_refine, grade.reasoning)),
+        Some((false, "fits".to_owned()))
+    );
+    for (key, wrong) in [
+        ("relevance", serde_json::json!(7)),
+        ("grounded", serde_json::json!("yes")),
+        ("completeness", serde_json::json!(null)),
+    ] {
+        let mut answer = whole.clone();
+        answer[key] = wrong;
+        assert_eq!(graded(answer), None, "{key}");
+    }
+}
+
+#[test]
 fn nothing_found_is_worth_nothing() {
     let grade = Grader::fitted().grade(&Features::of(&terms(&[2.0]), &[]), 0, &MINIMUM);
     assert_eq!((grade.score, grade.grounded, grade.should_refine), (0.0, false, true));

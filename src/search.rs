@@ -503,7 +503,13 @@ fn embed(group: &Group<'_>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>
 
 /// The sections of a document that may become results, best first.
 fn presented(ranked: Ranked, wanted: usize, most: usize, steps: Option<Vec<Step>>) -> Vec<Presented> {
-    let Ranked { document, score } = ranked;
+    let Ranked { mut document, score } = ranked;
+    // Who asks for a page by its name is shown its beginning, not where the name stands most often.
+    if score > EVIDENCE_CEILING
+        && let Some(summary) = document.chunks.iter().position(|chunk| chunk.id.chunk == 0)
+    {
+        document.chunks[..=summary].rotate_right(1);
+    }
     let best = document.chunks.first();
     let best_base = best.map_or(0.0, |best| best.base);
     let section_score = |chunk: &ScoredChunk| {

@@ -118,6 +118,7 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
                 "SELECT k.keyword, count(*)
                  FROM (SELECT d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
                       unnest(d.keywords) AS k(keyword)
+                 WHERE cardinality(ts_lexize('pg_catalog.english_stem', lower(k.keyword))) > 0
                  GROUP BY k.keyword ORDER BY count(*) DESC, k.keyword LIMIT $3",
                 group.projects.condition("d")
             ),

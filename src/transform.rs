@@ -169,7 +169,9 @@ fn keywords(projects: &[Project], ranked: Option<&[Ranked]>) -> Result<Vec<Vec<S
     let best: Option<Vec<i64>> = best.map(|best| best.map(|ranked| ranked.document.document.document).collect());
     statement::rows(
         &format!(
-            "SELECT d.keywords FROM docsearch.document d
+            "SELECT ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword)
+                          WHERE cardinality(ts_lexize('pg_catalog.english_stem', lower(k.keyword))) > 0)
+             FROM docsearch.document d
              WHERE {} AND ($2::bigint[] IS NULL OR d.id = ANY ($2))
              ORDER BY CASE WHEN $2 IS NULL THEN coalesce(d.published_at, d.updated_at) END DESC LIMIT $3",
             projects.condition("d")

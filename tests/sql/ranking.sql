@@ -79,6 +79,11 @@ SELECT query, slug, confidence FROM unnest(ARRAY['ListCreate', 'ListFree functio
 SELECT step, rule, raw, weight FROM docsearch.explain_search('ListCreate', 'reference/lists', 'apple') WHERE rule = 'definition';
 SELECT count(*) FROM docsearch.explain_search('ListCreate', 'reference/lists', 'apple', config => '{"weight_definition": 0}') WHERE rule = 'definition';
 
+-- A page that is asked for by its name is shown from its beginning.
+SELECT docsearch.index_doc('apple', 'gauge', 'Gauge', E'# Gauge\n\nShows a value in a range.\n\n## Styles\n\n' || repeat('It has many looks in its range. ', 20) || E'\n\n## See also\n\n' || repeat('Gauge, the Gauge, another Gauge. ', 20));
+SELECT section, chunk_no FROM search_docs('Gauge', 'apple', max_results => 1);
+SELECT section FROM search_docs('another gauge the gauge', 'apple', max_results => 1);
+
 -- s0_36, and each form of every unique name: nothing breaks it.
 SELECT * FROM docsearch.verify_invariants('apple');
 SELECT count(*) FROM docsearch.verify_invariants('apple', sample => 3);

@@ -214,6 +214,23 @@ fn s0_12_s0_14_poor_answers_have_tips() {
 }
 
 #[test]
+fn s3_29_what_was_meant_and_what_there_is_are_told_apart() {
+    for (kind, label) in [
+        (SuggestionKind::Correction, "did you mean: buttons"),
+        (SuggestionKind::Topic, "topics here: buttons"),
+    ] {
+        let mut answer = answer(Vec::new());
+        answer.suggestions = vec![Suggestion {
+            suggestion: "buttons".into(),
+            kind,
+            slug: None,
+            score: 0.0,
+        }];
+        assert!(deliver(&answer, Format::Compact, budget(1000)).contains(label));
+    }
+}
+
+#[test]
 fn s4_16_close_scores_are_said_to_be_close() {
     let mut close = answer(vec![result(1, 1, 0.54), result(2, 2, 0.52), result(3, 3, 0.5)]);
     close.conclude(false, &tips());

@@ -1,6 +1,6 @@
 //! Answers as text for a terminal or a language model.
 //!
-//! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean` and `tip`.
+//! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean`, `topics here` and `tip`.
 //! What documents say stands behind a label, on one line.
 
 use std::fmt::Write;
@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::confidence::Confidence;
 use super::line::{clip, one_line};
 use super::notice::Notice;
+use crate::suggestion::SuggestionKind;
 
 /// Greatest number of characters of a compact answer with so many results, whatever `max_chars` allows: 2,000 up to
 /// five results, 400 for each beyond.
@@ -247,7 +248,12 @@ fn further_lines(answer: &Answer) -> Vec<String> {
     if !answer.suggestions.is_empty() {
         let shown = answer.suggestions.iter().take(MAX_SUGGESTIONS);
         let queries: Vec<&str> = shown.map(|suggestion| suggestion.suggestion.as_str()).collect();
-        lines.push(labelled("did you mean", &queries.join(", ")));
+        let topics = answer
+            .suggestions
+            .iter()
+            .all(|suggestion| suggestion.kind == SuggestionKind::Topic);
+        let label = if topics { "topics here" } else { "did you mean" };
+        lines.push(labelled(label, &queries.join(", ")));
     }
     lines.extend(answer.tips.iter().map(|tip| labelled("tip", tip)));
     lines

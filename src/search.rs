@@ -340,7 +340,7 @@ impl Request<'_> {
 /// A search that was run.
 #[derive(Clone)]
 pub(crate) struct Ran<'a> {
-    pub(crate) rules: Rc<Rulebook>,
+    rules: Rc<Rulebook>,
     /// What became of the query, if a transformation was asked for.
     pub(crate) transformation: Option<Transformation>,
     transform_ms: f64,

@@ -102,28 +102,31 @@ pub(crate) fn by_rules(ran: &Ran<'_>, projects: &[Project], now: Month) -> Resul
             "names what it means",
         ));
     }
+    added(group, ran, projects, now, need)
+}
+
+/// The same, with words of the documents whether the query is vague or not: for an answer that was not good enough.
+pub(crate) fn broader(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
+    match ran.groups.first() {
+        Some(group) => added(group, ran, projects, now, Need::Context),
+        None => by_rules(ran, projects, now),
+    }
+}
+
+/// A query with what it needs.
+fn added(group: &Group<'_>, ran: &Ran<'_>, projects: &[Project], now: Month, need: Need) -> Result<Transformation> {
     let keywords = match need {
         Need::Context if is_known(group)? => keywords(projects, Some(&ran.ranked))?,
         Need::Topics => keywords(projects, None)?,
         Need::Nothing | Need::Synonyms | Need::Context => Vec::new(),
     };
     let related = telling_words(group, &keywords)?;
-    Ok(transformation::transform(asked, group.rules(), &related, now))
-}
-
-/// The same, with words of the documents whether the query is vague or not: for an answer that was not good enough.
-pub(crate) fn broader(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
-    let Some(group) = ran.groups.first() else {
-        return by_rules(ran, projects, now);
-    };
-    let asked = &group.understanding;
-    let keywords = if is_known(group)? {
-        keywords(projects, Some(&ran.ranked))?
-    } else {
-        Vec::new()
-    };
-    let related = telling_words(group, &keywords)?;
-    Ok(transformation::transform(asked, group.rules(), &related, now))
+    Ok(transformation::transform(
+        &group.understanding,
+        group.rules(),
+        &related,
+        now,
+    ))
 }
 
 /// Whether the documents hold a word of the query: what else was found for it has nothing to do with it.
@@ -141,6 +144,9 @@ fn is_known(group: &Group<'_>) -> Result<bool> {
 /// The keywords that tell most of the documents that have them.
 fn telling_words(group: &Group<'_>, keywords: &[Vec<String>]) -> Result<Vec<String>> {
     let related = related(&group.understanding, keywords.iter().map(Vec::as_slice));
+    if related.is_empty() {
+        return Ok(Vec::new());
+    }
     let words: Vec<String> = related.iter().map(|(keyword, _)| keyword.clone()).collect();
     let _owner = AsOwner::enter()?;
     let lexemes = statement::rows(

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use docsearch_inference::{ChatRequest, Sampling};
+use docsearch_inference::{ChatRequest, Purpose, Sampling};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
@@ -11,33 +11,22 @@ use crate::report::{self, Result, error_with_hint};
 use crate::service;
 use crate::settings::{self, Int, Real};
 
-/// What a language model is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Other words for a query.
-    Transform,
-    /// What results are worth.
-    Grade,
-}
-
-impl Purpose {
-    fn sampling(self) -> Sampling {
-        let real = |setting: &Real| setting.guc.get();
-        let count = |setting: &Int| u32::try_from(setting.guc.get()).unwrap_or_default();
-        match self {
-            Self::Transform => Sampling {
-                temperature: real(&settings::LLM_TRANSFORM_TEMPERATURE),
-                top_p: Some(real(&settings::LLM_TRANSFORM_TOP_P)),
-                top_k: Some(count(&settings::LLM_TRANSFORM_TOP_K)).filter(|&count| count > 0),
-                max_tokens: count(&settings::LLM_TRANSFORM_MAX_TOKENS),
-            },
-            Self::Grade => Sampling {
-                temperature: real(&settings::LLM_GRADE_TEMPERATURE),
-                top_p: None,
-                top_k: None,
-                max_tokens: count(&settings::LLM_GRADE_MAX_TOKENS),
-            },
-        }
+fn sampling(purpose: Purpose) -> Sampling {
+    let real = |setting: &Real| setting.guc.get();
+    let count = |setting: &Int| u32::try_from(setting.guc.get()).unwrap_or_default();
+    match purpose {
+        Purpose::Transform => Sampling {
+            temperature: real(&settings::LLM_TRANSFORM_TEMPERATURE),
+            top_p: Some(real(&settings::LLM_TRANSFORM_TOP_P)),
+            top_k: Some(count(&settings::LLM_TRANSFORM_TOP_K)).filter(|&count| count > 0),
+            max_tokens: count(&settings::LLM_TRANSFORM_MAX_TOKENS),
+        },
+        Purpose::Grade => Sampling {
+            temperature: real(&settings::LLM_GRADE_TEMPERATURE),
+            top_p: None,
+            top_k: None,
+            max_tokens: count(&settings::LLM_GRADE_MAX_TOKENS),
+        },
     }
 }
 
@@ -67,8 +56,7 @@ impl Calls {
     }
 }
 
-/// Why there is no answer. A search says so in a notice and goes on; it is an error only where the
-/// answer is all that was asked for.
+/// Why there is no answer. A search says so in a notice and goes on.
 #[derive(Debug)]
 pub(crate) struct Failure(ErrorReport);
 
@@ -77,20 +65,35 @@ impl Failure {
     pub(crate) fn message(&self) -> &str {
         self.0.message()
     }
-
-    /// For those to whom the answer is all.
-    pub(crate) fn into_error(self) -> ErrorReport {
-        self.0
-    }
 }
 
-/// What the language model answers, which may be nothing. Cancelling acts at once.
-pub(crate) fn chat(
+/// What `read` makes of the language model's answer, if it can use it. An answer of use is remembered: whoever asks
+/// the same gets it without a call. Cancelling acts at once.
+pub(crate) fn ask<T>(
     calls: &mut Calls,
     purpose: Purpose,
     system: &str,
     user: &str,
-) -> std::result::Result<String, Failure> {
+    read: impl Fn(&str) -> Option<T>,
+) -> std::result::Result<Option<T>, Failure> {
+    let request = question(purpose, system, user)?;
+    let failed = |failure| Failure(report::inference(&failure));
+    let service = service::shared();
+    let recalled = service.borrow_mut().recall(purpose, &request).map_err(failed)?;
+    if let Some(made) = recalled.as_deref().and_then(&read) {
+        return Ok(Some(made));
+    }
+    calls.take()?;
+    let answer = service.borrow_mut().chat(request.clone()).map_err(failed)?;
+    let made = read(&answer);
+    if made.is_some() {
+        let kept = service.borrow_mut().remember(purpose, &request, answer);
+        kept.map_err(failed)?;
+    }
+    Ok(made)
+}
+
+fn question(purpose: Purpose, system: &str, user: &str) -> std::result::Result<ChatRequest, Failure> {
     let Some(endpoint) = settings::language_model() else {
         return Err(Failure(error_with_hint(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -98,16 +101,13 @@ pub(crate) fn chat(
             "An administrator can set docsearch.llm_url and docsearch.llm_model.",
         )));
     };
-    calls.take()?;
-    let request = ChatRequest {
+    Ok(ChatRequest {
         endpoint,
         system: system.to_owned(),
         user: user.to_owned(),
-        sampling: purpose.sampling(),
+        sampling: sampling(purpose),
         limit: settings::language_model_timeout(),
-    };
-    let answer = service::shared().borrow_mut().chat(request);
-    answer.map_err(|failure| Failure(report::inference(&failure)))
+    })
 }
 
 #[pg_schema]
@@ -119,10 +119,11 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn test_language_model() -> Result<String> {
         let begun = Instant::now();
-        let mut calls = Calls { left: 1 };
         let system = "You test a connection.";
-        let answer = chat(&mut calls, Purpose::Transform, system, "Answer with the word ready.");
-        let answer = answer.map_err(Failure::into_error)?;
+        let request = question(Purpose::Transform, system, "Answer with the word ready.");
+        let request = request.map_err(|failure| failure.0)?;
+        let answer = service::shared().borrow_mut().chat(request);
+        let answer = answer.map_err(|failure| report::inference(&failure))?;
         let milliseconds = begun.elapsed().as_millis();
         if answer.is_empty() {
             return Ok(format!("an empty answer in {milliseconds} ms"));

@@ -6,13 +6,13 @@ use docsearch_core::delivery::{Answer, Notice};
 use docsearch_core::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
 use docsearch_core::transformation::Transformation;
 use docsearch_core::{json_object, prompt};
+use docsearch_inference::Purpose;
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
 use crate::config::Transform;
 use crate::grade::{Context, contexts};
-use crate::language_model::Purpose;
 use crate::present::Shown;
 use crate::report::{Result, internal, invalid};
 use crate::search::{Arguments, Ran, Request};
@@ -192,11 +192,15 @@ fn by_model(request: &Request<'_>, answer: &Answer) -> Result<std::result::Resul
     let read = &answer.results[..answer.results.len().min(MAX_CONTEXTS)];
     let contexts = contexts(read, CONTEXT_CHARS)?;
     let user = prompt::grade_prompt(&request.query.text, contexts.iter().map(Context::as_source));
-    let answer = language_model::chat(&mut request.calls.borrow_mut(), Purpose::Grade, prompt::GRADE, &user);
-    Ok(match answer {
-        Ok(answer) => json_object::find(&answer)
-            .and_then(|object| Grade::by_model(&object, &request.config.minimum))
-            .ok_or_else(|| "the language model gave no grade".to_owned()),
+    let grade = language_model::ask(
+        &mut request.calls.borrow_mut(),
+        Purpose::Grade,
+        prompt::GRADE,
+        &user,
+        |answer| Grade::by_model(&json_object::find(answer)?, &request.config.minimum),
+    );
+    Ok(match grade {
+        Ok(grade) => grade.ok_or_else(|| "the language model gave no grade".to_owned()),
         Err(failure) => Err(failure.message().to_owned()),
     })
 }

@@ -344,7 +344,7 @@ pub(crate) fn define() {
     GucRegistry::define_int_guc(
         c"docsearch.query_cache_size",
         c"Memory of the inference program for the vectors of queries that were asked before; 0 is none.",
-        c"",
+        c"An eighth of it comes on top for answers of a language model.",
         &QUERY_CACHE_SIZE,
         0,
         1 << 30,

@@ -6,13 +6,13 @@ use docsearch_core::prompt;
 use docsearch_core::rerank::Ranked;
 use docsearch_core::score::EVIDENCE_CEILING;
 use docsearch_core::transformation::{self, Month, Need, Transformation, need, related, telling};
+use docsearch_inference::Purpose;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::config::Transform;
 use crate::group::Group;
-use crate::language_model::Purpose;
 use crate::owner::AsOwner;
 use crate::project::{Project, Projects};
 use crate::report::{Result, internal};
@@ -67,17 +67,16 @@ pub(crate) fn of(
     }
     let query = &request.query.text;
     let user = prompt::rewrite_prompt(query, &now.name(), poor);
-    let answer = language_model::chat(
+    let made = language_model::ask(
         &mut request.calls.borrow_mut(),
         Purpose::Transform,
         prompt::REWRITE,
         &user,
+        |answer| Transformation::by_model(query, answer, rules.recency),
     );
-    let reason = match answer {
-        Ok(answer) => match Transformation::by_model(query, &answer, rules.recency) {
-            Some(made) => return Ok((made, None)),
-            None => "the language model said nothing new".to_owned(),
-        },
+    let reason = match made {
+        Ok(Some(made)) => return Ok((made, None)),
+        Ok(None) => "the language model said nothing new".to_owned(),
         Err(failure) => failure.message().to_owned(),
     };
     Ok((rules, Some(Notice::transform_fallback(&reason))))

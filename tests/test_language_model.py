@@ -161,6 +161,38 @@ def test_s1_12_without_an_answer_of_use_the_rules_stand_in(manual: psycopg.Conne
     assert answer["results"][0]["slug"] == "memory"
 
 
+def hits(session: psycopg.Connection) -> tuple[int, int]:
+    return session.execute("SELECT transform_hits, grade_hits FROM docsearch.status()").fetchone()
+
+
+GRADE = '{"relevance": 0.9, "completeness": 0.9, "grounded": true, "reasoning": "so"}'
+
+
+def test_s1_33_answers_of_use_are_remembered(manual: psycopg.Connection, endpoint: Endpoint):
+    endpoint.react = says("", "memory management")
+    assert [notice["code"] for notice in search(manual)["notices"]][0] == "transform_fallback"
+    before = hits(manual)
+    first, second = search(manual), search(manual)
+    assert (first["transformation"], first["results"]) == (second["transformation"], second["results"])
+    assert len(endpoint.asked) == 2, "the answer without words was not kept"
+    assert hits(manual) == (before[0] + 1, before[1])
+    search(manual, "tips for mem")
+    manual.execute("SET docsearch.llm_model = 'other'")
+    search(manual)
+    assert len(endpoint.asked) == 4, "other questions, and other models, are asked"
+
+
+def test_s1_33_a_grade_is_remembered_until_what_it_is_about_changes(manual: psycopg.Connection, endpoint: Endpoint):
+    endpoint.react = says(GRADE)
+    before = hits(manual)
+    answers = [refined(manual) for _ in range(2)]
+    assert [answer["grade"]["reasoning"] for answer in answers] == ["so", "so"]
+    assert (len(endpoint.asked), hits(manual)) == (1, (before[0], before[1] + 1))
+    manual.execute("SELECT docsearch.index_doc('manual', 'memory', 'Memory', 'Memory tips have changed.')")
+    refined(manual)
+    assert len(endpoint.asked) == 2
+
+
 def test_s1_24_the_best_of_three_is_kept_and_s1_23_the_query_as_written_is_graded(manual: psycopg.Connection,
                                                                                 endpoint: Endpoint):
     def grade(relevance: float) -> str:

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::client::{Client, Host, PassageSource, RemoteBatch, unexpected};
 use crate::embedder::{Description, Embedder, Embeddings, ModelInfo};
@@ -37,6 +38,24 @@ pub struct Sampling {
     pub max_tokens: u32,
 }
 
+/// What an answer of a language model is remembered for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Purpose {
+    /// Other words for a query.
+    Transform,
+    /// What results are worth.
+    Grade,
+}
+
+impl Purpose {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Transform => "transform",
+            Self::Grade => "grade",
+        }
+    }
+}
+
 /// A question to a language model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
@@ -52,7 +71,42 @@ pub struct ChatRequest {
     pub limit: Duration,
 }
 
+impl ChatRequest {
+    /// Names the question among those that are remembered: SHA-256, hexadecimal, of all but the time it may take.
+    fn key(&self) -> Result<String> {
+        let asked = (&self.endpoint, &self.system, &self.user, &self.sampling);
+        let bytes = postcard::to_allocvec(&asked).map_err(|problem| Error::Protocol {
+            reason: problem.to_string(),
+        })?;
+        Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
 impl<H: Host + Clone> Client<H> {
+    /// What was [remembered](Self::remember) of an earlier answer to the same question.
+    ///
+    /// # Errors
+    /// Those of reaching the service.
+    pub fn recall(&mut self, purpose: Purpose, request: &ChatRequest) -> Result<Option<String>> {
+        let key = request.key()?;
+        match self.ask_within(&Ask::Recall { purpose, key }, Duration::ZERO)? {
+            Answer::Recalled(text) => Ok(text),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Keeps an answer for everybody who asks the same.
+    ///
+    /// # Errors
+    /// Those of reaching the service.
+    pub fn remember(&mut self, purpose: Purpose, request: &ChatRequest, text: String) -> Result<()> {
+        let key = request.key()?;
+        match self.ask_within(&Ask::Remember { purpose, key, text }, Duration::ZERO)? {
+            Answer::Remembered => Ok(()),
+            _ => Err(unexpected()),
+        }
+    }
+
     /// The answer of a language model, without what it says while it thinks. Empty if it says nothing.
     ///
     /// # Errors

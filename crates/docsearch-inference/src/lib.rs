@@ -43,7 +43,7 @@ pub use client::{Client, Host, Readiness, RemoteModel};
 pub use directory::licence;
 pub use embedder::{Description, Embedded, Embedder, Embeddings, ModelInfo, Progress};
 pub use encoder::Role;
-pub use endpoint::{ChatRequest, Endpoint, EndpointModel, RemoteEmbedding, Sampling};
+pub use endpoint::{ChatRequest, Endpoint, EndpointModel, Purpose, RemoteEmbedding, Sampling};
 pub use error::{Error, ErrorClass, Failure, Result};
 pub use model::{Model, Options};
 pub use pooling::Pooling;

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::embedder::Description;
 use crate::encoder::Role;
-use crate::endpoint::{ChatRequest, RemoteEmbedding};
+use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result};
 use crate::status::Status;
 
 /// Version of the protocol; both sides refuse any other.
-pub(crate) const VERSION: u8 = 2;
+pub(crate) const VERSION: u8 = 3;
 /// Bytes of the field that holds a frame's length.
 pub(crate) const LENGTH_BYTES: usize = 4;
 /// Greatest length of a frame, in bytes: a text of [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES) and
@@ -57,6 +57,17 @@ pub(crate) enum Ask {
         text: String,
     },
     Chat(ChatRequest),
+    /// What was remembered of an earlier answer of a language model.
+    Recall {
+        purpose: Purpose,
+        /// Digest of the question.
+        key: String,
+    },
+    Remember {
+        purpose: Purpose,
+        key: String,
+        text: String,
+    },
     Status,
 }
 
@@ -71,6 +82,9 @@ pub(crate) enum Answer {
     Vector(Vec<f32>),
     Description(Description),
     Text(String),
+    /// If it was remembered.
+    Recalled(Option<String>),
+    Remembered,
     Status(Status),
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use self::cache::QueryCache;
+use self::cache::AnswerCache;
 use self::counters::Counters;
 use self::endpoint::Endpoints;
 use self::models::Models;
@@ -23,12 +23,18 @@ use crate::pool::LanePool;
 use crate::status::{ServiceSettings, Status};
 use crate::telemetry;
 
+/// One part in so many of the size of the cache is what answers of language models have beside it: there are few,
+/// since each took seconds.
+const ANSWERS: u64 = 8;
+
 /// The models, lanes and counters that all connections share.
 pub struct Service {
     pool: LanePool,
     query_lanes: QueryLanes,
     models: Models,
-    cache: QueryCache,
+    cache: AnswerCache<[f32]>,
+    /// Of language models.
+    answers: AnswerCache<str>,
     counters: Counters,
     endpoints: Endpoints,
 }
@@ -43,7 +49,8 @@ impl Service {
             pool: LanePool::new(settings.threads),
             query_lanes: QueryLanes::new(settings.threads),
             models: Models::new(runtime),
-            cache: QueryCache::new(settings.cache_bytes),
+            cache: AnswerCache::new(settings.cache_bytes),
+            answers: AnswerCache::new(settings.cache_bytes / ANSWERS),
             counters: Counters::default(),
             endpoints: Endpoints::default(),
         }
@@ -54,6 +61,7 @@ impl Service {
         self.pool.resize(settings.threads);
         self.query_lanes.resize(settings.threads);
         self.cache.resize(settings.cache_bytes);
+        self.answers.resize(settings.cache_bytes / ANSWERS);
     }
 
     /// Serves every connection on a thread of its own until the listener fails.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct ServiceSettings {
     /// Greatest number of threads that embed passages. One more embeds queries only.
     pub threads: NonZeroUsize,
-    /// Greatest size of the cache of query vectors, in bytes.
+    /// Greatest size of the cache of query vectors, in bytes. Answers of a language model have an eighth of it
+    /// beside it.
     pub cache_bytes: u64,
 }
 
@@ -28,6 +29,10 @@ pub struct Status {
     pub runs: u64,
     /// Queries that the cache answered.
     pub cache_hits: u64,
+    /// Transformations that a language model was not asked for again.
+    pub transform_hits: u64,
+    /// Grades that a language model was not asked for again.
+    pub grade_hits: u64,
     /// Vectors in the cache.
     pub cache_entries: u64,
     /// Median time from a query's arrival to its answer, in milliseconds, of the last 1,000.

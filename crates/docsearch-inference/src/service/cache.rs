@@ -3,69 +3,70 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 
-/// Bytes of an entry beside its text, digest and vector, roughly.
+/// Bytes of an entry beside its key and answer, roughly.
 const OVERHEAD: usize = 128;
 /// A usual entry, by which the cache is laid out: 384 dimensions and a few words.
 const USUAL_BYTES: u64 = 2048;
 
-/// Vectors of queries that were asked before, bounded in bytes.
-pub(super) struct QueryCache {
-    vectors: Cache<Key, Arc<[f32]>, Bytes>,
+/// Answers to what was asked before, bounded in bytes: vectors of queries, texts of a language model.
+pub(super) struct AnswerCache<T: ?Sized> {
+    answers: Cache<Key, Arc<T>, Bytes>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
-    digest: String,
+    subject: String,
     text: String,
 }
 
 #[derive(Hash)]
 struct KeyRef<'a> {
-    digest: &'a str,
+    subject: &'a str,
     text: &'a str,
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
-        self.digest == key.digest && self.text == key.text
+        self.subject == key.subject && self.text == key.text
     }
 }
 
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<Key, Arc<[f32]>> for Bytes {
-    fn weight(&self, key: &Key, vector: &Arc<[f32]>) -> u64 {
-        (key.digest.len() + key.text.len() + size_of_val::<[f32]>(vector) + OVERHEAD) as u64
+impl<T: ?Sized> Weighter<Key, Arc<T>> for Bytes {
+    fn weight(&self, key: &Key, answer: &Arc<T>) -> u64 {
+        (key.subject.len() + key.text.len() + size_of_val::<T>(answer) + OVERHEAD) as u64
     }
 }
 
-impl QueryCache {
+impl<T: ?Sized> AnswerCache<T> {
     pub(super) fn new(bytes: u64) -> Self {
         let usual = usize::try_from(bytes / USUAL_BYTES).unwrap_or(usize::MAX);
         Self {
-            vectors: Cache::with_weighter(usual.max(1), bytes, Bytes),
+            answers: Cache::with_weighter(usual.max(1), bytes, Bytes),
         }
     }
 
     pub(super) fn resize(&self, bytes: u64) {
-        self.vectors.set_capacity(bytes);
+        self.answers.set_capacity(bytes);
     }
 
     pub(super) fn entries(&self) -> u64 {
-        self.vectors.len() as u64
+        self.answers.len() as u64
     }
 
-    pub(super) fn get(&self, digest: &str, text: &str) -> Option<Vec<f32>> {
-        Some(self.vectors.get(&KeyRef { digest, text })?.to_vec())
+    /// What was answered to a text; the subject is the model, or what the text was for.
+    pub(super) fn get(&self, subject: &str, text: &str) -> Option<Arc<T>> {
+        self.answers.get(&KeyRef { subject, text })
     }
 
-    pub(super) fn put(&self, digest: &str, text: &str, vector: &[f32]) {
+    pub(super) fn put(&self, subject: &str, text: &str, answer: impl Into<Arc<T>>) {
         let key = Key {
-            digest: digest.to_owned(),
+            subject: subject.to_owned(),
             text: text.to_owned(),
         };
-        self.vectors.insert(key, vector.into());
+        self.answers.insert(key, answer.into());
     }
 }
 
@@ -74,24 +75,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vector_is_found_under_its_model_and_its_text_only() {
-        let cache = QueryCache::new(1 << 20);
-        cache.put("model", "text", &[1.0]);
-        assert_eq!(cache.get("model", "text"), Some(vec![1.0]));
+    fn an_answer_is_found_under_its_subject_and_its_text_only() {
+        let cache = AnswerCache::<[f32]>::new(1 << 20);
+        cache.put("model", "text", [1.0]);
+        assert_eq!(cache.get("model", "text").as_deref(), Some(&[1.0][..]));
         assert_eq!(cache.get("other", "text"), None);
         assert_eq!(cache.get("model", "texts"), None);
     }
 
     #[test]
     fn the_cache_stays_within_its_size_and_can_be_switched_off() {
-        let cache = QueryCache::new(100_000);
+        let cache = AnswerCache::<[f32]>::new(100_000);
         for number in 0..1000 {
-            cache.put("model", &number.to_string(), &[0.0; 384]);
+            cache.put("model", &number.to_string(), [0.0; 384]);
         }
         assert!((10..60).contains(&cache.entries()));
 
         cache.resize(0);
-        cache.put("model", "text", &[1.0]);
+        cache.put("model", "text", [1.0]);
         assert_eq!(cache.get("model", "text"), None);
     }
 }

@@ -11,7 +11,7 @@ use super::Service;
 use super::endpoint::Caller;
 use crate::embedder::Description;
 use crate::encoder::{Encoder, Role};
-use crate::endpoint::{ChatRequest, RemoteEmbedding};
+use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result, catch_panic};
 use crate::lane::Sessions;
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
@@ -79,6 +79,11 @@ impl Incoming<'_> {
                     Role::Passage => self.embed_passage_remotely(asked, text, reply),
                 },
                 Ask::Chat(request) => self.chat(request, reply),
+                Ask::Recall { purpose, key } => reply.send(Ok(Answer::Recalled(self.recall(purpose, &key)))),
+                Ask::Remember { purpose, key, text } => {
+                    self.service.answers.put(purpose.as_str(), &key, text);
+                    reply.send(Ok(Answer::Remembered));
+                }
                 Ask::Embed { model, role, text } => match role {
                     Role::Query => self.embed_query(&model, &text, reply),
                     Role::Passage => self.embed_passage(model, text, reply),
@@ -105,6 +110,12 @@ impl Incoming<'_> {
         self.service.endpoints.chat(request, &self.caller, deliver);
     }
 
+    fn recall(&self, purpose: Purpose, key: &str) -> Option<String> {
+        let text = self.service.answers.get(purpose.as_str(), key)?;
+        self.service.counters.recalled(purpose);
+        Some(text.to_string())
+    }
+
     fn embed_query_remotely(&self, asked: RemoteEmbedding, digest: &str, text: String, reply: Reply) {
         let begun = Instant::now();
         let service = Arc::clone(self.service);
@@ -114,13 +125,13 @@ impl Incoming<'_> {
         if let Some(vector) = service.cache.get(&model, &text) {
             service.counters.cache_hit();
             service.counters.query(begun.elapsed());
-            return reply.send(Ok(Answer::Vector(vector)));
+            return reply.send(Ok(Answer::Vector(vector.to_vec())));
         }
         service.counters.run();
         let (key, cached_by) = (text.clone(), Arc::clone(&service));
         let deliver = Box::new(move |answer: Result<Answer>| {
             if let Ok(Answer::Vector(vector)) = &answer {
-                cached_by.cache.put(&model, &key, vector);
+                cached_by.cache.put(&model, &key, vector.as_slice());
                 cached_by.counters.query(begun.elapsed());
             }
             reply.send(answer);
@@ -158,7 +169,7 @@ impl Incoming<'_> {
             let encoder = find(self.service, model, lane)?;
             counters.run();
             let vector = encoder.embed_on(lane, Role::Query, text)?;
-            self.service.cache.put(encoder.digest()?, text, &vector);
+            self.service.cache.put(encoder.digest()?, text, vector.as_slice());
             counters.query(begun.elapsed());
             Ok(Answer::Vector(vector))
         });
@@ -198,7 +209,7 @@ impl Incoming<'_> {
         if model.digest.as_deref().is_some_and(|expected| expected != digest) {
             return None;
         }
-        self.service.cache.get(digest, text)
+        self.service.cache.get(digest, text).map(|vector| vector.to_vec())
     }
 }
 

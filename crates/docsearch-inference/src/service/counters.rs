@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::endpoint::Purpose;
 use crate::status::Status;
 
 /// Queries whose latency is remembered.
@@ -14,6 +15,8 @@ pub(super) struct Counters {
     requests: AtomicU64,
     runs: AtomicU64,
     cache_hits: AtomicU64,
+    transform_hits: AtomicU64,
+    grade_hits: AtomicU64,
     latencies: Mutex<VecDeque<Duration>>,
 }
 
@@ -30,6 +33,15 @@ impl Counters {
         self.cache_hits.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A language model was not asked again.
+    pub(super) fn recalled(&self, purpose: Purpose) {
+        let hits = match purpose {
+            Purpose::Transform => &self.transform_hits,
+            Purpose::Grade => &self.grade_hits,
+        };
+        hits.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A query was answered.
     pub(super) fn query(&self, latency: Duration) {
         let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,6 +55,8 @@ impl Counters {
         status.requests = self.requests.load(Ordering::Relaxed);
         status.runs = self.runs.load(Ordering::Relaxed);
         status.cache_hits = self.cache_hits.load(Ordering::Relaxed);
+        status.transform_hits = self.transform_hits.load(Ordering::Relaxed);
+        status.grade_hits = self.grade_hits.load(Ordering::Relaxed);
         let latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sorted: Vec<Duration> = latencies.iter().copied().collect();
         drop(latencies);

@@ -131,7 +131,7 @@ pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
     for batch in documents.chunks(BATCH) {
         pgrx::check_for_interrupts!();
         for (id, input) in read_inputs(project, batch)? {
-            names::write(project.id, id, &input)?;
+            names::write(project.id, id, &input, true)?;
         }
     }
     Ok(())
@@ -219,6 +219,55 @@ pub(crate) struct Stored {
     /// Chunk numbers by hash, and hashes by chunk number.
     by_hash: HashMap<String, i32>,
     by_number: HashMap<i32, String>,
+}
+
+/// The chunks of a document as columns.
+#[derive(Default)]
+struct ChunkRows<'a> {
+    kinds: Vec<&'static str>,
+    /// The heading paths of all chunks, one after the other, and where that of each begins and ends, from 1.
+    heading_paths: Vec<&'a str>,
+    first_headings: Vec<i32>,
+    last_headings: Vec<i32>,
+    anchors: Vec<&'a str>,
+    bodies: Vec<&'a str>,
+    tokens: Vec<i32>,
+    words: Vec<i32>,
+    hashes: Vec<&'a str>,
+    plain: Vec<&'a str>,
+    /// What is indexed as headings.
+    headings: Vec<String>,
+}
+
+impl<'a> ChunkRows<'a> {
+    fn of(document: &'a Planned) -> Result<Self> {
+        let mut rows = Self::default();
+        let title = token::word_count(&document.input.title);
+        for planned in &document.chunks {
+            let chunk = &planned.chunk;
+            let path = chunk.heading_path.iter().map(String::as_str);
+            rows.first_headings
+                .push(i32::try_from(rows.heading_paths.len() + 1).map_err(internal)?);
+            rows.heading_paths.extend(path.clone());
+            rows.last_headings
+                .push(i32::try_from(rows.heading_paths.len()).map_err(internal)?);
+            let also = chunk.also_under.iter().flatten().map(String::as_str);
+            let headings = path.chain(also).collect::<Vec<&str>>().join("\n");
+            let words = token::word_count(&planned.plain) + token::word_count(&headings) + title;
+            rows.words.push(i32::try_from(words).map_err(internal)?);
+            rows.headings.push(headings);
+            rows.kinds.push(match chunk.kind {
+                ChunkKind::Summary => "summary",
+                ChunkKind::Body => "body",
+            });
+            rows.anchors.push(&chunk.anchor);
+            rows.bodies.push(&chunk.body);
+            rows.tokens.push(i32::try_from(chunk.token_count).map_err(internal)?);
+            rows.hashes.push(&planned.input_hash);
+            rows.plain.push(&planned.plain);
+        }
+        Ok(rows)
+    }
 }
 
 /// Vectors of passages, kept until their document is written.
@@ -510,7 +559,7 @@ impl<'a> Indexer<'a> {
         for (chunk_no, vector) in moved.into_iter().chain(vectors) {
             self.store_vector(id, chunk_no, vector)?;
         }
-        names::write(self.project.id, id, &document.input)?;
+        names::write(self.project.id, id, &document.input, document.known.is_some())?;
         delta.count(1, document.words.into(), &terms);
         Ok(Some(delta))
     }
@@ -593,73 +642,67 @@ impl<'a> Indexer<'a> {
         Ok(written.first().copied())
     }
 
+    /// Writes the chunks of a document in one statement; the words and the terms of each.
     fn write_chunks(&self, id: i64, document: &Planned) -> Result<Vec<(i64, Vec<u8>)>> {
         let count = i32::try_from(document.chunks.len()).map_err(internal)?;
-        statement::execute(
-            "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
-            &[
-                DatumWithOid::from(self.project.id),
-                DatumWithOid::from(id),
-                DatumWithOid::from(count),
-            ],
-        )?;
-        let keywords = document.keywords.join(" ");
-        let mut written = Vec::with_capacity(document.chunks.len());
-        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
-            let chunk = &planned.chunk;
-            let headings: Vec<&str> = chunk
-                .heading_path
-                .iter()
-                .chain(chunk.also_under.iter().flatten())
-                .map(String::as_str)
-                .collect();
-            let headings = headings.join("\n");
-            let words = token::word_count(&planned.plain)
-                + token::word_count(&headings)
-                + token::word_count(&document.input.title);
-            let words = i32::try_from(words).map_err(internal)?;
-            let keywords = if chunk_no == 0 { keywords.as_str() } else { "" };
-            let terms = statement::change(
-                // The body comes first: its positions are then those of its own tokens.
-                "INSERT INTO docsearch.chunk
-                     (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
-                      term_count, input_hash, document_term_count, terms)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $16,
-                         to_tsvector($11::regconfig, $12)
-                         || setweight(to_tsvector($11::regconfig, $13), 'A')
-                         || setweight(to_tsvector($11::regconfig, $14), 'B')
-                         || setweight(to_tsvector($11::regconfig, $15), 'C'))
-                 ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
-                 SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
-                     body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
-                     document_term_count = excluded.document_term_count, input_hash = excluded.input_hash,
-                     terms = excluded.terms
-                 RETURNING terms",
+        if document.known.is_some() {
+            statement::execute(
+                "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
                 &[
                     DatumWithOid::from(self.project.id),
                     DatumWithOid::from(id),
-                    DatumWithOid::from(chunk_no),
-                    DatumWithOid::from(match chunk.kind {
-                        ChunkKind::Summary => "summary",
-                        ChunkKind::Body => "body",
-                    }),
-                    DatumWithOid::from(chunk.heading_path.clone()),
-                    DatumWithOid::from(chunk.anchor.as_str()),
-                    DatumWithOid::from(chunk.body.as_str()),
-                    DatumWithOid::from(i32::try_from(chunk.token_count).map_err(internal)?),
-                    DatumWithOid::from(words),
-                    DatumWithOid::from(planned.input_hash.as_str()),
-                    DatumWithOid::from(self.project.text_config.as_str()),
-                    DatumWithOid::from(planned.plain.as_str()),
-                    DatumWithOid::from(document.input.title.as_str()),
-                    DatumWithOid::from(headings.as_str()),
-                    DatumWithOid::from(keywords),
-                    DatumWithOid::from(document.words),
+                    DatumWithOid::from(count),
                 ],
-                |row| Ok(row.required::<TsVectorBytes>(1)?.as_bytes().to_vec()),
             )?;
-            written.extend(terms.into_iter().map(|terms| (i64::from(words), terms)));
         }
+        let rows = ChunkRows::of(document)?;
+        let written = statement::change(
+            // The body comes first: its positions are then those of its own tokens.
+            "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
+             INSERT INTO docsearch.chunk
+                 (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
+                  term_count, input_hash, document_term_count, terms)
+             SELECT $1, $2, c.chunk_no, c.kind, ($6::text[])[c.first_heading:c.last_heading], c.anchor, c.body,
+                    c.token_count, c.term_count, c.input_hash, $3,
+                    to_tsvector($4::regconfig, c.plain)
+                    || title.terms
+                    || setweight(to_tsvector($4::regconfig, c.headings), 'B')
+                    || setweight(to_tsvector($4::regconfig, CASE c.chunk_no WHEN 0 THEN $7 ELSE '' END), 'C')
+             FROM title, unnest($8::int[], $9::text[], $10::int[], $11::int[], $12::text[], $13::text[], $14::int[],
+                                $15::int[], $16::text[], $17::text[], $18::text[])
+                  AS c(chunk_no, kind, first_heading, last_heading, anchor, body, token_count,
+                       term_count, input_hash, plain, headings)
+             ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
+             SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
+                 body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
+                 document_term_count = excluded.document_term_count, input_hash = excluded.input_hash,
+                 terms = excluded.terms
+             RETURNING term_count, terms",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(document.words),
+                DatumWithOid::from(self.project.text_config.as_str()),
+                DatumWithOid::from(document.input.title.as_str()),
+                DatumWithOid::from(rows.heading_paths),
+                DatumWithOid::from(document.keywords.join(" ")),
+                DatumWithOid::from((0..count).collect::<Vec<i32>>()),
+                DatumWithOid::from(rows.kinds),
+                DatumWithOid::from(rows.first_headings),
+                DatumWithOid::from(rows.last_headings),
+                DatumWithOid::from(rows.anchors),
+                DatumWithOid::from(rows.bodies),
+                DatumWithOid::from(rows.tokens),
+                DatumWithOid::from(rows.words),
+                DatumWithOid::from(rows.hashes),
+                DatumWithOid::from(rows.plain),
+                DatumWithOid::from(rows.headings),
+            ],
+            |row| {
+                let terms: TsVectorBytes = row.required(2)?;
+                Ok((i64::from(row.required::<i32>(1)?), terms.as_bytes().to_vec()))
+            },
+        )?;
         Ok(written)
     }
 

@@ -158,17 +158,17 @@ pub(crate) fn trigram_schema() -> Result<String> {
     catalog::extension_schema(c"pg_trgm")
 }
 
-/// Writes the names of a document, those that it defines, and what it belongs to. Runs as the owner.
-pub(crate) fn write(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
+/// Writes the names of a document, those that it defines, and what it belongs to, in place of what may be there if
+/// it is `known`. Runs as the owner.
+pub(crate) fn write(project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
     let (keys, kinds): (Vec<String>, Vec<String>) =
         name::page_names(&input.title, &input.slug, aliases(input.metadata.as_ref()))
             .into_iter()
             .map(|name| (name.key, name.kind.as_str().to_owned()))
             .unzip();
-    statement::execute(
-        "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
-        &[DatumWithOid::from(project), DatumWithOid::from(id)],
-    )?;
+    if known {
+        forget(project, id)?;
+    }
     statement::execute(
         "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
          SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
@@ -183,6 +183,21 @@ pub(crate) fn write(project: i64, id: i64, input: &DocumentInput) -> Result<()> 
     write_containers(project, input)
 }
 
+fn forget(project: i64, id: i64) -> Result<()> {
+    let document = [DatumWithOid::from(project), DatumWithOid::from(id)];
+    statement::execute(
+        "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
+        &document,
+    )?;
+    if catalog::table(c"definition").is_none() {
+        return Ok(());
+    }
+    statement::execute(
+        "DELETE FROM docsearch.definition d WHERE d.project_id = $1 AND d.document_id = $2",
+        &document,
+    )
+}
+
 fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
     if catalog::table(c"definition").is_none() {
         return Ok(());
@@ -190,18 +205,16 @@ fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()>
     let keys: Vec<String> = definitions(input.body.as_deref().unwrap_or_default())
         .into_iter()
         .collect();
-    let document = [DatumWithOid::from(project), DatumWithOid::from(id)];
-    statement::execute(
-        "DELETE FROM docsearch.definition d WHERE d.project_id = $1 AND d.document_id = $2",
-        &document,
-    )?;
     if keys.is_empty() {
         return Ok(());
     }
-    let [project, id] = document;
     statement::execute(
         "INSERT INTO docsearch.definition (project_id, document_id, key) SELECT $1, $2, unnest($3::text[])",
-        &[project, id, DatumWithOid::from(keys)],
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(id),
+            DatumWithOid::from(keys),
+        ],
     )
 }
 

@@ -14,7 +14,7 @@ use crate::report::{Result, internal};
 use crate::{schema, statement};
 
 /// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
-/// than the merged ones: so writing them again costs no more than writing them did.
+/// than twice the merged ones: so writing them again costs no more than writing them did.
 const MERGE_AT: i64 = 20_000;
 
 #[pg_schema]
@@ -150,7 +150,7 @@ impl Delta {
 fn merge_if_due(project: i64) -> Result<()> {
     let due = statement::one(
         "SELECT coalesce(sum(s.term_rows) FILTER (WHERE NOT s.merged), 0)
-                > greatest($2, coalesce(sum(s.term_rows) FILTER (WHERE s.merged), 0))
+                > greatest($2, 2 * coalesce(sum(s.term_rows) FILTER (WHERE s.merged), 0))
          FROM docsearch.project_stat s WHERE s.project_id = $1",
         &[DatumWithOid::from(project), DatumWithOid::from(MERGE_AT)],
         |row| row.required(1),

@@ -35,6 +35,7 @@ help:
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make bench-index [DATA=dir] loading, again after changes, deferred, searched meanwhile
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed
+## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-front            what MCP and HTTP cost beside the same SQL statement
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
@@ -118,6 +119,11 @@ bench-search: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/search.py \
 		--url "$$($(server) url)" --data "$(DATA)"
+
+.PHONY: bench-refine
+bench-refine: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/refine.py "$(DATA)" --url "$$($(server) url)"
 
 .PHONY: bench-front
 bench-front: cli

@@ -20,6 +20,9 @@ use crate::{language_model, transform};
 
 /// Most refinements of one search.
 const MAX_REFINEMENTS: i32 = 2;
+/// Greatest share of meaning in a second look by words. Of 369 queries of six development sets that were sent back,
+/// recall@10 rises from .7500 to .7554 with it and nDCG@10 from .5944 to .5960; with 0 to .7608, and nDCG falls to .5926.
+const BY_WORDS: f32 = 0.3;
 
 #[pg_schema]
 mod docsearch {
@@ -64,8 +67,23 @@ mod docsearch {
     }
 }
 
+/// How much better an answer to a query that the rules changed has to be graded: what they add is found in the answer,
+/// right or wrong. Without it nDCG@10 of 656 queries that were sent back falls from .6733 to .6719.
+const MARGIN: f32 = 0.05;
+
+/// A way to try again.
+enum Retry {
+    /// With another query.
+    Transformed(Transformation),
+    /// With the same query, by its words more than by its meaning.
+    Words,
+}
+
 /// One retrieval.
 struct Attempt {
+    by_words: bool,
+    /// How much better than others its grade has to be.
+    margin: f32,
     answer: Answer,
     grade: Grade,
     /// What the query was made from.
@@ -80,6 +98,7 @@ impl Attempt {
             "executed_query": self.answer.executed_query,
             "transformation": self.answer.transformation,
             "graded_query": self.answer.query,
+            "by_words": self.by_words,
             "refine_input": self.refine_input,
             "grade": self.grade,
             "results": self.answer.results.iter().map(|result| result.reference()).collect::<Vec<_>>(),
@@ -115,10 +134,20 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
             "previous": last.answer.executed_query,
             "reasoning": last.grade.reasoning,
         });
-        let mut ran = request.fuse(own.clone(), next, request.explained(Shown::Sections), None)?;
+        let explained = request.explained(Shown::Sections);
+        let by_words = matches!(next, Retry::Words);
+        let (mut ran, margin) = match next {
+            Retry::Transformed(made) => {
+                let margin = if made.is_by_model() { 0.0 } else { MARGIN };
+                (request.fuse(own.clone(), made, explained, None)?, margin)
+            }
+            Retry::Words => (request.fuse_words(own.clone(), BY_WORDS, explained)?, 0.0),
+        };
         ran.notices.extend(notice);
         attempts.push(Attempt {
             refine_input,
+            by_words,
+            margin,
             ..graded(request, ran, begun)?
         });
     };
@@ -128,7 +157,7 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
         .collect();
     let mut best = 0;
     for (place, attempt) in attempts.iter().enumerate() {
-        if attempt.grade.is_better_than(&attempts[best].grade) {
+        if attempt.grade.is_better_than(&attempts[best].grade, attempt.margin) {
             best = place;
         }
     }
@@ -144,25 +173,25 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
     Ok(answer)
 }
 
-/// A query that was not tried yet: what the language model or the rules make of it, or else with words of the
-/// documents it found.
-fn next(
-    request: &Request<'_>,
-    own: &Ran<'_>,
-    attempts: &[Attempt],
-) -> Result<Option<(Transformation, Option<Notice>)>> {
+/// What was not tried yet: what the language model makes of the query, a second look by its words, or what the rules
+/// make of it. And why the language model made nothing, if it was to.
+fn next(request: &Request<'_>, own: &Ran<'_>, attempts: &[Attempt]) -> Result<Option<(Retry, Option<Notice>)>> {
     let tried = |made: &Transformation| {
         let mut queries = attempts.iter().map(|attempt| &attempt.answer.executed_query);
         !made.changed || queries.any(|query| *query == made.transformed)
     };
+    let words = !own.ranked.is_empty() && !attempts.iter().any(|attempt| attempt.by_words);
+    if words && request.config.transform != Transform::Model {
+        return Ok(Some((Retry::Words, None)));
+    }
     let poor = attempts.last();
     let poor = poor.map(|last| (last.answer.executed_query.as_str(), last.grade.reasoning.as_str()));
     let (made, notice) = transform::of(request, own, poor)?;
-    if !tried(&made) {
-        return Ok(Some((made, notice)));
-    }
-    let made = transform::broader(own, &request.projects, transform::this_month()?)?;
-    Ok((!tried(&made)).then_some((made, notice)))
+    Ok(if !tried(&made) {
+        Some((Retry::Transformed(made), notice))
+    } else {
+        words.then_some((Retry::Words, notice))
+    })
 }
 
 /// Presents and grades what was found: against the query as it was written, whatever was searched.
@@ -180,6 +209,8 @@ fn graded(request: &Request<'_>, ran: Ran<'_>, begun: Instant) -> Result<Attempt
     };
     answer.grade = Some(serde_json::to_value(&grade).map_err(internal)?);
     Ok(Attempt {
+        by_words: false,
+        margin: 0.0,
         answer,
         grade,
         refine_input: Value::Null,

@@ -279,18 +279,42 @@ impl Request<'_> {
             && let Some(query) = Query::parse(&transformation.transformed)
         {
             let other = self.run_query(&query, explained, focus)?;
-            ran.fuse(other, &transformation.transformed, self.config.transform_share);
+            ran.fuse(
+                other,
+                "transformed_query",
+                &transformation.transformed,
+                self.config.transform_share,
+            );
         }
         ran.transformation = Some(transformation);
         Ok(ran)
     }
 
+    /// A search with what its query finds besides when its words count for more, at least 1 less `hybrid`.
+    pub(crate) fn fuse_words<'s>(&'s self, mut ran: Ran<'s>, hybrid: f32, explained: usize) -> Result<Ran<'s>> {
+        let mut config = self.config.clone();
+        config.rules.hybrid = config.rules.hybrid.at_most(hybrid);
+        let other = self.run_configured(&self.query, &config, explained, None)?;
+        ran.fuse(other, "by_words", &self.query.text, self.config.transform_share);
+        Ok(ran)
+    }
+
     /// Ranks documents for a query.
     pub(crate) fn run_query(&self, query: &Query, explained: usize, focus: Option<DocumentId>) -> Result<Ran<'_>> {
+        self.run_configured(query, &self.config, explained, focus)
+    }
+
+    fn run_configured(
+        &self,
+        query: &Query,
+        config: &SearchConfig,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Ran<'_>> {
         worker::resume()?;
         let rules = rules::current()?;
         let mut ran = Ran {
-            groups: Group::all(&self.projects, query, &rules, &self.config)?,
+            groups: Group::all(&self.projects, query, &rules, config)?,
             rules,
             transformation: None,
             transform_ms: 0.0,
@@ -319,7 +343,7 @@ impl Request<'_> {
             let search = Search {
                 category: self.category,
                 filter: &self.filter,
-                config: &self.config,
+                config,
                 explained,
                 focus: focus.filter(|focus| group.projects.contains(focus.project)),
             };
@@ -354,8 +378,8 @@ pub(crate) struct Ran<'a> {
 }
 
 impl Ran<'_> {
-    /// Adds what a transformed query found: documents, and a share of what it scores higher.
-    fn fuse(&mut self, other: Ran<'_>, transformed: &str, share: f32) {
+    /// Adds what another search found: documents, and a share of what it scores higher.
+    fn fuse(&mut self, other: Ran<'_>, rule: &'static str, query: &str, share: f32) {
         let Ran {
             ranked,
             steps,
@@ -370,7 +394,7 @@ impl Ran<'_> {
         let fuse = |steps: Option<&mut Vec<Step>>, own: f32, other: f32| {
             let score = fused(own, other, share, EVIDENCE_CEILING);
             if let Some(steps) = steps {
-                steps.push(Step::transformed(transformed, other, share, own, score));
+                steps.push(Step::other(rule, query, other, share, own, score));
             }
             score
         };
@@ -482,7 +506,7 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 fn embed(group: &Group<'_>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
     let embedded = model::of_row(group.model).and_then(|model| {
         model
-            .embed_query(&group.understanding.topic)
+            .embed_query(&group.understanding.embedded())
             .map_err(|failure| crate::report::inference(&failure))
     });
     match embedded {

@@ -115,11 +115,12 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
     for group in groups {
         topics.extend(statement::rows(
             &format!(
-                "SELECT k.keyword, count(*)
-                 FROM (SELECT d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
-                      unnest(d.keywords) AS k(keyword)
-                 WHERE cardinality(ts_lexize('pg_catalog.english_stem', lower(k.keyword))) > 0
-                 GROUP BY k.keyword ORDER BY count(*) DESC, k.keyword LIMIT $3",
+                "SELECT min(k.keyword COLLATE \"C\"), count(DISTINCT d.id)
+                 FROM (SELECT d.id, d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
+                      unnest(d.keywords) AS k(keyword),
+                      ts_lexize('pg_catalog.english_stem', lower(k.keyword)) AS s(stems)
+                 WHERE cardinality(s.stems) > 0
+                 GROUP BY s.stems[1] ORDER BY 2 DESC, 1 LIMIT $3",
                 group.projects.condition("d")
             ),
             &[

@@ -101,19 +101,6 @@ pub(crate) fn by_rules(ran: &Ran<'_>, projects: &[Project], now: Month) -> Resul
             "names what it means",
         ));
     }
-    added(group, ran, projects, now, need)
-}
-
-/// The same, with words of the documents whether the query is vague or not: for an answer that was not good enough.
-pub(crate) fn broader(ran: &Ran<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
-    match ran.groups.first() {
-        Some(group) => added(group, ran, projects, now, Need::Context),
-        None => by_rules(ran, projects, now),
-    }
-}
-
-/// A query with what it needs.
-fn added(group: &Group<'_>, ran: &Ran<'_>, projects: &[Project], now: Month, need: Need) -> Result<Transformation> {
     let keywords = match need {
         Need::Context if is_known(group)? => keywords(projects, Some(&ran.ranked))?,
         Need::Topics => keywords(projects, None)?,

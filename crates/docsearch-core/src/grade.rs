@@ -263,9 +263,11 @@ impl Grade {
         ))
     }
 
-    /// Whether this answer is better than another: one that is grounded, then the greater score.
-    pub fn is_better_than(&self, other: &Self) -> bool {
-        (self.grounded, self.score) > (other.grounded, other.score)
+    /// Whether this answer is better than another: one that is grounded, then the greater score; with a `margin`, which
+    /// is not negative, by more than that.
+    pub fn is_better_than(&self, other: &Self, margin: f32) -> bool {
+        let better = (self.grounded, self.score) > (other.grounded, other.score);
+        better && (margin == 0.0 || self.score > other.score + margin)
     }
 }
 

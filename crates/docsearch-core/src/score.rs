@@ -101,11 +101,11 @@ pub struct Step {
 }
 
 impl Step {
-    /// What a transformed query, which gives the document the score `raw`, adds to the query's own.
-    pub fn transformed(query: &str, raw: f32, share: f32, before: f32, after: f32) -> Self {
+    /// What another search, which gives the document the score `raw`, adds to the query's own.
+    pub fn other(rule: &'static str, query: &str, raw: f32, share: f32, before: f32, after: f32) -> Self {
         Self {
             step: "transform",
-            rule: "transformed_query",
+            rule,
             matched: query.to_owned(),
             raw,
             weight: share,

@@ -128,6 +128,11 @@ impl Transformation {
         }
     }
 
+    /// Whether a language model made it.
+    pub fn is_by_model(&self) -> bool {
+        self.added_terms.iter().any(|added| added.source == Source::Model)
+    }
+
     /// What a language model made of the query; `None` if it said less than three characters, or nothing new.
     pub fn by_model(query: &str, answer: &str, recency: bool) -> Option<Self> {
         let answer: String = answer.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -173,11 +178,20 @@ pub fn need(asked: &Understanding, rules: &Rules) -> Need {
     match asked.class {
         Class::Question if objects >= WELL_FORMED_TERMS => Need::Synonyms,
         Class::Question => Need::Context,
+        Class::Identifier if is_one_abbreviation(asked) => Need::Synonyms,
         Class::Identifier | Class::InPattern => Need::Nothing,
         Class::Words | Class::Generic if !asked.phrases.is_empty() || !asked.identifiers.is_empty() => Need::Synonyms,
         Class::Words | Class::Generic if objects <= VAGUE_TERMS => Need::Context,
         Class::Words | Class::Generic => Need::Synonyms,
     }
+}
+
+/// Whether a query is nothing but an abbreviation that the rules know, such as `FFI`.
+fn is_one_abbreviation(asked: &Understanding) -> bool {
+    let [term] = asked.terms.as_slice() else {
+        return false;
+    };
+    asked.topic.chars().all(char::is_alphanumeric) && term.written_out().is_some()
 }
 
 /// Adds to a query what the rules know, and of `related`, words of the documents, the first three. `now` is added to
@@ -371,6 +385,13 @@ mod tests {
         for query in ["UITableView", "Button in SwiftUI", "os.replace()"] {
             assert_eq!(needed(query), Need::Nothing, "{query}");
         }
+    }
+
+    #[test]
+    fn an_abbreviation_alone_is_written_out_though_it_looks_like_a_name() {
+        assert_eq!(needed("FFI"), Need::Synonyms);
+        assert_eq!(transformed("FFI", &[]).transformed, "FFI foreign function");
+        assert_eq!(needed("os.replace"), Need::Nothing);
     }
 
     #[test]

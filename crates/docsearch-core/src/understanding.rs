@@ -1,5 +1,7 @@
 //! What a query asks for, as far as its text and the rules tell.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::identifier::uncontracted;
@@ -18,6 +20,9 @@ const MIN_QUESTION_WORDS: usize = 3;
 const BEFORE_VERBS: [&str; 14] = [
     "i", "you", "we", "to", "and", "or", "then", "can", "please", "not", "me", "do", "does", "should",
 ];
+
+/// Most words of a query whose abbreviations are written out to embed it.
+const MAX_WRITTEN_OUT: usize = 3;
 
 /// Classes of queries. Each has its own weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -83,6 +88,26 @@ pub struct Term {
     /// What the rules say that it also means.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub synonyms: Vec<String>,
+}
+
+impl Term {
+    /// What it is short for, as the rules know it: words that begin with its first letter and hold the others in order.
+    pub fn written_out(&self) -> Option<&str> {
+        let short = self.word.text.strip_suffix('s').unwrap_or(&self.word.text);
+        let abbreviates = |long: &&String| {
+            let mut letters = long.chars().flat_map(char::to_lowercase);
+            let mut wanted = short
+                .chars()
+                .filter(|letter| letter.is_alphabetic())
+                .flat_map(char::to_lowercase);
+            long.len() > short.len()
+                && long
+                    .to_lowercase()
+                    .starts_with(|first| wanted.clone().next() == Some(first))
+                && wanted.all(|letter| letters.any(|other| other == letter))
+        };
+        self.synonyms.iter().find(abbreviates).map(String::as_str)
+    }
 }
 
 /// What a query asks for.
@@ -175,6 +200,18 @@ pub struct NameForm {
 }
 
 impl Understanding {
+    /// What is embedded: the topic, and in a query of few words what they are short for, which a model of
+    /// language may not know.
+    pub fn embedded(&self) -> Cow<'_, str> {
+        let few = self.class != Class::Question && self.terms.len() <= MAX_WRITTEN_OUT;
+        let mut text = Cow::Borrowed(self.topic.as_str());
+        for long in self.terms.iter().filter(|_| few).filter_map(Term::written_out) {
+            text.to_mut().push(' ');
+            text.to_mut().push_str(long);
+        }
+        text
+    }
+
     /// Reads a query. A blank one is understood as no words.
     pub fn read(query: &str, rules: &Rules, known: &KnownNames) -> Self {
         let trimmed = query.trim();

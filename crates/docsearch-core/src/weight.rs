@@ -31,6 +31,17 @@ impl HybridWeights {
         }
     }
 
+    /// The same shares where they are not greater than this.
+    pub fn at_most(self, share: f32) -> Self {
+        Self {
+            identifier: self.identifier.min(share),
+            in_pattern: self.in_pattern.min(share),
+            question: self.question.min(share),
+            words: self.words.min(share),
+            generic: self.generic.min(share),
+        }
+    }
+
     /// The same share for every class.
     pub fn same(share: f32) -> Self {
         Self {

@@ -162,6 +162,8 @@ fn bad_request(message: String) -> Failure {
 
 impl From<QueryRejection> for Failure {
     fn from(rejection: QueryRejection) -> Self {
-        bad_request(rejection.body_text())
+        let text = rejection.body_text();
+        let reason = text.split_once(": ").map_or(text.as_str(), |(_, reason)| reason);
+        bad_request(format!("the parameters are not understood: {reason}")).hint("/openapi.json lists them.")
     }
 }

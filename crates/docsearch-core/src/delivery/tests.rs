@@ -110,10 +110,10 @@ fn s4_2_compact_has_score_source_and_excerpt() {
     assert_eq!(
         text,
         "1. Button > Creating a button [swiftui/documentation/button#creating-a-button]\n   \
-            0.93 high | 1240 tokens to load\n   \
+            0.93 high | 1240 tokens to load | https://example.org/button\n   \
             A control that initiates an action.\n\
          2. Button > Styling [swiftui/documentation/button]\n   \
-            0.31 low (weak match) | 1240 tokens to load | same document as 1\n   \
+            0.31 low (weak match) | 1240 tokens to load | same document as 1 | https://example.org/button\n   \
             A control that initiates an action."
     );
 }

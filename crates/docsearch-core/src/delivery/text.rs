@@ -25,27 +25,33 @@ struct Limits {
     excerpt: usize,
     /// Whole references are worth more than long excerpts: they are cut last.
     reference: usize,
+    /// An address is shown whole or not at all.
+    url: usize,
 }
 
 /// From roomy to tight.
 const LIMITS: [Limits; 6] = [
-    Limits::new(160, 300, usize::MAX),
-    Limits::new(120, 220, usize::MAX),
-    Limits::new(100, 160, usize::MAX),
-    Limits::new(80, 110, usize::MAX),
-    Limits::new(60, 70, usize::MAX),
+    Limits::new(160, 300, usize::MAX, MAX_URL),
+    Limits::new(120, 220, usize::MAX, MAX_URL),
+    Limits::new(100, 160, usize::MAX, MAX_URL),
+    Limits::new(80, 110, usize::MAX, MAX_URL),
+    Limits::new(60, 70, usize::MAX, 0),
     TIGHTEST,
 ];
 
 /// A result has at most 280 characters with these.
-const TIGHTEST: Limits = Limits::new(50, 50, 90);
+const TIGHTEST: Limits = Limits::new(50, 50, 90, 0);
+
+/// Longest address that is shown, in characters.
+const MAX_URL: usize = 160;
 
 impl Limits {
-    const fn new(title: usize, excerpt: usize, reference: usize) -> Self {
+    const fn new(title: usize, excerpt: usize, reference: usize, url: usize) -> Self {
         Self {
             title,
             excerpt,
             reference,
+            url,
         }
     }
 }
@@ -62,6 +68,8 @@ struct Lines {
     heading: String,
     reference: String,
     facts: String,
+    /// Where the page is published, behind a bar.
+    url: String,
     excerpt: String,
 }
 
@@ -82,6 +90,10 @@ impl Lines {
             heading: heading(result),
             reference: one_line(&result.reference()),
             facts,
+            url: result
+                .url
+                .as_deref()
+                .map_or_else(String::new, |url| format!(" | {}", one_line(url))),
             excerpt: one_line(&result.snippet),
         }
     }
@@ -89,12 +101,21 @@ impl Lines {
     fn block(&self, limits: &Limits) -> String {
         let heading = clip(&self.heading, limits.title);
         let reference = clip(&self.reference, limits.reference);
-        let mut block = format!("{}. {heading} [{reference}]\n   {}\n", self.rank, self.facts);
+        let (rank, facts, url) = (self.rank, &self.facts, self.url(limits));
+        let mut block = format!("{rank}. {heading} [{reference}]\n   {facts}{url}\n");
         let excerpt = clip(&self.excerpt, limits.excerpt);
         if !excerpt.is_empty() {
             let _ = writeln!(block, "   {excerpt}");
         }
         block
+    }
+
+    fn url(&self, limits: &Limits) -> &str {
+        if self.url.chars().count() <= limits.url {
+            &self.url
+        } else {
+            ""
+        }
     }
 
     /// Upper bound of the characters of the block.
@@ -110,7 +131,7 @@ impl Lines {
             .map(|(text, max_chars)| text.chars().take(*max_chars).count())
             .sum();
         // What `block` adds: `. `, ` []`, three line breaks and twice three spaces.
-        rank + texts + self.facts.chars().count() + 14
+        rank + texts + self.facts.chars().count() + self.url(limits).chars().count() + 14
     }
 }
 
@@ -326,13 +347,14 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
     }
     let _ = writeln!(text, "   excerpt: {}", one_line(&result.snippet));
     for section in &result.section_matches {
-        let _ = writeln!(
-            text,
-            "   section: {} [#{}] {}: {}",
-            one_line(&section.title),
-            one_line(&section.id),
-            score(section.score),
-            one_line(&section.snippet)
-        );
+        let title = match section.title.as_str() {
+            "" => &result.title,
+            title => title,
+        };
+        let _ = write!(text, "   section: {}", one_line(title));
+        if !section.id.is_empty() {
+            let _ = write!(text, " [#{}]", one_line(&section.id));
+        }
+        let _ = writeln!(text, " {}: {}", score(section.score), one_line(&section.snippet));
     }
 }

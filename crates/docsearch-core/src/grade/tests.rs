@@ -130,7 +130,8 @@ fn a_page_of_that_name_is_graded_above_a_page_about_something_else() {
         context(0.12, 0.1, 0.1, &[0.0, 0.0]),
         context(0.11, 0.1, 0.0, &[0.0, 0.0]),
     ]);
-    assert!(right.is_better_than(&wrong));
+    assert!(right.is_better_than(&wrong, 0.05) && !wrong.is_better_than(&right, 0.0));
+    assert!(!right.is_better_than(&wrong, right.score - wrong.score));
     assert!(right.grounded && !right.should_refine);
     assert!(!wrong.grounded && wrong.should_refine);
 }

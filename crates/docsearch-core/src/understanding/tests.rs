@@ -138,3 +138,16 @@ fn an_understanding_is_plain_data() {
     );
     assert_eq!(read(" ").terms, []);
 }
+
+#[test]
+fn s0_21_few_words_are_embedded_with_what_they_are_short_for() {
+    let embedded = |query: &str| read(query).embedded().into_owned();
+    assert_eq!(embedded("FFI"), "FFI foreign function");
+    assert_eq!(embedded("grant RBAC"), "grant RBAC role based access control");
+    assert_eq!(
+        embedded("photo folder"),
+        "photo folder",
+        "other words for the same are no abbreviations"
+    );
+    assert_eq!(embedded("how do I grant RBAC roles?"), "how do I grant RBAC roles?");
+}

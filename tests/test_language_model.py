@@ -110,7 +110,8 @@ def test_s3_27_what_an_endpoint_says_is_for_superusers(configured: psycopg.Conne
 
 
 PAGES = [("memory", "Memory management", "# Memory management\n\nBuffers hold pages; eviction frees memory."),
-         ("roles", "Roles", "# Roles\n\nPrivileges belong to roles.")]
+         ("roles", "Roles", "# Roles\n\nPrivileges belong to roles."),
+         ("vacuum", "Vacuum", "# Vacuum\n\nVacuum removes dead rows.")]
 
 
 @pytest.fixture
@@ -138,9 +139,10 @@ def search(session: psycopg.Connection, query: str = "mem tips") -> dict:
                            [query]).fetchone()[0]
 
 
-def refined(session: psycopg.Connection) -> dict:
-    return session.execute("""SELECT docsearch.search_refined('mem tips', 'manual',
-                                                              config => '{"transform": "model"}')""").fetchone()[0]
+def refined(session: psycopg.Connection, max_results: int = 5) -> dict:
+    return session.execute("""SELECT docsearch.search_refined('mem tips', 'manual', max_results => %s,
+                                                              config => '{"transform": "model"}')""",
+                           [max_results]).fetchone()[0]
 
 
 def test_a_search_asks_the_model_for_a_better_query(manual: psycopg.Connection, endpoint: Endpoint):
@@ -197,12 +199,13 @@ def test_s1_24_the_best_of_three_is_kept_and_s1_23_the_query_as_written_is_grade
                                                                                 endpoint: Endpoint):
     def grade(relevance: float) -> str:
         return f'```json\n{{"relevance": {relevance}, "completeness": 0.5, "grounded": true, "reasoning": "so"}}\n```'
-    endpoint.react = says(grade(0.5), "memory advice", grade(0.4), "memory hints", grade(0.3))
-    answer = refined(manual)
-    assert (answer["iterations"], answer["best_iteration"], answer["stop_reason"]) == (3, 1, "max_iterations")
-    assert answer["executed_query"] == "mem tips"
+    advice, hints = "privileges belong to roles", "vacuum removes dead rows"
+    endpoint.react = says(grade(0.4), advice, grade(0.5), hints, grade(0.3))
+    answer = refined(manual, max_results=1)
+    assert (answer["iterations"], answer["best_iteration"], answer["stop_reason"]) == (3, 2, "max_iterations")
+    assert (answer["executed_query"], answer["results"][0]["slug"]) == (advice, "roles")
     assert {step["graded_query"] for step in answer["trace"]} == {"mem tips"}
-    assert answer["trace"][2]["refine_input"] == {"query": "mem tips", "previous": "memory advice", "reasoning": "so"}
+    assert answer["trace"][2]["refine_input"] == {"query": "mem tips", "previous": advice, "reasoning": "so"}
     assert len(endpoint.asked) == 5
     sampling = [(body["temperature"], body["max_tokens"]) for body in endpoint.asked]
     assert sampling == [(0.2, 300), (0.3, 200), (0.2, 300), (0.3, 200), (0.2, 300)]

@@ -19,22 +19,12 @@ from pathlib import Path
 
 import psycopg
 
+from fit_grade import read as judged
 from search import questions
 
 ABBREVIATIONS = Path(__file__).resolve().parent / "abbreviations"
 RESAMPLES = 2000
 TRANSFORM = '{"transform": "rules"}'
-
-
-def judged(data: Path) -> list[tuple[str, str, set[str]]]:
-    """Id, text and right answers of the queries of a set."""
-    right: dict[str, set[str]] = {}
-    for line in (data / "qrels.tsv").read_text().splitlines()[1:]:
-        query, document, score = line.split("\t")
-        if float(score) > 0:
-            right.setdefault(query, set()).add(document)
-    lines = (json.loads(line) for line in (data / "queries.jsonl").read_text().splitlines())
-    return [(line["_id"], line["text"], right[line["_id"]]) for line in lines if line["_id"] in right]
 
 
 def recall(found: list[str], right: set[str]) -> float:

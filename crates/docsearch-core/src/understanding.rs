@@ -21,8 +21,8 @@ const BEFORE_VERBS: [&str; 14] = [
     "i", "you", "we", "to", "and", "or", "then", "can", "please", "not", "me", "do", "does", "should",
 ];
 
-/// Most words of a query that is embedded with their synonyms.
-const MAX_WITH_SYNONYMS: usize = 3;
+/// Most words of a query that is embedded with what they are short for.
+const MAX_WRITTEN_OUT: usize = 3;
 
 /// Classes of queries. Each has its own weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -200,16 +200,14 @@ pub struct NameForm {
 }
 
 impl Understanding {
-    /// What is embedded: the topic, and in a query of few words what they are short for, or else also mean, which a
-    /// model of language may not know.
+    /// What is embedded: the topic, and in a query of few words what they are short for, which a model of language may
+    /// not know. Other words for the same it knows; adding those took P@1 of the shipped set of intents from .933 to .917.
     pub fn embedded(&self) -> Cow<'_, str> {
-        let few = self.class != Class::Question && self.terms.len() <= MAX_WITH_SYNONYMS;
+        let few = self.class != Class::Question && self.terms.len() <= MAX_WRITTEN_OUT;
         let mut text = Cow::Borrowed(self.topic.as_str());
-        for term in self.terms.iter().filter(|_| few) {
-            if let Some(meant) = term.written_out().or(term.synonyms.first().map(String::as_str)) {
-                text.to_mut().push(' ');
-                text.to_mut().push_str(meant);
-            }
+        for long in self.terms.iter().filter(|_| few).filter_map(Term::written_out) {
+            text.to_mut().push(' ');
+            text.to_mut().push_str(long);
         }
         text
     }

@@ -100,7 +100,7 @@ impl Search<'_> {
             (totals, frequencies)
         };
         let group = &*group;
-        let chunks: f64 = totals.values().map(|totals| totals.chunks).sum();
+        let chunks = Totals::chunks(&totals);
         let lexical = Lexical::new(&group.projects, &totals, &group.terms, &frequencies);
         let mut weights = self.config.weights(group.understanding.class);
         weights.background = group.model.background;

@@ -18,6 +18,7 @@ use crate::present::Shown;
 use crate::report::{Result, internal};
 use crate::search::{Arguments, Request};
 use crate::statement;
+use crate::statement::WANTED_CHUNKS;
 use crate::statistics::{ChunkFrequencies, Totals};
 use crate::tsvector::TsVectorBytes;
 
@@ -129,10 +130,10 @@ pub(crate) fn contexts(results: &[SearchResult], max_chars: usize) -> Result<Vec
     let texts: Map<ChunkId, String> = {
         let _owner = AsOwner::enter()?;
         statement::rows(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.body
-             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
-             JOIN docsearch.chunk c ON c.project_id = wanted.project_id
-              AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
+            &format!(
+                "SELECT c.project_id, c.document_id, c.chunk_no, c.body
+             FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+            ),
             &statement::chunk_arguments(&ids),
             |row| Ok((statement::chunk_id(row)?, row.required::<String>(4)?)),
         )?
@@ -186,10 +187,7 @@ fn graded_terms(groups: &[Group<'_>], terms: &[&Term]) -> Result<Vec<GradedTerm>
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
         let frequencies = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
-        chunks += Totals::read(&group.projects)?
-            .values()
-            .map(|totals| totals.chunks)
-            .sum::<f64>();
+        chunks += Totals::chunks(&Totals::read(&group.projects)?);
         for (sum, term) in sums.iter_mut().zip(terms) {
             let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.sum(lexeme)).sum();
             *sum += own;
@@ -206,10 +204,10 @@ fn graded_terms(groups: &[Group<'_>], terms: &[&Term]) -> Result<Vec<GradedTerm>
 fn held_terms(terms: &[&Term], results: &[SearchResult]) -> Result<Map<ChunkId, Vec<f32>>> {
     let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
     let held = statement::rows(
-        "SELECT c.project_id, c.document_id, c.chunk_no, c.terms
-         FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
-         JOIN docsearch.chunk c ON c.project_id = wanted.project_id
-          AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
+        &format!(
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.terms
+         FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+        ),
         &statement::chunk_arguments(&ids),
         |row| {
             let bytes: TsVectorBytes = row.required(4)?;

@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::project::Projects;
 use crate::report::{Result, internal};
+use crate::statement::WANTED_CHUNKS;
 use crate::statement::{self, Row};
 use crate::statistics::{ChunkFrequencies, Totals};
 use crate::tsvector::TsVectorBytes;
@@ -121,7 +122,7 @@ impl<'a> Lexical<'a> {
         }
         lexemes.sort_by(|a, b| (a.text, a.term).cmp(&(b.text, b.term)));
         let documents: f64 = totals.values().map(|totals| totals.documents).sum();
-        let chunks: f64 = totals.values().map(|totals| totals.chunks).sum();
+        let chunks = Totals::chunks(totals);
         Self {
             projects,
             terms: terms.len(),
@@ -195,10 +196,10 @@ impl<'a> Lexical<'a> {
     /// The terms of certain sections. Runs as the owner.
     pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
         let rows = statement::rows(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
-             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
-             JOIN docsearch.chunk c ON c.project_id = wanted.project_id
-              AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
+            &format!(
+                "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+             FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+            ),
             &statement::chunk_arguments(chunks),
             |row| self.read(row),
         )?;

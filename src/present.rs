@@ -17,6 +17,7 @@ use crate::owner::AsOwner;
 use crate::project::Project;
 use crate::report::Result;
 use crate::statement;
+use crate::statement::WANTED_CHUNKS;
 use crate::tsvector::TsVectorBytes;
 
 /// How much of the results is shown.
@@ -180,10 +181,10 @@ fn shown_sections<'a>(
 ) -> Result<HashMap<ChunkId, ShownSection>> {
     let _owner = AsOwner::enter()?;
     let rows = statement::rows(
-        "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
-         FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
-         JOIN docsearch.chunk c ON c.project_id = wanted.project_id
-          AND c.document_id = wanted.document_id AND c.chunk_no = wanted.chunk_no",
+        &format!(
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
+         FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+        ),
         &statement::chunk_arguments(chunks),
         |row| {
             let path: Vec<String> = row.required(4)?;

@@ -105,6 +105,10 @@ pub(crate) fn chunk_id(row: &Row) -> Result<ChunkId> {
     })
 }
 
+/// The chunks that [`chunk_arguments`] give as the first three parameters, to be joined.
+pub(crate) const WANTED_CHUNKS: &str =
+    "unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)";
+
 /// Chunks as three arrays: projects, documents and numbers.
 pub(crate) fn chunk_arguments<'a>(chunks: impl IntoIterator<Item = &'a ChunkId>) -> [DatumWithOid<'static>; 3] {
     let (mut projects, mut documents, mut numbers) = (Vec::new(), Vec::new(), Vec::new());

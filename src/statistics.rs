@@ -333,6 +333,11 @@ impl Totals {
         Ok(totals.into_iter().collect())
     }
 
+    /// How many chunks all the projects have.
+    pub(crate) fn chunks(totals: &Map<i64, Self>) -> f64 {
+        totals.values().map(|totals| totals.chunks).sum()
+    }
+
     /// Mean number of words of a document, at least 1.
     pub(crate) fn average_document(&self) -> f32 {
         (self.document_words / self.documents.max(1.0)).max(1.0) as f32

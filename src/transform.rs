@@ -61,10 +61,11 @@ pub(crate) fn of(
     poor: Option<(&str, &str)>,
 ) -> Result<(Transformation, Option<Notice>)> {
     let now = this_month()?;
-    let rules = by_rules(ran, &request.projects, now)?;
+    let rules = || by_rules(ran, &request.projects, now);
     if request.config.transform != Transform::Model || names_what_it_means(ran) {
-        return Ok((rules, None));
+        return Ok((rules()?, None));
     }
+    let recency = ran.groups.first().is_some_and(|group| group.understanding.recent);
     let query = &request.query.text;
     let user = prompt::rewrite_prompt(query, &now.name(), poor);
     let made = language_model::ask(
@@ -72,14 +73,14 @@ pub(crate) fn of(
         Purpose::Transform,
         prompt::REWRITE,
         &user,
-        |answer| Transformation::by_model(query, answer, rules.recency),
+        |answer| Transformation::by_model(query, answer, recency),
     );
     let reason = match made {
         Ok(Some(made)) => return Ok((made, None)),
         Ok(None) => "the language model said nothing new".to_owned(),
         Err(failure) => failure.message().to_owned(),
     };
-    Ok((rules, Some(Notice::transform_fallback(&reason))))
+    Ok((rules()?, Some(Notice::transform_fallback(&reason))))
 }
 
 /// Whether the query is a page's name.
@@ -142,10 +143,7 @@ fn telling_words(group: &Group<'_>, keywords: &[Vec<String>]) -> Result<Vec<Stri
         |row| row.required::<Vec<String>>(1),
     )?;
     let frequencies = ChunkFrequencies::read(&group.projects, lexemes.iter().flatten().cloned().collect())?;
-    let chunks: f64 = Totals::read(&group.projects)?
-        .values()
-        .map(|totals| totals.chunks)
-        .sum();
+    let chunks = Totals::chunks(&Totals::read(&group.projects)?);
     let rarest = |lexemes: &Vec<String>| {
         let rarities = lexemes.iter().map(|lexeme| idf(chunks, frequencies.sum(lexeme)));
         rarities.fold(0.0, f32::max)

@@ -8,6 +8,7 @@ use crate::model::ModelRow;
 use crate::owner::LocalSettings;
 use crate::project::Projects;
 use crate::report::Result;
+use crate::statement::WANTED_CHUNKS;
 use crate::{catalog, statement};
 
 /// Greatest value of `hnsw.ef_search`.
@@ -110,9 +111,7 @@ impl VectorTable {
         let sql = format!(
             "SELECT v.project_id, v.document_id, v.chunk_no,
                     v.embedding OPERATOR({schema}.<=>) (SELECT $4::real[]::{schema}.halfvec)
-             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
-             JOIN {table} v ON v.project_id = wanted.project_id
-              AND v.document_id = wanted.document_id AND v.chunk_no = wanted.chunk_no"
+             FROM {WANTED_CHUNKS} JOIN {table} v USING (project_id, document_id, chunk_no)"
         );
         let [projects, documents, numbers] = statement::chunk_arguments(chunks);
         let args = [projects, documents, numbers, DatumWithOid::from(query.to_vec())];
@@ -123,9 +122,7 @@ impl VectorTable {
     pub(crate) fn vectors(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, Vec<f32>>> {
         let sql = format!(
             "SELECT v.project_id, v.document_id, v.chunk_no, v.embedding::real[]
-             FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)
-             JOIN {} v ON v.project_id = wanted.project_id
-              AND v.document_id = wanted.document_id AND v.chunk_no = wanted.chunk_no",
+             FROM {WANTED_CHUNKS} JOIN {} v USING (project_id, document_id, chunk_no)",
             self.table
         );
         let rows = statement::rows(&sql, &statement::chunk_arguments(chunks), |row| {

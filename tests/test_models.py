@@ -138,10 +138,7 @@ def test_searches_go_on_while_a_project_gets_another_model(site, database):
 
 
 def test_a_switch_that_is_killed_goes_on(database):
-    with database.connect() as connection:
-        # Servers of tests may lose the last commits.
-        connection.execute("SET synchronous_commit = on")
-        connection.execute("SELECT docsearch.set_model('kit', %s)", [DEFAULT])
+    database.execute("SELECT docsearch.set_model('kit', %s)", DEFAULT)
     kill(database, wait_until(lambda: database.execute(WORKER))[0][0])
     assert model_of(database) in (SMALL, DEFAULT)
     assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]

@@ -240,6 +240,11 @@ impl Search<'_> {
             terms: lexical.candidates(budget, documents.as_deref())?,
             ..Evidence::default()
         };
+        let phrase = group.phrase().filter(|_| lexical.may_be_held(&evidence.terms, budget));
+        let phrase = match phrase {
+            Some(phrase) => lexical.holding(phrase, group.text_config)?,
+            None => Set::default(),
+        };
         let best = keep_best(&mut evidence, &lexical.corpora, weights, window);
         let vectors = VectorTable::of(group.model)?;
         if let Some(embedding) = embedding {
@@ -252,10 +257,6 @@ impl Search<'_> {
             let limit = self.config.nearest(weights.hybrid, window, best.len());
             evidence.similarity = vectors.nearest(&group.projects, embedding, limit, documents.as_deref(), method)?;
         }
-        let phrase = match group.phrase() {
-            Some(phrase) => lexical.holding(phrase, group.text_config)?,
-            None => Set::default(),
-        };
         let defining = names::defining(&group.projects, &group.forms)?;
         let mut legs = Legs {
             evidence,
@@ -302,7 +303,7 @@ impl Search<'_> {
         ));
         args.push(DatumWithOid::from(group.reads_metadata()));
         args.push(DatumWithOid::from(group.understanding.recent));
-        let pages = statement::rows(
+        let pages = statement::lookup(
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,

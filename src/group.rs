@@ -178,7 +178,7 @@ fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<Known
     let searched = Projects::new(projects);
     let mut known: Vec<String> = {
         let _owner = AsOwner::enter()?;
-        statement::rows(
+        statement::lookup(
             &format!(
                 "SELECT DISTINCT c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.name",
                 searched.condition("c")

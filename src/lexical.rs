@@ -50,7 +50,7 @@ pub(crate) fn tidy_index() -> Result<()> {
 /// What the dictionaries of a configuration make of each word, given by the kind of its token.
 pub(crate) fn lexemes(text_config: &str, kinds: &[i32], words: &[&str]) -> Result<Vec<Vec<String>>> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-    let found = statement::rows(
+    let found = statement::lookup(
         "SELECT (SELECT x.lexemes FROM (
                      SELECT m.mapseqno, ts_lexize(m.mapdict, w.word) AS lexemes
                      FROM pg_ts_config_map m
@@ -72,6 +72,8 @@ pub(crate) struct Lexical<'a> {
     projects: &'a Projects,
     /// How many terms there are.
     terms: usize,
+    /// Those that stand in the query.
+    written: Vec<usize>,
     /// The lexemes that occur, ascending.
     lexemes: Vec<Lexeme<'a>>,
     /// In how many chunks of the projects together.
@@ -126,6 +128,7 @@ impl<'a> Lexical<'a> {
         Self {
             projects,
             terms: terms.len(),
+            written: (0..terms.len()).filter(|&term| terms[term].written).collect(),
             lexemes,
             frequencies: sums,
             lacks_a_word: terms.iter().any(|term| {
@@ -195,7 +198,7 @@ impl<'a> Lexical<'a> {
 
     /// The terms of certain sections. Runs as the owner.
     pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
-        let rows = statement::rows(
+        let rows = statement::lookup(
             &format!(
                 "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
              FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
@@ -204,6 +207,27 @@ impl<'a> Lexical<'a> {
             |row| self.read(row),
         )?;
         Ok(rows.into_iter().collect())
+    }
+
+    /// Whether a section may hold the query word for word, by those that [`Self::candidates`] read: one has
+    /// every word, or there are words of which not every section was read.
+    pub(crate) fn may_be_held(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> bool {
+        let looked_up = self.within_budget(budget);
+        let sections: f64 = looked_up.iter().map(|lexeme| self.frequencies[lexeme]).sum();
+        let read_whole = |&term: &usize| {
+            let own = self
+                .lexemes
+                .iter()
+                .filter(|own| own.term == term && own.closeness >= 1.0);
+            own.into_iter().all(|own| looked_up.contains(&own.text))
+        };
+        let every_word = |found: &ChunkTerms| {
+            self.written
+                .iter()
+                .all(|&term| found.frequencies[term].closeness >= 1.0)
+        };
+        let complete = sections <= budget as f64 && self.written.iter().any(read_whole);
+        !complete || read.values().any(every_word)
     }
 
     /// Documents that hold a phrase word for word, or none if more than a few do. Runs as the owner.

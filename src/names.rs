@@ -29,7 +29,7 @@ pub(crate) struct NameMatch {
 /// Documents that bear one of the names. Runs as the owner.
 pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<DocumentId, NameMatch>> {
     let keys: Vec<String> = forms.iter().map(|form| form.key.clone()).collect();
-    let rows = statement::rows(
+    let rows = statement::lookup(
         &format!(
             "SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
              WHERE {} AND n.key = ANY ($2) LIMIT $3",
@@ -78,7 +78,7 @@ pub(crate) fn defining(projects: &Projects, forms: &[NameForm]) -> Result<Vec<(D
         .filter(|(form, _)| form.role != NameRole::Qualifier)
         .map(|(form, place)| (form.key.clone(), place))
         .unzip();
-    statement::rows(
+    statement::lookup(
         "SELECT p.id, d.ids, f.place
          FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
               LATERAL (SELECT array_agg(few.document_id) AS ids

@@ -120,7 +120,7 @@ struct ShownDocument {
 
 /// The documents of the sections that the caller sees.
 fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, ShownDocument>> {
-    let rows = statement::rows(
+    let rows = statement::lookup(
         "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
                 octet_length(d.body), to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
@@ -180,7 +180,7 @@ fn shown_sections<'a>(
     length: usize,
 ) -> Result<HashMap<ChunkId, ShownSection>> {
     let _owner = AsOwner::enter()?;
-    let rows = statement::rows(
+    let rows = statement::lookup(
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
          FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"

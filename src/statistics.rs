@@ -312,7 +312,7 @@ pub(crate) struct Totals {
 impl Totals {
     /// Reads the size of each project. Runs as the owner of the tables.
     pub(crate) fn read(projects: &Projects) -> Result<Map<i64, Self>> {
-        let totals = statement::rows(
+        let totals = statement::lookup(
             &format!(
                 "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
                         sum(s.chunk_words)::float8
@@ -357,7 +357,7 @@ impl ChunkFrequencies {
     /// Reads them for these lexemes. Runs as the owner of the tables.
     pub(crate) fn read(projects: &Projects, lexemes: Vec<String>) -> Result<Self> {
         let mut frequencies = Self::default();
-        frequencies.add(statement::rows(
+        frequencies.add(statement::lookup(
             &format!(
                 "SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
                  WHERE {} AND s.lexeme = ANY ($2) GROUP BY s.project_id, s.lexeme",

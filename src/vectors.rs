@@ -64,20 +64,23 @@ impl VectorTable {
         method: Method,
     ) -> Result<Map<ChunkId, f32>> {
         let Self { table, schema } = self;
-        // The parameter is converted once and not for each row; `+ 0` keeps the index away.
-        let exact = if method == Method::Exact { " + 0" } else { "" };
         let among = if documents.is_some() {
             "AND v.document_id = ANY ($4)"
         } else {
             "AND $4::bigint[] IS NULL"
         };
-        let sql = format!(
-            "SELECT v.project_id, v.document_id, v.chunk_no,
-                    v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)
-             FROM {table} v WHERE {} {among}
-             ORDER BY (v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)){exact} LIMIT $3",
+        // The parameter is converted once and not for each row.
+        let distance = format!("v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)");
+        let compared = format!(
+            "SELECT v.project_id, v.document_id, v.chunk_no, {distance} AS distance
+             FROM {table} v WHERE {} {among}",
             projects.condition("v")
         );
+        let sql = match method {
+            Method::Index => format!("{compared} ORDER BY {distance} LIMIT $3"),
+            // A subquery of its own computes each distance once, and keeps the index away.
+            Method::Exact => format!("SELECT * FROM ({compared} OFFSET 0) v ORDER BY v.distance LIMIT $3"),
+        };
         let ef_search = limit.clamp(40, MAX_EF_SEARCH).to_string();
         let _settings = match method {
             Method::Exact => None,
@@ -115,7 +118,7 @@ impl VectorTable {
         );
         let [projects, documents, numbers] = statement::chunk_arguments(chunks);
         let args = [projects, documents, numbers, DatumWithOid::from(query.to_vec())];
-        Ok(statement::rows(&sql, &args, similarity)?.into_iter().collect())
+        Ok(statement::lookup(&sql, &args, similarity)?.into_iter().collect())
     }
 
     /// The vectors of certain sections. Runs as the owner.

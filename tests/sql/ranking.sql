@@ -68,6 +68,12 @@ SELECT jsonb_path_query_array(search_docs_json('Button', 'apple', max_results =>
 -- A word that results must not have, and a phrase that they should.
 SELECT bool_or(slug = 'uikit/uibutton') FROM search_docs('control code -uikit', 'apple');
 SELECT pg_temp.boost('"an invisible frame"', 'view/frame', 'phrase');
+-- A sentence that stands in a text word for word; how many sections are read makes no difference.
+SELECT q, config, pg_temp.boost(q, slug, 'exact_phrase', config)
+FROM (VALUES ('shows views above each other', 'navigationstack'), ('shows each other above views', 'navigationstack'),
+             ('a view conforms to the View protocol', 'guides/protocols'),
+             ('runs code when somebody taps it', 'uikit/uibutton'), ('when somebody runs code it taps', 'uikit/uibutton')) v(q, slug),
+     unnest('{NULL,"{\"keyword_budget\": 10}"}'::jsonb[]) config;
 
 -- Of a name that no page bears, the page that defines it comes before those that use it.
 SELECT count(*) FROM docsearch.index_docs('apple', '[

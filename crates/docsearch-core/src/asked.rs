@@ -44,6 +44,8 @@ struct Form {
 /// What a document has of a query.
 #[derive(Debug, Default)]
 pub(crate) struct Found<'a> {
+    /// Whether its title has a verb that the rules know.
+    pub(crate) names_action: bool,
     /// How "X in Y" holds, with its share of the weight.
     pub(crate) in_pattern: Option<(&'a str, f32)>,
     pub(crate) inside: bool,
@@ -183,6 +185,7 @@ impl<'a> Asked<'a> {
         let (mut title_words, mut shared) = (0, 0.0);
         self.each_word(candidate.title, |word| {
             title_words += 1;
+            found.names_action = found.names_action || self.rules.verb(word).is_some();
             shared += self.note(word, &mut closeness);
             if !self.intents.is_empty() && !self.is_object(word) {
                 intents.extend(self.rules.intent(word));
@@ -222,13 +225,6 @@ impl<'a> Asked<'a> {
         }
         found.platform = self.is_for_platform(candidate);
         found.phrase = self.has_phrase(candidate);
-        found
-    }
-
-    /// Whether a title has a verb that the rules know.
-    pub(crate) fn names_action(&self, title: &str) -> bool {
-        let mut found = false;
-        self.each_word(title, |word| found |= self.rules.verb(word).is_some());
         found
     }
 

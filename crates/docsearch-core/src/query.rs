@@ -73,7 +73,10 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
                 for token in &mut tokens {
                     token.part |= phrase.iter().any(|word| token.text.eq_ignore_ascii_case(word));
                 }
-                tokens.extend(plain_tokens(best, None));
+                tokens.extend(plain_tokens(best, None).into_iter().map(|token| QueryToken {
+                    written: false,
+                    ..token
+                }));
                 tokens.len() - 1
             }
         };
@@ -93,6 +96,7 @@ fn plain_tokens(text: &str, expands: Option<(usize, f32)>) -> Vec<QueryToken> {
             kind: token.kind,
             text: text[token.range].to_owned(),
             part: token.inside_whole || (expands.is_some() && !alone),
+            written: expands.is_none(),
             expands: expands.filter(|_| alone),
         })
         .collect()
@@ -117,6 +121,8 @@ pub struct QueryToken {
     /// Whether it is a part of an identifier that the query holds whole, or of an expansion of
     /// several words.
     pub part: bool,
+    /// Whether it stands in the query.
+    pub written: bool,
     /// The place of the token that it stands for, and how well, 0 to 1.
     pub expands: Option<(usize, f32)>,
 }
@@ -131,8 +137,10 @@ pub struct Term {
     pub stand_ins: Vec<(String, f32)>,
     /// Factor of the term's score, 0 to 1.
     pub weight: f32,
-    /// Whether it is a word or identifier of the query itself.
+    /// Whether it is a word or identifier of the query itself, or the verb that a phrase of it means.
     pub whole: bool,
+    /// Whether it stands in the query: what holds the query word for word has it.
+    pub written: bool,
 }
 
 impl Term {
@@ -181,6 +189,7 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], part_weight: f32) -
             }
             (Some(&known), None) => {
                 terms[known].weight = terms[known].weight.max(weight);
+                terms[known].written |= token.written;
                 known
             }
             (None, None) => {
@@ -190,6 +199,7 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], part_weight: f32) -
                     stand_ins: Vec::new(),
                     weight,
                     whole,
+                    written: token.written,
                 });
                 terms.len() - 1
             }

@@ -1,5 +1,6 @@
 //! From base scores and pages to an order of documents: the second stage of a search.
 
+use crate::asked::Found;
 use crate::definition;
 use crate::name::{self, NameKind};
 use crate::rank::{DocumentId, Map, ScoredDocument, Set, dense_score, name_strength};
@@ -192,15 +193,27 @@ impl Ranked {
 #[derive(Debug)]
 pub struct Reranker<'a> {
     scorer: Scorer<'a>,
-    pages: &'a Map<DocumentId, Page>,
+    pages: Map<DocumentId, Read<'a>>,
     background: f32,
+}
+
+/// A page, and what it has of the query: read once, though it is scored twice or thrice.
+#[derive(Debug)]
+struct Read<'a> {
+    page: &'a Page,
+    found: Found<'static>,
 }
 
 impl<'a> Reranker<'a> {
     /// `pages` are those that the caller sees; other documents are no results. `background` is the
     /// model's, see [`crate::rank::Weights::background`].
     pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, background: f32) -> Self {
-        let named = pages.values().filter(|page| scorer.names_action(&page.title)).count();
+        let read = |page: &'a Page| Read {
+            page,
+            found: scorer.find(&page.candidate(0.0, 0.0)),
+        };
+        let pages: Map<DocumentId, Read<'_>> = pages.iter().map(|(&id, page)| (id, read(page))).collect();
+        let named = pages.values().filter(|read| read.found.names_action).count();
         let share = named as f32 / pages.len().max(1) as f32;
         Self {
             scorer: scorer.with_intent((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)),
@@ -211,14 +224,18 @@ impl<'a> Reranker<'a> {
 
     /// The final score; `None` without a page.
     pub fn score(&self, document: &ScoredDocument) -> Option<f32> {
-        let page = self.pages.get(&document.document)?;
-        Some(self.scorer.score(&page.candidate(document.dense, document.lexical)))
+        let read = self.pages.get(&document.document)?;
+        Some(self.score_read(read, document.dense, document.lexical))
+    }
+
+    fn score_read(&self, Read { page, found }: &Read<'_>, dense: f32, lexical: f32) -> f32 {
+        self.scorer.score_found(&page.candidate(dense, lexical), found)
     }
 
     /// The steps that lead to [`Reranker::score`].
     pub fn explain(&self, document: &ScoredDocument) -> Vec<Step> {
-        let page = self.pages.get(&document.document);
-        page.map_or_else(Vec::new, |page| {
+        let read = self.pages.get(&document.document);
+        read.map_or_else(Vec::new, |Read { page, .. }| {
             self.scorer.explain(&page.candidate(document.dense, document.lexical))
         })
     }
@@ -231,10 +248,10 @@ impl<'a> Reranker<'a> {
     pub fn contenders(&self, documents: &[ScoredDocument], nearest: Option<f32>, places: usize) -> Set<DocumentId> {
         let greatest = dense_score(nearest.unwrap_or(1.0), self.background);
         let bounds = documents.iter().filter_map(|document| {
-            let page = self.pages.get(&document.document)?;
-            let least = self.scorer.score(&page.candidate(document.dense, document.lexical));
+            let read = self.pages.get(&document.document)?;
+            let least = self.score_read(read, document.dense, document.lexical);
             let most = if document.similarity.is_none() {
-                self.scorer.score(&page.candidate(greatest, document.lexical))
+                self.score_read(read, greatest, document.lexical)
             } else {
                 least
             };

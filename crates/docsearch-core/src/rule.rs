@@ -1,7 +1,7 @@
 //! Rules of ranking as data: verbs, synonyms, names of frameworks, generic terms and the rest of
 //! what is known of a language. The defaults are English; rows of tables change them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -178,11 +178,25 @@ pub enum RuleError {
     LongPhrase(String),
 }
 
+/// The first bytes of a word; 0 where it is shorter.
+type Beginning = [u8; 3];
+
+/// The first bytes of a text, `length` at most.
+fn beginning(text: &str, length: usize) -> Beginning {
+    let mut beginning = Beginning::default();
+    for (to, from) in beginning.iter_mut().zip(text.bytes().take(length)) {
+        *to = from;
+    }
+    beginning
+}
+
 /// Rules, ready to be looked up. Build them once and keep them: a query reads them many times.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     tables: Tables,
     verbs: HashMap<String, String>,
+    /// How verbs begin, so that few other words have to be stemmed.
+    beginnings: HashSet<Beginning>,
     phrasal: HashMap<String, Vec<(Vec<String>, String)>>,
     frameworks: HashMap<String, String>,
 }
@@ -214,7 +228,10 @@ impl Rules {
             .flat_map(|(alias, framework)| [(name::key(framework), framework), (name::key(alias), framework)])
             .map(|(key, framework)| (key, framework.clone()))
             .collect();
+        // Stemming changes the end of a word and at most the last letter of what is left.
+        let kept = |verb: &str| beginning(verb, stem(verb).len().saturating_sub(1));
         Self {
+            beginnings: tables.actions.keys().map(|verb| kept(verb)).collect(),
             tables,
             verbs,
             phrasal,
@@ -241,6 +258,9 @@ impl Rules {
 
     /// The verb that a word is a form of, as the rules spell it.
     pub fn verb(&self, word: &str) -> Option<&str> {
+        if !(0..=Beginning::default().len()).any(|length| self.beginnings.contains(&beginning(word, length))) {
+            return None;
+        }
         match self.tables.actions.get_key_value(word) {
             Some((verb, _)) => Some(verb),
             None => self.verbs.get(stem(word).as_ref()).map(String::as_str),

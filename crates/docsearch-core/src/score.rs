@@ -163,8 +163,14 @@ impl Ledger<'_> {
             return;
         }
         self.boosts = (self.boosts + raw * weight).min(self.greatest_boost);
-        let after = 1.0 - (1.0 - self.base).powf(1.0 + self.boosts);
-        self.step("boost", rule, matched, (raw, weight), after);
+        // Nobody looks at the score between two boosts unless it is explained.
+        if self.steps.is_some() {
+            self.step("boost", rule, matched, (raw, weight), self.boosted());
+        }
+    }
+
+    fn boosted(&self) -> f32 {
+        1.0 - (1.0 - self.base).powf(1.0 + self.boosts)
     }
 }
 
@@ -186,11 +192,6 @@ impl<'a> Scorer<'a> {
         self
     }
 
-    /// Whether a title has a verb that the rules know.
-    pub fn names_action(&self, title: &str) -> bool {
-        self.asked.names_action(title)
-    }
-
     /// Mixes the legs differently: 0 where there are no vectors.
     #[must_use]
     pub fn with_hybrid(mut self, hybrid: f32) -> Self {
@@ -200,17 +201,27 @@ impl<'a> Scorer<'a> {
 
     /// The score, 0 to 1.
     pub fn score(&self, candidate: &Candidate<'_>) -> f32 {
-        self.run(candidate, None)
+        self.score_found(candidate, &self.find(candidate))
+    }
+
+    /// What the rules see in a document, whatever its evidence.
+    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found<'static> {
+        self.asked.find(candidate)
+    }
+
+    /// [`Scorer::score`] of a document in which the rules see this.
+    pub(crate) fn score_found(&self, candidate: &Candidate<'_>, found: &Found<'_>) -> f32 {
+        self.run(candidate, found, None)
     }
 
     /// The steps that lead to the score; the last `after` is the score.
     pub fn explain(&self, candidate: &Candidate<'_>) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.run(candidate, Some(&mut steps));
+        self.run(candidate, &self.find(candidate), Some(&mut steps));
         steps
     }
 
-    fn run(&self, candidate: &Candidate<'_>, steps: Option<&mut Vec<Step>>) -> f32 {
+    fn run(&self, candidate: &Candidate<'_>, found: &Found<'_>, steps: Option<&mut Vec<Step>>) -> f32 {
         let mut ledger = Ledger {
             score: 0.0,
             base: 0.0,
@@ -219,8 +230,10 @@ impl<'a> Scorer<'a> {
             steps,
         };
         self.base(candidate, &mut ledger);
-        let found = self.asked.find(candidate);
-        self.boosts(candidate, &found, &mut ledger);
+        self.boosts(candidate, found, &mut ledger);
+        if ledger.boosts > 0.0 {
+            ledger.score = ledger.boosted();
+        }
         let conflict = (found.conflict * self.weights.intent_conflict * self.intent).clamp(0.0, 1.0);
         if conflict > 0.0 {
             let after = ledger.score * (1.0 - conflict);

@@ -20,6 +20,24 @@ fn s2_5_the_shipped_rules_are_read() {
 }
 
 #[test]
+fn every_form_of_a_verb_is_recognised() {
+    let rules = Rules::english();
+    for verb in rules.tables().actions.keys() {
+        for ending in ["", "s", "ed", "ing", "e", "ning", "ing it"] {
+            let form = format!("{}{ending}", verb.trim_end_matches('e'));
+            let stemmed = rules.verbs.get(stem(&form).as_ref()).map(String::as_str);
+            let known = rules
+                .tables()
+                .actions
+                .get_key_value(&form)
+                .map(|(verb, _)| verb.as_str());
+            assert_eq!(rules.verb(&form), known.or(stemmed), "{form}");
+        }
+    }
+    assert_eq!(rules.verb("zzz"), None);
+}
+
+#[test]
 fn s2_3_verbs_stand_for_each_other() {
     let rules = Rules::english();
     let synonyms = &rules.tables().action_synonyms;

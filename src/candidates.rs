@@ -19,7 +19,7 @@ use crate::owner::AsOwner;
 use crate::report::Result;
 use crate::statement;
 use crate::statistics::{ChunkFrequencies, Totals};
-use crate::vectors::{Method, VectorTable};
+use crate::vectors::{Nearest, VectorTable};
 use crate::vocabulary;
 
 /// Up to so many documents a filter is turned into a list for the legs; beyond, they find more
@@ -248,14 +248,14 @@ impl Search<'_> {
         let best = keep_best(&mut evidence, &lexical.corpora, weights, window);
         let vectors = VectorTable::of(group.model)?;
         if let Some(embedding) = embedding {
-            let few = chunks <= self.config.exact_search_limit as f64;
-            let method = if few || documents.is_some() {
-                Method::Exact
-            } else {
-                Method::Index
+            let nearest = Nearest {
+                projects: &group.projects,
+                query: embedding,
+                limit: self.config.nearest(weights.hybrid, window, best.len()),
+                documents: documents.as_deref(),
+                sections: chunks as i64,
             };
-            let limit = self.config.nearest(weights.hybrid, window, best.len());
-            evidence.similarity = vectors.nearest(&group.projects, embedding, limit, documents.as_deref(), method)?;
+            evidence.similarity = vectors.nearest(nearest, self.config.exact_search_limit)?;
         }
         let defining = names::defining(&group.projects, &group.forms)?;
         let mut legs = Legs {

@@ -240,9 +240,11 @@ impl Search<'_> {
             terms: lexical.candidates(budget, documents.as_deref())?,
             ..Evidence::default()
         };
-        let phrase = group.phrase().filter(|_| lexical.may_be_held(&evidence.terms, budget));
-        let phrase = match phrase {
-            Some(phrase) => lexical.holding(phrase, group.text_config)?,
+        let phrase = match group.phrase() {
+            Some(phrase) => {
+                let among = lexical.with_every_word(&evidence.terms, budget);
+                lexical.holding(phrase, group.text_config, among)?
+            }
             None => Set::default(),
         };
         let best = keep_best(&mut evidence, &lexical.corpora, weights, window);
@@ -293,25 +295,26 @@ impl Search<'_> {
     /// The pages of what the legs found that the caller sees and the filter lets through. Runs as the
     /// caller.
     fn pages(&self, group: &Group<'_>, legs: &Legs, superseded: Option<&[i64]>) -> Result<Map<DocumentId, Page>> {
-        let documents = legs.documents();
+        let (projects, documents): (Vec<i64>, Vec<i64>) =
+            legs.documents().into_iter().map(|id| (id.project, id.document)).unzip();
         let mut args = self.conditions(group, superseded);
-        args.push(DatumWithOid::from(
-            documents.iter().map(|id| id.document).collect::<Vec<i64>>(),
-        ));
+        args[0] = DatumWithOid::from(projects);
+        args.push(DatumWithOid::from(documents));
         args.push(DatumWithOid::from(
             group.reads_descriptions().then_some(DESCRIPTION_BYTES as i32),
         ));
         args.push(DatumWithOid::from(group.reads_metadata()));
         args.push(DatumWithOid::from(group.understanding.recent));
-        let pages = statement::lookup(
+        statement::lookup(
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,
                         CASE WHEN $11 THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400
                              END::real,
                         d.version
-                 FROM docsearch.document d WHERE {} AND d.id = ANY ($8) AND {CONDITIONS}",
-                group.projects.condition("d")
+                 FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
+                      JOIN docsearch.document d USING (project_id, id)
+                 WHERE {CONDITIONS}"
             ),
             &args,
             |row| {
@@ -329,8 +332,8 @@ impl Search<'_> {
                 };
                 Ok((id, page))
             },
-        )?;
-        Ok(pages.into_iter().filter(|(id, _)| documents.contains(id)).collect())
+        )
+        .map(|pages| pages.into_iter().collect())
     }
 }
 

@@ -209,43 +209,76 @@ impl<'a> Lexical<'a> {
         Ok(rows.into_iter().collect())
     }
 
-    /// Whether a section may hold the query word for word, by those that [`Self::candidates`] read: one has
-    /// every word, or there are words of which not every section was read.
-    pub(crate) fn may_be_held(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> bool {
+    /// The sections that have every word of the query, of those that [`Self::candidates`] read; `None` if there
+    /// may be others.
+    pub(crate) fn with_every_word(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> Option<Vec<ChunkId>> {
         let looked_up = self.within_budget(budget);
         let sections: f64 = looked_up.iter().map(|lexeme| self.frequencies[lexeme]).sum();
         let read_whole = |&term: &usize| {
-            let own = self
+            let mut own = self
                 .lexemes
                 .iter()
                 .filter(|own| own.term == term && own.closeness >= 1.0);
-            own.into_iter().all(|own| looked_up.contains(&own.text))
+            own.all(|own| looked_up.contains(&own.text))
         };
+        if sections > budget as f64 || !self.written.iter().any(read_whole) {
+            return None;
+        }
         let every_word = |found: &ChunkTerms| {
             self.written
                 .iter()
                 .all(|&term| found.frequencies[term].closeness >= 1.0)
         };
-        let complete = sections <= budget as f64 && self.written.iter().any(read_whole);
-        !complete || read.values().any(every_word)
+        Some(
+            read.iter()
+                .filter(|(_, found)| every_word(found))
+                .map(|(&id, _)| id)
+                .collect(),
+        )
     }
 
-    /// Documents that hold a phrase word for word, or none if more than a few do. Runs as the owner.
-    pub(crate) fn holding(&self, phrase: &str, text_config: &str) -> Result<Set<DocumentId>> {
-        let found = statement::rows(
-            &format!(
-                "SELECT DISTINCT c.project_id, c.document_id FROM docsearch.chunk c
-                 WHERE {} AND (c.terms @@ phraseto_tsquery($2::text::regconfig, $3)) LIMIT $4",
-                self.projects.check("c")
-            ),
-            &[
-                self.projects.argument(),
-                DatumWithOid::from(text_config),
-                DatumWithOid::from(phrase),
-                DatumWithOid::from(MAX_HOLDING + 1),
-            ],
-            statement::document_id,
-        )?;
+    /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more
+    /// than a few do. Runs as the owner.
+    pub(crate) fn holding(
+        &self,
+        phrase: &str,
+        text_config: &str,
+        among: Option<Vec<ChunkId>>,
+    ) -> Result<Set<DocumentId>> {
+        let select = "SELECT DISTINCT c.project_id, c.document_id";
+        let mut args = vec![
+            DatumWithOid::from(text_config),
+            DatumWithOid::from(phrase),
+            DatumWithOid::from(MAX_HOLDING + 1),
+        ];
+        let holds = |first: usize| {
+            format!(
+                "c.terms @@ phraseto_tsquery(${first}::text::regconfig, ${}) LIMIT ${}",
+                first + 1,
+                first + 2
+            )
+        };
+        let found = match among {
+            Some(sections) if sections.is_empty() => return Ok(Set::default()),
+            Some(sections) => {
+                let sql = format!(
+                    "{select} FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)
+                     WHERE {}",
+                    holds(4)
+                );
+                args.splice(0..0, statement::chunk_arguments(&sections));
+                statement::lookup(&sql, &args, statement::document_id)?
+            }
+            None => {
+                let sql = format!(
+                    "{select} FROM docsearch.chunk c WHERE {} AND {}",
+                    self.projects.check("c"),
+                    holds(2)
+                );
+                args.insert(0, self.projects.argument());
+                statement::rows(&sql, &args, statement::document_id)?
+            }
+        };
         let few = i64::try_from(found.len()).is_ok_and(|count| count <= MAX_HOLDING);
         Ok(if few {
             found.into_iter().collect()

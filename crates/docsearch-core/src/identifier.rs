@@ -15,8 +15,10 @@ use std::ops::Range;
 pub fn words(identifier: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
-    let chars: Vec<(usize, char)> = identifier.char_indices().collect();
-    for (i, &(at, c)) in chars.iter().enumerate() {
+    let mut before = ' ';
+    let mut chars = identifier.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let previous = std::mem::replace(&mut before, c);
         if !c.is_alphanumeric() {
             if let Some(from) = start.take() {
                 words.push(from..at);
@@ -27,12 +29,14 @@ pub fn words(identifier: &str) -> Vec<Range<usize>> {
             start = Some(at);
             continue;
         };
-        let before = chars[i - 1].1;
-        let next_is_lower = chars.get(i + 1).is_some_and(|&(_, next)| next.is_lowercase());
+        if !c.is_uppercase() {
+            continue;
+        }
+        let next_is_lower = chars.peek().is_some_and(|&(_, next)| next.is_lowercase());
         let has_lower = || identifier[from..at].contains(char::is_lowercase);
-        let after_digit = before.is_ascii_digit() && (next_is_lower || has_lower());
-        let starts_hump = c.is_uppercase() && (before.is_lowercase() || after_digit);
-        let ends_acronym = c.is_uppercase() && before.is_uppercase() && next_is_lower;
+        let after_digit = previous.is_ascii_digit() && (next_is_lower || has_lower());
+        let starts_hump = previous.is_lowercase() || after_digit;
+        let ends_acronym = previous.is_uppercase() && next_is_lower;
         if starts_hump || ends_acronym {
             words.push(from..at);
             start = Some(at);

@@ -1,5 +1,6 @@
 //! Keywords of a document: the words and identifiers that tell it from its neighbours.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::identifier::is_identifier;
@@ -22,7 +23,7 @@ const MIN_LETTERS: usize = 3;
 
 /// The words of a plain text that might be keywords, most frequent first.
 pub fn candidates(text: &str) -> Vec<Candidate> {
-    let mut counts: HashMap<String, (u32, usize, &str, TokenKind)> = HashMap::new();
+    let mut counts: HashMap<Cow<'_, str>, (u32, usize, &str, TokenKind)> = HashMap::new();
     for (order, token) in tokens(text).enumerate() {
         let counted = matches!(
             token.kind,
@@ -30,10 +31,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
         ) && !token.inside_whole;
         let word = &text[token.range];
         if counted && word.chars().filter(|c| c.is_alphabetic()).count() >= MIN_LETTERS {
-            counts
-                .entry(word.to_lowercase())
-                .or_insert((0, order, word, token.kind))
-                .0 += 1;
+            counts.entry(lower_case(word)).or_insert((0, order, word, token.kind)).0 += 1;
         }
     }
     let mut found: Vec<_> = counts.into_values().collect();
@@ -47,6 +45,14 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
             frequency,
         })
         .collect()
+}
+
+fn lower_case(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(word.to_lowercase())
+    }
 }
 
 /// The best candidates by `tf * idf`, identifiers that stand in code first. `idf` has one value for

@@ -100,8 +100,8 @@ fn request<'a>(
 }
 
 fn judged(request: &Request<'_>) -> Result<(Features, Vec<SearchResult>)> {
-    let ran = request.run(0, None)?;
-    let (answer, features) = request.present(ran, Shown::Rows, Instant::now())?;
+    let mut ran = request.run(0, None)?;
+    let (answer, features) = request.present(&mut ran, Shown::Rows, Instant::now())?;
     Ok((features.unwrap_or_default(), answer.results))
 }
 

@@ -161,7 +161,9 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
             best = place;
         }
     }
-    let mut answer = attempts[best].answer.to_json();
+    let answer = &mut attempts[best].answer;
+    request.suggest(&own, answer)?;
+    let mut answer = answer.to_json();
     if let Value::Object(fields) = &mut answer {
         fields.extend([
             ("iterations".to_owned(), trace.len().into()),
@@ -195,8 +197,8 @@ fn next(request: &Request<'_>, own: &Ran<'_>, attempts: &[Attempt]) -> Result<Op
 }
 
 /// Presents and grades what was found: against the query as it was written, whatever was searched.
-fn graded(request: &Request<'_>, ran: Ran<'_>, begun: Instant) -> Result<Attempt> {
-    let (mut answer, features) = request.present(ran, Shown::Sections, begun)?;
+fn graded(request: &Request<'_>, mut ran: Ran<'_>, begun: Instant) -> Result<Attempt> {
+    let (mut answer, features) = request.present(&mut ran, Shown::Sections, begun)?;
     let by_rules = request.grade(&features.unwrap_or_default(), answer.results.len());
     let asks = request.config.transform == Transform::Model && !answer.results.is_empty();
     let grade = match asks.then(|| by_model(request, &answer)).transpose()? {

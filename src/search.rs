@@ -172,8 +172,28 @@ impl Request<'_> {
     /// Searches, and reads as much of the results as will be shown.
     pub(crate) fn answer(&self, shown: Shown) -> Result<Answer> {
         let begun = Instant::now();
-        let ran = self.run(self.explained(shown), None)?;
-        Ok(self.present(ran, shown, begun)?.0)
+        let mut ran = self.run(self.explained(shown), None)?;
+        let (mut answer, _) = self.present(&mut ran, shown, begun)?;
+        if shown == Shown::Sections {
+            self.suggest(&ran, &mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    /// Adds what to ask instead to an answer of low confidence.
+    pub(crate) fn suggest(&self, search: &Ran<'_>, answer: &mut Answer) -> Result<()> {
+        if answer.confidence != Confidence::Low {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
+        if answer.suggestions.is_empty() {
+            answer.suggestions = suggest::topics(&search.groups, SUGGESTIONS)?;
+        }
+        let taken = begun.elapsed().as_secs_f64() * 1000.0;
+        answer.timings.insert("suggest_ms".to_owned(), taken);
+        *answer.timings.entry("total_ms".to_owned()).or_default() += taken;
+        Ok(())
     }
 
     /// How many documents are explained, for what is shown of them.
@@ -188,7 +208,7 @@ impl Request<'_> {
     /// graded.
     pub(crate) fn present(
         &self,
-        mut search: Ran<'_>,
+        search: &mut Ran<'_>,
         shown: Shown,
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
@@ -226,7 +246,7 @@ impl Request<'_> {
                 _ => Value::Null,
             },
             results,
-            notices: search.notices,
+            notices: std::mem::take(&mut search.notices),
             tips: Vec::new(),
             suggestions: Vec::new(),
             confidence: Confidence::Low,
@@ -238,12 +258,6 @@ impl Request<'_> {
         let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
         let tips: Vec<String> = search.rules.general().tables().tips.values().cloned().collect();
         answer.conclude(lone_generic_term, &tips);
-        if shown == Shown::Sections && answer.confidence == Confidence::Low {
-            answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
-            if answer.suggestions.is_empty() {
-                answer.suggestions = suggest::topics(&search.groups, SUGGESTIONS)?;
-            }
-        }
         Ok((answer, features))
     }
 

@@ -22,6 +22,8 @@ const MAX_SUGGESTIONS: i32 = 100;
 const WITNESSES: i64 = 50;
 /// Documents whose keywords are read for topics.
 const NEWEST: i64 = 500;
+/// Keywords, most frequent first, that are compared by their stems for topics.
+const STEMMED: i64 = 60;
 /// Documents that are read for how a word is written.
 const TEXTS: usize = 5;
 
@@ -115,10 +117,13 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
     for group in groups {
         topics.extend(statement::rows(
             &format!(
-                "SELECT min(k.keyword COLLATE \"C\"), count(DISTINCT d.id)
-                 FROM (SELECT d.id, d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
-                      unnest(d.keywords) AS k(keyword),
-                      ts_lexize('pg_catalog.english_stem', lower(k.keyword)) AS s(stems)
+                "SELECT min(f.keyword COLLATE \"C\"), count(DISTINCT d.id)
+                 FROM (SELECT k.keyword, array_agg(d.id) AS documents
+                       FROM (SELECT d.id, d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
+                            unnest(d.keywords) AS k(keyword)
+                       GROUP BY k.keyword ORDER BY count(*) DESC, k.keyword LIMIT $4) f,
+                      ts_lexize('pg_catalog.english_stem', lower(f.keyword)) AS s(stems),
+                      unnest(f.documents) AS d(id)
                  WHERE cardinality(s.stems) > 0
                  GROUP BY s.stems[1] ORDER BY 2 DESC, 1 LIMIT $3",
                 group.projects.condition("d")
@@ -127,6 +132,7 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
                 group.projects.argument(),
                 DatumWithOid::from(NEWEST),
                 DatumWithOid::from(limit as i64),
+                DatumWithOid::from(STEMMED),
             ],
             |row| Ok((row.required::<i64>(2)?, row.required::<String>(1)?)),
         )?);

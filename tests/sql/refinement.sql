@@ -75,5 +75,6 @@ FROM unnest(ARRAY['How do I create an index?', '¿cómo crear un índice?', 'com
                   'インデックスを作成する方法', '如何创建索引', 'kubernetes', '']) text;
 
 -- s3_29: nothing fits: what there is.
-SELECT jsonb_array_length(search_docs_json('zzzz', 'kit') -> 'suggestions') > 0 AS suggests;
+SELECT jsonb_array_length(search_docs_json('zzzz', 'kit') -> 'suggestions') > 0 AS suggests,
+       jsonb_array_length(docsearch.search_refined('zzzz', 'kit') -> 'suggestions') > 0 AS suggests_once_refined;
 SELECT docsearch.drop_project('kit') > 0;

@@ -64,3 +64,17 @@ SELECT count(*) FILTER (WHERE additional_chunk) FROM search_docs('cats eat fish'
 SELECT DISTINCT project FROM search_docs('cats', project => 'one');
 SELECT count(DISTINCT project) FROM search_docs('cats view', max_results => 20);
 SELECT docsearch.drop_project('one');
+
+-- s3_34: what is nearer in another project takes nothing from this one, with the index of vectors and without.
+SELECT docsearch.create_project('cats') > 0 AND docsearch.create_project('machines') > 0 AS created;
+SELECT count(*) FROM docsearch.index_docs('cats', (
+    SELECT jsonb_agg(jsonb_build_object('slug', 'cat-' || n, 'title', 'Cat ' || n, 'body', 'The cat with number ' || n || ' sleeps.'))
+    FROM generate_series(1, 60) n));
+SELECT count(*) FROM docsearch.index_docs('machines', '[
+    {"slug": "lathe", "title": "Lathe", "body": "Turns steel."}, {"slug": "drill", "title": "Drill", "body": "Makes holes."},
+    {"slug": "saw", "title": "Saw", "body": "Cuts planks."}]');
+SELECT config, array_agg(slug ORDER BY rank) AS found, bool_and(similarity IS NOT NULL) AS compared
+FROM unnest('{"{}","{\"exact_search_limit\": 0, \"candidates\": 10}"}'::jsonb[]) config,
+     search_docs('a cat that sleeps', 'machines', config => config || '{"hybrid_weight": 1}')
+GROUP BY config ORDER BY config::text;
+SELECT docsearch.drop_project('cats') + docsearch.drop_project('machines') AS dropped;

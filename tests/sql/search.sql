@@ -67,9 +67,13 @@ SELECT docsearch.drop_project('one');
 
 -- s3_34: what is nearer in another project takes nothing from this one, with the index of vectors and without.
 SELECT docsearch.create_project('cats') > 0 AND docsearch.create_project('machines') > 0 AS created;
-SELECT count(*) FROM docsearch.index_docs('cats', (
-    SELECT jsonb_agg(jsonb_build_object('slug', 'cat-' || n, 'title', 'Cat ' || n, 'body', 'The cat with number ' || n || ' sleeps.'))
-    FROM generate_series(1, 60) n));
+SELECT docsearch.index_doc('cats', 'cat', 'Cat', 'A cat that sleeps.');
+-- So many near it that the index does not come to the machines by itself.
+INSERT INTO docsearch.chunk SELECT (jsonb_populate_record(c, jsonb_build_object('chunk_no', n))).*
+FROM docsearch.chunk c JOIN docsearch.project p ON p.id = c.project_id, generate_series(1, 1500) n WHERE p.name = 'cats';
+SELECT setseed(0.5);
+INSERT INTO docsearch.vector_1 SELECT v.project_id, v.document_id, n, array(SELECT x + random() / 50 FROM unnest(v.embedding::real[]) x)::halfvec
+FROM docsearch.vector_1 v JOIN docsearch.project p ON p.id = v.project_id, generate_series(1, 1500) n WHERE p.name = 'cats';
 SELECT count(*) FROM docsearch.index_docs('machines', '[
     {"slug": "lathe", "title": "Lathe", "body": "Turns steel."}, {"slug": "drill", "title": "Drill", "body": "Makes holes."},
     {"slug": "saw", "title": "Saw", "body": "Cuts planks."}]');

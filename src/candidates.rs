@@ -159,7 +159,7 @@ impl Search<'_> {
         if !filtered && !catalog::row_security_active(table) {
             return Ok(Scope::Everywhere);
         }
-        let mut args = self.conditions(group, superseded);
+        let mut args = self.conditions(group.projects.argument(), superseded);
         args.push(DatumWithOid::from(MAX_LISTED + 1));
         let documents = statement::rows(
             &format!(
@@ -206,9 +206,9 @@ impl Search<'_> {
     }
 
     /// The projects and the parameters of [`CONDITIONS`].
-    fn conditions<'a>(&'a self, group: &Group<'_>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'a>> {
+    fn conditions(&self, projects: DatumWithOid<'static>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'_>> {
         vec![
-            group.projects.argument(),
+            projects,
             DatumWithOid::from(self.category),
             DatumWithOid::from(self.filter.metadata.as_deref()),
             DatumWithOid::from(self.filter.fields.as_deref()),
@@ -297,8 +297,7 @@ impl Search<'_> {
     fn pages(&self, group: &Group<'_>, legs: &Legs, superseded: Option<&[i64]>) -> Result<Map<DocumentId, Page>> {
         let (projects, documents): (Vec<i64>, Vec<i64>) =
             legs.documents().into_iter().map(|id| (id.project, id.document)).unzip();
-        let mut args = self.conditions(group, superseded);
-        args[0] = DatumWithOid::from(projects);
+        let mut args = self.conditions(DatumWithOid::from(projects), superseded);
         args.push(DatumWithOid::from(documents));
         args.push(DatumWithOid::from(
             group.reads_descriptions().then_some(DESCRIPTION_BYTES as i32),

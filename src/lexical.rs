@@ -245,39 +245,35 @@ impl<'a> Lexical<'a> {
         text_config: &str,
         among: Option<Vec<ChunkId>>,
     ) -> Result<Set<DocumentId>> {
-        let select = "SELECT DISTINCT c.project_id, c.document_id";
-        let mut args = vec![
+        let known = among.is_some();
+        let (sections, mut args) = match among {
+            Some(sections) if sections.is_empty() => return Ok(Set::default()),
+            Some(sections) => (
+                format!("{WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no) WHERE true"),
+                statement::chunk_arguments(&sections).into(),
+            ),
+            None => (
+                format!("docsearch.chunk c WHERE {}", self.projects.check("c")),
+                vec![self.projects.argument()],
+            ),
+        };
+        let before = args.len();
+        let sql = format!(
+            "SELECT DISTINCT c.project_id, c.document_id FROM {sections}
+             AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
+            before + 1,
+            before + 2,
+            before + 3
+        );
+        args.extend([
             DatumWithOid::from(text_config),
             DatumWithOid::from(phrase),
             DatumWithOid::from(MAX_HOLDING + 1),
-        ];
-        let holds = |first: usize| {
-            format!(
-                "c.terms @@ phraseto_tsquery(${first}::text::regconfig, ${}) LIMIT ${}",
-                first + 1,
-                first + 2
-            )
-        };
-        let found = match among {
-            Some(sections) if sections.is_empty() => return Ok(Set::default()),
-            Some(sections) => {
-                let sql = format!(
-                    "{select} FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)
-                     WHERE {}",
-                    holds(4)
-                );
-                args.splice(0..0, statement::chunk_arguments(&sections));
-                statement::lookup(&sql, &args, statement::document_id)?
-            }
-            None => {
-                let sql = format!(
-                    "{select} FROM docsearch.chunk c WHERE {} AND {}",
-                    self.projects.check("c"),
-                    holds(2)
-                );
-                args.insert(0, self.projects.argument());
-                statement::rows(&sql, &args, statement::document_id)?
-            }
+        ]);
+        let found = if known {
+            statement::lookup(&sql, &args, statement::document_id)?
+        } else {
+            statement::rows(&sql, &args, statement::document_id)?
         };
         let few = i64::try_from(found.len()).is_ok_and(|count| count <= MAX_HOLDING);
         Ok(if few {

@@ -162,7 +162,7 @@ fn refined(request: &Request<'_>, most: i32) -> Result<Value> {
         }
     }
     let answer = &mut attempts[best].answer;
-    request.suggest(&own, answer)?;
+    own.suggest(answer)?;
     let mut answer = answer.to_json();
     if let Value::Object(fields) = &mut answer {
         fields.extend([

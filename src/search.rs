@@ -175,25 +175,9 @@ impl Request<'_> {
         let mut ran = self.run(self.explained(shown), None)?;
         let (mut answer, _) = self.present(&mut ran, shown, begun)?;
         if shown == Shown::Sections {
-            self.suggest(&ran, &mut answer)?;
+            ran.suggest(&mut answer)?;
         }
         Ok(answer)
-    }
-
-    /// Adds what to ask instead to an answer of low confidence.
-    pub(crate) fn suggest(&self, search: &Ran<'_>, answer: &mut Answer) -> Result<()> {
-        if answer.confidence != Confidence::Low {
-            return Ok(());
-        }
-        let begun = Instant::now();
-        answer.suggestions = suggest::suggestions(&search.groups, SUGGESTIONS)?;
-        if answer.suggestions.is_empty() {
-            answer.suggestions = suggest::topics(&search.groups, SUGGESTIONS)?;
-        }
-        let taken = begun.elapsed().as_secs_f64() * 1000.0;
-        answer.timings.insert("suggest_ms".to_owned(), taken);
-        *answer.timings.entry("total_ms".to_owned()).or_default() += taken;
-        Ok(())
     }
 
     /// How many documents are explained, for what is shown of them.
@@ -429,6 +413,22 @@ impl Ran<'_> {
         self.embed_ms += embed_ms;
         self.rank_ms += rank_ms;
         self.ranked.sort_by(Ranked::by_score);
+    }
+
+    /// Adds what to ask instead to an answer of low confidence.
+    pub(crate) fn suggest(&self, answer: &mut Answer) -> Result<()> {
+        if answer.confidence != Confidence::Low {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        answer.suggestions = suggest::suggestions(&self.groups, SUGGESTIONS)?;
+        if answer.suggestions.is_empty() {
+            answer.suggestions = suggest::topics(&self.groups, SUGGESTIONS)?;
+        }
+        let taken = begun.elapsed().as_secs_f64() * 1000.0;
+        answer.timings.insert("suggest_ms".to_owned(), taken);
+        *answer.timings.entry("total_ms".to_owned()).or_default() += taken;
+        Ok(())
     }
 
     /// Chooses the sections that are shown, in order.

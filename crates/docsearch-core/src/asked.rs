@@ -43,11 +43,11 @@ struct Form {
 
 /// What a document has of a query.
 #[derive(Debug, Default)]
-pub(crate) struct Found<'a> {
+pub(crate) struct Found {
     /// Whether its title has a verb that the rules know.
     pub(crate) names_action: bool,
     /// How "X in Y" holds, with its share of the weight.
-    pub(crate) in_pattern: Option<(&'a str, f32)>,
+    pub(crate) in_pattern: Option<(&'static str, f32)>,
     pub(crate) inside: bool,
     pub(crate) filename_exact: bool,
     pub(crate) all_words: bool,
@@ -169,7 +169,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Everything that the rules see in a document.
-    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found<'static> {
+    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found {
         let page = Page {
             candidate,
             leaf: name::slug_leaf(candidate.slug),
@@ -228,7 +228,7 @@ impl<'a> Asked<'a> {
         found
     }
 
-    fn describe(&self, candidate: &Candidate<'_>, found: &mut Found<'_>) {
+    fn describe(&self, candidate: &Candidate<'_>, found: &mut Found) {
         let description = candidate.description;
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];

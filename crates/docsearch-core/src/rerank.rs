@@ -201,7 +201,7 @@ pub struct Reranker<'a> {
 #[derive(Debug)]
 struct Read<'a> {
     page: &'a Page,
-    found: Found<'static>,
+    found: Found,
 }
 
 impl<'a> Reranker<'a> {

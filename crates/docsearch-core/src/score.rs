@@ -205,12 +205,12 @@ impl<'a> Scorer<'a> {
     }
 
     /// What the rules see in a document, whatever its evidence.
-    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found<'static> {
+    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found {
         self.asked.find(candidate)
     }
 
     /// [`Scorer::score`] of a document in which the rules see this.
-    pub(crate) fn score_found(&self, candidate: &Candidate<'_>, found: &Found<'_>) -> f32 {
+    pub(crate) fn score_found(&self, candidate: &Candidate<'_>, found: &Found) -> f32 {
         self.run(candidate, found, None)
     }
 
@@ -221,7 +221,7 @@ impl<'a> Scorer<'a> {
         steps
     }
 
-    fn run(&self, candidate: &Candidate<'_>, found: &Found<'_>, steps: Option<&mut Vec<Step>>) -> f32 {
+    fn run(&self, candidate: &Candidate<'_>, found: &Found, steps: Option<&mut Vec<Step>>) -> f32 {
         let mut ledger = Ledger {
             score: 0.0,
             base: 0.0,
@@ -306,7 +306,7 @@ impl<'a> Scorer<'a> {
         ledger.base = ledger.score;
     }
 
-    fn boosts(&self, candidate: &Candidate<'_>, found: &Found<'_>, ledger: &mut Ledger<'_>) {
+    fn boosts(&self, candidate: &Candidate<'_>, found: &Found, ledger: &mut Ledger<'_>) {
         let weights = self.weights;
         let title = || candidate.title.to_owned();
         let category = || candidate.category.unwrap_or_default().to_owned();

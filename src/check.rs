@@ -7,7 +7,6 @@ use std::collections::{BTreeSet, HashSet};
 use docsearch_core::definition::definitions;
 use docsearch_core::name;
 use docsearch_core::passage::embedded_text;
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
@@ -535,7 +534,7 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
         let (mut misnamed, mut homeless) = (Vec::new(), Vec::new());
         in_batches(project, |from, to| {
             statement::rows(
-                "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
+                "SELECT d.id, d.title, d.slug, d.category, d.metadata::text, coalesce(n.names, '{}'), d.body,
                         ARRAY(SELECT f.key FROM docsearch.definition f
                               WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)
                  FROM docsearch.document d
@@ -553,9 +552,9 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                     let (id, title, slug): (i64, String, String) =
                         (row.required(1)?, row.required(2)?, row.required(3)?);
                     let category: Option<String> = row.optional(4)?;
-                    let JsonB(metadata) = row.required(5)?;
+                    let metadata = row.json(5)?;
                     let mut stored: Vec<String> = row.required(6)?;
-                    let named = name::page_names(&title, &slug, names::aliases(Some(&metadata)));
+                    let named = name::page_names(&title, &slug, names::aliases(metadata.as_ref()));
                     let mut named: Vec<String> = named
                         .into_iter()
                         .map(|name| format!("{} {}", name.kind.as_str(), name.key))
@@ -566,7 +565,7 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                     if stored != named || definitions(&row.required::<String>(7)?).into_iter().ne(defined) {
                         misnamed.push(id);
                     }
-                    let mut places = name::containers(category.as_deref(), Some(&metadata))
+                    let mut places = name::containers(category.as_deref(), metadata.as_ref())
                         .into_iter()
                         .map(name::key);
                     if places.any(|key| !key.is_empty() && !containers.contains(&key)) {

@@ -12,6 +12,9 @@ use pgrx::prelude::*;
 use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, undefined};
 use crate::{names, project, schema, statement};
 
+/// So much of a slug is compared with others, in characters: none is much longer.
+const MAX_COMPARED_CHARS: usize = 1_200;
+
 /// The markdown of a document: title, category, sources, date, summary and sections.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
@@ -160,7 +163,8 @@ fn listed(
     }
     statement::rows(
         "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
-                d.updated_at, to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
+                d.updated_at,
+                coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), d.updated_at::text)
          FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
          WHERE ($1::text IS NULL OR p.name = $1)
            AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
@@ -291,8 +295,10 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
 fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
     statement::rows(
         &format!(
-            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.source_urls,
-                    to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.summary, d.body
+            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category,
+                    ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
+                    coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.updated_at::text),
+                    d.summary, d.body
              FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name"
         ),
@@ -315,6 +321,7 @@ fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded
 
 fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
     let trigram = names::trigram_schema()?;
+    let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
     let nearest: Vec<String> = statement::rows(
         &format!(
             "SELECT p.name || '/' || d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
@@ -322,7 +329,7 @@ fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorRepo
              ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug, p.name
              LIMIT 3"
         ),
-        &[DatumWithOid::from(slug), DatumWithOid::from(project)],
+        &[DatumWithOid::from(compared), DatumWithOid::from(project)],
         |row| row.required(1),
     )?;
     let hint = if nearest.is_empty() {

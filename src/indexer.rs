@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
+use docsearch_core::message::bounded;
 use docsearch_core::passage::{document_passage, embedded_text, passage};
 use docsearch_core::{markdown, token};
 use docsearch_inference::{Embedder, Embeddings, Tokenizer};
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -19,7 +19,7 @@ use crate::project::{self, Project};
 use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::settings::IndexMode;
 use crate::statistics::Delta;
-use crate::{embedding_queue, lexical, model, model_switch, names, statement, subtransaction, vectors, worker};
+use crate::{embedding_queue, lexical, model, model_switch, names, sight, statement, subtransaction, vectors, worker};
 
 mod writing;
 use writing::Stored;
@@ -72,7 +72,7 @@ impl Outcome {
             slug,
             action: "failed",
             chunks: None,
-            detail: Some(detail.into()),
+            detail: Some(bounded(&detail.into()).into_owned()),
         }
     }
 }
@@ -158,20 +158,21 @@ pub(crate) fn rename_all() -> Result<()> {
 /// not given.
 fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
     statement::rows(
-        "SELECT d.id, d.slug, d.title, d.category, d.summary, d.keywords, d.metadata, d.body
+        "SELECT d.id, d.slug, d.title, d.category, d.summary,
+                ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
+                d.metadata::text, d.body
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
         &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
         |row| {
             let body: String = row.required(8)?;
             let lead = markdown::lead_paragraph(&body);
-            let JsonB(metadata) = row.required(7)?;
             let input = DocumentInput {
                 slug: row.required(2)?,
                 title: row.required(3)?,
                 category: row.optional(4)?,
                 summary: row.optional(5)?.filter(|summary| lead.as_ref() != Some(summary)),
                 keywords: row.required(6)?,
-                metadata: Some(metadata),
+                metadata: row.json(7)?,
                 body: Some(body),
                 ..DocumentInput::default()
             };
@@ -287,6 +288,7 @@ impl<'a> Indexer<'a> {
             special_tokens: tokenizer.special_tokens(),
             ..ChunkLimits::default()
         };
+        let limited = sight::policies_apply()?;
         let _owner = AsOwner::enter()?;
         Ok(Self {
             project,
@@ -295,7 +297,7 @@ impl<'a> Indexer<'a> {
             vector_table: row.vector_table(),
             vector_schema: vectors::schema()?,
             limits,
-            keywords: Keywords::open(project)?,
+            keywords: Keywords::open(project, limited)?,
             tokenizer,
             model,
         })

@@ -3,11 +3,11 @@
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::report::{Result, error_with_hint};
+use crate::report::{Result, error_with_hint, undefined};
 use crate::{catalog, indexer, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 6] = [
+const VERSIONS: [Version; 7] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -30,6 +30,10 @@ const VERSIONS: [Version; 6] = [
     },
     Version {
         sql: include_str!("../sql/schema/0006.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../sql/schema/0009.sql"),
         then: || Ok(()),
     },
 ];
@@ -60,6 +64,9 @@ mod docsearch {
     fn grant_usage(role: &str, write: default!(bool, false)) -> Result<()> {
         super::migrate()?;
         require_owner(SET_UP)?;
+        if role.len() >= pgrx::pg_sys::NAMEDATALEN as usize {
+            return Err(undefined(format!("role \"{role}\" does not exist"), "Name a role."));
+        }
         let role = pgrx::spi::quote_identifier(role);
         Spi::run(&format!(
             "GRANT USAGE ON SCHEMA docsearch TO {role};

@@ -1,5 +1,6 @@
 //! The words of the documents, where a query has one that none of them holds.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use docsearch_core::query::Term;
@@ -23,6 +24,8 @@ const NEARLY: f32 = 0.95;
 /// Most words that are looked at for those that the caller sees, and how many at once.
 const LOOKED_AT: usize = 256;
 const AT_ONCE: usize = 16;
+/// Most words of a query that are corrected where that is looked at word by word.
+const CHECKED_WORDS: usize = 16;
 
 /// A word of the vocabulary.
 pub(crate) struct Near {
@@ -48,44 +51,51 @@ pub(crate) fn correct(
     let unknown: Vec<&mut Term> = terms.iter_mut().filter(unknown).collect();
     let words: Vec<&[String]> = unknown.iter().map(|term| term.lexemes.as_slice()).collect();
     let found = nearest(sight, projects, &words)?;
-    for (term, (near, vocabulary)) in unknown.into_iter().zip(found) {
+    for (term, (near, known)) in unknown.into_iter().zip(found) {
         for near in near {
-            frequencies.take(&vocabulary, &near.lexeme);
+            frequencies.take(&known, &near.lexeme);
             term.stand_ins.push((near.lexeme, near.strength));
         }
     }
     Ok(())
 }
 
-/// The nearest words of the vocabulary to each of some words, nearest first, of those that the caller sees. A word is
-/// given by its lexemes, itself the last. Begins as the caller.
+/// The nearest words of the vocabulary to each of some words, nearest first, of those that the caller sees, with their
+/// frequencies. A word is given by its lexemes, itself the last. Begins as the caller.
 pub(crate) fn nearest(
     sight: &Sight,
     projects: &Projects,
     words: &[&[String]],
 ) -> Result<Vec<(Vec<Near>, ChunkFrequencies)>> {
-    let around: Vec<Around> = words
-        .iter()
-        .map(|lexemes| Around::of(lexemes.last().map_or("", String::as_str)))
-        .collect();
-    let vocabularies: Vec<ChunkFrequencies> = match sight {
-        _ if words.is_empty() => Vec::new(),
-        Sight::Listed(listed) => {
-            let whole = listed.vocabulary(projects, |lexeme| around.iter().any(|around| around.begins(lexeme)))?;
-            around.iter().map(|around| around.within(&whole)).collect()
+    let words = match sight {
+        Sight::Everything | Sight::Listed(_) => words,
+        Sight::Checked => &words[..words.len().min(CHECKED_WORDS)],
+    };
+    let around = |lexemes: &[String]| Around::of(lexemes.last().map_or("", String::as_str));
+    let listed = match sight {
+        Sight::Listed(listed) if !words.is_empty() => {
+            let first = |text: &str| text.chars().next();
+            let beginnings = words.iter().flat_map(|lexemes| around(lexemes).beginnings);
+            let letters: BTreeSet<Option<char>> = beginnings.map(|beginning| first(&beginning)).collect();
+            Some(listed.vocabulary(projects, |lexeme| letters.contains(&first(lexeme)))?)
         }
-        Sight::Everything | Sight::Checked => {
-            let _owner = AsOwner::enter()?;
-            around
-                .iter()
-                .map(|around| around.read(projects))
-                .collect::<Result<_>>()?
-        }
+        Sight::Everything | Sight::Listed(_) | Sight::Checked => None,
     };
     let mut found = Vec::with_capacity(words.len());
-    for (lexemes, vocabulary) in words.iter().zip(vocabularies) {
+    for lexemes in words {
+        let vocabulary = match &listed {
+            Some(listed) => around(lexemes).within(listed),
+            None => {
+                let _owner = AsOwner::enter()?;
+                around(lexemes).read(projects)?
+            }
+        };
         let near = nearest_seen(sight, projects, by_nearness(lexemes, &vocabulary))?;
-        found.push((near, vocabulary));
+        let mut frequencies = ChunkFrequencies::default();
+        for near in &near {
+            frequencies.take(&vocabulary, &near.lexeme);
+        }
+        found.push((near, frequencies));
     }
     Ok(found)
 }
@@ -157,10 +167,6 @@ impl Around {
             vec![first, swapped]
         };
         Self { beginnings, lengths }
-    }
-
-    fn begins(&self, lexeme: &str) -> bool {
-        self.beginnings.iter().any(|beginning| lexeme.starts_with(beginning))
     }
 
     /// From the statistics of the projects. Runs as the owner.

@@ -28,6 +28,7 @@ SELECT e.matched FROM docsearch.explain_search('lanter', 'open/hours', 'museum')
 -- A word of hidden documents is as unknown as one that nobody has ever written.
 SELECT count(DISTINCT docsearch.grade_features('museum ' || word, 'museum') -> 'unknown') AS kinds
 FROM unnest('{xylotheque,opensesame4711,quillfeather,opensesame4712,nobodywrotethis}'::text[]) word;
+SELECT count(DISTINCT docsearch.grade_features('museum ' || word, 'museum') -> 'unknown') AS kinds FROM unnest('{xylotheque,clocks}'::text[]) word;
 SELECT count(DISTINCT s.keyword_score) AS scores, count(DISTINCT s.score) AS all_scores
 FROM unnest('{opensesame4711,opensesame4712,4711,4712,xylotheque}'::text[]) word,
      LATERAL search_docs('museum ' || word, 'museum', config => '{"hybrid_weight": 0}') s WHERE s.slug = 'open/hours';

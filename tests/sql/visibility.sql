@@ -9,7 +9,7 @@ SELECT slug, action FROM docsearch.index_docs('museum', '[
     {"slug": "open/map", "title": "Map of the house", "category": "open", "body": "# Ground floor\n\nThe staircase leads to the paintings.\n\n# Upper floor\n\nClocks and astrolabes.", "keywords": ["floor", "clocks"]},
     {"slug": "closed/vault", "title": "The vault", "category": "closed", "body": "The xylotheque stands behind the marquetry cabinet. The code is opensesame4711. The museum opens at nine for donors only.", "keywords": ["xylotheque", "clocks"]},
     {"slug": "closed/staff", "title": "Salaries of Quillfeather", "category": "closed", "body": "# hidden_ledger\n\nLanterning pays double. Lanternist, lanternjaw, lanternfly and lanternry were bought. The museum opens at nine for donors only."},
-    {"slug": "closed/plan", "title": "Plan", "category": "closed", "body": "Quillfeather sells the zymurgy collection. The cloakroom closes. The museum opens at nine for donors only."},
+    {"slug": "closed/plan", "title": "Plan", "category": "closed", "body": "Quillfeather sells the zymurgy collection. The cloakroom closes. Cloaka, cloakb and cloakd. The museum opens at nine for donors only."},
     {"slug": "closed/more", "title": "More", "category": "closed", "body": "The museum opens at nine for donors only. Tickets, tickets, tickets."}]') ORDER BY slug;
 SELECT docsearch.grant_usage('docsearch_guest'), docsearch.grant_usage('docsearch_editor', write => true);
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
@@ -23,8 +23,8 @@ SELECT typed, e.matched FROM unnest('{xylo,marq,quill,zymu,opensesam,astrol}'::t
     LATERAL docsearch.explain_search(typed, 'open/map', 'museum') e WHERE e.rule = 'original';
 SELECT typed, s.suggestion FROM unnest('{xylo,marq,quill,zymu,opensesam,astrol}'::text[]) typed,
     LATERAL docsearch.suggest(typed, 'museum') s WHERE s.slug IS NULL;
--- What is hidden takes no place among what stands in: four hidden words are nearer than the visible one.
-SELECT e.matched FROM docsearch.explain_search('lanter', 'open/hours', 'museum') e WHERE e.rule = 'original';
+-- What is hidden takes no place among what stands in: three hidden words are nearer than the visible one.
+SELECT e.matched FROM docsearch.explain_search('cloak', 'open/hours', 'museum') e WHERE e.rule = 'original';
 -- A word of hidden documents is as unknown as one that nobody has ever written.
 SELECT count(DISTINCT docsearch.grade_features('museum ' || word, 'museum') -> 'unknown') AS kinds
 FROM unnest('{xylotheque,opensesame4711,quillfeather,opensesame4712,nobodywrotethis}'::text[]) word;
@@ -36,7 +36,7 @@ RESET ROLE;
 
 -- Whatever is asked, the answer is the one that would be given if the hidden documents were not there.
 CREATE TEMP TABLE asked AS SELECT * FROM unnest(ARRAY[
-    'museum', 'the museum opens at nine', 'opens at nine for donors', 'lanter', 'xylotheque cabinet', 'zymu', 'tickets', 'clocks',
+    'museum', 'the museum opens at nine', 'opens at nine for donors', 'lanter', 'cloak', 'xylotheque cabinet', 'zymu', 'tickets', 'clocks',
     'hidden_ledger', 'quillfeather', 'Quillfether', 'salaries', 'floor', 'what does a ticket cost?', 'guided tour', 'opensesame4711', 'vault in closed']) AS query;
 CREATE TEMP TABLE answer (hidden bool, query text, of text, answer jsonb);
 GRANT ALL ON asked, answer TO docsearch_guest;
@@ -96,8 +96,13 @@ SELECT docsearch.delete_doc('museum', slug) FROM unnest('{open/probe,open/probe2
 -- What concerns documents that somebody does not see is not his to change.
 SELECT docsearch.drop_project('museum');
 SELECT docsearch.set_model('museum', 'all-MiniLM-L6-v2');
-SELECT docsearch.delete_missing('museum', 'nowhere', '{}');
 RESET ROLE;
+SELECT docsearch.index_doc('museum', 'open/site', 'Site', 'Site', category => 'open', source_root => 'site'),
+       docsearch.index_doc('museum', 'closed/site', 'Site', 'Site', category => 'closed', source_root => 'site');
+SET ROLE docsearch_editor;
+SELECT docsearch.delete_missing('museum', 'site', '{}');
+RESET ROLE;
+SELECT docsearch.delete_doc('museum', 'closed/site') AS was_kept;
 SELECT count(*) FROM list_docs('museum') WHERE category = 'closed';
 -- Nor what he may see and not delete.
 SELECT docsearch.create_project('annex') > 0 AS created;

@@ -193,8 +193,6 @@ class TestAttachedTable:
         writer.execute("UPDATE note SET body = 'Nothing to see' WHERE id <= 10")
         writer.execute("DELETE FROM note WHERE id > 990 AND id <= 1000")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            writer.execute("SELECT docsearch.note_changes(1, '{1}')")
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
             writer.execute("SELECT docsearch.detach_table('note')")
         owner.execute("SELECT docsearch.wait_for_index()")
         rows = owner.execute("SELECT count(*), count(*) FILTER (WHERE d.body = t.body) FROM docsearch.document d "

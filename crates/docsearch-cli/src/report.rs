@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::project::Tally;
+use crate::terminal::{shown, shown_json};
 
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
@@ -88,7 +89,7 @@ impl Report {
             format!("{source}: ")
         };
         let origin = from.map_or_else(String::new, |from| format!(" (linked from {from})"));
-        let line = printable(&format!("{event}: {place}{reason}{origin}"));
+        let line = shown(&format!("{event}: {place}{reason}{origin}"));
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
@@ -97,7 +98,7 @@ impl Report {
         if self.is_machine {
             emit(&json!({"event": "note", "text": text}));
         } else {
-            self.bar.suspend(|| eprintln!("{text}"));
+            self.bar.suspend(|| eprintln!("{}", shown(text)));
         }
     }
 
@@ -186,23 +187,14 @@ impl Report {
     }
 }
 
-/// Names of files may hold what a terminal obeys.
-fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => printable.push('\n'),
-            _ if character.is_control() => printable.extend(character.escape_default()),
-            _ => printable.push(character),
-        }
-    }
-    printable
-}
-
 /// A reader who has gone is no reason to stop indexing.
 fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
-    writeln!(output, "{event}").and_then(|()| output.flush()).ok();
+    let line = match output.is_terminal() {
+        true => shown_json(&event.to_string()),
+        false => event.to_string(),
+    };
+    writeln!(output, "{line}").and_then(|()| output.flush()).ok();
 }
 
 /// A bar on standard error; nothing where that is not a terminal.
@@ -234,14 +226,6 @@ fn endless_bar() -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_terminal_obeys_is_told_as_text() {
-        assert_eq!(
-            printable("skipped: a\u{1b}[2Jb.md: é\nHINT"),
-            "skipped: a\\u{1b}[2Jb.md: é\nHINT"
-        );
-    }
 
     #[test]
     fn the_pace_is_told_as_far_as_it_is_known() {

@@ -59,8 +59,8 @@ def slow_statements(database: Database) -> int:
 
 @contextmanager
 def serving(database: Database, *arguments: object, command: str = "serve",
-            variables: dict[str, str] | None = None) -> Iterator[str]:
-    """Serves over HTTP at a free port; gives the address."""
+            variables: dict[str, str] | None = None, log: list[str] | None = None) -> Iterator[str]:
+    """Serves over HTTP at a free port; gives the address. What the program logs is in `log` at the end."""
     where = ["mcp", "--http", "0"] if command == "mcp" else ["serve", "0"]
     process = subprocess.Popen([PROGRAM, *where, "--url", database.conninfo, *map(str, arguments)],
                                env=environment(**(variables or {})), stderr=subprocess.PIPE, text=True)
@@ -71,7 +71,10 @@ def serving(database: Database, *arguments: object, command: str = "serve",
         yield found[1]
     finally:
         process.terminate()
-        assert process.wait(GUARD) == 0, process.stderr.read()
+        said = process.stderr.read()
+        assert process.wait(GUARD) == 0, said
+        if log is not None:
+            log.append(said)
 
 
 def wait_for_slow(database: Database, count: int) -> None:

@@ -39,10 +39,10 @@ use cache::Cache;
 use crawler::{Crawler, Incomplete, Omission, Plan, Problem, Summary};
 use delivery::{Delivered, Delivery, Sink};
 use fetch::{Fetcher, Manners};
-use frontier::{Frontier, Visit};
+use frontier::{Frontier, Memory, Visit};
 use http::{ClientOptions, Failure};
 use scope::{BadAddress, Reach, Scope};
-use sitemap::Listed;
+use sitemap::{Allowance, Listed};
 use start::Place;
 
 /// Said to who interrupts a crawl.
@@ -130,6 +130,9 @@ pub(crate) struct CrawlArgs {
     /// Folder for responses [default: pg_docsearch/crawl in the user's cache folder]
     #[arg(long, value_name = "DIRECTORY")]
     cache_dir: Option<PathBuf>,
+    /// Responses that are kept there at most, in MB
+    #[arg(long, value_name = "MB", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    max_cache: u64,
     /// Fetch everything anew, whatever earlier crawls have left
     #[arg(long)]
     refresh: bool,
@@ -204,11 +207,11 @@ impl Starts {
     }
 
     /// What the scope is measured from: the first kind of start that is given.
-    fn roots(&self, listed: &[Url]) -> Vec<Url> {
+    fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
         match &self.sitemap {
             _ if !self.urls.is_empty() => self.urls.clone(),
             Some(Place::Web(url)) => vec![url.clone()],
-            _ => listed.to_vec(),
+            _ => listed(),
         }
     }
 }
@@ -226,6 +229,7 @@ fn bad_address(text: &str, reason: &BadAddress) -> Error {
     let hint = match reason {
         BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
         BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
+        BadAddress::TooLong => "HINT:  Give a shorter one.",
     };
     // A password does not belong on a screen.
     match reason {
@@ -243,7 +247,7 @@ pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outco
         true => None,
         false => Some(connection.connect()?),
     };
-    let cache = Cache::open(&cache_root, &starts.name, args.refresh)?;
+    let cache = Cache::open(&cache_root, &starts.name, args.refresh, args.max_cache * 1_000_000)?;
     let crawl = Crawl {
         args,
         starts: &starts,
@@ -381,7 +385,7 @@ impl Crawl<'_> {
             .starts
             .sitemap
             .as_ref()
-            .map(|place| start::read_sitemap(place, &mut fetcher))
+            .map(|place| start::read_sitemap(place, &mut fetcher, Allowance::default()))
         {
             None => start::Listing::default(),
             Some(listing) => match listing? {
@@ -397,7 +401,7 @@ impl Crawl<'_> {
         for (address, reason) in &listing.problems {
             self.report.failed(address, reason);
         }
-        let (plan, frontier) = self.plan(&listing.pages)?;
+        let (plan, frontier) = self.plan(listing.pages)?;
         let read_options = ReadOptions {
             prefix: args.prefix.as_deref(),
             source_root: &self.starts.name,
@@ -406,6 +410,10 @@ impl Crawl<'_> {
         };
         let mut delivery = Delivery::new(read_options, sink, &self.report);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
+        if self.cache.is_full() {
+            let reason = "not all responses are kept: the next crawl fetches the others again (--max-cache)";
+            self.report.warning("", reason);
+        }
         let Delivered { slugs, unread, skipped } = delivery.finish();
         summary.counts.skipped += skipped;
         if !listing.problems.is_empty() {
@@ -423,21 +431,22 @@ impl Crawl<'_> {
     }
 
     /// The rules of the crawl, and its first addresses.
-    fn plan(&self, listed: &[Listed]) -> Result<(Plan, Frontier), Error> {
+    fn plan(&self, listed: Vec<Listed>) -> Result<(Plan, Frontier), Error> {
         let args = self.args;
         let starts = self.starts;
         let given: Vec<&str> = starts.list.iter().map(String::as_str).collect();
-        let all = given.iter().copied().chain(listed.iter().map(|page| page.url.as_str()));
-        let valid: Vec<Url> = all.filter_map(|text| scope::parse(text).ok()).collect();
-        let roots = starts.roots(&valid);
+        let roots = starts.roots(|| {
+            let all = given.iter().copied().chain(listed.iter().map(|page| page.url.as_str()));
+            all.filter_map(|text| scope::parse(text).ok()).collect()
+        });
         let scope = Scope::new(&roots, args.scope, &args.include, &args.exclude, args.keep_query)?;
-        let mut frontier = Frontier::new(args.max_depth);
-        let mut add = |url: Url, changed: Option<&String>| {
+        let mut frontier = Frontier::new(args.max_depth, Memory::default());
+        let mut add = |url: Url, changed: Option<String>| {
             frontier.add(Visit {
                 url,
                 depth: 0,
                 from: None,
-                changed: changed.cloned(),
+                changed,
             });
         };
         for url in &starts.urls {
@@ -462,7 +471,7 @@ impl Crawl<'_> {
             if let Ok(url) = scope.parse(&page.url)
                 && scope.contains(&url)
             {
-                add(url, page.changed.as_ref());
+                add(url, page.changed);
             }
         }
         if frontier.waiting() == 0 {

@@ -1,5 +1,6 @@
 //! What a run tells: lines and a bar for people, JSON for programs.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -11,6 +12,8 @@ use serde_json::{Value, json};
 use crate::project::Tally;
 use crate::terminal::{shown, shown_json};
 
+/// Characters of a source, and of what happened to it.
+const MOST_CHARS: usize = 4_000;
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -75,8 +78,10 @@ impl Report {
     /// Tells what happened to a source, which may be empty for all of them, and whose link led
     /// there.
     pub(crate) fn tell(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
+        let (source, reason) = (clipped(source), reason.to_string());
+        let reason = clipped(&reason);
         if self.is_machine {
-            let mut fields = json!({"event": event, "source": source, "reason": reason.to_string()});
+            let mut fields = json!({"event": event, "source": source, "reason": reason});
             if let Some(from) = from {
                 fields["from"] = from.into();
             }
@@ -187,6 +192,14 @@ impl Report {
     }
 }
 
+/// What pages and servers say of themselves can be as long as they like.
+fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 /// A reader who has gone is no reason to stop indexing.
 fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
@@ -226,6 +239,12 @@ fn endless_bar() -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_without_an_end_is_cut() {
+        assert_eq!(clipped("é"), "é");
+        assert_eq!(clipped(&"é".repeat(5_000)), "é".repeat(MOST_CHARS) + "…");
+    }
 
     #[test]
     fn the_pace_is_told_as_far_as_it_is_known() {

@@ -10,7 +10,7 @@ use url::Url;
 use super::fetch::Fetcher;
 use super::http::{Failure, Kind, Validators};
 use super::scope::{self, BadAddress};
-use super::sitemap::{self, Listed, Sitemap};
+use super::sitemap::{self, Allowance, Listed, Sitemap};
 use crate::error::Error;
 
 const MAX_SITEMAPS: usize = 1_000;
@@ -41,8 +41,12 @@ pub(crate) struct Listing {
     pub(crate) problems: Vec<(String, String)>,
 }
 
-/// Reads the sitemap at `place`. An error is what hinders the first one from being read.
-pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Result<Listing, Failure>, Error> {
+/// Reads the sitemap at `place`, as far as the allowance goes. An error is what hinders the first one from being read.
+pub(crate) fn read_sitemap(
+    place: &Place,
+    fetcher: &mut Fetcher,
+    mut allowance: Allowance,
+) -> Result<Result<Listing, Failure>, Error> {
     let mut listing = Listing::default();
     let (first, base) = match place {
         Place::File(path) => (fs::read(path).map_err(Error::file(path))?, None),
@@ -55,10 +59,14 @@ pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Resul
         Place::File(path) => path.display().to_string(),
         Place::Web(url) => url.to_string(),
     };
-    let sitemap = sitemap::read(&first).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
+    let sitemap = sitemap::read(&first, &mut allowance).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
+    drop(first);
     let children = match sitemap {
         Sitemap::Pages(pages) => {
             listing.pages = pages;
+            if allowance.is_exceeded {
+                listing.problems.push((name, Problem::Cut.to_string()));
+            }
             return Ok(Ok(listing));
         }
         Sitemap::Index(children) => children,
@@ -67,9 +75,19 @@ pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Resul
         let reason = format!("only the first {MAX_SITEMAPS} sitemaps are read");
         listing.problems.push((name, reason));
     }
-    for child in children.iter().take(MAX_SITEMAPS) {
-        match read_child(&child.url, base, fetcher) {
-            Ok(pages) => listing.pages.extend(pages),
+    for (read, child) in children.iter().take(MAX_SITEMAPS).enumerate() {
+        if allowance.is_spent() {
+            let reason = format!("{}; {} sitemaps are not read", Problem::Cut, children.len() - read);
+            listing.problems.push((child.url.clone(), reason));
+            break;
+        }
+        match read_child(&child.url, base, fetcher, &mut allowance) {
+            Ok(pages) => {
+                listing.pages.extend(pages);
+                if allowance.is_exceeded {
+                    listing.problems.push((child.url.clone(), Problem::Cut.to_string()));
+                }
+            }
             Err(Problem::Failure(Failure::Interrupted)) => return Ok(Err(Failure::Interrupted)),
             Err(problem) => listing.problems.push((child.url.clone(), problem.to_string())),
         }
@@ -89,15 +107,22 @@ enum Problem {
     Unreadable(#[from] sitemap::Unreadable),
     #[error("a list of sitemaps within another")]
     Nested,
+    #[error("the sitemaps list more than a crawl takes")]
+    Cut,
 }
 
 /// The protocol has indexes on their own site only, and none within another.
-fn read_child(address: &str, parent: Option<&Url>, fetcher: &mut Fetcher) -> Result<Vec<Listed>, Problem> {
+fn read_child(
+    address: &str,
+    parent: Option<&Url>,
+    fetcher: &mut Fetcher,
+    allowance: &mut Allowance,
+) -> Result<Vec<Listed>, Problem> {
     let url = scope::parse(address)?;
     if parent.is_some_and(|parent| parent.origin() != url.origin()) {
         return Err(Problem::OtherSite);
     }
-    match sitemap::read(&fetch(&url, fetcher)?)? {
+    match sitemap::read(&fetch(&url, fetcher)?, allowance)? {
         Sitemap::Pages(pages) => Ok(pages),
         Sitemap::Index(_) => Err(Problem::Nested),
     }

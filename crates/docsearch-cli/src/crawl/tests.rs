@@ -4,7 +4,7 @@ mod server;
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
-use std::thread;
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
@@ -16,9 +16,10 @@ use super::address;
 use super::cache::Cache;
 use super::crawler::{Counts, Crawler, Incomplete, Output, Page, Plan, Problem, Summary};
 use super::fetch::{Fetcher, Manners};
-use super::frontier::{Frontier, Visit};
-use super::http::ClientOptions;
+use super::frontier::{Frontier, Memory, Visit};
+use super::http::{Client, ClientOptions, Failure, Kind, Validators};
 use super::scope::{Reach, Scope};
+use super::sitemap::Allowance;
 use super::start::{self, Place};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -72,6 +73,7 @@ struct Setting {
     follow: bool,
     max_pages: u64,
     max_depth: u32,
+    memory: Memory,
     refresh: bool,
     stop_after: Option<usize>,
 }
@@ -82,7 +84,7 @@ impl Setting {
             starts: vec![start],
             cache: tempfile::tempdir().unwrap(),
             client: ClientOptions {
-                timeout: Duration::from_secs(10),
+                timeout: Duration::from_secs(600),
                 max_page_bytes: 10_000,
                 refuses: |_| None,
                 use_proxy: false,
@@ -96,6 +98,7 @@ impl Setting {
             follow: true,
             max_pages: 100,
             max_depth: 10,
+            memory: Memory::default(),
             refresh: false,
             stop_after: None,
         }
@@ -103,13 +106,13 @@ impl Setting {
 
     fn crawl(&self) -> (Found, Summary) {
         let stop = Interrupt::default();
-        let cache = Cache::open(self.cache.path(), "test", self.refresh).unwrap();
+        let cache = Cache::open(self.cache.path(), "test", self.refresh, 1 << 30).unwrap();
         let plan = Plan {
             scope: Scope::new(&self.starts, self.reach, &self.include, &[], false).unwrap(),
             follow: self.follow,
             max_pages: self.max_pages,
         };
-        let mut frontier = Frontier::new(self.max_depth);
+        let mut frontier = Frontier::new(self.max_depth, self.memory);
         for url in &self.starts {
             frontier.add(Visit {
                 url: url.clone(),
@@ -524,18 +527,51 @@ fn an_answer_that_makes_no_sense_is_not_asked_for_again() {
 
 #[test]
 fn a_slow_server_is_not_waited_for() {
-    let server = Server::start(|request, _| {
-        if request.path == "/" {
-            thread::sleep(Duration::from_secs(5));
-        }
+    // Says nothing for as long as the test runs.
+    let (_release, held) = mpsc::channel::<()>();
+    let held = Mutex::new(held);
+    let server = Server::start(move |_, _| {
+        held.lock().unwrap().recv().ok();
         Reply::html("late")
     });
     let mut setting = Setting::new(server.url("/"));
     setting.client.timeout = Duration::from_millis(300);
-    let started = Instant::now();
+    let answer = Client::new(&setting.client).get(&server.url("/"), Kind::Page, &Validators::default());
+    assert_eq!(answer.map(|_| ()), Err(Failure::Timeout));
+    // It is asked for `robots.txt` first.
     let (found, _) = setting.crawl();
-    assert!(started.elapsed() < Duration::from_secs(4));
-    assert_eq!(found.problem("/"), "no answer in time");
+    assert_eq!(found.problem("/"), "robots.txt cannot be read: no answer in time");
+}
+
+#[test]
+fn a_long_robots_txt_is_read_to_its_limit() {
+    let mut robots = b"User-agent: *\nDisallow: /a\n".to_vec();
+    robots.resize(20_000_000, b'#');
+    robots.extend_from_slice(b"\nDisallow: /\n");
+    let packed = gzip(&robots);
+    let server = Server::start(move |request, earlier| match request.path.as_str() {
+        "/robots.txt" => Reply::status(200).header("Content-Encoding", "gzip").body(&packed),
+        _ => small_site(request, earlier),
+    });
+    let (found, _) = Setting::new(server.url("/")).crawl();
+    assert_eq!(found.paths(), ["/"]);
+    assert_eq!(found.problem("/a"), "robots.txt forbids it");
+}
+
+#[test]
+fn a_site_without_an_end_does_not_fill_the_memory() {
+    let server = Server::start(|request, _| match request.path.as_str() {
+        "/robots.txt" => Reply::status(404),
+        path => Reply::html(&format!(
+            "<a href={path}a/><a href={path}b/><a href=/{}>",
+            "x".repeat(5_000)
+        )),
+    });
+    let mut setting = Setting::new(server.url("/"));
+    setting.memory.addresses = 4;
+    let (found, summary) = setting.crawl();
+    assert_eq!(found.paths(), ["/", "/a/", "/b/", "/a/a/"]);
+    assert_eq!(summary.incomplete, Some(Incomplete::Memory));
 }
 
 #[test]
@@ -615,7 +651,9 @@ fn an_index_of_sitemaps_packed_and_broken() {
     let setting = Setting::new(server.url("/"));
     let mut fetcher = Fetcher::new(&setting.client, setting.manners.clone(), Interrupt::default());
     let place = Place::parse(server.url("/index.xml").as_str()).unwrap();
-    let listing = start::read_sitemap(&place, &mut fetcher).unwrap().unwrap();
+    let listing = start::read_sitemap(&place, &mut fetcher, Allowance::default())
+        .unwrap()
+        .unwrap();
     assert_eq!(listing.pages.len(), 1);
     assert_eq!(listing.pages[0].url, server.url("/a").as_str());
     assert_eq!(listing.pages[0].changed.as_deref(), Some("2024-01-02"));
@@ -631,18 +669,72 @@ fn an_index_of_sitemaps_packed_and_broken() {
 }
 
 #[test]
+fn sitemaps_have_a_limit_together() {
+    let server = Server::start(|request, _| {
+        let host = format!("http://{}", request.header("Host").unwrap());
+        match request.path.as_str() {
+            "/robots.txt" => Reply::status(404),
+            "/index.xml" => Reply::status(200).body(format!(
+                "<sitemapindex>{}</sitemapindex>",
+                (0..100)
+                    .map(|number| format!("<sitemap><loc>{host}/{number}.xml</loc></sitemap>"))
+                    .collect::<String>()
+            )),
+            path => Reply::status(200).body(format!("{host}{path}/a\n{host}{path}/b\n")),
+        }
+    });
+    let setting = Setting::new(server.url("/"));
+    let read = |path: &str, allowance: Allowance| {
+        let mut fetcher = Fetcher::new(&setting.client, setting.manners.clone(), Interrupt::default());
+        let place = Place::parse(server.url(path).as_str()).unwrap();
+        let before = server.paths().len();
+        let listing = start::read_sitemap(&place, &mut fetcher, allowance).unwrap().unwrap();
+        (listing.pages.len(), listing.problems, server.paths().len() - before)
+    };
+    let (pages, problems, requests) = read("/index.xml", Allowance::default());
+    assert_eq!((pages, problems.len(), requests), (200, 0, 101));
+    // The 100 sitemaps of the index count, too.
+    let addresses = |addresses| Allowance {
+        addresses,
+        ..Allowance::default()
+    };
+    let (pages, problems, requests) = read("/index.xml", addresses(105));
+    assert_eq!((pages, requests), (5, 4));
+    let said = "the sitemaps list more than a crawl takes";
+    assert_eq!(problems[0], (server.url("/2.xml").to_string(), said.to_owned()));
+    assert_eq!(
+        problems[1],
+        (
+            server.url("/3.xml").to_string(),
+            format!("{said}; 97 sitemaps are not read")
+        )
+    );
+    let few_bytes = Allowance {
+        bytes: 10_000,
+        ..Allowance::default()
+    };
+    let (pages, problems, requests) = read("/index.xml", few_bytes);
+    assert!(
+        pages < 200 && requests < 101 && problems.len() == 1,
+        "{pages} {requests} {problems:?}"
+    );
+    let (pages, problems, _) = read("/1.xml", addresses(1));
+    assert_eq!((pages, problems.len()), (1, 1));
+}
+
+#[test]
 fn a_page_that_its_sitemap_calls_unchanged_is_not_asked_for() {
     let server = Server::start(small_site);
     let setting = Setting::new(server.url("/"));
     let stop = Interrupt::default();
     let visit = |changed: &str| {
-        let cache = Cache::open(setting.cache.path(), "test", false).unwrap();
+        let cache = Cache::open(setting.cache.path(), "test", false, 1 << 30).unwrap();
         let plan = Plan {
             scope: Scope::new(&setting.starts, Reach::Path, &[], &[], false).unwrap(),
             follow: false,
             max_pages: 10,
         };
-        let mut frontier = Frontier::new(0);
+        let mut frontier = Frontier::new(0, Memory::default());
         frontier.add(Visit {
             url: server.url("/a"),
             depth: 0,

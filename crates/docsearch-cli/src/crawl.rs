@@ -16,8 +16,7 @@ mod start;
 mod tests;
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -36,14 +35,14 @@ use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
 use crate::report::{Ending, Report};
 use cache::Cache;
-use crawler::{Crawler, Incomplete, Omission, Plan, Problem, Summary};
+use crawler::{Crawler, Incomplete, Plan, Summary, nothing};
 use delivery::{Delivered, Delivery, Sink};
 use fetch::{Fetcher, Manners};
 use frontier::{Frontier, Memory, Visit};
 use http::{ClientOptions, Failure};
 use scope::{BadAddress, Reach, Scope};
 use sitemap::{Allowance, Listed};
-use start::Place;
+use start::{Starts, bad_address};
 
 /// Said to who interrupts a crawl.
 const GOING_ON: &str = "what was fetched is kept; run the same command again within a day to go on";
@@ -160,81 +159,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if duration <= Duration::from_secs(3600) => Ok(duration),
         _ => Err("not between 0 and 3600".to_owned()),
-    }
-}
-
-/// What the arguments say about where to start.
-#[derive(Debug)]
-struct Starts {
-    urls: Vec<Url>,
-    sitemap: Option<Place>,
-    list: Vec<String>,
-    /// What tells this crawl from others.
-    name: String,
-}
-
-impl Starts {
-    fn read(args: &CrawlArgs) -> Result<Self, Error> {
-        let urls = args
-            .urls
-            .iter()
-            .map(|text| parse(text))
-            .collect::<Result<Vec<_>, _>>()?;
-        let sitemap = args
-            .sitemap
-            .as_deref()
-            .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
-            .transpose()?;
-        let list = args.url_list.as_deref().map(start::read_list).transpose()?;
-        let name = match (&urls[..], &sitemap, args.url_list.as_deref(), &args.source_root) {
-            (_, _, _, Some(name)) => name.clone(),
-            ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
-            (_, Some(Place::Web(url)), ..) => url.to_string(),
-            (_, Some(Place::File(path)), ..) => full_path(path)?,
-            (_, _, Some(path), _) if path != Path::new("-") => full_path(path)?,
-            _ => {
-                return Err(Error::Usage(
-                    "a list from standard input has no name\nHINT:  Set --source-root.".to_owned(),
-                ));
-            }
-        };
-        Ok(Self {
-            urls,
-            sitemap,
-            list: list.unwrap_or_default(),
-            name,
-        })
-    }
-
-    /// What the scope is measured from: the first kind of start that is given.
-    fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
-        match &self.sitemap {
-            _ if !self.urls.is_empty() => self.urls.clone(),
-            Some(Place::Web(url)) => vec![url.clone()],
-            _ => listed(),
-        }
-    }
-}
-
-fn full_path(path: &Path) -> Result<String, Error> {
-    let full = fs::canonicalize(path).map_err(Error::file(path))?;
-    Ok(full.to_string_lossy().into_owned())
-}
-
-fn parse(text: &str) -> Result<Url, Error> {
-    scope::parse(text).map_err(|reason| bad_address(text, &reason))
-}
-
-fn bad_address(text: &str, reason: &BadAddress) -> Error {
-    let hint = match reason {
-        BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
-        BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
-        BadAddress::TooLong => "HINT:  Give a shorter one.",
-    };
-    // A password does not belong on a screen.
-    match reason {
-        BadAddress::Credentials => Error::Usage(format!("{reason}\n{hint}")),
-        _ => Error::Usage(format!("{text}: {reason}\n{hint}")),
     }
 }
 
@@ -557,25 +481,4 @@ impl Harvest {
             unread: 0,
         }
     }
-}
-
-/// A crawl without a single page, whose problems have been told.
-fn nothing(address: &str, problem: &Problem) -> Error {
-    let hint = match problem {
-        Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
-        Problem::Skipped(_) => String::new(),
-        Problem::Failed(failure) => match failure.cause() {
-            Failure::Private(_) => "\nHINT:  --allow-private lets the crawl connect there.".to_owned(),
-            Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
-                "\nHINT:  Can this machine reach the site, and does it trust it? SSL_CERT_FILE names more certificates."
-                    .to_owned()
-            }
-            Failure::Timeout | Failure::Network(_) => {
-                "\nHINT:  Is the address right, and can this machine reach it?".to_owned()
-            }
-            Failure::TooLarge(_) => "\nHINT:  --max-page-size sets the limit.".to_owned(),
-            _ => String::new(),
-        },
-    };
-    Error::Crawl(format!("nothing could be indexed{hint}"))
 }

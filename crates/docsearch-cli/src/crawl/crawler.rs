@@ -399,3 +399,24 @@ fn entry(url: &Url, response: Response, changed: Option<String>) -> Entry {
         ..Entry::default()
     }
 }
+
+/// A crawl without a single page, whose problems have been told.
+pub(super) fn nothing(address: &str, problem: &Problem) -> Error {
+    let hint = match problem {
+        Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
+        Problem::Skipped(_) => String::new(),
+        Problem::Failed(failure) => match failure.cause() {
+            Failure::Private(_) => "\nHINT:  --allow-private lets the crawl connect there.".to_owned(),
+            Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
+                "\nHINT:  Can this machine reach the site, and does it trust it? SSL_CERT_FILE names more certificates."
+                    .to_owned()
+            }
+            Failure::Timeout | Failure::Network(_) => {
+                "\nHINT:  Is the address right, and can this machine reach it?".to_owned()
+            }
+            Failure::TooLarge(_) => "\nHINT:  --max-page-size sets the limit.".to_owned(),
+            _ => String::new(),
+        },
+    };
+    Error::Crawl(format!("nothing could be indexed{hint}"))
+}

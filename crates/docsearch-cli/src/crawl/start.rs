@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use ureq::http::StatusCode;
 use url::Url;
 
+use super::CrawlArgs;
 use super::fetch::Fetcher;
 use super::http::{Failure, Kind, Validators};
 use super::scope::{self, BadAddress};
@@ -30,6 +31,81 @@ impl Place {
         } else {
             Ok(Self::File(PathBuf::from(text)))
         }
+    }
+}
+
+/// What the arguments say about where to start.
+#[derive(Debug)]
+pub(super) struct Starts {
+    pub(super) urls: Vec<Url>,
+    pub(super) sitemap: Option<Place>,
+    pub(super) list: Vec<String>,
+    /// What tells this crawl from others.
+    pub(super) name: String,
+}
+
+impl Starts {
+    pub(super) fn read(args: &CrawlArgs) -> Result<Self, Error> {
+        let urls = args
+            .urls
+            .iter()
+            .map(|text| parsed(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sitemap = args
+            .sitemap
+            .as_deref()
+            .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
+            .transpose()?;
+        let list = args.url_list.as_deref().map(read_list).transpose()?;
+        let name = match (&urls[..], &sitemap, args.url_list.as_deref(), &args.source_root) {
+            (_, _, _, Some(name)) => name.clone(),
+            ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
+            (_, Some(Place::Web(url)), ..) => url.to_string(),
+            (_, Some(Place::File(path)), ..) => full_path(path)?,
+            (_, _, Some(path), _) if path != Path::new("-") => full_path(path)?,
+            _ => {
+                return Err(Error::Usage(
+                    "a list from standard input has no name\nHINT:  Set --source-root.".to_owned(),
+                ));
+            }
+        };
+        Ok(Self {
+            urls,
+            sitemap,
+            list: list.unwrap_or_default(),
+            name,
+        })
+    }
+
+    /// What the scope is measured from: the first kind of start that is given.
+    pub(super) fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
+        match &self.sitemap {
+            _ if !self.urls.is_empty() => self.urls.clone(),
+            Some(Place::Web(url)) => vec![url.clone()],
+            _ => listed(),
+        }
+    }
+}
+
+fn full_path(path: &Path) -> Result<String, Error> {
+    let full = fs::canonicalize(path).map_err(Error::file(path))?;
+    Ok(full.to_string_lossy().into_owned())
+}
+
+fn parsed(text: &str) -> Result<Url, Error> {
+    scope::parse(text).map_err(|reason| bad_address(text, &reason))
+}
+
+pub(super) fn bad_address(text: &str, reason: &BadAddress) -> Error {
+    let hint = match reason {
+        BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
+        BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
+        BadAddress::TooLong => "HINT:  Give a shorter one.",
+    };
+    // A password does not belong on a screen.
+    match reason {
+        BadAddress::Credentials => Error::Usage(format!("{reason}\n{hint}")),
+        _ => Error::Usage(format!("{text}: {reason}\n{hint}")),
     }
 }
 

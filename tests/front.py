@@ -71,8 +71,9 @@ def serving(database: Database, *arguments: object, command: str = "serve",
         yield found[1]
     finally:
         process.terminate()
+        code = process.wait(GUARD)
         said = process.stderr.read()
-        assert process.wait(GUARD) == 0, said
+        assert code == 0, said
         if log is not None:
             log.append(said)
 

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use postgres::error::SqlState;
 
-use crate::terminal::shown;
-
 /// A failure that ends the command with exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -76,24 +74,23 @@ impl Error {
         }
     }
 
-    /// The error for clients over the network: what they asked for may be wrong, but where the database is, who
-    /// connects to it and what its files are called is for the log.
-    pub(crate) fn for_clients(self) -> Self {
-        let message = match &self {
+    /// What clients over the network are told instead: what they asked for may be wrong, but where the database is,
+    /// who connects to it and what its files are called is for the log. `None` if they may know all of it.
+    pub(crate) fn for_clients(&self) -> Option<Self> {
+        let message = match self {
             Self::Connect { .. } => "cannot connect to the database",
             Self::Database(failure) if failure.0.as_db_error().is_none() => "the connection to the database failed",
             Self::Database(_) if !self.sqlstate().is_some_and(is_for_clients) => "the database cannot answer this",
-            _ => return self,
+            _ => return None,
         };
-        eprintln!("docsearch: {}", shown(&self.to_string()));
-        Self::Withheld {
+        Some(Self::Withheld {
             message,
             passes: self.may_pass(),
             sqlstate: match self {
                 Self::Connect { .. } => None,
                 error => error.sqlstate().map(str::to_owned),
             },
-        }
+        })
     }
 
     /// Whether a connection that was there is gone.

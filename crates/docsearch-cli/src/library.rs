@@ -2,6 +2,7 @@
 //!
 //! Ranking, budgets and texts are the database's. Nothing here changes anything there.
 
+mod complaints;
 mod connections;
 mod listing;
 

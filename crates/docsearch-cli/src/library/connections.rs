@@ -10,6 +10,7 @@ use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::TaskTracker;
 
+use super::complaints::Complaints;
 use crate::connection::Target;
 use crate::error::{Error, Report};
 
@@ -47,6 +48,7 @@ pub(crate) struct Library {
     tls: MakeRustlsConnect,
     target: Arc<str>,
     audience: Audience,
+    complaints: Arc<Complaints>,
     cancels: TaskTracker,
 }
 
@@ -81,6 +83,7 @@ impl Library {
             tls: target.tls.clone(),
             target: target.description.as_str().into(),
             audience: limits.audience,
+            complaints: Arc::default(),
             cancels: TaskTracker::new(),
         })
     }
@@ -102,8 +105,16 @@ impl Library {
         };
         result.map_err(|error| match self.audience {
             Audience::Operator => error,
-            Audience::Clients => error.for_clients(),
+            Audience::Clients => self.for_clients(error),
         })
+    }
+
+    fn for_clients(&self, error: Error) -> Error {
+        let Some(withheld) = error.for_clients() else {
+            return error;
+        };
+        self.complaints.tell(&error);
+        withheld
     }
 
     async fn attempt(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {

@@ -97,7 +97,7 @@ pub(crate) struct HttpArgs {
     /// Largest body of a request
     #[arg(long, value_name = "KB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_body: u32,
-    /// Connections at the same time; further ones wait until one ends
+    /// Connections at the same time; a further one takes the place of one that asks for nothing, or waits
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_connections: u32,
     /// For a client to send the head of its first or next request, and to take more of an answer;

@@ -1,9 +1,11 @@
 //! The connections of clients: how many there may be, and how long they may leave the server waiting.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -16,18 +18,24 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::Semaphore;
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// For the head of a request, and for what is read ahead of a body.
 const BUFFER: usize = 64 * 1024;
 
+/// For the first request of a client to be there, before its place can be given away.
+const ARRIVAL: Duration = Duration::from_secs(1);
+/// For the last answer to be taken by a client whose place is given away.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
+
 /// What clients may take together and each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientLimits {
-    /// Connections at the same time, at least 1. Further ones wait to be accepted.
+    /// Connections at the same time, at least 1. A further one takes the place of one that asks for nothing; if all
+    /// have a request under way, it waits.
     pub(super) connections: usize,
     /// For the head of a request to be there, after the connection was made or the last answer sent; and for some
     /// of an answer to be taken.
@@ -41,24 +49,27 @@ pub(super) async fn serve<L>(mut listener: L, router: &Router, limits: ClientLim
 where
     L: Listener<Addr = SocketAddr>,
 {
-    let room = Arc::new(Semaphore::new(limits.connections));
+    let places = Arc::new(Places::new(limits.connections));
     let (open, ending) = (TaskTracker::new(), CancellationToken::new());
     let mut ended = std::pin::pin!(ended);
     loop {
         let next = async {
-            let place = Arc::clone(&room).acquire_owned().await;
-            (place, listener.accept().await)
+            let (stream, address) = listener.accept().await;
+            (stream, address, places.take().await)
         };
-        let (place, (stream, address)) = tokio::select! {
-            next = next => next,
+        let (stream, address, place) = tokio::select! {
+            (stream, address, Some(place)) = next => (stream, address, place),
             () = &mut ended => break,
         };
         let stream = Impatient::new(stream, limits.patience);
-        let served = converse(stream, address, router.clone(), limits.patience, ending.clone());
-        open.spawn(async move {
-            served.await;
-            drop(place);
-        });
+        open.spawn(converse(
+            stream,
+            address,
+            place,
+            router.clone(),
+            limits.patience,
+            ending.clone(),
+        ));
     }
     drop(listener);
     ending.cancel();
@@ -70,14 +81,23 @@ where
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     address: SocketAddr,
+    place: Place,
     router: Router,
     patience: Duration,
     ending: CancellationToken,
 ) {
     let answers = TowerToHyperService::new(router);
+    let (answers, place) = (&answers, &place);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
-        answers.call(request)
+        place.asks();
+        let answer = answers.call(request);
+        async move {
+            let answer = answer.await;
+            place.has_asked.store(true, Ordering::Relaxed);
+            place.rests();
+            answer
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -88,11 +108,151 @@ async fn converse(
     // How a connection ends is the client's affair.
     let _ = tokio::select! {
         end = &mut connection => end,
+        () = place.given_away.cancelled() => {
+            if !place.has_asked.load(Ordering::Relaxed) {
+                return;
+            }
+            // The last answer may not have been sent.
+            connection.as_mut().graceful_shutdown();
+            return drop(timeout(LAST_ANSWER, connection).await);
+        }
         () = ending.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
+}
+
+/// The places of connections, and who gives up theirs when there are too few.
+struct Places {
+    free: Arc<Semaphore>,
+    resting: Mutex<Resting>,
+    /// Somebody has begun to.
+    rest: Notify,
+}
+
+/// Connections without a request under way, in the order in which they began to rest.
+#[derive(Default)]
+struct Resting {
+    last: u64,
+    connections: BTreeMap<u64, Rest>,
+}
+
+/// A connection without a request under way.
+struct Rest {
+    since: Instant,
+    has_asked: bool,
+    given_away: CancellationToken,
+}
+
+impl Resting {
+    /// Takes the connection that has rested longest of those that have asked or had the time to; else tells when
+    /// there may be one.
+    fn choose(&mut self, now: Instant) -> Result<Rest, Option<Instant>> {
+        let is_free = |rest: &Rest| rest.has_asked || now.duration_since(rest.since) >= ARRIVAL;
+        let chosen = self.connections.iter().find(|(_, rest)| is_free(rest));
+        let chosen = chosen.map(|(&number, _)| number);
+        chosen
+            .and_then(|number| self.connections.remove(&number))
+            .ok_or_else(|| self.connections.values().next().map(|rest| rest.since + ARRIVAL))
+    }
+}
+
+impl Places {
+    fn new(places: usize) -> Self {
+        Self {
+            free: Arc::new(Semaphore::new(places)),
+            resting: Mutex::default(),
+            rest: Notify::new(),
+        }
+    }
+
+    /// A place, once there is one.
+    async fn take(self: &Arc<Self>) -> Option<Place> {
+        let permit = match Arc::clone(&self.free).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => self.take_away().await?,
+        };
+        let place = Place {
+            places: Arc::clone(self),
+            given_away: CancellationToken::new(),
+            has_asked: AtomicBool::new(false),
+            number: AtomicU64::new(0),
+            _permit: permit,
+        };
+        place.rests();
+        Some(place)
+    }
+
+    /// The place of a connection that rests, or the first that becomes free before one does.
+    async fn take_away(&self) -> Option<OwnedSemaphorePermit> {
+        let mut free = std::pin::pin!(Arc::clone(&self.free).acquire_owned());
+        loop {
+            let chosen = self.resting().choose(Instant::now());
+            let wait = match chosen {
+                Ok(rest) => {
+                    rest.given_away.cancel();
+                    return free.await.ok();
+                }
+                Err(until) => {
+                    async move {
+                        match until {
+                            Some(until) => sleep_until(until).await,
+                            None => std::future::pending().await,
+                        }
+                    }
+                }
+            };
+            tokio::select! {
+                permit = &mut free => return permit.ok(),
+                () = self.rest.notified() => {}
+                () = wait => {}
+            }
+        }
+    }
+
+    fn resting(&self) -> MutexGuard<'_, Resting> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of a connection.
+struct Place {
+    places: Arc<Places>,
+    /// Somebody else has it now.
+    given_away: CancellationToken,
+    has_asked: AtomicBool,
+    /// Under which it rests, or did last.
+    number: AtomicU64,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Place {
+    fn rests(&self) {
+        let mut resting = self.places.resting();
+        resting.last += 1;
+        let number = resting.last;
+        let rest = Rest {
+            since: Instant::now(),
+            has_asked: self.has_asked.load(Ordering::Relaxed),
+            given_away: self.given_away.clone(),
+        };
+        resting.connections.insert(number, rest);
+        self.number.store(number, Ordering::Relaxed);
+        drop(resting);
+        self.places.rest.notify_one();
+    }
+
+    fn asks(&self) {
+        let number = self.number.load(Ordering::Relaxed);
+        self.places.resting().connections.remove(&number);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.asks();
+    }
 }
 
 /// A stream that fails when the other side takes nothing of what is written for a while.
@@ -162,7 +322,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use axum::body::{Body, Bytes, HttpBody};
     use axum::routing::get;
@@ -322,6 +482,40 @@ mod tests {
             assert!(client.await.unwrap().ends_with("hello"));
         }
         assert_eq!(MOST.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn who_asks_nothing_makes_room_for_who_does() {
+        for beginning in ["", "GET / HTTP/1.1\r\nHost: ", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
+            let address = serving(greeting(), 1, LONG).await;
+            let mut silent = TcpStream::connect(address).await.unwrap();
+            silent.write_all(beginning.as_bytes()).await.unwrap();
+            let mut asking = TcpStream::connect(address).await.unwrap();
+            asking.write_all(GET).await.unwrap();
+            assert_eq!(rest(silent).await, "");
+            let mut answer = Vec::new();
+            while !answer.ends_with(b"hello") {
+                answer.push(asking.read_u8().await.unwrap());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn who_makes_room_still_gets_the_answer() {
+        let address = serving(greeting(), 1, LONG).await;
+        let mut clients = Vec::new();
+        for _ in 0..50 {
+            let mut client = TcpStream::connect(address).await.unwrap();
+            client.write_all(GET).await.unwrap();
+            clients.push(client);
+        }
+        let last = clients.pop().unwrap();
+        for client in clients {
+            // It is told to go, having asked or not.
+            let answer = rest(client).await;
+            assert!(answer.ends_with("hello") || answer.is_empty(), "{answer}");
+        }
+        drop(last);
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! Who is let in: the checks that every request passes before anything else looks at it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl Gate {
             return Err(Failure::new(StatusCode::FORBIDDEN, "pages of this Origin may not ask").hint("--allow-origin"));
         }
         if let Some(limiter) = &self.limiter
-            && limiter.check_key(&address).is_err()
+            && limiter.check_key(&counted(address)).is_err()
         {
             return Err(Failure::new(
                 StatusCode::TOO_MANY_REQUESTS,
@@ -202,6 +202,14 @@ pub(super) fn quota(rate: u32) -> Option<Quota> {
     let rate = NonZeroU32::new(rate)?;
     let burst = rate.saturating_mul(NonZeroU32::new(BURST).unwrap_or(NonZeroU32::MIN));
     Some(Quota::per_second(rate).allow_burst(burst))
+}
+
+/// What the requests of an address are counted under. Whoever has one address of version 6 has its whole network.
+fn counted(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
 }
 
 /// Whether an origin is one of the machine itself.
@@ -447,6 +455,15 @@ mod tests {
         let (first, last) = answers.split_at(BURST as usize);
         assert!(first.iter().all(Option::is_none), "{answers:?}");
         assert_eq!(last, [Some(StatusCode::TOO_MANY_REQUESTS)]);
+    }
+
+    #[test]
+    fn a_network_of_version_6_is_one_address() {
+        let same = |one: &str, other: &str| counted(one.parse().unwrap()) == counted(other.parse().unwrap());
+        assert!(same("2001:db8:1:2::1", "2001:db8:1:2:ffff::2"));
+        assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
+        assert!(!same("192.0.2.1", "192.0.2.2"));
+        assert!(same("::ffff:192.0.2.1", "192.0.2.1"));
     }
 
     #[test]

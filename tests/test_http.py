@@ -85,7 +85,7 @@ def get(address: str, path: str, status: int = 200, **query: object) -> dict:
 
 def answer_to(address: str, sent: str) -> bytes:
     """What comes back for what is sent as it is, until the server has heard that it is the end."""
-    with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=300) as client:
+    with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=GUARD) as client:
         client.sendall(sent.encode())
         answer = b""
         while part := client.recv(65536):
@@ -250,7 +250,7 @@ def test_who_asks_too_often_has_to_wait(documented: Database) -> None:
 def test_who_keeps_the_server_waiting_is_left(documented: Database) -> None:
     with serving(documented, "--client-timeout", "1") as address:
         port = urlsplit(address).port
-        clients = [socket.create_connection(("127.0.0.1", port), timeout=300) for _ in range(3)]
+        clients = [socket.create_connection(("127.0.0.1", port), timeout=GUARD) for _ in range(3)]
         clients[1].sendall(b"GET /v1/docs HTTP/1.1\r\nHost: localhost\r\n")
         clients[2].sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for client in clients:
@@ -264,7 +264,7 @@ def test_who_keeps_the_server_waiting_is_left(documented: Database) -> None:
 def test_who_asks_for_nothing_makes_room(documented: Database) -> None:
     with serving(documented, "--max-connections", "3", "--rate", "0") as address:
         port = urlsplit(address).port
-        silent = [socket.create_connection(("127.0.0.1", port), timeout=300) for _ in range(6)]
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=GUARD) for _ in range(6)]
         for client in silent:
             client.sendall(b"GET /v1/docs HTTP/1.1\r\nHost: localhost\r\n")
         for _ in range(5):

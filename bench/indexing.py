@@ -42,7 +42,6 @@ MANUAL, MANY = "bench", "bench_many"
 QUERIES = 200
 FOUND_WITHIN = 30
 SEARCH = "SELECT slug, score FROM search_docs(%s, project => %s)"
-RUNNING = "hashtextextended('docsearch.worker.running', 0)"
 WORKER = "backend_type = 'docsearch indexer' AND datname = current_database()"
 TEXTS = "SELECT batches FROM docsearch.status()"
 CHUNKS = ("SELECT coalesce(sum(d.chunk_count), 0) FROM docsearch.document d "
@@ -188,13 +187,14 @@ def again(connection: psycopg.Connection, program: Program, folder: Path, rounds
 
 @contextmanager
 def paused(url: str) -> Iterator[None]:
-    """The background worker is ended, and nobody starts another."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        while not scalar(connection, f"SELECT pg_try_advisory_lock({RUNNING})"):
-            connection.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {WORKER}")
+    """The background worker waits for a table that indexing does not need."""
+    with psycopg.connect(url) as connection:
+        connection.execute("LOCK TABLE docsearch.attached_table IN ACCESS EXCLUSIVE MODE")
+        while scalar(connection, f"SELECT count(*) FROM pg_stat_activity WHERE {WORKER}"
+                                 " AND wait_event_type IS DISTINCT FROM 'Lock'"):
             time.sleep(0.05)
         yield
-        connection.execute(f"SELECT pg_advisory_unlock({RUNNING})")
+        connection.rollback()
         connection.execute("SELECT * FROM docsearch.index_progress()")
 
 

@@ -37,7 +37,10 @@ SETTINGS = {
 # Nobody else uses it: passages are embedded on every core.
 DURABLE = {"fsync": "on", "docsearch.threads": str(os.cpu_count() or 1)}
 # Commits reach the operating system: tests end servers and processes, and expect what was committed.
-THROW_AWAY = {"fsync": "off", "full_page_writes": "off"}
+# On a busy machine an answer may come late; tests of what is given up set a time of their own.
+THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "docsearch.inference_timeout": "10min"}
+# How long pg_ctl waits for a server to start or to stop.
+PATIENCE_SECONDS = "300"
 
 
 @cache
@@ -75,7 +78,7 @@ class Server:
     def environment(self) -> dict[str, str]:
         """The caller's environment without variables that would redirect libpq."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
-        return {**kept, "LC_ALL": "C"}
+        return {**kept, "LC_ALL": "C", "PGCTLTIMEOUT": PATIENCE_SECONDS}
 
     def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess:
         """Runs a server program as the server's user."""
@@ -172,7 +175,7 @@ class Server:
             self.log.touch()
             if launcher() == SET_USER:
                 os.chown(self.log, NOBODY, NOBODY)
-            if not self.control("-l", str(self.log), "-w", "-t", "120", "start"):
+            if not self.control("-l", str(self.log), "-w", "start"):
                 tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
                 raise SystemExit(f"the server did not start; the end of {self.log}:\n{tail}")
         if not self.query(f"SELECT 1 FROM pg_database WHERE datname = '{database}'"):
@@ -182,7 +185,7 @@ class Server:
         """Stops the server; false if it did not run."""
         if not self.running():
             return False
-        if not self.control("-m", "fast", "-w", "-t", "120", "stop"):
+        if not self.control("-m", "fast", "-w", "stop"):
             raise SystemExit(f"the server did not stop; see {self.log}")
         return True
 

@@ -1,29 +1,6 @@
--- Runs with the rights of its owner, since those who change an attached table have none here. What it
--- evaluates of the table is the text of a key, of a type that comes with Postgres.
+-- Called with the rights of who changes an attached table. A C function, because what it reads are the rows
+-- that Postgres hands to the trigger and no name that a caller could give another meaning.
 CREATE FUNCTION docsearch.attached_changed() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
+LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp
-AS $$
-DECLARE
-    attached int := TG_ARGV[0];
-    key_column text := docsearch.attached_key(attached, TG_RELID);
-    keys text[];
-BEGIN
-    IF key_column IS NULL THEN
-        RETURN NULL;
-    END IF;
-    IF TG_OP = 'TRUNCATE' THEN
-        keys := ARRAY[NULL::text];
-    ELSE
-        EXECUTE (SELECT format('SELECT array_agg(DISTINCT k.key) FROM (%s) k WHERE k.key IS NOT NULL',
-                               string_agg(format('SELECT t.%I::text AS key FROM %I t', key_column, seen), ' UNION ALL '))
-                 FROM unnest(CASE TG_OP WHEN 'INSERT' THEN '{docsearch_new}'
-                                        WHEN 'DELETE' THEN '{docsearch_old}'
-                                        ELSE '{docsearch_old,docsearch_new}' END::text[]) seen)
-        INTO keys;
-        keys := coalesce(keys, '{}');
-    END IF;
-    PERFORM docsearch.note_changes(attached, keys);
-    RETURN NULL;
-END
-$$;
+AS 'MODULE_PATHNAME', 'docsearch_attached_changed';

@@ -108,10 +108,6 @@ COMMENT ON FUNCTION docsearch.attach_table(regclass, text, text, text, text, tex
     'indexes the rows of a table that the caller owns, now and whenever they change, in the background: columns of key, title, body, category, metadata (one jsonb column, or several with commas between) and publication; the project is created, named after the table, when none is given; slugs are slug_prefix (the table''s name and /) and the key; returns the project.';
 COMMENT ON FUNCTION docsearch.detach_table(regclass, text, boolean) IS
     'ends what attach_table began, for one project or all; returns the number of documents removed, none with keep_documents.';
-COMMENT ON FUNCTION docsearch.attached_key(int, oid) IS
-    'key column of an attached table, for its triggers; NULL if it is not attached any more.';
-COMMENT ON FUNCTION docsearch.note_changes(int, text[]) IS
-    'notes keys of changed rows of an attached table, for its triggers; a NULL key: all.';
 COMMENT ON FUNCTION docsearch.attached_changed() IS
     'trigger of attached tables: notes which rows changed.';
 COMMENT ON FUNCTION docsearch.add_model(text, text) IS

@@ -5,6 +5,3 @@ REVOKE EXECUTE ON FUNCTION docsearch.add_remote_model(text, text, text, int, tex
 REVOKE EXECUTE ON FUNCTION docsearch.check(text), docsearch.repair(text) FROM PUBLIC;
 ALTER FUNCTION docsearch.rules_changed() SET search_path TO pg_catalog, pg_temp;
 ALTER FUNCTION docsearch.project_model() SET search_path TO pg_catalog, pg_temp;
--- For the triggers on attached tables, which run as the owner of the extension.
-REVOKE EXECUTE ON FUNCTION docsearch.attached_key(int, oid) FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION docsearch.note_changes(int, text[]) FROM PUBLIC;

@@ -1,7 +1,7 @@
 //! What the system caches know: a search asks several times, and a statement costs more than the
 //! answer.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 
 use docsearch_core::sql_name;
 use pgrx::pg_sys;
@@ -101,4 +101,55 @@ pub(crate) fn extension_schema(extension: &CStr) -> Result<String> {
         ))
     })?;
     Ok(pgrx::spi::quote_identifier(schema))
+}
+
+/// A column of a table.
+pub(crate) struct Column {
+    pub(crate) number: i16,
+    pub(crate) type_oid: pg_sys::Oid,
+    /// The type as a statement names it, with its length or precision.
+    pub(crate) type_name: String,
+    /// Whether it is computed when it is read, and not stored.
+    pub(crate) is_virtual: bool,
+}
+
+/// The column of this name, if the table has one now.
+pub(crate) fn column(table: pg_sys::Oid, name: &str) -> Result<Option<Column>> {
+    let name = CString::new(name).map_err(internal)?;
+    // SAFETY: the name is terminated; a column that does not exist has no number. The name of a type that
+    // exists is terminated.
+    unsafe {
+        let number = pg_sys::get_attnum(table, name.as_ptr());
+        if number <= 0 {
+            return Ok(None);
+        }
+        let (mut type_oid, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+        pg_sys::get_atttypetypmodcoll(table, number, &mut type_oid, &mut modifier, &mut collation);
+        let type_name = CStr::from_ptr(pg_sys::format_type_with_typemod(type_oid, modifier));
+        Ok(Some(Column {
+            number,
+            type_oid,
+            type_name: type_name.to_string_lossy().into_owned(),
+            is_virtual: pg_sys::get_attgenerated(table, number) == b'v' as c_char,
+        }))
+    }
+}
+
+/// Whether a type is one of Postgres's own that consists of no others: its functions are those of Postgres.
+pub(crate) fn is_plain_type(oid: pg_sys::Oid) -> bool {
+    // SAFETY: both ask the cache of types, which gives 0 for what does not exist.
+    let is_base = || unsafe {
+        pg_sys::get_typtype(oid) == pg_sys::TYPTYPE_BASE as c_char
+            && pg_sys::get_element_type(oid) == pg_sys::InvalidOid
+    };
+    oid.to_u32() < pg_sys::FirstNormalObjectId && is_base()
+}
+
+/// The name of a role.
+pub(crate) fn role_name(role: pg_sys::Oid) -> Option<String> {
+    // SAFETY: a role that does not exist gives null; a name is terminated.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(role, true);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
 }

@@ -59,7 +59,7 @@ mod docsearch {
         let documents = progress::documents(&ids)?;
         let rows = progress::rows(&ids, documents)?;
         if is_waited_for()? {
-            worker::rouse()?;
+            worker::rouse();
         }
         Ok(TableIterator::new(rows))
     }
@@ -91,7 +91,7 @@ mod docsearch {
             }
             // Somebody may have ended the worker, or the server may have been restarted.
             if woken.is_none_or(|woken| woken.elapsed() > Duration::from_secs(1)) {
-                worker::rouse()?;
+                worker::rouse();
                 woken = Some(Instant::now());
             }
             latch::wait(None, LOOK.min(timeout.saturating_sub(begun.elapsed())));
@@ -169,7 +169,7 @@ fn is_waited_for() -> Result<bool> {
         "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
              OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)
              OR EXISTS (SELECT FROM docsearch.attached_table a
-                        WHERE a.next_attempt <= clock_timestamp()
+                        WHERE a.attempts < $1 AND (a.reading OR a.attempts = 0 OR a.next_attempt <= clock_timestamp())
                           AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)))",
         &[DatumWithOid::from(ATTEMPTS)],
         |row| row.required::<bool>(1),

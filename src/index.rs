@@ -113,7 +113,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn delete_doc(project: &str, slug: &str) -> Result<bool> {
         let project = project::by_name(project)?;
-        Ok(!delete(&project, vec![slug.to_owned()])?.is_empty())
+        Ok(!delete(&project, vec![slug.to_owned()], None)?.is_empty())
     }
 
     /// Removes the documents of a source root whose slug is not in keep, and returns their slugs.
@@ -131,7 +131,7 @@ mod docsearch {
             ],
             |row| row.required::<String>(1),
         )?;
-        Ok(SetOfIterator::new(delete(&project, gone)?))
+        Ok(SetOfIterator::new(delete(&project, gone, Some(source_root))?))
     }
 
     /// The text that was embedded for a chunk.
@@ -177,15 +177,21 @@ mod docsearch {
     }
 }
 
-/// Removes the documents with these slugs that the caller may remove, and returns their slugs.
-pub(crate) fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<String>> {
+/// Removes the documents with these slugs that the caller may remove, and returns their slugs; of one source
+/// root, if it is given.
+pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Option<&str>) -> Result<Vec<String>> {
     slugs.sort();
     let mut delta = Delta::default();
     let mut deleted = Vec::new();
     for slug in slugs {
-        let key = [DatumWithOid::from(project.id), DatumWithOid::from(slug.as_str())];
+        let key = [
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(slug.as_str()),
+            DatumWithOid::from(source_root),
+        ];
         let id = statement::change(
-            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2 FOR UPDATE",
+            "SELECT d.id FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.slug = $2 AND ($3::text IS NULL OR d.source_root = $3) FOR UPDATE",
             &key,
             |row| row.required::<i64>(1),
         )?;
@@ -197,8 +203,8 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>) -> Result<Vec<St
             read_stored(project, id)?
         };
         let gone = statement::change(
-            "DELETE FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2 RETURNING d.id",
-            &key,
+            "DELETE FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
+            &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
             |row| row.required::<i64>(1),
         )?;
         if !gone.is_empty() {

@@ -80,13 +80,34 @@ impl Outcome {
 /// Indexes documents that have been checked, and says what became of each.
 pub(crate) fn index(
     project: &Project,
+    inputs: Vec<DocumentInput>,
+    mode: IndexMode,
+    on_failure: OnFailure,
+) -> Result<Vec<Outcome>> {
+    index_from(project, inputs, Source::Caller, mode, on_failure)
+}
+
+/// The same for documents of a source root that changes no others.
+pub(crate) fn index_own(
+    project: &Project,
+    inputs: Vec<DocumentInput>,
+    source_root: &str,
+    mode: IndexMode,
+    on_failure: OnFailure,
+) -> Result<Vec<Outcome>> {
+    index_from(project, inputs, Source::Root(source_root), mode, on_failure)
+}
+
+fn index_from(
+    project: &Project,
     mut inputs: Vec<DocumentInput>,
+    source: Source<'_>,
     mode: IndexMode,
     on_failure: OnFailure,
 ) -> Result<Vec<Outcome>> {
     // Everybody takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
-    let indexer = Indexer::open(project, mode, Source::Caller)?;
+    let indexer = Indexer::open(project, mode, source)?;
     let mut outcomes = Vec::with_capacity(inputs.len());
     let mut delta = Delta::default();
     let mut inputs = inputs.into_iter().peekable();
@@ -252,9 +273,11 @@ impl Vectors {
 
 /// Where documents come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum Source<'a> {
     /// A call: what is unchanged is left alone.
     Caller,
+    /// The same, but documents of other source roots are left alone as well.
+    Root(&'a str),
     /// The table: what is derived from them is made anew.
     Table,
 }
@@ -262,7 +285,7 @@ enum Source {
 struct Indexer<'a> {
     project: &'a Project,
     mode: IndexMode,
-    source: Source,
+    source: Source<'a>,
     model: Box<dyn Embedder>,
     tokenizer: Arc<Tokenizer>,
     vector_table: String,
@@ -272,7 +295,7 @@ struct Indexer<'a> {
 }
 
 impl<'a> Indexer<'a> {
-    fn open(project: &'a Project, mode: IndexMode, source: Source) -> Result<Self> {
+    fn open(project: &'a Project, mode: IndexMode, source: Source<'a>) -> Result<Self> {
         let row = &project.model;
         let model = model::of_row(row)?;
         if mode == IndexMode::Immediate {
@@ -369,7 +392,7 @@ impl<'a> Indexer<'a> {
         pgrx::check_for_interrupts!();
         let content_hash = input.content_hash(self.limits.max_tokens);
         let known = statement::one(
-            "SELECT d.id, d.content_hash, d.chunk_count FROM docsearch.document d
+            "SELECT d.id, d.content_hash, d.chunk_count, d.source_root FROM docsearch.document d
              WHERE d.project_id = $1 AND d.slug = $2",
             &[
                 DatumWithOid::from(self.project.id),
@@ -380,11 +403,18 @@ impl<'a> Indexer<'a> {
                     row.required::<i64>(1)?,
                     row.required::<String>(2)?,
                     row.required::<i32>(3)?,
+                    row.optional::<String>(4)?,
                 ))
             },
         )?;
-        let unchanged = |hash: &String| self.source == Source::Caller && *hash == content_hash;
-        if let Some((_, _, chunks)) = known.as_ref().filter(|(_, hash, _)| unchanged(hash)) {
+        if let (Source::Root(own), Some((_, _, _, root))) = (self.source, &known)
+            && root.as_deref() != Some(own)
+        {
+            let reason = "there is a document with this slug that comes from elsewhere";
+            return Ok(Err(Outcome::failed(Some(input.slug), reason)));
+        }
+        let unchanged = |hash: &String| self.source != Source::Table && *hash == content_hash;
+        if let Some((_, _, chunks, _)) = known.as_ref().filter(|(_, hash, _, _)| unchanged(hash)) {
             return Ok(Err(Outcome {
                 slug: Some(input.slug),
                 action: "unchanged",
@@ -392,7 +422,7 @@ impl<'a> Indexer<'a> {
                 detail: None,
             }));
         }
-        let known = known.map(|(id, content_hash, _)| Known { id, content_hash });
+        let known = known.map(|(id, content_hash, ..)| Known { id, content_hash });
         let body = input.body.as_deref().unwrap_or_default();
         let plain = markdown::plain_text(body);
         let chunks = if self.project.one_vector {

@@ -27,6 +27,7 @@ mod keywords;
 mod language_model;
 mod latch;
 mod lexical;
+mod lock;
 mod model;
 mod model_grant;
 mod model_switch;
@@ -50,6 +51,8 @@ mod statistics;
 mod subtransaction;
 mod suggest;
 mod supervisor;
+mod time_limit;
+mod transaction;
 mod transform;
 mod tsvector;
 mod vectors;
@@ -69,11 +72,7 @@ extension_sql_file!(
     name = "vector_functions",
     requires = [query_embedding, passage_embeddings]
 );
-extension_sql_file!(
-    "../sql/attached.sql",
-    name = "attached",
-    requires = [attached_key, note_changes]
-);
+extension_sql_file!("../sql/attached.sql", name = "attached", requires = ["bootstrap"]);
 extension_sql_file!(
     "../sql/privileges.sql",
     name = "privileges",

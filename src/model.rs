@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use crate::lock::Lock;
 use crate::owner::AsOwner;
 use crate::report::{Result, error_with_hint, inference, internal, invalid, undefined, warn};
 use crate::settings::Inference;
@@ -315,7 +316,8 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
         open_directory(name, below, Some(&digest)).and_then(|model| describe(model.as_ref()))?;
         return Ok(id);
     }
-    lock_names()?;
+    // Of two calls that add the same model the second waits here and then finds it.
+    Lock::Models.acquire();
     let known = statement::change(
         "SELECT m.id FROM docsearch.model m WHERE m.name = $1",
         &[DatumWithOid::from(name)],
@@ -348,14 +350,6 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     )?;
     let id = *id.first().ok_or_else(|| internal("no model id"))?;
     Ok(id)
-}
-
-/// Keeps two calls from adding the same model: the second waits here and then finds it.
-pub(crate) fn lock_names() -> Result<()> {
-    statement::execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended('docsearch.model', 0))",
-        &[],
-    )
 }
 
 /// The cosine similarity of unrelated texts, after the self-test.

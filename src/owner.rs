@@ -9,7 +9,7 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-use crate::report::{Result, error_with_hint};
+use crate::report::{Result, error_with_hint, undefined};
 use crate::{catalog, statement};
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
@@ -50,16 +50,75 @@ impl AsUser {
         // when the (sub)transaction aborts.
         unsafe {
             pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-            pg_sys::SetUserIdAndSecContext(other, context | flags as i32);
+            // A restriction lasts; what else held for the user before is not for the other.
+            let lasting = context & pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+            pg_sys::SetUserIdAndSecContext(other, lasting | flags as i32);
         }
         Self { user, context }
     }
 
-    /// Becomes the owner of a table, to read it.
-    pub(crate) fn owner_of(table: pg_sys::Oid) -> Result<Self> {
-        let owner = catalog::owner_of(table).ok_or_else(|| crate::report::internal("the table is gone"))?;
+    /// Becomes the role of this name, whose policies count, in a restricted operation.
+    pub(crate) fn named(role: &str) -> Result<Self> {
+        let name = CString::new(role).map_err(crate::report::internal)?;
+        // SAFETY: the name is terminated; a role that does not exist gives InvalidOid.
+        let other = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
+        if other == pg_sys::InvalidOid {
+            return Err(undefined(
+                format!("role \"{role}\" does not exist any more"),
+                "Detach the table, and have somebody attach it again.",
+            ));
+        }
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
-        Ok(Self::enter(owner, flags))
+        Ok(Self::enter(other, flags))
+    }
+}
+
+/// While this lives, statements run as somebody whose code they may call, such as casts, policies and
+/// views: in a restricted operation, with the names of Postgres, and nothing that code sets or locks for
+/// the session outlasts it. What Postgres does for the expressions of indexes.
+pub(crate) struct Confined {
+    // Undone first, so that nothing of the role's runs between the two.
+    _settings: Scratch,
+    _user: AsUser,
+}
+
+impl Confined {
+    /// Becomes the role of this name.
+    pub(crate) fn enter(role: &str) -> Result<Self> {
+        let user = AsUser::named(role)?;
+        Ok(Self {
+            _settings: Scratch::open()?,
+            _user: user,
+        })
+    }
+}
+
+/// A level of settings that leaves nothing behind.
+struct Scratch {
+    level: i32,
+}
+
+impl Scratch {
+    fn open() -> Result<Self> {
+        // SAFETY: the level is closed on drop, and by Postgres at an abort.
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        let scratch = Self { level };
+        set_locally("search_path", "pg_catalog, pg_temp")?;
+        Ok(scratch)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // During an abort Postgres closes the level itself.
+        if !std::thread::panicking() {
+            // SAFETY: closes the level that `open` opened, and gives back the session's advisory locks,
+            // of which this process has none of its own.
+            unsafe {
+                pg_sys::AtEOXact_GUC(false, self.level);
+                pg_sys::LockReleaseSession(pg_sys::USER_LOCKMETHOD as u16);
+            }
+        }
     }
 }
 
@@ -114,24 +173,30 @@ impl LocalSettings {
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         let local = Self { level };
         for (name, value) in settings {
-            let name = CString::new(*name).map_err(crate::report::internal)?;
-            let value = CString::new(*value).map_err(crate::report::internal)?;
-            // SAFETY: the strings outlive the call, which copies them.
-            unsafe {
-                pg_sys::set_config_option(
-                    name.as_ptr(),
-                    value.as_ptr(),
-                    pg_sys::GucContext::PGC_USERSET,
-                    pg_sys::GucSource::PGC_S_SESSION,
-                    pg_sys::GucAction::GUC_ACTION_SAVE,
-                    true,
-                    0,
-                    false,
-                );
-            }
+            set_locally(name, value)?;
         }
         Ok(local)
     }
+}
+
+/// Sets a parameter for the present level of settings, as the session's user may.
+fn set_locally(name: &str, value: &str) -> Result<()> {
+    let name = CString::new(name).map_err(crate::report::internal)?;
+    let value = CString::new(value).map_err(crate::report::internal)?;
+    // SAFETY: the strings outlive the call, which copies them.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+    Ok(())
 }
 
 impl Drop for LocalSettings {

@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::document_input::digest;
+use crate::lock::Lock;
 use crate::model::{self, ModelRow};
 use crate::owner::AsOwner;
 use crate::report::{Result, error_with_hint, inference, internal, invalid};
@@ -203,7 +204,7 @@ fn require_superuser() -> Result<()> {
 /// The row of a new model, with its endpoint; of a known one, its address and key are changed. Runs as
 /// the owner.
 fn register(mut new: RemoteModel) -> Result<i32> {
-    model::lock_names()?;
+    Lock::Models.acquire();
     let known = statement::change(
         "SELECT m.id, m.remote, e.model, m.dimension, e.names_dimension, m.query_prefix, m.passage_prefix, m.max_tokens
          FROM docsearch.model m LEFT JOIN docsearch.endpoint e ON e.model_id = m.id WHERE m.name = $1",

@@ -3,11 +3,12 @@
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
+use crate::lock::Lock;
 use crate::report::{Result, error_with_hint, undefined};
 use crate::{catalog, indexer, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 7] = [
+const VERSIONS: [Version; 8] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -30,6 +31,10 @@ const VERSIONS: [Version; 7] = [
     },
     Version {
         sql: include_str!("../sql/schema/0006.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../sql/schema/0007.sql"),
         then: || Ok(()),
     },
     Version {
@@ -132,10 +137,7 @@ pub(crate) fn migrate() -> Result<i32> {
     if applied < newest {
         require_owner(SET_UP)?;
         // Two first calls at once: the second waits here and then finds everything done.
-        statement::execute(
-            "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('docsearch.schema_version', 0))",
-            &[],
-        )?;
+        Lock::Schema.acquire();
         // SAFETY: what the first call has committed is looked up afresh.
         unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
         let missing = version()?;

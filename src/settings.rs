@@ -199,6 +199,8 @@ pub(crate) static INDEX_MODE: GucSetting<IndexMode> = GucSetting::<IndexMode>::n
 /// Where models run.
 pub(crate) static INFERENCE: GucSetting<Inference> = GucSetting::<Inference>::new(Inference::Service);
 /// Milliseconds.
+static ATTACHED_READ_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
+/// Milliseconds.
 static INFERENCE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
 /// Megabytes; 0 is no limit.
 static INFERENCE_MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(4096);
@@ -213,6 +215,11 @@ pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Op
 /// Model of new projects.
 pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
+
+/// How long the background worker may read rows of an attached table at a time.
+pub(crate) fn attached_read_timeout() -> Duration {
+    Duration::from_millis(u64::try_from(ATTACHED_READ_TIMEOUT.get()).unwrap_or_default())
+}
 
 /// How long an answer of the inference program may take.
 pub(crate) fn inference_timeout() -> Duration {
@@ -315,6 +322,16 @@ pub(crate) fn define() {
         &INDEX_MODE,
         GucContext::Userset,
         flags,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.attached_read_timeout",
+        c"How long the background worker may read rows of an attached table at a time.",
+        c"Casts, policies and other code of its owner run then, and everybody else's documents wait. A table that exceeds it is read in smaller parts and waits longer each time.",
+        &ATTACHED_READ_TIMEOUT,
+        100,
+        600_000,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
     );
     GucRegistry::define_enum_guc(
         c"docsearch.inference",

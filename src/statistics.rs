@@ -8,6 +8,7 @@ use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
+use crate::lock::Lock;
 use crate::owner::{AsOwner, require_writer};
 use crate::project::{self, Projects};
 use crate::report::{Result, internal};
@@ -160,12 +161,7 @@ fn merge_if_due(project: i64) -> Result<()> {
 
 /// Adds up what this transaction sees; a second merge at the same time does nothing.
 fn merge(project: i64) -> Result<()> {
-    let free = statement::one(
-        "SELECT pg_try_advisory_xact_lock(hashtextextended('docsearch.term_stat', $1))",
-        &[DatumWithOid::from(project)],
-        |row| row.required(1),
-    )?;
-    if free != Some(true) {
+    if !Lock::Statistics(project).try_acquire() {
         return Ok(());
     }
     statement::execute(
@@ -266,11 +262,8 @@ pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
 }
 
 /// Waits for a merge that is under way, and keeps others from running until the transaction ends.
-pub(crate) fn hold_merges(project: i64) -> Result<()> {
-    statement::execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended('docsearch.term_stat', $1))",
-        &[DatumWithOid::from(project)],
-    )
+pub(crate) fn hold_merges(project: i64) {
+    Lock::Statistics(project).acquire();
 }
 
 /// Makes the statistics of a project anew. Runs as the owner of the tables, who holds its merges and has

@@ -56,15 +56,19 @@ enum Failure {
 
 impl Failure {
     fn of(caught: CaughtError) -> Self {
-        let code = of(&caught).sql_error_code();
-        let stops = code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
-            || GENERAL.contains(&class(code))
-            || matches!(caught, CaughtError::RustPanic { .. });
-        if stops {
+        if is_general(&caught) {
             return Self::Fatal(caught);
         }
         Self::Reported(copy(&caught))
     }
+}
+
+/// Whether other work would meet the same.
+pub(crate) fn is_general(caught: &CaughtError) -> bool {
+    let code = of(caught).sql_error_code();
+    code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
+        || GENERAL.contains(&class(code))
+        || matches!(caught, CaughtError::RustPanic { .. })
 }
 
 /// Classes of errors that come from the server's state and not from what is worked on: insufficient

@@ -2,31 +2,28 @@
 //! changed in attached tables. It is started by whoever leaves something to it, and ends when it has
 //! nothing to do.
 //!
-//! Two advisory locks keep anything from being forgotten. A worker holds RUNNING. A transaction that
-//! leaves something to it holds LEAVING, shared, until its end, and RUNNING too if there is no worker,
-//! so that the worker it starts begins with its commit. A worker ends only with both, and then sees
-//! whatever was left.
+//! Two locks keep anything from being forgotten. A worker keeps [`Lock::Worker`]. A transaction that leaves
+//! something to it shares [`Lock::Leaving`] until its end, and then starts a worker if none keeps the other
+//! lock. A worker that would end gives up its lock first, and then looks whether anybody is about to leave
+//! something, or has: of the two, one sees the other. Nobody ever waits for a worker.
 
 use std::cell::Cell;
 use std::ffi::CStr;
-use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 use nix::libc::c_int;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use pgrx::bgworkers::{BackgroundWorker, BackgroundWorkerBuilder, SignalWakeFlags};
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::{ErrorReport, ErrorReportable};
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
-use crate::attached;
 use crate::embedding_queue::{self, Due};
+use crate::lock::Lock;
 use crate::owner::AsOwner;
 use crate::report::{Result, in_one_line, warn};
-use crate::{catalog, latch, model_switch, schema, statement, subtransaction};
-
-const RUNNING: &str = "hashtextextended('docsearch.worker.running', 0)";
-const LEAVING: &str = "hashtextextended('docsearch.worker.leaving', 0)";
+use crate::transaction::{as_owner, contained, has_failed, look_up};
+use crate::{attached, catalog, latch, model_switch, schema, statement, time_limit};
 
 /// How long a worker waits for more. DROP DATABASE gives others five seconds to leave.
 const IDLE: Duration = Duration::from_secs(2);
@@ -38,8 +35,23 @@ const SOON: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// A connection that searches looks so often whether a worker is missing.
 const RESUME: Duration = Duration::from_secs(60);
+/// A worker that finds another one looks so long whether that is about to end.
+const HANDOVER: Duration = Duration::from_secs(1);
+/// Changed tables are read so long before documents that have their words get their vectors.
+const TABLES_FIRST: Duration = Duration::from_secs(2);
 
+/// What a database, a role or the server sets is not for this process: neither what names mean nor how
+/// values are written may depend on who owns the database.
 const OWN_SETTINGS: &[(&CStr, &CStr)] = &[
+    (c"search_path", c"pg_catalog, pg_temp"),
+    (c"role", c"none"),
+    (c"row_security", c"on"),
+    (c"datestyle", c"ISO, YMD"),
+    (c"intervalstyle", c"postgres"),
+    (c"extra_float_digits", c"1"),
+    (c"bytea_output", c"hex"),
+    (c"array_nulls", c"on"),
+    (c"transform_null_equals", c"off"),
     (c"statement_timeout", c"0"),
     (c"lock_timeout", c"0"),
     (c"idle_in_transaction_session_timeout", c"0"),
@@ -86,35 +98,17 @@ pub(crate) fn wake() -> Result<()> {
     if !may_start() || now.is_some() && NOTED.get() == now {
         return Ok(());
     }
-    let free = statement::rows(
-        &format!(
-            "SELECT pg_try_advisory_xact_lock_shared({RUNNING})
-             FROM (SELECT pg_advisory_xact_lock_shared({LEAVING}) OFFSET 0) l"
-        ),
-        &[],
-        |row| row.required::<bool>(1),
-    )?;
+    Lock::Leaving.share();
     NOTED.set(now);
-    if free.first() == Some(&true) {
-        start();
-    }
+    rouse();
     Ok(())
 }
 
-/// The same for what was committed before: no lock is kept.
-pub(crate) fn rouse() -> Result<()> {
-    if !may_start() {
-        return Ok(());
-    }
-    let free = statement::rows(
-        &format!("SELECT pg_try_advisory_lock_shared({RUNNING}) AND pg_advisory_unlock_shared({RUNNING})"),
-        &[],
-        |row| row.required::<bool>(1),
-    )?;
-    if free.first() == Some(&true) {
+/// The same for what was committed before: no lock is held.
+pub(crate) fn rouse() {
+    if may_start() && !Lock::Worker.is_kept() {
         start();
     }
-    Ok(())
 }
 
 fn may_start() -> bool {
@@ -147,13 +141,18 @@ pub(crate) fn resume() -> Result<()> {
         statement::one(
             "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
                  OR EXISTS (SELECT FROM docsearch.table_change)
-                 OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.loading)
+                 OR EXISTS (SELECT FROM docsearch.attached_table a
+                            WHERE a.next_attempt <= now()
+                              AND (a.loading OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)))
                  OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)",
             &[],
             |row| row.required::<bool>(1),
         )?
     };
-    if waits == Some(true) { rouse() } else { Ok(()) }
+    if waits == Some(true) {
+        rouse();
+    }
+    Ok(())
 }
 
 fn start() {
@@ -201,11 +200,58 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
     unsafe {
         let database = pg_sys::Oid::from_datum(argument, false).unwrap_or(pg_sys::InvalidOid);
         pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
+        pg_sys::before_shmem_exit(Some(ended), pg_sys::Datum::null());
     }
-    let begun = transaction(|| statement::rows(&format!("SELECT pg_advisory_lock({RUNNING})"), &[], |_| Ok(())));
+    let begun = become_owner().and_then(|there_are_tables| Ok(there_are_tables && take_over()?));
     match begun {
-        Ok(_) => Worker::new().work(),
+        Ok(true) => Worker::new().work(),
+        Ok(false) => {}
         Err(problem) => log(&problem),
+    }
+}
+
+/// Gives up the rights that every worker starts with, for those of the owner of the tables. False if there
+/// are no tables.
+fn become_owner() -> Result<bool> {
+    let owner = look_up(|| {
+        let owner = catalog::table(c"chunk").and_then(catalog::owner_of)?;
+        // SAFETY: asks about a role that exists.
+        Some((owner, unsafe { pg_sys::superuser_arg(owner) }))
+    })?;
+    let Some((owner, is_superuser)) = owner else {
+        return Ok(false);
+    };
+    // SAFETY: outside of transactions, by a process that was authenticated as superuser.
+    unsafe { pg_sys::SetSessionAuthorization(owner, is_superuser) };
+    Ok(true)
+}
+
+/// Becomes the worker of this database; false if there is another one.
+fn take_over() -> Result<bool> {
+    let begun = Instant::now();
+    loop {
+        if look_up(|| Lock::Worker.keep())? {
+            return Ok(true);
+        }
+        if begun.elapsed() > HANDOVER {
+            return Ok(false);
+        }
+        latch::wait(None, LOOK / 10);
+        contained(|| {
+            pgrx::check_for_interrupts!();
+            Ok(())
+        })
+        .map_err(|undone| undone.problem)?;
+    }
+}
+
+/// Called when the process ends, however it does. If that was for code of a table that would not end,
+/// another worker goes on.
+#[pg_guard]
+extern "C-unwind" fn ended(_status: c_int, _argument: pg_sys::Datum) {
+    Lock::Worker.give_back();
+    if time_limit::is_endless() {
+        start();
     }
 }
 
@@ -228,38 +274,6 @@ fn log(problem: &ErrorReport) {
     warning!("docsearch indexer: {}", in_one_line(problem));
 }
 
-/// Runs `work`. Whatever it fails with, short of the end of the process, undoes its transaction and is
-/// returned.
-fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let work = AssertUnwindSafe(work);
-    let outcome = PgTryBuilder::new(move || { work }.0())
-        .catch_others(|caught| Err(subtransaction::copy(&caught)))
-        .catch_rust_panic(|caught| Err(subtransaction::copy(&caught)))
-        .execute();
-    if outcome.is_err() {
-        // SAFETY: what the server does with a statement that has failed; without a transaction, nothing.
-        unsafe { pg_sys::AbortCurrentTransaction() };
-    }
-    outcome
-}
-
-/// Runs `work` in a transaction of its own, all or nothing.
-fn transaction<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    contained(|| {
-        let work = AssertUnwindSafe(work);
-        // An error is raised, so that nothing is committed.
-        Ok(BackgroundWorker::transaction(move || { work }.0().unwrap_or_report()))
-    })
-}
-
-/// The same as the owner of the tables.
-fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    transaction(|| {
-        let _owner = AsOwner::restricted()?;
-        work()
-    })
-}
-
 /// What came of a look at what is left.
 enum Look {
     Worked,
@@ -277,6 +291,8 @@ struct Worker {
     pause: Duration,
     /// Whether a failure may be noted: this worker's, or that of one before.
     has_noted: bool,
+    /// Since when tables were read and nothing was embedded.
+    reading_since: Option<Instant>,
 }
 
 impl Worker {
@@ -286,21 +302,27 @@ impl Worker {
             resting: None,
             pause: FIRST_PAUSE,
             has_noted: true,
+            reading_since: None,
         }
     }
 
     /// One thing after the other until there is nothing to do, or it has failed for too long.
     fn work(mut self) {
         loop {
-            match contained(|| self.look()) {
+            let looked = contained(|| self.look());
+            if has_failed() && !matches!(take_over(), Ok(true)) {
+                return;
+            }
+            match looked {
                 Ok(Look::Worked) => {
                     self.quiet_since = Instant::now();
                     self.pause = FIRST_PAUSE;
                     self.forget_failure();
                 }
                 Ok(Look::Wait(wait)) => latch::wait(None, wait.min(LOOK)),
-                Ok(Look::Done) => return self.forget_failure(),
-                Err(problem) => {
+                Ok(Look::Done) => return,
+                Err(undone) => {
+                    let problem = undone.problem;
                     log(&problem);
                     let reason = in_one_line(&problem);
                     // Where even this fails, the log has it.
@@ -337,29 +359,36 @@ impl Worker {
             self.quiet_since = Instant::now();
         }
         // Without tables, or with those of another version, there is nothing to do.
-        if !transaction(schema::is_current)? {
+        if !look_up(schema::exists)? || !as_owner(schema::is_current)? {
             return Ok(Look::Done);
         }
         // What was changed has to be found by its words first.
-        if transaction(attached::step)? {
+        let begun = *self.reading_since.get_or_insert_with(Instant::now);
+        if begun.elapsed() < TABLES_FIRST && attached::step()? {
             return Ok(Look::Worked);
         }
-        let wait = match as_owner(embedding_queue::next)? {
+        self.reading_since = None;
+        let mut wait = LOOK;
+        match as_owner(embedding_queue::next)? {
             Due::Now(work) => {
                 let embedded = work.embed();
                 as_owner(|| embedded.store())?;
                 return Ok(Look::Worked);
             }
-            Due::Later(wait) if wait <= SOON => {
+            Due::Later(later) if later <= SOON => {
                 self.quiet_since = Instant::now();
-                wait
+                wait = later;
             }
-            Due::Later(_) | Due::Never => LOOK,
-        };
+            Due::Later(_) | Due::Never => {}
+        }
         if let Some(switch) = as_owner(model_switch::next)? {
             let embedded = switch.embed();
             as_owner(|| embedded.store())?;
             return Ok(Look::Worked);
+        }
+        if let Some(later) = as_owner(attached::due_in)?.filter(|later| *later <= SOON) {
+            self.quiet_since = Instant::now();
+            wait = wait.min(later);
         }
         if self.quiet_since.elapsed() < IDLE {
             return Ok(Look::Wait(wait));
@@ -368,16 +397,25 @@ impl Worker {
             self.quiet_since = Instant::now();
             return Ok(Look::Wait(wait));
         }
-        if transaction(is_left_alone)? {
-            if nothing_is_left()? {
-                return Ok(Look::Done);
-            }
-            transaction(|| statement::rows(&format!("SELECT pg_advisory_unlock({LEAVING})"), &[], |_| Ok(())))?;
-            self.quiet_since = Instant::now();
-            return Ok(Look::Worked);
+        if look_up(|| Lock::Leaving.is_shared())? {
+            return Ok(Look::Wait(wait));
         }
-        Ok(Look::Wait(wait))
+        self.forget_failure();
+        if leave()? { Ok(Look::Done) } else { Ok(Look::Wait(wait)) }
     }
+}
+
+/// Gives up being the worker, unless there is something left or about to be left. True if the process is to
+/// end.
+fn leave() -> Result<bool> {
+    look_up(|| Lock::Worker.give_back())?;
+    let nothing = look_up(|| !Lock::Leaving.is_shared()).and_then(|nobody| Ok(nobody && nothing_is_left()?));
+    if matches!(nothing, Ok(true)) {
+        return Ok(true);
+    }
+    // Somebody may have started another worker meanwhile.
+    let is_back = take_over()?;
+    nothing.map(|_| !is_back)
 }
 
 /// Somebody may have left something between the last look and the lock.
@@ -387,13 +425,6 @@ fn nothing_is_left() -> Result<bool> {
         Due::Later(wait) => wait <= SOON,
         Due::Never => false,
     };
-    Ok(!soon && !as_owner(attached::is_due)? && !as_owner(model_switch::is_pending)?)
-}
-
-/// Whether no transaction is about to leave something; from then on they wait until this process ends.
-fn is_left_alone() -> Result<bool> {
-    let free = statement::rows(&format!("SELECT pg_try_advisory_lock({LEAVING})"), &[], |row| {
-        row.required::<bool>(1)
-    })?;
-    Ok(free.first() == Some(&true))
+    let tables = as_owner(attached::due_in)?.is_some_and(|wait| wait <= SOON);
+    Ok(!soon && !tables && !as_owner(model_switch::is_pending)?)
 }

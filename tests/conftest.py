@@ -3,10 +3,11 @@ a test's own for what concerns a whole server."""
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +22,8 @@ from psycopg.types.json import Jsonb
 
 SERVER = os.environ["DOCSEARCH_TEST_URL"]
 CREATE_EXTENSION = "CREATE EXTENSION pg_docsearch CASCADE"
+# Seconds after which a test that hangs fails. Nothing is measured by it: what a test expects, it waits for.
+GUARD = 300
 T = TypeVar("T")
 
 
@@ -38,7 +41,8 @@ class Database:
         """Runs one statement on a connection of its own; returns its rows."""
         with self.connect() as connection:
             cursor = connection.execute(statement, arguments or None)
-            return cursor.fetchall() if cursor.description else []
+            # Rows may have no columns: SELECT FROM.
+            return cursor.fetchall() if cursor.pgresult.status == psycopg.pq.ExecStatus.TUPLES_OK else []
 
     def run(self, program: str, *arguments: object, **keywords) -> subprocess.CompletedProcess:
         """Runs a client program on this database, which must succeed."""
@@ -57,13 +61,62 @@ def page(slug: str, body: str, **more: object) -> dict:
     return {"slug": slug, "title": slug.rsplit("/", 1)[-1].title(), "body": body, **more}
 
 
-def wait_until(look: Callable[[], T], seconds: float = 15) -> T:
+def wait_until(look: Callable[[], T]) -> T:
     """Looks until there is something to see; returns it."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + GUARD
     while not (seen := look()):
-        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        assert time.monotonic() < end, f"waited {GUARD} s in vain"
         time.sleep(0.02)
     return seen
+
+
+@contextmanager
+def holding(database: Database, statement: str, *arguments: object) -> Iterator[psycopg.Connection]:
+    """What a statement locks or writes is held, so that others wait, until the connection that this gives
+    is closed, which takes it back."""
+    with closing(database.connect(autocommit=False)) as holder:
+        holder.execute(statement, arguments or None)
+        yield holder
+
+
+def held_document(database: Database, project: str, slug: str) -> AbstractContextManager[psycopg.Connection]:
+    """Somebody writes a document and has not come to an end: whoever indexes one of this slug waits."""
+    return holding(database, "INSERT INTO docsearch.document (project_id, slug, title, body, content_hash) "
+                   "SELECT p.id, %s, '', '', '' FROM docsearch.project p WHERE p.name = %s", slug, project)
+
+
+def kept_waiting_by(database: Database, holder: psycopg.Connection) -> list[int]:
+    """The processes that wait for what a connection holds."""
+    rows = database.execute("SELECT a.pid FROM pg_stat_activity a WHERE %s = ANY (pg_blocking_pids(a.pid))",
+                            holder.info.backend_pid)
+    return [pid for pid, in rows]
+
+
+def event(database: Database, backend: int) -> str | None:
+    """What a backend waits for; DocsearchInference is an answer of the inference program."""
+    rows = database.execute("SELECT wait_event FROM pg_stat_activity WHERE pid = %s", backend)
+    return rows[0][0] if rows else None
+
+
+@contextmanager
+def started(command: list, **keywords) -> Iterator[subprocess.Popen]:
+    """A program that is killed in the end, if it has not ended before."""
+    with subprocess.Popen(list(map(str, command)), text=True, **keywords) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def halted(pid: int) -> Iterator[None]:
+    """A program that hangs for a while, if it is not killed meanwhile."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 @dataclass

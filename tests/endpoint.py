@@ -74,7 +74,7 @@ def serve() -> Iterator[Endpoint]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             reaction = endpoint.answer(self.path, body)
             if reaction is None:
-                select.select([self.connection], [], [], 60)
+                select.select([self.connection], [], [])
                 endpoint.left.set()
                 self.close_connection = True
                 return

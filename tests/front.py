@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import Database, page, wait_until
+from conftest import GUARD, Database, page, wait_until
 
 PROGRAM = os.environ["DOCSEARCH_TEST_CLI"]
 LONG = "\n\n".join(f"## Part {number}\n\n" + "Every pause doubles. " * 40 for number in range(20))
@@ -27,9 +27,11 @@ SLOW = """
     CREATE FUNCTION slow.search_docs_text(query text, project text = NULL, category text = NULL, filter jsonb = NULL,
         max_results int = 5, min_score real = 0, dedup text = 'document', config jsonb = NULL, format text = 'compact',
         max_chars int = 20000, max_tokens int = NULL) RETURNS text LANGUAGE plpgsql AS
-        $$ BEGIN PERFORM pg_sleep(60); RETURN 'slept'; END $$;
+        $$ BEGIN PERFORM pg_sleep(86400); RETURN 'slept'; END $$;
     GRANT USAGE ON SCHEMA slow TO PUBLIC"""
 SLOW_OPTIONS = {"PGOPTIONS": "-c search_path=slow,public"}
+# For those who are to wait for them.
+PATIENT = ("--timeout", "3600")
 
 
 def document(database: Database) -> Database:
@@ -57,8 +59,8 @@ def slow_statements(database: Database) -> int:
 
 @contextmanager
 def serving(database: Database, *arguments: object, command: str = "serve",
-            variables: dict[str, str] | None = None) -> Iterator[str]:
-    """Serves over HTTP at a free port; gives the address."""
+            variables: dict[str, str] | None = None, log: list[str] | None = None) -> Iterator[str]:
+    """Serves over HTTP at a free port; gives the address. What the program logs is in `log` at the end."""
     where = ["mcp", "--http", "0"] if command == "mcp" else ["serve", "0"]
     process = subprocess.Popen([PROGRAM, *where, "--url", database.conninfo, *map(str, arguments)],
                                env=environment(**(variables or {})), stderr=subprocess.PIPE, text=True)
@@ -69,7 +71,11 @@ def serving(database: Database, *arguments: object, command: str = "serve",
         yield found[1]
     finally:
         process.terminate()
-        assert process.wait(timeout=15) == 0, process.stderr.read()
+        code = process.wait(GUARD)
+        said = process.stderr.read()
+        assert code == 0, said
+        if log is not None:
+            log.append(said)
 
 
 def wait_for_slow(database: Database, count: int) -> None:

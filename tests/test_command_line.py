@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from conftest import Database, own_server
+from conftest import GUARD, Database, own_server
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -91,7 +91,7 @@ def test_a_reader_who_has_seen_enough_is_no_failure(documented: Database) -> Non
     process = subprocess.Popen([PROGRAM, "load", "kit/long", "--url", documented.conninfo], env=environment(),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
-    assert process.wait(timeout=30) == FOUND and process.stderr.read() == b""
+    assert process.wait(GUARD) == FOUND and process.stderr.read() == b""
 
 
 def on_terminal(database: Database, *arguments: str, **variables: str) -> str:
@@ -101,13 +101,13 @@ def on_terminal(database: Database, *arguments: str, **variables: str) -> str:
                                stdin=theirs, env=environment(TERM="xterm", **variables))
     os.close(theirs)
     written = b""
-    while select.select([ours], [], [], 30)[0]:
+    while select.select([ours], [], [], GUARD)[0]:
         try:
             part = os.read(ours, 65536)
         except OSError:
             break
         written += part
-    assert process.wait(timeout=30) == FOUND
+    assert process.wait(GUARD) == FOUND
     os.close(ours)
     return written.decode().replace("\r\n", "\n")
 
@@ -133,7 +133,7 @@ def test_an_interrupt_cancels_the_statement(new_database: Callable[..., Database
                                env=environment(**SLOW_OPTIONS), stderr=subprocess.DEVNULL)
     wait_for_slow(database, 1)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=15) == 130
+    assert process.wait(GUARD) == 130
     wait_for_slow(database, 0)
 
 
@@ -150,7 +150,7 @@ def test_connections_are_found_as_libpq_finds_them(documented: Database, tmp_pat
     services = tmp_path / "services"
     services.write_text("[docs]\n" + "".join(f"{key}={value}\n" for key, value in words.items()))
     by_variables = {"PGHOST": words["host"], "PGPORT": words["port"], "PGUSER": words["user"],
-                    "PGDATABASE": words["dbname"], "PGAPPNAME": "front", "PGCONNECT_TIMEOUT": "5",
+                    "PGDATABASE": words["dbname"], "PGAPPNAME": "front", "PGCONNECT_TIMEOUT": str(GUARD),
                     "PGTARGETSESSIONATTRS": "read-write"}
     for variables in (by_variables, {"PGSERVICEFILE": str(services), "PGSERVICE": "docs"}):
         done = subprocess.run([PROGRAM, "list", "-p", "kit"], env=environment(**variables), capture_output=True)
@@ -213,7 +213,7 @@ def tls_in_front_of(path: Path, certificate: Path, key: Path) -> Iterator[int]:
                 back = Thread(target=copy, args=(server, client), daemon=True)
                 back.start()
                 copy(client, server)
-                back.join(5)
+                back.join()
 
     def accept() -> None:
         with suppress(OSError):

@@ -1,14 +1,23 @@
 """Indexing, deleting and searching at the same time."""
 
 import random
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event, Thread
+from contextlib import ExitStack
+from threading import Barrier, Event
 
 import psycopg
 import pytest
-from conftest import Database, page, wait_until
+from conftest import (
+    GUARD,
+    Database,
+    event,
+    halted,
+    held_document,
+    kept_waiting_by,
+    page,
+    wait_until,
+)
 from psycopg.types.json import Jsonb
 
 WRITERS = 4
@@ -66,7 +75,7 @@ def at_once(work, count: int = WRITERS) -> list:
     barrier = Barrier(count)
 
     def started(number: int):
-        barrier.wait()
+        barrier.wait(GUARD)
         return work(number)
 
     with ThreadPoolExecutor(count) as pool:
@@ -155,8 +164,7 @@ def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, proje
         return connection.execute(INDEX_DOCS, [project, docs]).fetchall()
 
     # Those that hold locks are closed first, whatever happens.
-    with (ThreadPoolExecutor(2) as pool, database.connect() as watch,
-          database.connect() as first, database.connect() as second,
+    with (ThreadPoolExecutor(2) as pool, database.connect() as first, database.connect() as second,
           database.connect(autocommit=False) as has_a, database.connect(autocommit=False) as has_c):
         if overtake == "insert":
             has_a.execute(INDEX_DOC, [project, "a", "A", "inserted"])
@@ -164,26 +172,21 @@ def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, proje
             has_a.execute("SELECT docsearch.delete_doc(%s, 'a')", [project])
         has_c.execute(INDEX_DOC, [project, "c", "C", "changed"])
         writers = [pool.submit(load, first, "a", "b", "c")]
-        wait_until_blocked(watch, first, has_a)
+        wait_until_blocked(database, first, has_a)
         has_a.commit()
-        wait_until_blocked(watch, first, has_c)
+        wait_until_blocked(database, first, has_c)
         writers.append(pool.submit(load, second, "a", "b"))
-        wait_until_blocked(watch, second, first)
+        wait_until_blocked(database, second, first)
         has_c.commit()
-        rows = [row for writer in writers for row in writer.result(timeout=60)]
+        rows = [row for writer in writers for row in writer.result(GUARD)]
     assert len(rows) == 5
     assert [row for row in rows if row[1] not in ("added", "changed")] == []
     assert_consistent(database)
 
 
-def wait_until_blocked(watch: psycopg.Connection, waits: psycopg.Connection,
-                       holds: psycopg.Connection) -> None:
+def wait_until_blocked(database: Database, waits: psycopg.Connection, holds: psycopg.Connection) -> None:
     """Waits until one connection waits for a lock that another holds."""
-    end = time.monotonic() + 20
-    pids = [holds.info.backend_pid, waits.info.backend_pid]
-    while watch.execute("SELECT %s = ANY (pg_blocking_pids(%s))", pids).fetchone() != (True,):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: waits.info.backend_pid in kept_waiting_by(database, holds))
 
 
 def test_searches_during_a_load_see_whole_documents(database, project):
@@ -204,15 +207,24 @@ def test_searches_during_a_load_see_whole_documents(database, project):
                                            [SLUGS[0], project]).fetchone()[0]
                 seen.append((rows, {turn for turn in range(9) if f"turn{turn}" in whole}))
 
-    searching = Thread(target=search)
-    searching.start()
-    try:
-        for turn in range(1, 4):
-            database.index(project, *(page(slug, body(turn)) for slug in SLUGS[:4]))
-    finally:
-        done.set()
-        searching.join()
-    assert len(seen) > 3
+    with ThreadPoolExecutor(1) as pool, database.connect(autocommit=False) as loading:
+        searching = pool.submit(search)
+
+        def search_on() -> None:
+            """Waits for a search that has begun since."""
+            enough = len(seen) + 2
+            wait_until(lambda: len(seen) >= enough or searching.done())
+
+        try:
+            for turn in range(1, 4):
+                docs = Jsonb([page(slug, body(turn)) for slug in SLUGS[:4]])
+                loading.execute(INDEX_DOCS, [project, docs])
+                search_on()
+                loading.commit()
+                search_on()
+        finally:
+            done.set()
+        searching.result(GUARD)
     for rows, turns in seen:
         assert {row[0] for row in rows} == set(SLUGS[:4])
         assert len({row[1] for row in rows}) == 1
@@ -220,24 +232,39 @@ def test_searches_during_a_load_see_whole_documents(database, project):
         assert len(turns) == 1
 
 
-@pytest.mark.parametrize("docs", [
-    [page(f"long/{number}", f"word{number} " * 400) for number in range(200)],
-    [page("long", "".join(f"## Part {number}\n\n{'Some words. ' * 30}\n\n" for number in range(2500)))],
-], ids=["many pages", "one page of 1 MB"])
-def test_a_load_is_cancelled_within_two_seconds_and_leaves_nothing(database, project, docs):
-    with database.connect() as loading, database.connect() as other, ThreadPoolExecutor(1) as pool:
+MANY_PAGES = [page(f"long/{number:03}", f"word{number} " * 30) for number in range(200)]
+PARTS = (f"## Part {number}\n\n{f'Words of part {number}. ' * 20}\n\n" for number in range(2500))
+ONE_PAGE = [page("long/100", "".join(PARTS))]
+
+
+@pytest.mark.parametrize("docs, held_by", [
+    (MANY_PAGES, "another writer"), (MANY_PAGES, "the model"), (ONE_PAGE, "the model"),
+], ids=["many pages, by another writer", "many pages, by the model", "one page of 1 MB, by the model"])
+def test_a_load_that_is_cancelled_ends_and_leaves_nothing(database, project, docs, held_by):
+    """What it waits for does not come: it has not just finished."""
+    status = "SELECT pid, requests FROM docsearch.status()"
+    terms = "SELECT count(*) FROM docsearch.term_stat"
+    with (ThreadPoolExecutor(1) as pool, database.connect() as loading,
+          held_document(database, project, "long/100") as other, ExitStack() as held):
         loading.execute("SELECT docsearch.embed('warm up')")
-        before = other.execute("SELECT count(*) FROM docsearch.term_stat").fetchone()
+        backend, before = loading.info.backend_pid, database.execute(terms)
+        # Passages that have come to the program.
+        (program, requests), = wait_until(lambda: database.execute(f"{status} WHERE requests > 0"))
         load = pool.submit(loading.execute, INDEX_DOCS, [project, Jsonb(docs)])
-        time.sleep(1)
+        if held_by == "another writer":
+            wait_until_blocked(database, loading, other)
+        else:
+            wait_until(lambda: database.execute(f"{status} WHERE requests > %s", requests))
+            held.enter_context(halted(program))
+            wait_until(lambda: event(database, backend) in ("DocsearchInference", "transactionid"))
         assert not load.done()
-        cancelled = time.monotonic()
-        other.execute("SELECT pg_cancel_backend(%s)", [loading.info.backend_pid])
+        database.execute("SELECT pg_cancel_backend(%s)", backend)
         with pytest.raises(psycopg.errors.QueryCanceled):
-            load.result(timeout=30)
-        assert time.monotonic() - cancelled < 2
+            load.result(GUARD)
         assert slugs(database, project) == []
-        assert other.execute("SELECT count(*) FROM docsearch.term_stat").fetchone() == before
+        assert database.execute(terms) == before
+        held.close()
+        other.close()
         rows = loading.execute(INDEX_DOCS, [project, Jsonb([page("short", "text")])]).fetchall()
     assert [row[1] for row in rows] == ["added"]
     assert_consistent(database)
@@ -260,7 +287,7 @@ def test_statistics_are_read_without_waiting(database, project):
     with database.connect(autocommit=False) as writer, database.connect() as reader:
         writer.execute(INDEX_DOC, [project, "b", "B", "more text"])
         writer.execute("SELECT docsearch.finish_load(%s)", [project])
-        reader.execute("SET lock_timeout = '1s'")
+        reader.execute(f"SET lock_timeout = '{GUARD}s'")
         assert reader.execute("SELECT sum(chunks) FROM docsearch.term_stat "
                               "WHERE lexeme = 'text'").fetchone()[0] >= 1
         assert reader.execute("SELECT slug FROM search_docs('text', %s)", [project]).fetchall() == [("a",)]
@@ -284,12 +311,12 @@ def test_a_repair_and_writers_wait_for_each_other(database, project):
         wait_until(lambda: database.execute(waiting, mending.info.backend_pid) == [(1,)])
         writer.execute("SELECT docsearch.finish_load(%s)", [project])
         writer.commit()
-        assert repairing.result(timeout=30) == [("statistics wrong", "counted anew")]
+        assert repairing.result(GUARD) == [("statistics wrong", "counted anew")]
         writing = pool.submit(late.execute, INDEX_DOC, [project, "c", "C", "late text"])
         wait_until(lambda: database.execute(waiting, late.info.backend_pid) == [(1,)])
         assert not writing.done()
         assert database.execute("SELECT slug FROM search_docs('other', %s, max_results => 1)", project) == [("b",)]
         mending.commit()
-        writing.result(timeout=30)
+        writing.result(GUARD)
     assert database.execute("SELECT * FROM docsearch.check(%s)", project) == []
     assert_consistent(database)

@@ -13,11 +13,12 @@ from pathlib import Path
 import psycopg
 import pytest
 import toolchain
+from background import WAITING, WORKER
 from conftest import CREATE_EXTENSION, Database, Site, own_server, page, wait_until
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 from test_concurrency import assert_consistent
-from test_deferred import WAITING, WORKER, many, reachable
+from test_deferred import many, reachable
 from test_models import DEFAULT, SMALL, model_of, write_small
 
 TOLD = "SELECT last_error FROM docsearch.index_progress('kit')"
@@ -58,6 +59,16 @@ def full(disk: Path) -> Iterator[None]:
         ballast.unlink()
 
 
+@contextmanager
+def full_at_commit(database: Database, disk: Path, statement: str, *arguments: object) -> Iterator[None]:
+    """Leaves something to the worker, which finds a full disk."""
+    with database.connect(autocommit=False) as connection:
+        connection.execute(statement, arguments or None)
+        with full(disk):
+            connection.commit()
+            yield
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Path]]:
     models = tmp_path_factory.mktemp("models")
@@ -88,13 +99,13 @@ def disk(site: tuple[Site, Path]) -> Path:
 def database(site: tuple[Site, Path]) -> Iterator[Database]:
     database = site[0].database
     yield database
-    assert database.execute("SELECT docsearch.wait_for_index('2 minutes')") == [(True,)]
+    assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     assert database.execute("SELECT failed, last_error FROM docsearch.index_progress()") == [(0, None)]
     assert database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
 
 
 def wait_for_failure(database: Database) -> None:
-    wait_until(lambda: "No space left" in (database.execute(TOLD)[0][0] or ""), 60)
+    wait_until(lambda: "No space left" in (database.execute(TOLD)[0][0] or ""))
     assert database.execute(WORKER)
 
 
@@ -110,28 +121,24 @@ def test_indexing_ends_with_an_error_and_leaves_nothing(database, disk):
 
 
 def test_documents_wait_for_space_without_being_given_up(database, disk):
-    database.index("kit", *many("later", "belated", 150))
-    with full(disk):
+    with full_at_commit(database, disk, "SELECT docsearch.index_docs('kit', %s)", Jsonb(many("later", "belated", 150))):
         wait_for_failure(database)
         waiting, failed = database.execute("SELECT waiting, failed FROM docsearch.index_progress('kit')")[0]
         assert waiting > 0 and failed == 0
         assert database.execute("SELECT count(*) FROM search_docs('belated', 'kit')") == [(5,)]
     # Nobody has to ask for it.
-    wait_until(lambda: database.execute(WAITING) == [(0,)], 60)
+    wait_until(lambda: database.execute(WAITING) == [(0,)])
     assert_consistent(database)
 
 
 def test_rows_of_an_attached_table_are_not_lost(database, disk):
     database.execute("CREATE TABLE note (id int PRIMARY KEY, title text, body text)")
     database.execute("INSERT INTO note SELECT n, 'Note ' || n, 'About ' || n FROM generate_series(1, 500) n")
-    database.execute("SELECT docsearch.attach_table('note', project => 'kit')")
-    with full(disk):
+    with full_at_commit(database, disk, "SELECT docsearch.attach_table('note', project => 'kit')"):
         wait_for_failure(database)
-    wait_until(lambda: database.execute("SELECT loading FROM docsearch.attached_table") == [(False,)], 120)
-    with database.connect() as connection:
-        connection.execute("UPDATE note SET body = 'Changed ' || id WHERE id % 2 = 0")
-        with full(disk):
-            wait_for_failure(database)
+    wait_until(lambda: database.execute("SELECT loading FROM docsearch.attached_table") == [(False,)])
+    with full_at_commit(database, disk, "UPDATE note SET body = 'Changed ' || id WHERE id % 2 = 0"):
+        wait_for_failure(database)
     database.execute("SELECT docsearch.wait_for_index()")
     differing = database.execute("SELECT t.id FROM note t LEFT JOIN docsearch.document d ON d.slug = 'note/' || t.id "
                                  "WHERE d.body IS DISTINCT FROM t.body")
@@ -139,12 +146,11 @@ def test_rows_of_an_attached_table_are_not_lost(database, disk):
 
 
 def test_another_model_waits_for_space_while_the_old_one_serves(database, disk):
-    database.execute("SELECT docsearch.set_model('kit', %s)", SMALL)
-    with full(disk):
+    with full_at_commit(database, disk, "SELECT docsearch.set_model('kit', %s)", SMALL):
         wait_for_failure(database)
         assert model_of(database) == DEFAULT
         assert database.execute("SELECT slug FROM search_docs('program', 'kit') LIMIT 1") == [("warm",)]
-    wait_until(lambda: model_of(database) == SMALL, 120)
+    wait_until(lambda: model_of(database) == SMALL)
     wait_until(lambda: database.execute("SELECT to_regclass('docsearch.vector_1')") == [(None,)])
 
 
@@ -170,7 +176,7 @@ def test_a_server_goes_on_after_its_whole_disk_was_full():
             site.instance.start("docs")
             reachable(database)
             assert database.execute("SELECT count(*) FROM docsearch.document WHERE slug LIKE 'server/%%'") == [(300,)]
-            assert database.execute("SELECT docsearch.wait_for_index('3 minutes')") == [(True,)]
+            assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
             assert_consistent(database)
             assert database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
         finally:

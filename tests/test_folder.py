@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Database
+from conftest import GUARD, Database
 
 COMPLETE, PARTIAL, FAILED = 0, 1, 2
 DEBUG_TEXT = re.compile(r"panicked|unwrap|RUST_BACKTRACE|\w+ \{ |\w+\(\"|kind: |src/\w+\.rs")
@@ -40,7 +40,7 @@ def docsearch(*arguments: object, conninfo: str | None = None) -> subprocess.Com
     if conninfo:
         environment["DOCSEARCH_URL"] = conninfo
     done = subprocess.run([os.environ["DOCSEARCH_TEST_CLI"], *map(str, arguments)],
-                          capture_output=True, text=True, env=environment, timeout=120)
+                          capture_output=True, text=True, env=environment, timeout=GUARD)
     assert not DEBUG_TEXT.search(done.stderr), done.stderr
     return done
 

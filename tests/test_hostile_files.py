@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import server
-from conftest import Database
+from conftest import GUARD, Database
 from test_folder import COMPLETE, DOCUMENTS, FAILED, PARTIAL, index, slugs, summary, write
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_keeps_its_page(database, folder):
     command = [*server.launcher(), os.environ["DOCSEARCH_TEST_CLI"], "index", str(folder), "--project", "locked"]
     environment = {**os.environ, "DOCSEARCH_URL": database.conninfo}
     for reason in ("good.md: cannot be read", "Permission denied"):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=GUARD)
         assert reason in done.stderr
         assert done.returncode == PARTIAL
         assert slugs(database, "locked") == ["good", "part/other"]

@@ -2,17 +2,28 @@
 
 import http.client
 import json
+import re
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import pytest
-from conftest import Database
-from front import PROGRAM, SLOW, SLOW_OPTIONS, document, environment, private, serving, wait_for_slow
+from conftest import GUARD, Database, wait_until
+from front import (
+    PATIENT,
+    PROGRAM,
+    SLOW,
+    SLOW_OPTIONS,
+    document,
+    environment,
+    private,
+    serving,
+    wait_for_slow,
+)
 from psycopg import sql
 from test_folder import docsearch
 
@@ -52,7 +63,7 @@ def web_role(documented: Database) -> Iterator[str]:
 def request(address: str, path: str, method: str = "GET", body: str | bytes | Iterator[bytes] | None = None,
             headers: dict[str, str] | None = None, **query: object) -> tuple[int, dict, dict]:
     """Status, headers and JSON of an answer."""
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=GUARD)
     try:
         connection.request(method, f"{path}?{urlencode(query)}" if query else path, body, headers or {})
         answer = connection.getresponse()
@@ -70,6 +81,16 @@ def get(address: str, path: str, status: int = 200, **query: object) -> dict:
     found, _, answer = request(address, path, **query)
     assert found == status, answer
     return answer
+
+
+def answer_to(address: str, sent: str) -> bytes:
+    """What comes back for what is sent as it is, until the server has heard that it is the end."""
+    with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=GUARD) as client:
+        client.sendall(sent.encode())
+        answer = b""
+        while part := client.recv(65536):
+            answer += part
+        return answer
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -132,19 +153,31 @@ def test_every_request_sees_what_its_role_may_see(documented: Database, web_role
             assert ("kit/secret" in answer["result"]["content"][0]["text"]) is sees
     with serving(documented, "--role", web_role) as address:
         assert get(address, "/v1/docs", project="kit")["total"] == 5
+    # A token that stands for nobody, such as one that was taken back, does not stand for everybody.
+    with serving(documented, "--token-file", tokens, "--allow-anonymous", "--role", web_role) as address:
+        assert get(address, "/v1/docs", project="kit")["total"] == 5
+        assert request(address, "/v1/docs", headers={"Authorization": "Basic bWU6cHc="})[0] == 200
+        for headers in (bearer(TEAM[:-1]), bearer(""), {"Authorization": "Bearer"}, {"Authorization": "bearer nobody"}):
+            status, sent, answer = request(address, "/v1/docs", headers=headers)
+            assert status == 401 and sent["www-authenticate"] == "Bearer", answer
+            assert request(address, "/mcp", "POST", SEARCH, {**MCP_HEADERS, **headers})[0] == 401
+        head = "GET /v1/docs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        for times, status in ((1, b" 200 "), (2, b" 401 ")):
+            sent = f"Authorization: Bearer {TEAM}\r\n" * times
+            assert status in answer_to(address, f"{head}{sent}\r\n").splitlines()[0]
 
 
 def test_without_the_right_token_nothing_is_said(documented: Database, tmp_path: Path) -> None:
-    with serving(documented, variables={"DOCSEARCH_TOKEN": TEAM}) as address:
+    with serving(documented, "--rate", "0", variables={"DOCSEARCH_TOKEN": TEAM}) as address:
         for headers in ({}, bearer(WEB), bearer(""), bearer(TEAM[:-1]), {"Authorization": f"Basic {TEAM}"}):
             for path in ("/v1/search?q=retry", "/v1/docs", "/openapi.json", "/nothing"):
                 status, sent, answer = request(address, path, headers=headers)
                 assert status == 401 and sent["www-authenticate"] == "Bearer" and "retry" not in str(answer)
             assert request(address, "/mcp", "POST", SEARCH, {**MCP_HEADERS, **headers})[0] == 401
         assert request(address, "/v1/docs", headers=bearer(TEAM))[0] == 200
-        assert get(address, "/healthz") == {"status": "ok"}
+        wait_until(lambda: request(address, "/healthz")[2] == {"status": "ok"})
     refused = subprocess.run([PROGRAM, "serve", "0.0.0.0:0", "--url", documented.conninfo], env=environment(),
-                             capture_output=True, text=True, timeout=30)
+                             capture_output=True, text=True, timeout=GUARD)
     assert refused.returncode == 2 and "--token-file" in refused.stderr
     readable = tmp_path / "tokens"
     readable.write_text(TEAM)
@@ -154,13 +187,34 @@ def test_without_the_right_token_nothing_is_said(documented: Database, tmp_path:
 
 
 def test_other_hosts_and_pages_are_refused(address: str) -> None:
-    for headers in ({"Host": "evil.test"}, {"Host": "127.0.0.1.evil.test"}, {"Origin": "https://evil.test"},
-                    {"Origin": "null"}):
-        assert request(address, "/v1/docs", headers=headers)[0] == 403, headers
+    for headers in ({"Host": "evil.test"}, {"Host": "127.0.0.1.evil.test"}, {"Host": "evil@localhost"},
+                    {"Host": "localhost."}, {"Host": "[localhost]"}, {"Origin": "https://evil.test"},
+                    {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+        for path in ("/v1/docs", "/healthz", "/nothing"):
+            assert request(address, path, headers=headers)[0] == 403, (path, headers)
         assert request(address, "/mcp", "POST", SEARCH, {**MCP_HEADERS, **headers})[0] == 403, headers
+    for head in ("GET /v1/docs HTTP/1.1\r\nHost: localhost\r\nHost: evil.test", "GET /v1/docs HTTP/1.1",
+                 "GET /v1/docs HTTP/1.1\r\nHost: evil.test\r\nHost: localhost",
+                 "GET http://evil.test/v1/docs HTTP/1.1\r\nHost: localhost",
+                 "GET http://localhost/v1/docs HTTP/1.1\r\nHost: evil.test"):
+        assert b" 403 " in answer_to(address, f"{head}\r\nConnection: close\r\n\r\n").splitlines()[0], head
+    for site in ("same-origin", "none"):
+        assert request(address, "/v1/docs", headers={"Sec-Fetch-Site": site})[0] == 200
+    allowed = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:6274"}
+    assert request(address, "/v1/docs", headers=allowed)[0] == 200
     status, sent, _ = request(address, "/v1/docs", headers={"Origin": "http://localhost:6274"})
     assert status == 200 and sent["access-control-allow-origin"] == "http://localhost:6274"
     assert "access-control-allow-origin" not in request(address, "/v1/docs")[1]
+
+
+def test_no_answer_is_taken_for_something_else(address: str) -> None:
+    for path, method, headers, expected in (
+            ("/v1/docs", "GET", {}, 200), ("/healthz", "GET", {}, 200), ("/openapi.json", "GET", {}, 200),
+            ("/mcp", "POST", {}, 406), ("/v1/docs?limit=0", "GET", {}, 400), ("/v1/docs", "POST", {}, 405),
+            ("/nothing", "GET", {}, 404), ("/v1/docs", "GET", {"Host": "evil.test"}, 403),
+            ("/v1/docs", "GET", bearer("nobody"), 401), ("/v1/docs", "OPTIONS", {"Origin": "http://localhost"}, 204)):
+        status, sent, _ = request(address, path, method, headers=headers)
+        assert (status, sent.get("x-content-type-options")) == (expected, "nosniff"), (path, method, headers)
 
 
 def test_hostile_bodies_are_answered_and_forgotten(address: str) -> None:
@@ -183,24 +237,55 @@ def test_hostile_bodies_are_answered_and_forgotten(address: str) -> None:
 
 
 def test_who_asks_too_often_has_to_wait(documented: Database) -> None:
-    with serving(documented, "--rate", "1") as address:
-        statuses = [request(address, "/openapi.json")[0] for _ in range(8)]
-        assert statuses[0] == 200 and statuses[-1] == 429, statuses
-        time.sleep(1.2)
-        assert request(address, "/openapi.json")[0] == 200
+    for path in ("/openapi.json", "/healthz"):
+        with serving(documented, "--rate", "1") as address:
+            # Sent at once: many more than the server could answer only if it took a second for each.
+            asked = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n"
+            answers = answer_to(address, f"{asked}\r\n" * 200 + f"{asked}Connection: close\r\n\r\n")
+            statuses = re.findall(rb"HTTP/1.1 (\d+)", answers)
+            assert len(statuses) == 201 and set(statuses) == {b"200", b"429"} and statuses[0] == b"200", statuses
+            wait_until(lambda address=address, path=path: request(address, path)[0] == 200)
+
+
+def test_who_keeps_the_server_waiting_is_left(documented: Database) -> None:
+    with serving(documented, "--client-timeout", "1") as address:
+        port = urlsplit(address).port
+        clients = [socket.create_connection(("127.0.0.1", port), timeout=GUARD) for _ in range(3)]
+        clients[1].sendall(b"GET /v1/docs HTTP/1.1\r\nHost: localhost\r\n")
+        clients[2].sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for client in clients:
+            # Until the server ends the connection.
+            while client.recv(65536):
+                pass
+            client.close()
+        assert get(address, "/v1/docs")["total"] == 7
+
+
+def test_who_asks_for_nothing_makes_room(documented: Database) -> None:
+    with serving(documented, "--max-connections", "3", "--rate", "0") as address:
+        port = urlsplit(address).port
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=GUARD) for _ in range(6)]
+        for client in silent:
+            client.sendall(b"GET /v1/docs HTTP/1.1\r\nHost: localhost\r\n")
+        for _ in range(5):
+            assert get(address, "/v1/docs")["total"] == 7
+        for client in silent[:4]:
+            assert client.recv(65536) == b""
+        for client in silent:
+            client.close()
 
 
 def test_requests_that_nobody_waits_for_are_cancelled(new_database: Callable[..., Database]) -> None:
     database = document(new_database())
     database.execute(SLOW)
-    with serving(database, variables=SLOW_OPTIONS) as address:
+    with serving(database, *PATIENT, variables=SLOW_OPTIONS) as address:
         clients = [socket.create_connection(("127.0.0.1", urlsplit(address).port)) for _ in range(2)]
         for client in clients:
             client.sendall(b"GET /v1/search?q=retry HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_for_slow(database, 2)
         clients[0].close()
         wait_for_slow(database, 1)
-    # The server has ended, and not only after a minute.
+    # The server has ended, and not only after a day.
     assert b"503" in clients[1].recv(100)
     wait_for_slow(database, 0)
 
@@ -212,4 +297,47 @@ def test_health_is_that_of_the_database(documented: Database) -> None:
         status, sent, answer = request(address, "/v1/search", q="x")
         assert status == 503 and sent["retry-after"] == "1" and "cannot connect" in answer["error"]["message"]
     with serving(documented) as address:
-        assert get(address, "/healthz") == {"status": "ok"}
+        wait_until(lambda: request(address, "/healthz")[2] == {"status": "ok"})
+
+
+def test_what_is_behind_the_server_stays_in_its_log(new_database: Callable[..., Database]) -> None:
+    def everything(address: str) -> Iterator[tuple[int, str]]:
+        for path in ("/v1/search?q=retry", "/v1/docs", "/v1/docs/kit/guides/retry", "/healthz"):
+            status, _, answer = request(address, path)
+            yield status, json.dumps(answer)
+        for message in (SEARCH, SEARCH.replace("search_docs", "load_doc").replace("query", "slug"),
+                        SEARCH.replace("search_docs", "list_docs").replace("query", "project"),
+                        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}),
+                        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "resources/read",
+                                    "params": {"uri": "docsearch://kit/guides/retry"}})):
+            _, _, answer = request(address, "/mcp", "POST", message, MCP_HEADERS)
+            assert "error" in answer or answer["result"]["isError"], answer
+            yield 503, json.dumps(answer)
+
+    log = []
+    for place in ("host=/nowhere dbname=inner_docs user=inner_me", "host=127.0.0.1 port=1 dbname=inner_docs user=inner_me"):
+        with serving(Database(place), log=log) as address:
+            for status, answer in everything(address):
+                assert status == 503 and "inner" not in answer and "nowhere" not in answer, answer
+                assert not re.search(r"127\.0\.0\.1|port|No such file|refused|HINT:  Set", answer), answer
+    assert "inner_docs" in log[0] and "/nowhere" in log[0] and "port 1" in log[1]
+
+    database = document(new_database())
+    database.execute("""
+        CREATE SCHEMA broken;
+        CREATE FUNCTION broken.search_docs_text(query text, project text = NULL, category text = NULL,
+            filter jsonb = NULL, max_results int = 5, min_score real = 0, dedup text = 'document', config jsonb = NULL,
+            format text = 'compact', max_chars int = 20000, max_tokens int = NULL) RETURNS text LANGUAGE plpgsql AS
+            $$ BEGIN
+                RAISE EXCEPTION 'could not open file "/inner/%"', query
+                    USING ERRCODE = split_part(query, ' ', 1), DETAIL = 'inner', HINT = 'inner';
+            END $$""")
+    with serving(database, variables={"PGOPTIONS": "-c search_path=broken,public"}, log=log) as address:
+        for code, status in (("58P01", 500), ("XX000", 500), ("42883", 500), ("53100", 503), ("55000", 500)):
+            found, _, answer = request(address, "/v1/search", q=f"{code} x")
+            assert found == status and answer["error"]["sqlstate"] == code and "inner" not in str(answer), answer
+            _, _, answer = request(address, "/mcp", "POST", SEARCH.replace("the pause", code), MCP_HEADERS)
+            assert answer["result"]["isError"] and "inner" not in str(answer), answer
+        # What is about the request is said.
+        assert "inner" in get(address, "/v1/search", 400, q="22023 x")["error"]["message"]
+    assert 'could not open file "/inner/58P01 x"' in log[2] and "DETAIL:  inner" in log[2]

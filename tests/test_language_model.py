@@ -1,13 +1,12 @@
 """A language model behind an endpoint: who may name one, what is sent, and giving up."""
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from conftest import Database, wait_until
+from conftest import GUARD, Database, wait_until
 from endpoint import Endpoint, Reaction, fails, hangs, serve
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -29,6 +28,7 @@ def configured(database: Database, endpoint: Endpoint) -> Iterator[psycopg.Conne
     with database.connect() as connection:
         connection.execute(sql.SQL("SET docsearch.llm_url = {}").format(endpoint.url))
         connection.execute("SET docsearch.llm_model = 'small'")
+        connection.execute("SET docsearch.llm_timeout = '1h'")
         yield connection
 
 
@@ -80,17 +80,14 @@ def test_s1_11_a_question_carries_the_settings(configured: psycopg.Connection, e
 def test_a_question_that_is_cancelled_ends_at_once(configured: psycopg.Connection, database: Database,
                                                    endpoint: Endpoint):
     endpoint.react = hangs
-    configured.execute("SET docsearch.llm_timeout = '5min'")
     with ThreadPoolExecutor() as pool:
         question = pool.submit(configured.execute, TEST)
         wait_until(lambda: endpoint.asked)
-        begun = time.monotonic()
         database.execute("SELECT pg_cancel_backend(%s)", configured.info.backend_pid)
+        # Neither the statement nor the connection to the endpoint waits for an answer: there is none.
         with pytest.raises(psycopg.errors.QueryCanceled):
-            question.result(timeout=20)
-        # Neither the statement nor the connection to the endpoint waits for its end.
-        assert endpoint.left.wait(20)
-        assert time.monotonic() - begun < 20
+            question.result(GUARD)
+        assert endpoint.left.wait(GUARD)
 
 
 def test_s3_27_what_an_endpoint_says_is_for_superusers(configured: psycopg.Connection, plain: Database,
@@ -164,7 +161,8 @@ def test_s1_12_without_an_answer_of_use_the_rules_stand_in(manual: psycopg.Conne
 
 
 def hits(session: psycopg.Connection) -> tuple[int, int]:
-    return session.execute("SELECT transform_hits, grade_hits FROM docsearch.status()").fetchone()
+    known = "SELECT transform_hits, grade_hits FROM docsearch.status() WHERE grade_hits IS NOT NULL"
+    return wait_until(lambda: session.execute(known).fetchone())
 
 
 GRADE = '{"relevance": 0.9, "completeness": 0.9, "grounded": true, "reasoning": "so"}'

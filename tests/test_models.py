@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
 
@@ -15,14 +16,20 @@ import onnx
 import psycopg
 import pytest
 import toolchain
-from conftest import Database, Site, own_server, page, wait_until
+from background import WORKER
+from conftest import Database, Site, event, halted, holding, kept_waiting_by, own_server, page, wait_until
 from psycopg.conninfo import make_conninfo
-from test_deferred import WORKER, kill
+from test_deferred import kill
 
 DEFAULT = "all-MiniLM-L6-v2"
 SMALL, DIMENSION = "small", 64
 PAGES = [page(f"p/{number:03}", f"Page {number}.\n\n## Part\n\nThe ferry number {number} leaves at noon.")
          for number in range(120)]
+# Whoever stores one for the same chunk waits.
+VECTOR_IN_THE_MIDDLE = """
+    INSERT INTO docsearch.vector_{} (project_id, document_id, chunk_no, embedding)
+    SELECT c.project_id, c.document_id, c.chunk_no, array_fill(1::real, ARRAY[384])::halfvec
+    FROM docsearch.chunk c ORDER BY c.document_id, c.chunk_no OFFSET %s LIMIT 1"""
 SEARCH = "SELECT slug, similarity FROM search_docs(%s, 'kit', max_results => 3)"
 
 
@@ -109,7 +116,7 @@ def test_searches_go_on_while_a_project_gets_another_model(site, database):
     def search() -> list[int]:
         counts = []
         with database.connect() as connection:
-            while not stop.is_set():
+            while not counts or not stop.is_set():
                 rows = connection.execute(SEARCH, ["ferry at noon"]).fetchall()
                 counts.append(sum(similarity is not None for _, similarity in rows))
         return counts
@@ -130,7 +137,7 @@ def test_searches_go_on_while_a_project_gets_another_model(site, database):
         assert set(searching.result()) == {3}, "a search had no vectors"
     assert model_of(database) == "small"
     chunks = database.execute("SELECT count(*) FROM docsearch.chunk")[0][0]
-    wait_until(lambda: vectors(database) == {"small": chunks}, 30)
+    wait_until(lambda: vectors(database) == {"small": chunks})
     assert [slug for slug, _ in database.execute(SEARCH, "ferry at noon")] != []
     assert len(before) == 3
     # Nothing has to be embedded again for the new model.
@@ -138,13 +145,22 @@ def test_searches_go_on_while_a_project_gets_another_model(site, database):
 
 
 def test_a_switch_that_is_killed_goes_on(database):
-    database.execute("SELECT docsearch.set_model('kit', %s)", DEFAULT)
-    kill(database, wait_until(lambda: database.execute(WORKER))[0][0])
-    assert model_of(database) in (SMALL, DEFAULT)
+    chunks = database.execute("SELECT count(*) FROM docsearch.chunk")[0][0]
+    program, = database.execute("SELECT pid FROM docsearch.status()")[0]
+    with database.connect(autocommit=False) as connection, ExitStack() as held:
+        connection.execute("SELECT docsearch.set_model('kit', %s)", [DEFAULT])
+        with halted(program):
+            connection.commit()
+            wait_until(lambda: "DocsearchInference" in [event(database, pid) for pid, in database.execute(WORKER)])
+            number, = database.execute("SELECT id FROM docsearch.model WHERE name = %s", DEFAULT)[0]
+            holder = held.enter_context(holding(database, VECTOR_IN_THE_MIDDLE.format(number), chunks // 2))
+        worker, = wait_until(lambda: kept_waiting_by(database, holder))
+        assert 0 < vectors(database)[DEFAULT] < chunks
+        kill(database, worker)
+    assert model_of(database) == SMALL
     assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     assert model_of(database) == DEFAULT
-    chunks = database.execute("SELECT count(*) FROM docsearch.chunk")[0][0]
-    wait_until(lambda: vectors(database) == {DEFAULT: chunks}, 30)
+    wait_until(lambda: vectors(database) == {DEFAULT: chunks})
 
 
 def test_a_switch_can_be_called_off_and_a_failure_is_told(site, database):

@@ -9,7 +9,6 @@ import socket
 import stat
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +17,20 @@ from threading import Barrier, Event, Thread
 
 import psycopg
 import pytest
-from conftest import CREATE_EXTENSION, Database, Site, own_server, page, wait_until
+from conftest import (
+    CREATE_EXTENSION,
+    GUARD,
+    Database,
+    Site,
+    event,
+    halted,
+    held_document,
+    holding,
+    kept_waiting_by,
+    own_server,
+    page,
+    wait_until,
+)
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
@@ -31,6 +43,9 @@ INDEX = "SELECT slug, action, detail FROM docsearch.index_docs('kit', %s)"
 SOCKET = "pgsql_tmp_docsearch/inference.sock"
 BULK = [page(f"bulk/{number}", f"Page {number} of many. " + f"It has words, {number} of them. " * 10)
         for number in range(80)]
+# Documents are written in the order of slugs, 64 at a time.
+END_OF_FIRST_BATCH = sorted(document["slug"] for document in BULK)[63]
+LOCK = "SELECT FROM docsearch.document d WHERE d.slug = %s FOR UPDATE"
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +112,14 @@ def status(database: Database) -> dict:
         return connection.execute("SELECT * FROM docsearch.status()").fetchone()
 
 
+def answered(database: Database) -> dict:
+    """What the program says of itself, once it says it."""
+    def look() -> dict | None:
+        seen = status(database)
+        return seen if seen["queue_depth"] is not None else None
+    return wait_until(look)
+
+
 def embed(database: Database, text: str = "starts an action") -> str:
     return database.execute(EMBED, text)[0][0]
 
@@ -104,7 +127,7 @@ def embed(database: Database, text: str = "starts an action") -> str:
 def running(database: Database) -> int:
     """The process of the program, which is there when this returns."""
     embed(database)
-    return status(database)["pid"]
+    return answered(database)["pid"]
 
 
 @pytest.fixture
@@ -119,19 +142,6 @@ def new_program(site: Site, program: int) -> int:
 
 
 @contextmanager
-def halted(pid: int) -> Iterator[None]:
-    """A program that hangs for a while, if it is not killed meanwhile."""
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        try:
-            os.kill(pid, signal.SIGCONT)
-        except ProcessLookupError:
-            pass
-
-
-@contextmanager
 def waiting(database: Database, statement: str, argument: object, **options: object) -> Iterator[tuple[Future, int]]:
     """A statement that waits for a program that hangs: its rows to come, and its backend."""
     with database.connect(**options) as connection, ThreadPoolExecutor(1) as pool:
@@ -140,12 +150,6 @@ def waiting(database: Database, statement: str, argument: object, **options: obj
         wait_until(lambda: rows.done() or event(database, backend) == "DocsearchInference")
         assert not rows.done()
         yield rows, backend
-
-
-def event(database: Database, backend: int) -> str | None:
-    """What a backend waits for."""
-    rows = database.execute("SELECT wait_event FROM pg_stat_activity WHERE pid = %s", backend)
-    return rows[0][0] if rows else None
 
 
 def uses_vectors(database: Database) -> bool:
@@ -188,7 +192,7 @@ def test_the_first_embedding_starts_one_program_for_all_connections_of_all_datab
     def ask(number: int) -> tuple[str, str]:
         text = f"text {number % 4}"
         with (database, other)[number % 2].connect() as connection:
-            barrier.wait()
+            barrier.wait(GUARD)
             return text, connection.execute(EMBED, [text]).fetchone()[0]
 
     with ThreadPoolExecutor(100) as pool:
@@ -205,7 +209,7 @@ def test_a_program_that_is_killed_while_idle_is_there_again(site, database, new_
         before = status(database)["restarts"]
         os.kill(new_program, signal.SIGKILL)
         assert connection.execute(EMBED, ["text"]).fetchone() == (vector,)
-    after = status(database)
+    after = answered(database)
     assert (after["state"], after["restarts"]) == ("running", before + 1)
     assert "signal: 9" in after["last_error"]
     assert programs(site) == [after["pid"]] != [new_program]
@@ -222,10 +226,13 @@ def test_a_query_that_waits_when_the_program_is_killed_is_answered(database, new
 
 @pytest.mark.usefixtures("unharmed")
 def test_a_bulk_index_survives_the_death_of_the_program(database, new_program):
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, held_document(database, "kit", END_OF_FIRST_BATCH) as holder:
         rows = pool.submit(database.execute, INDEX, Jsonb(BULK))
-        wait_until(lambda: status(database)["queue_depth"])
-        os.kill(new_program, signal.SIGKILL)
+        backend, = wait_until(lambda: kept_waiting_by(database, holder))
+        with halted(new_program):
+            holder.close()
+            wait_until(lambda: event(database, backend) == "DocsearchInference")
+            os.kill(new_program, signal.SIGKILL)
         assert {action for _, action, _ in rows.result()} == {"added"}
     assert status(database)["pid"] != new_program
     assert_consistent(database)
@@ -247,12 +254,13 @@ def test_a_bulk_index_fails_cleanly_when_no_program_lives(site, database, new_pr
 
     changed = [{**document, "body": document["body"] + " More."} for document in BULK]
     killer = Thread(target=kill_all)
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, holding(database, LOCK, END_OF_FIRST_BATCH) as holder:
         rows = pool.submit(database.execute, INDEX, Jsonb(changed))
-        wait_until(lambda: status(database)["queue_depth"])
+        wait_until(lambda: kept_waiting_by(database, holder))
         killer.start()
         try:
-            problem = rows.exception(30)
+            holder.close()
+            problem = rows.exception(GUARD)
         finally:
             over.set()
             killer.join()
@@ -311,20 +319,16 @@ class TestHanging:
     @pytest.mark.parametrize("function", ["pg_cancel_backend", "pg_terminate_backend"])
     def test_an_administrator_ends_the_wait(self, database, program, statement, argument, function):
         with halted(program), waiting(database, statement, argument) as (rows, backend):
-            begun = time.monotonic()
             database.execute(f"SELECT {function}(%s)", backend)
-            problem = rows.exception(5)
-            assert time.monotonic() - begun < 1
+            problem = rows.exception(GUARD)
             assert problem.sqlstate == {"pg_cancel_backend": "57014", "pg_terminate_backend": "57P01"}[function]
         assert status(database)["pid"] == program
 
     def test_a_statement_timeout_ends_the_wait(self, database, program, statement, argument):
         """A search is cancelled like all else, instead of going on with keywords."""
         with halted(program), database.connect(options="-c statement_timeout=100ms") as connection:
-            begun = time.monotonic()
             with pytest.raises(psycopg.errors.QueryCanceled):
                 connection.execute(statement, [argument])
-            assert time.monotonic() - begun < 1
 
     def test_s4_26_inference_timeout_ends_the_wait(self, database, program, statement, argument):
         with halted(program), database.connect() as connection:
@@ -350,18 +354,19 @@ def test_an_administrator_sees_a_program_that_hangs_and_replaces_it(site, databa
 @pytest.mark.usefixtures("unharmed")
 def test_an_answer_that_was_given_up_is_not_taken_for_another(database, program):
     alone = {text: embed(database, text) for text in ("red", "green")}
-    with database.connect(autocommit=False) as connection:
-        for cancelled in ("a", "b", "c"):
+    passages = "SELECT docsearch.embed_passages(array_fill(%s::text, ARRAY[200]))"
+    with ThreadPoolExecutor(1) as pool, database.connect(autocommit=False) as connection:
+        backend = connection.info.backend_pid
+        for given_up in ("a", "b", "c"):
             connection.execute("SAVEPOINT before")
             with halted(program):
-                connection.execute("SET LOCAL statement_timeout = '50ms'")
-                with pytest.raises(psycopg.errors.QueryCanceled):
-                    connection.execute("SELECT docsearch.embed_passages(array_fill(%s::text, ARRAY[200]))", [cancelled])
-                connection.execute("ROLLBACK TO before")
-                connection.execute("SET LOCAL statement_timeout = '50ms'")
-                with pytest.raises(psycopg.errors.QueryCanceled):
-                    connection.execute(EMBED, [cancelled])
-                connection.execute("ROLLBACK TO before")
+                for statement in (passages, EMBED):
+                    asking = pool.submit(connection.execute, statement, [given_up])
+                    wait_until(lambda: event(database, backend) == "DocsearchInference")
+                    database.execute("SELECT pg_cancel_backend(%s)", backend)
+                    with pytest.raises(psycopg.errors.QueryCanceled):
+                        asking.result(GUARD)
+                    connection.execute("ROLLBACK TO before")
             for text, vector in alone.items():
                 assert connection.execute(EMBED, [text]).fetchone() == (vector,)
 
@@ -375,7 +380,7 @@ def test_clients_that_vanish_leave_no_work_behind(database, program):
             "SELECT docsearch.embed_passages(array_fill(repeat('word ', 200), ARRAY[5000]))"]
     clients = [subprocess.Popen([*command, ask], stdout=subprocess.DEVNULL) for ask in asks * 5]
     backends = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vanishing'"
-    wait_until(lambda: status(database)["queue_depth"] > 100)
+    wait_until(lambda: answered(database)["queue_depth"] > 100)
     with halted(program):
         for client in clients:
             client.kill()
@@ -383,7 +388,7 @@ def test_clients_that_vanish_leave_no_work_behind(database, program):
         wait_until(lambda: database.execute(backends) == [(0,)])
     wait_until(lambda: status(database)["queue_depth"] == 0)
     assert uses_vectors(database)
-    assert status(database)["pid"] == program
+    assert answered(database)["pid"] == program
 
 
 def restart(site: Site, mode: str, **settings: object) -> None:
@@ -412,7 +417,7 @@ def test_the_program_ends_with_the_server_and_leaves_nothing_in_the_way(site, da
 def test_a_server_ends_while_a_query_waits_for_a_program_that_hangs(site, database, program, mode):
     with halted(program), waiting(database, EMBED, "text") as (rows, _):
         restart(site, mode)
-        assert isinstance(rows.exception(5), psycopg.OperationalError)
+        assert isinstance(rows.exception(GUARD), psycopg.OperationalError)
         wait_until(lambda: program not in programs(site))
     assert uses_vectors(database)
 
@@ -437,11 +442,11 @@ def accepts(database: Database) -> bool:
 def test_a_preloaded_library_brings_the_program_with_the_server(site, database):
     restart(site, "fast", shared_preload_libraries="pg_docsearch")
     try:
-        started = wait_until(lambda: programs(site))
+        former, = wait_until(lambda: programs(site))
         assert uses_vectors(database)
-        assert started == [status(database)["pid"]]
+        assert answered(database)["pid"] == former
         restart(site, "immediate")
-        assert wait_until(lambda: programs(site)) != started
+        wait_until(lambda: programs(site) not in ([], [former]))
     finally:
         restart(site, "fast", shared_preload_libraries="")
     assert programs(site) == []
@@ -480,7 +485,8 @@ def test_an_ordinary_role_neither_restarts_the_program_nor_reads_its_errors(data
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         plain.execute("SELECT docsearch.restart_inference()")
     assert status(database)["last_error"]
-    assert (status(plain)["state"], status(plain)["last_error"]) == ("running", None)
+    seen = answered(plain)
+    assert (seen["state"], seen["last_error"]) == ("running", None)
     database.execute(f"GRANT pg_monitor TO {PLAIN_ROLE}")
     assert status(plain)["last_error"] == status(database)["last_error"]
     database.execute(f"REVOKE pg_monitor FROM {PLAIN_ROLE}")
@@ -488,13 +494,13 @@ def test_an_ordinary_role_neither_restarts_the_program_nor_reads_its_errors(data
 
 def test_status_says_what_the_program_does(database, new_program):
     digest = database.execute("SELECT digest FROM docsearch.model")[0][0]
-    assert status(database)["models"] == []
+    assert answered(database)["models"] == []
     assert (cache_hits(database), cache_hits(database)) == (1, 2)
-    seen = status(database)
+    seen = answered(database)
     assert seen["models"] == [{"model": "all-MiniLM-L6-v2", "dimension": 384, "digest": digest}]
     assert (seen["requests"], seen["batches"], seen["cache_hits"], seen["queue_depth"]) == (4, 1, 3, 0)
     assert seen["resident_bytes"] > 10 << 20
-    assert seen["p50_ms"] < seen["p95_ms"]
+    assert 0 < seen["p50_ms"] <= seen["p95_ms"]
 
 
 def test_restart_inference_gives_another_program(site, database, program):
@@ -521,10 +527,10 @@ def test_a_backend_that_embeds_by_itself_gives_the_same_vectors(database, plain,
 
 def cache_hits(database: Database) -> int:
     """Hits of a query that is asked twice."""
-    before = status(database)["cache_hits"]
+    before = answered(database)["cache_hits"]
     embed(database, "twice")
     embed(database, "twice")
-    return status(database)["cache_hits"] - before
+    return answered(database)["cache_hits"] - before
 
 
 def lanes(pid: int) -> int:
@@ -533,17 +539,22 @@ def lanes(pid: int) -> int:
     return names.count("docsearch-lane")
 
 
-def test_threads_and_cache_change_without_a_restart(site, database, program):
-    assert wait_until(lambda: cache_hits(database)) and lanes(program) <= 1
-    site.configure(query_cache_size=0, threads=3)
+def test_threads_and_cache_change_without_a_restart(site, database, new_program):
+    def embed_passages() -> int:
+        """Lanes start when there is more to do than those that are there are at."""
+        database.execute("SELECT docsearch.embed_passages(array_fill(repeat('word ', 100), ARRAY[100]))")
+        return lanes(new_program)
+
+    site.configure(threads=1)
     try:
+        assert wait_until(lambda: cache_hits(database)) and embed_passages() == 1
+        site.configure(query_cache_size=0, threads=3)
         wait_until(lambda: cache_hits(database) == 0)
-        database.execute("SELECT docsearch.embed_passages(array_fill('a word'::text, ARRAY[200]))")
-        assert lanes(program) == 3
+        wait_until(lambda: embed_passages() == 3)
     finally:
         site.configure(query_cache_size="16MB", threads=0)
     wait_until(lambda: cache_hits(database) == 2)
-    assert status(database)["pid"] == program
+    assert answered(database)["pid"] == new_program
 
 
 @pytest.mark.parametrize("name, value, former", [

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from conftest import Database, wait_until
+from conftest import GUARD, Database, held_document, kept_waiting_by, started, wait_until
 from test_folder import COMPLETE, FAILED, PARTIAL, VECTORS, docsearch, index, slugs, summary, write
 
 INTERRUPTED = 130
@@ -150,16 +150,25 @@ def test_json_lines_and_events(database, tmp_path):
     assert (done.returncode, events(done)[-1]["deleted"], slugs(database, "lines")) == (COMPLETE, 1, ["ant"])
 
 
+def pending_signals(pid: int) -> int:
+    """The signals that a process has been sent and has not taken yet, a bit each."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return sum(int(line.split()[1], 16) for line in lines if line.startswith(("SigPnd:", "ShdPnd:")))
+
+
 def test_an_interrupted_run_leaves_whole_batches(database, tmp_path):
     folder = write(tmp_path / "docs", {f"{number:04}.md": f"# Page {number}\n\nText {number}.\n"
                                        for number in range(400)})
     command = [os.environ["DOCSEARCH_TEST_CLI"], "index", str(folder), "--project", "stopped", "--batch", "5"]
     environment = {**os.environ, "DOCSEARCH_URL": database.conninfo}
-    process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    wait_until(lambda: database.execute("SELECT 1 FROM docsearch.project WHERE name = 'stopped'")
-               and slugs(database, "stopped"), 30)
-    process.send_signal(signal.SIGINT)
-    output, problems = process.communicate(timeout=30)
+    database.execute("SELECT docsearch.create_project('stopped')")
+    with (held_document(database, "stopped", "0100") as holder,
+          started(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process):
+        wait_until(lambda: kept_waiting_by(database, holder))
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: not pending_signals(process.pid))
+        holder.close()
+        output, problems = process.communicate(timeout=GUARD)
     assert process.returncode == INTERRUPTED, problems
     done = len(slugs(database, "stopped"))
     assert f"added {done}," in output

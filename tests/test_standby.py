@@ -22,6 +22,8 @@ def test_a_hot_standby_searches_as_its_primary_does():
 
         standby = server.throw_away("standby")
         standby.bin = primary.instance.bin
+        # No query is given up for what the primary has removed.
+        standby.settings["max_standby_streaming_delay"] = "-1"
         standby.remove_data()
         standby.home.mkdir(parents=True, exist_ok=True)
         standby.own(standby.data)

@@ -2,16 +2,16 @@
 not the work in the background.
 """
 
-import time
 from collections.abc import Iterator
 
 import psycopg
 import pytest
-from conftest import Database, wait_until
+from background import WAITING, held_worker, indexed_half_way
+from conftest import Database, held_document, kept_waiting_by, wait_until
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 from test_concurrency import assert_consistent
-from test_deferred import WAITING, WORKER, many
+from test_deferred import many
 
 LIMITS = {"statement_timeout": "500ms", "lock_timeout": "500ms", "transaction_timeout": "1s",
           "default_transaction_read_only": "on", "default_transaction_isolation": "serializable"}
@@ -43,6 +43,7 @@ def limited(database: Database) -> Iterator[Database]:
 
 @pytest.mark.parametrize("where", ["session", "role"])
 def test_indexing_that_takes_too_long_leaves_nothing(database, where):
+    """Somebody else writes one of the documents, and does not come to an end."""
     name = f"hasty_{where}"
     database.execute(f"CREATE ROLE {name} LOGIN")
     try:
@@ -52,8 +53,9 @@ def test_indexing_that_takes_too_long_leaves_nothing(database, where):
         with psycopg.connect(make_conninfo(database.conninfo, user=name), autocommit=True) as connection:
             if where == "session":
                 connection.execute("SET statement_timeout = '500ms'")
-            with pytest.raises(psycopg.errors.QueryCanceled, match="statement timeout"):
-                connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("slow", count=1000))])
+            with (held_document(database, "kit", "slow/050"),
+                  pytest.raises(psycopg.errors.QueryCanceled, match="statement timeout")):
+                connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("slow", count=100))])
         assert database.execute("SELECT FROM docsearch.document") == []
         assert {row[1] for row in database.index("kit", *many("slow", count=20))} == {"added"}
     finally:
@@ -62,30 +64,30 @@ def test_indexing_that_takes_too_long_leaves_nothing(database, where):
 
 
 def test_the_worker_has_no_limits(limited):
-    with limited.connect(autocommit=False) as connection:
-        connection.execute("SET docsearch.index_mode = 'deferred'")
-        connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("background"))])
-        worker = wait_until(lambda: limited.execute(WORKER))
-        time.sleep(1.5)
-        connection.commit()
-    assert limited.execute(WORKER) == worker
-    wait_until(lambda: limited.execute(WAITING) == [(0,)], 60)
+    """It waits longer for a lock, and has a transaction for longer, than they allow."""
+    waits = """SELECT FROM pg_locks l WHERE l.pid = %s AND NOT l.granted
+               AND clock_timestamp() - l.waitstart > interval '2 seconds'"""
+    with held_worker(limited) as holder:
+        with limited.connect() as connection:
+            connection.execute("SET docsearch.index_mode = 'deferred'")
+            connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("background"))])
+        worker, = wait_until(lambda: kept_waiting_by(limited, holder))
+        wait_until(lambda: limited.execute(waits, worker))
+    wait_until(lambda: limited.execute(WAITING) == [(0,)])
 
 
 def test_attached_tables_have_no_limits(limited):
     limited.execute("CREATE TABLE note (id int PRIMARY KEY, title text, body text)")
     limited.execute("INSERT INTO note SELECT n, 'Note ' || n, 'About ' || n FROM generate_series(1, 600) n")
     limited.execute("SELECT docsearch.attach_table('note', project => 'kit')")
-    wait_until(lambda: limited.execute("SELECT count(*) FROM docsearch.document") == [(600,)], 60)
-    wait_until(lambda: limited.execute(WAITING) == [(0,)], 60)
+    wait_until(lambda: limited.execute("SELECT count(*) FROM docsearch.document") == [(600,)])
+    wait_until(lambda: limited.execute(WAITING) == [(0,)])
 
 
 def test_a_worker_that_is_cancelled_goes_on(database):
-    with database.connect() as connection:
-        connection.execute("SET docsearch.index_mode = 'deferred'")
-        connection.execute("SELECT * FROM docsearch.index_docs('kit', %s)", [Jsonb(many("cancelled"))])
-    worker = wait_until(lambda: database.execute(WORKER))
-    assert database.execute("SELECT pg_cancel_backend(%s)", worker[0][0]) == [(True,)]
-    wait_until(lambda: "canceling" in (database.execute("SELECT last_error FROM docsearch.index_progress()")[0][0] or ""))
-    wait_until(lambda: database.execute(WAITING) == [(0,)], 60)
+    with indexed_half_way(database, "kit", many("cancelled")) as worker:
+        assert database.execute("SELECT pg_cancel_backend(%s)", worker) == [(True,)]
+        told = "SELECT last_error FROM docsearch.index_progress()"
+        wait_until(lambda: "canceling" in (database.execute(told)[0][0] or ""))
+    wait_until(lambda: database.execute(WAITING) == [(0,)])
     assert database.execute("SELECT failed, last_error FROM docsearch.index_progress()") == [(0, None)]

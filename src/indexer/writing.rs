@@ -90,7 +90,7 @@ impl Indexer<'_> {
             None => Stored::default(),
         };
         let id = match (self.source, &document.known) {
-            (Source::Caller, _) => self.write_document(document)?,
+            (Source::Caller | Source::Root(_), _) => self.write_document(document)?,
             (Source::Table, Some(known)) => self.write_counts(known.id, document)?,
             (Source::Table, None) => None,
         };

@@ -17,7 +17,7 @@ SELECT project, done, waiting, failed, unread, rate > 0 AS rate, time_left, swit
 SELECT slug, similarity > 0 AS embedded FROM search_docs('boats', 'later') ORDER BY rank LIMIT 1;
 -- What is the same keeps its vectors; what changed loses them until they are new.
 SELECT docsearch.index_doc('later', 'bridge', 'Bridge', E'# Bridge\n\nCars and trams cross the strait.');
-SELECT docsearch.wait_for_index('1 minute');
+SELECT docsearch.wait_for_index('1 hour');
 SELECT count(*) FROM docsearch.embedding_queue;
 SELECT slug, similarity > 0 AS embedded FROM search_docs('tram', 'later') WHERE rank = 1;
 SELECT docsearch.index_doc('later', 'bridge', 'Bridge', E'# Bridge\n\nCars and trams cross the strait.');

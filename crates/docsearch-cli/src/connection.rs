@@ -15,6 +15,7 @@ use postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Error, Report};
+use crate::terminal::shown;
 use parameters::Parameters;
 use variables::Variables;
 
@@ -60,7 +61,7 @@ impl ConnectionArgs {
             let line = format!("{}: {}", notice.severity(), notice.message());
             let first = seen.lock().is_ok_and(|mut seen| seen.insert(line.clone()));
             if first {
-                eprintln!("{line}");
+                eprintln!("{}", shown(&line));
             }
         });
         config.connect(target.tls).map_err(|error| Error::Connect {

@@ -16,8 +16,7 @@ mod start;
 mod tests;
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -36,14 +35,14 @@ use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
 use crate::report::{Ending, Report};
 use cache::Cache;
-use crawler::{Crawler, Incomplete, Omission, Plan, Problem, Summary};
+use crawler::{Crawler, Incomplete, Plan, Summary, nothing};
 use delivery::{Delivered, Delivery, Sink};
 use fetch::{Fetcher, Manners};
-use frontier::{Frontier, Visit};
+use frontier::{Frontier, Memory, Visit};
 use http::{ClientOptions, Failure};
 use scope::{BadAddress, Reach, Scope};
-use sitemap::Listed;
-use start::Place;
+use sitemap::{Allowance, Listed};
+use start::{Starts, bad_address};
 
 /// Said to who interrupts a crawl.
 const GOING_ON: &str = "what was fetched is kept; run the same command again within a day to go on";
@@ -130,6 +129,9 @@ pub(crate) struct CrawlArgs {
     /// Folder for responses [default: pg_docsearch/crawl in the user's cache folder]
     #[arg(long, value_name = "DIRECTORY")]
     cache_dir: Option<PathBuf>,
+    /// Responses that are kept there at most, in MB
+    #[arg(long, value_name = "MB", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    max_cache: u64,
     /// Fetch everything anew, whatever earlier crawls have left
     #[arg(long)]
     refresh: bool,
@@ -160,80 +162,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What the arguments say about where to start.
-#[derive(Debug)]
-struct Starts {
-    urls: Vec<Url>,
-    sitemap: Option<Place>,
-    list: Vec<String>,
-    /// What tells this crawl from others.
-    name: String,
-}
-
-impl Starts {
-    fn read(args: &CrawlArgs) -> Result<Self, Error> {
-        let urls = args
-            .urls
-            .iter()
-            .map(|text| parse(text))
-            .collect::<Result<Vec<_>, _>>()?;
-        let sitemap = args
-            .sitemap
-            .as_deref()
-            .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
-            .transpose()?;
-        let list = args.url_list.as_deref().map(start::read_list).transpose()?;
-        let name = match (&urls[..], &sitemap, args.url_list.as_deref(), &args.source_root) {
-            (_, _, _, Some(name)) => name.clone(),
-            ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
-            (_, Some(Place::Web(url)), ..) => url.to_string(),
-            (_, Some(Place::File(path)), ..) => full_path(path)?,
-            (_, _, Some(path), _) if path != Path::new("-") => full_path(path)?,
-            _ => {
-                return Err(Error::Usage(
-                    "a list from standard input has no name\nHINT:  Set --source-root.".to_owned(),
-                ));
-            }
-        };
-        Ok(Self {
-            urls,
-            sitemap,
-            list: list.unwrap_or_default(),
-            name,
-        })
-    }
-
-    /// What the scope is measured from: the first kind of start that is given.
-    fn roots(&self, listed: &[Url]) -> Vec<Url> {
-        match &self.sitemap {
-            _ if !self.urls.is_empty() => self.urls.clone(),
-            Some(Place::Web(url)) => vec![url.clone()],
-            _ => listed.to_vec(),
-        }
-    }
-}
-
-fn full_path(path: &Path) -> Result<String, Error> {
-    let full = fs::canonicalize(path).map_err(Error::file(path))?;
-    Ok(full.to_string_lossy().into_owned())
-}
-
-fn parse(text: &str) -> Result<Url, Error> {
-    scope::parse(text).map_err(|reason| bad_address(text, &reason))
-}
-
-fn bad_address(text: &str, reason: &BadAddress) -> Error {
-    let hint = match reason {
-        BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
-        BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
-    };
-    // A password does not belong on a screen.
-    match reason {
-        BadAddress::Credentials => Error::Usage(format!("{reason}\n{hint}")),
-        _ => Error::Usage(format!("{text}: {reason}\n{hint}")),
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let starts = Starts::read(args)?;
@@ -243,7 +171,7 @@ pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outco
         true => None,
         false => Some(connection.connect()?),
     };
-    let cache = Cache::open(&cache_root, &starts.name, args.refresh)?;
+    let cache = Cache::open(&cache_root, &starts.name, args.refresh, args.max_cache * 1_000_000)?;
     let crawl = Crawl {
         args,
         starts: &starts,
@@ -381,7 +309,7 @@ impl Crawl<'_> {
             .starts
             .sitemap
             .as_ref()
-            .map(|place| start::read_sitemap(place, &mut fetcher))
+            .map(|place| start::read_sitemap(place, &mut fetcher, Allowance::default()))
         {
             None => start::Listing::default(),
             Some(listing) => match listing? {
@@ -397,7 +325,7 @@ impl Crawl<'_> {
         for (address, reason) in &listing.problems {
             self.report.failed(address, reason);
         }
-        let (plan, frontier) = self.plan(&listing.pages)?;
+        let (plan, frontier) = self.plan(listing.pages)?;
         let read_options = ReadOptions {
             prefix: args.prefix.as_deref(),
             source_root: &self.starts.name,
@@ -406,6 +334,10 @@ impl Crawl<'_> {
         };
         let mut delivery = Delivery::new(read_options, sink, &self.report);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
+        if self.cache.is_full() {
+            let reason = "not all responses are kept: the next crawl fetches the others again (--max-cache)";
+            self.report.warning("", reason);
+        }
         let Delivered { slugs, unread, skipped } = delivery.finish();
         summary.counts.skipped += skipped;
         if !listing.problems.is_empty() {
@@ -423,21 +355,22 @@ impl Crawl<'_> {
     }
 
     /// The rules of the crawl, and its first addresses.
-    fn plan(&self, listed: &[Listed]) -> Result<(Plan, Frontier), Error> {
+    fn plan(&self, listed: Vec<Listed>) -> Result<(Plan, Frontier), Error> {
         let args = self.args;
         let starts = self.starts;
         let given: Vec<&str> = starts.list.iter().map(String::as_str).collect();
-        let all = given.iter().copied().chain(listed.iter().map(|page| page.url.as_str()));
-        let valid: Vec<Url> = all.filter_map(|text| scope::parse(text).ok()).collect();
-        let roots = starts.roots(&valid);
+        let roots = starts.roots(|| {
+            let all = given.iter().copied().chain(listed.iter().map(|page| page.url.as_str()));
+            all.filter_map(|text| scope::parse(text).ok()).collect()
+        });
         let scope = Scope::new(&roots, args.scope, &args.include, &args.exclude, args.keep_query)?;
-        let mut frontier = Frontier::new(args.max_depth);
-        let mut add = |url: Url, changed: Option<&String>| {
+        let mut frontier = Frontier::new(args.max_depth, Memory::default());
+        let mut add = |url: Url, changed: Option<String>| {
             frontier.add(Visit {
                 url,
                 depth: 0,
                 from: None,
-                changed: changed.cloned(),
+                changed,
             });
         };
         for url in &starts.urls {
@@ -462,7 +395,7 @@ impl Crawl<'_> {
             if let Ok(url) = scope.parse(&page.url)
                 && scope.contains(&url)
             {
-                add(url, page.changed.as_ref());
+                add(url, page.changed);
             }
         }
         if frontier.waiting() == 0 {
@@ -548,25 +481,4 @@ impl Harvest {
             unread: 0,
         }
     }
-}
-
-/// A crawl without a single page, whose problems have been told.
-fn nothing(address: &str, problem: &Problem) -> Error {
-    let hint = match problem {
-        Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
-        Problem::Skipped(_) => String::new(),
-        Problem::Failed(failure) => match failure.cause() {
-            Failure::Private(_) => "\nHINT:  --allow-private lets the crawl connect there.".to_owned(),
-            Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
-                "\nHINT:  Can this machine reach the site, and does it trust it? SSL_CERT_FILE names more certificates."
-                    .to_owned()
-            }
-            Failure::Timeout | Failure::Network(_) => {
-                "\nHINT:  Is the address right, and can this machine reach it?".to_owned()
-            }
-            Failure::TooLarge(_) => "\nHINT:  --max-page-size sets the limit.".to_owned(),
-            _ => String::new(),
-        },
-    };
-    Error::Crawl(format!("nothing could be indexed{hint}"))
 }

@@ -20,6 +20,13 @@ pub(crate) enum Error {
     Interrupted,
     #[error("{0}\nHINT:  Try again in a moment.")]
     Busy(String),
+    /// What a client over the network is told of an error that is none of its business.
+    #[error("{message}\nHINT:  The log of this server says more.")]
+    Withheld {
+        message: &'static str,
+        sqlstate: Option<String>,
+        passes: bool,
+    },
     #[error("query {id}: {failure}")]
     Query { id: String, failure: Report },
     #[error("{}: {source}", path.display())]
@@ -43,6 +50,9 @@ impl Error {
 
     /// The code of an error that the database reported.
     pub(crate) fn sqlstate(&self) -> Option<&str> {
+        if let Self::Withheld { sqlstate, .. } = self {
+            return sqlstate.as_deref();
+        }
         let failure = self.failure()?;
         failure.code().map(postgres::error::SqlState::code)
     }
@@ -50,6 +60,37 @@ impl Error {
     /// Whether something that was asked for by name is not there.
     pub(crate) fn is_not_found(&self) -> bool {
         self.sqlstate() == Some(UNDEFINED_OBJECT)
+    }
+
+    /// Whether the same request may succeed in a moment.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Busy(_) | Self::Connect { .. } => true,
+            Self::Withheld { passes, .. } => *passes,
+            _ => {
+                let class = self.sqlstate().and_then(|code| code.get(..2));
+                self.is_closed() || matches!(class, Some("53" | "57"))
+            }
+        }
+    }
+
+    /// What clients over the network are told instead: what they asked for may be wrong, but where the database is,
+    /// who connects to it and what its files are called is for the log. `None` if they may know all of it.
+    pub(crate) fn for_clients(&self) -> Option<Self> {
+        let message = match self {
+            Self::Connect { .. } => "cannot connect to the database",
+            Self::Database(failure) if failure.0.as_db_error().is_none() => "the connection to the database failed",
+            Self::Database(_) if !self.sqlstate().is_some_and(is_for_clients) => "the database cannot answer this",
+            _ => return None,
+        };
+        Some(Self::Withheld {
+            message,
+            passes: self.may_pass(),
+            sqlstate: match self {
+                Self::Connect { .. } => None,
+                error => error.sqlstate().map(str::to_owned),
+            },
+        })
     }
 
     /// Whether a connection that was there is gone.
@@ -62,6 +103,12 @@ impl Error {
             || source.is_some_and(|source| source.is::<std::io::Error>())
             || matches!(self.sqlstate(), Some("57P01" | "57P02"))
     }
+}
+
+/// Whether errors with this code are about a request: invalid values, unknown and ambiguous names, missing rights,
+/// limits of size and of time. Others tell of the server.
+fn is_for_clients(code: &str) -> bool {
+    matches!(code, UNDEFINED_OBJECT | "42P08" | "42501" | "57014") || matches!(code.get(..2), Some("22" | "54"))
 }
 
 /// SQLSTATE of unknown projects, documents and sections.

@@ -19,6 +19,7 @@ use crate::nonsense::{self, Unanswerable};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
 use crate::report::progress_bar;
 use crate::searcher::Searcher;
+use crate::terminal::shown;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -272,7 +273,7 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
     let (mut tally, refusals) = loader.finish()?;
     progress.finish_and_clear();
     for refusal in refusals {
-        eprintln!("failed: {}: {}", refusal.slug, refusal.reason);
+        eprintln!("{}", shown(&format!("failed: {}: {}", refusal.slug, refusal.reason)));
     }
     // A page that cannot be read now may be one that was indexed before.
     if !args.keep && corpus.skipped == 0 {

@@ -22,6 +22,7 @@ use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
 use crate::report::{Ending, Report};
 use crate::supply::{FileOptions, Files, Input, Supply};
 use crate::survey::Survey;
+use crate::terminal::shown;
 
 /// Larger files are skipped unless told otherwise, in millions of bytes.
 pub(crate) const DEFAULT_MAX_FILE_MEGABYTES: u64 = 10;
@@ -261,7 +262,7 @@ impl Run<'_> {
         }
         printer.finish()?;
         if let Some(text) = survey.left_out_text() {
-            eprintln!("{text}");
+            eprintln!("{}", shown(&text));
         }
         Ok(self.outcome(&survey, &Tally::default()))
     }

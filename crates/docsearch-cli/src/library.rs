@@ -2,6 +2,7 @@
 //!
 //! Ranking, budgets and texts are the database's. Nothing here changes anything there.
 
+mod complaints;
 mod connections;
 mod listing;
 
@@ -13,7 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::error::Error;
-pub(crate) use connections::{Library, Limits};
+pub(crate) use connections::{Audience, Library, Limits};
 pub(crate) use listing::{ListRequest, Listing};
 
 /// How an answer is written.

@@ -50,6 +50,7 @@ mod suggest;
 mod supply;
 mod survey;
 mod table;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -122,7 +123,7 @@ impl Command {
 fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     match result {
         Err(error) if error.is_not_found() => {
-            eprintln!("docsearch: {error}");
+            eprintln!("docsearch: {}", terminal::shown(&error.to_string()));
             Ok(Outcome::Nothing)
         }
         result => result,
@@ -136,7 +137,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Interrupted) | Err(Error::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
-            eprintln!("docsearch: {error}");
+            eprintln!("docsearch: {}", terminal::shown(&error.to_string()));
             ExitCode::from(2)
         }
     }

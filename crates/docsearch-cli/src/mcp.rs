@@ -18,7 +18,7 @@ use tokio::runtime;
 use crate::Outcome;
 use crate::connection::{ConnectionArgs, Target};
 use crate::error::Error;
-use crate::library::{Library, Limits};
+use crate::library::{Audience, Library, Limits};
 use crate::serve::{self, HttpArgs, Offer};
 pub(crate) use server::DocumentServer;
 
@@ -79,11 +79,12 @@ impl SessionArgs {
     }
 
     /// The documents as a role sees them; that of the arguments if it is `None`.
-    pub(crate) fn library(&self, target: &Target, role: Option<&str>) -> Result<Library, Error> {
+    pub(crate) fn library(&self, target: &Target, role: Option<&str>, audience: Audience) -> Result<Library, Error> {
         let limits = Limits {
             connections: self.connections.into(),
             timeout: Duration::from_secs(self.timeout),
             role: role.or(self.role.as_deref()).map(str::to_owned),
+            audience,
         };
         Library::new(target, &limits)
     }
@@ -109,7 +110,7 @@ pub(crate) fn serving_runtime() -> Result<runtime::Runtime, Error> {
 }
 
 async fn serve_pipes(args: &McpArgs, target: &Target) -> Result<Outcome, Error> {
-    let library = args.session.library(target, None)?;
+    let library = args.session.library(target, None, Audience::Operator)?;
     if io::stdin().is_terminal() {
         eprintln!("docsearch: waiting for a client on standard input; docsearch mcp --help says how it is configured");
     }

@@ -10,6 +10,7 @@ use clap::{Args, ColorChoice};
 
 use crate::error::Error;
 use crate::library::Format;
+use crate::terminal::{shown_document, shown_json};
 
 /// How the answer is written.
 #[derive(Debug, Clone, Args)]
@@ -47,7 +48,8 @@ impl OutputArgs {
     pub(crate) fn print(&self, text: &str, kind: Kind) -> Result<(), Error> {
         let is_terminal = io::stdout().is_terminal();
         let mut text = match is_terminal {
-            true => without_controls(text),
+            true if kind == Kind::Json => shown_json(text),
+            true => shown_document(text),
             false => text.to_owned(),
         };
         if self.has_colours() && kind != Kind::Json {
@@ -73,13 +75,6 @@ impl OutputArgs {
             ColorChoice::Auto => AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
         }
     }
-}
-
-/// Documents must not be able to send commands to the terminal.
-fn without_controls(text: &str) -> String {
-    text.chars()
-        .filter(|character| !character.is_control() || matches!(character, '\n' | '\t'))
-        .collect()
 }
 
 /// Whether a pager has shown the text.
@@ -180,11 +175,6 @@ fn markdown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn documents_cannot_send_commands_to_the_terminal() {
-        assert_eq!(without_controls("a\u{1b}[2Jb\r\n\tc\u{9b}d"), "a[2Jb\n\tcd");
-    }
 
     #[test]
     fn colours_leave_the_text_as_it_is() {

@@ -1,12 +1,14 @@
 //! Documents as JSON lines on standard output, for `--dry-run`.
 
-use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 
 use crate::document::Document;
 use crate::error::Error;
+use crate::terminal::shown_json;
 
 pub(crate) struct Printer {
     output: BufWriter<StdoutLock<'static>>,
+    is_terminal: bool,
 }
 
 /// Whether the reader still listens: one that has seen enough (`| head`) is no failure.
@@ -18,15 +20,20 @@ pub(crate) enum Reader {
 
 impl Printer {
     pub(crate) fn new() -> Self {
+        let output = io::stdout().lock();
         Self {
-            output: BufWriter::new(io::stdout().lock()),
+            is_terminal: output.is_terminal(),
+            output: BufWriter::new(output),
         }
     }
 
     pub(crate) fn print(&mut self, document: &Document) -> Result<Reader, Error> {
-        serde_json::to_writer(&mut self.output, document)
+        serde_json::to_string(document)
             .map_err(io::Error::from)
-            .and_then(|()| self.output.write_all(b"\n"))
+            .and_then(|line| match self.is_terminal {
+                true => writeln!(self.output, "{}", shown_json(&line)),
+                false => writeln!(self.output, "{line}"),
+            })
             .map_or_else(gone, |()| Ok(Reader::Listens))
     }
 

@@ -9,7 +9,7 @@ use tokio::signal;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{Library, Limits};
+use crate::library::{Audience, Library, Limits};
 
 /// Which documents a search looks at.
 #[derive(Debug, Clone, Args)]
@@ -51,6 +51,7 @@ pub(crate) fn ask<T>(
             connections: 1,
             timeout: Duration::ZERO,
             role: None,
+            audience: Audience::Operator,
         };
         let library = Library::new(&target, &limits)?;
         let answer = tokio::select! {

@@ -1,15 +1,19 @@
 //! What a run tells: lines and a bar for people, JSON for programs.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::project::Tally;
+use crate::terminal::{shown, shown_json};
 
+/// Characters of a source, and of what happened to it.
+const MOST_CHARS: usize = 4_000;
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -74,8 +78,10 @@ impl Report {
     /// Tells what happened to a source, which may be empty for all of them, and whose link led
     /// there.
     pub(crate) fn tell(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
+        let (source, reason) = (clipped(source), reason.to_string());
+        let reason = clipped(&reason);
         if self.is_machine {
-            let mut fields = json!({"event": event, "source": source, "reason": reason.to_string()});
+            let mut fields = json!({"event": event, "source": source, "reason": reason});
             if let Some(from) = from {
                 fields["from"] = from.into();
             }
@@ -88,7 +94,7 @@ impl Report {
             format!("{source}: ")
         };
         let origin = from.map_or_else(String::new, |from| format!(" (linked from {from})"));
-        let line = printable(&format!("{event}: {place}{reason}{origin}"));
+        let line = shown(&format!("{event}: {place}{reason}{origin}"));
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
@@ -97,7 +103,7 @@ impl Report {
         if self.is_machine {
             emit(&json!({"event": "note", "text": text}));
         } else {
-            self.bar.suspend(|| eprintln!("{text}"));
+            self.bar.suspend(|| eprintln!("{}", shown(text)));
         }
     }
 
@@ -186,23 +192,22 @@ impl Report {
     }
 }
 
-/// Names of files may hold what a terminal obeys.
-fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => printable.push('\n'),
-            _ if character.is_control() => printable.extend(character.escape_default()),
-            _ => printable.push(character),
-        }
+/// What pages and servers say of themselves can be as long as they like.
+fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
-    printable
 }
 
 /// A reader who has gone is no reason to stop indexing.
 fn emit(event: &Value) {
     let mut output = std::io::stdout().lock();
-    writeln!(output, "{event}").and_then(|()| output.flush()).ok();
+    let line = match output.is_terminal() {
+        true => shown_json(&event.to_string()),
+        false => event.to_string(),
+    };
+    writeln!(output, "{line}").and_then(|()| output.flush()).ok();
 }
 
 /// A bar on standard error; nothing where that is not a terminal.
@@ -236,11 +241,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_told_as_text() {
-        assert_eq!(
-            printable("skipped: a\u{1b}[2Jb.md: é\nHINT"),
-            "skipped: a\\u{1b}[2Jb.md: é\nHINT"
-        );
+    fn a_reason_without_an_end_is_cut() {
+        assert_eq!(clipped("é"), "é");
+        assert_eq!(clipped(&"é".repeat(5_000)), "é".repeat(MOST_CHARS) + "…");
     }
 
     #[test]

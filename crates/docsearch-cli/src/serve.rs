@@ -1,8 +1,11 @@
 //! `docsearch serve`: documents over HTTP, for assistants (MCP) and for other programs (JSON).
 
 mod api;
+mod clients;
 mod failure;
 mod gate;
+mod health;
+mod host;
 mod tokens;
 
 use std::collections::HashMap;
@@ -24,9 +27,12 @@ use tokio_util::sync::CancellationToken;
 use crate::Outcome;
 use crate::connection::{ConnectionArgs, Target};
 use crate::error::Error;
-use crate::library::Library;
+use crate::library::{Audience, Library};
 use crate::mcp::{DocumentServer, SessionArgs, serving_runtime};
+use clients::ClientLimits;
 use gate::{Gate, Policy};
+use health::Health;
+use host::Host;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -50,6 +56,8 @@ Exit codes:
 
 /// Between two looks at the addresses that were limited.
 const FORGET_INTERVAL: Duration = Duration::from_secs(60);
+/// For connections to end once the server does.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve the documents over HTTP: MCP and a JSON API.
 #[derive(Debug, Args)]
@@ -79,7 +87,7 @@ pub(crate) struct HttpArgs {
     allow_anonymous: bool,
     /// A name by which this server is reached; localhost is one
     #[arg(long, value_name = "HOST[:PORT]")]
-    allow_host: Vec<String>,
+    allow_host: Vec<Host>,
     /// An origin whose pages may ask, such as https://app.example.com
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
@@ -89,6 +97,13 @@ pub(crate) struct HttpArgs {
     /// Largest body of a request
     #[arg(long, value_name = "KB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_body: u32,
+    /// Connections at the same time; a further one takes the place of one that asks for nothing, or waits
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    max_connections: u32,
+    /// For a client to send the head of its first or next request, and to take more of an answer;
+    /// then its connection ends
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    client_timeout: u64,
 }
 
 /// What is offered over HTTP.
@@ -146,10 +161,12 @@ pub(crate) async fn listen(
     let listener = listener.tap_io(|stream| {
         stream.set_nodelay(true).ok();
     });
-    axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>())
-        .with_graceful_shutdown(ended)
-        .await
-        .map_err(Error::file("socket"))?;
+    let limits = ClientLimits {
+        connections: usize::try_from(http.max_connections).unwrap_or(1),
+        patience: Duration::from_secs(http.client_timeout),
+        grace: GRACE,
+    };
+    clients::serve(listener, &router, limits, ended).await;
     for library in libraries.0.values() {
         library.close().await;
     }
@@ -178,7 +195,7 @@ impl Libraries {
         if let Some(library) = self.0.get(&key) {
             return Ok(library.clone());
         }
-        let library = session.library(target, role)?;
+        let library = session.library(target, role, Audience::Clients)?;
         self.0.insert(key, library.clone());
         Ok(library)
     }
@@ -208,7 +225,7 @@ fn policy(
         origins: http.allow_origin.clone(),
         anonymous: (known.is_empty() || http.allow_anonymous).then_some(anonymous),
         known,
-        rate: http.rate,
+        rate: gate::quota(http.rate),
         max_body: u64::from(http.max_body) * 1024,
         timeout: session.longest_request(),
     })
@@ -242,11 +259,13 @@ fn router(
     }
     let health = Router::new()
         .route("/healthz", get(api::health))
-        .layer(Extension(library.clone()));
+        .layer(Extension(library.clone()))
+        .layer(Extension(Arc::<Health>::default()));
     guarded
         .fallback(api::nothing)
-        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::identify))
         .merge(health)
+        .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::admit))
 }
 
 /// Done at the first SIGINT or SIGTERM; what is under way is cancelled then.

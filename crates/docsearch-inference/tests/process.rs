@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use docsearch_inference::{Embedder, Error, Model, Options, Progress, Registry};
-use support::{TinyModel, model_directory, options};
+use support::{PATIENCE, TinyModel, model_directory, options};
 
 fn field(status: &str, name: &str) -> String {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -42,6 +42,14 @@ fn blocked_signals_of_lanes() -> Vec<u64> {
         .iter()
         .filter(|status| field(status, "Name:") == "docsearch-lane");
     lanes.map(|status| blocked_signals(status)).collect()
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited in vain");
+        thread::yield_now();
+    }
 }
 
 #[test]
@@ -82,10 +90,14 @@ fn the_process_gets_one_library_and_no_thread_but_its_lanes() {
         Some(Error::RuntimeAlreadyLoaded { .. })
     ));
 
-    let passages = vec!["a passage of some length ".repeat(40); 100];
+    // So many that no machine is done with them before it is done with a query.
+    let count = 20_000;
+    let passages = vec!["a passage of some length ".repeat(40); count];
     let mut batch = model.embed_passages(passages).expect("lanes start");
-    let first = batch.next_timeout(Duration::from_secs(60));
+    let first = batch.next_timeout(PATIENCE);
     assert!(matches!(first, Ok(Progress::Embedded(_))));
+    // A thread has its name a moment after it has begun.
+    wait_until(|| blocked_signals_of_lanes().len() == 2);
     // SIGKILL, SIGSTOP and the two that the C library keeps for itself cannot be blocked.
     let all_signals = !(1 << 8 | 1 << 18 | 1 << 31 | 1 << 32);
     assert_eq!(blocked_signals_of_lanes(), [all_signals; 2]);
@@ -95,19 +107,16 @@ fn the_process_gets_one_library_and_no_thread_but_its_lanes() {
     while let Ok(Progress::Embedded(_)) = batch.next_timeout(Duration::ZERO) {
         returned += 1;
     }
-    assert!(returned < 100, "the query did not wait for the passages");
+    assert!(returned < count, "the query did not wait for the passages");
 
     MODELS.stop();
     // A joined thread is listed until the kernel has buried it, a moment later.
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while names_of_threads().len() > names_before.len() && Instant::now() < deadline {
-        thread::yield_now();
-    }
+    wait_until(|| names_of_threads().len() <= names_before.len());
     assert_eq!(names_of_threads(), names_before);
     assert_eq!(own_blocked_signals(), blocked_before);
-    while let Ok(Progress::Embedded(_)) = batch.next_timeout(Duration::from_secs(60)) {
+    while let Ok(Progress::Embedded(_)) = batch.next_timeout(PATIENCE) {
         returned += 1;
     }
     assert!(matches!(batch.next_timeout(Duration::ZERO), Err(Error::Stopped)));
-    assert!(returned < 100, "what had not begun was cancelled");
+    assert!(returned < count, "what had not begun was cancelled");
 }

@@ -25,11 +25,10 @@ use docsearch_inference::{
 use http_server::{HttpServer, Reaction};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use support::{embed_all, info, model_directory, options, runtime};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
+use support::{PATIENCE, embed_all, info, model_directory, options, runtime};
 use tempfile::TempDir;
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A host that waits with poll(2) and starts nothing.
 #[derive(Clone)]
@@ -118,6 +117,22 @@ impl Program {
                 Ok(stream) => return stream,
                 Err(error) => assert!(Instant::now() < deadline, "{error}"),
             }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Stops the program in all its threads.
+    fn freeze(&self) {
+        kill(self.pid(), Signal::SIGSTOP).expect("a process");
+        let tasks = format!("/proc/{}/task", self.pid());
+        let is_stopped = |task: std::io::Result<fs::DirEntry>| {
+            let status = fs::read_to_string(task.expect("a thread").path().join("stat")).expect("Linux");
+            // Behind the name, which is in parentheses.
+            status
+                .rsplit_once(") ")
+                .is_some_and(|(_, fields)| fields.starts_with('T'))
+        };
+        while !fs::read_dir(&tasks).expect("Linux").all(is_stopped) {
             thread::sleep(Duration::from_millis(5));
         }
     }
@@ -235,9 +250,7 @@ fn a_batch_goes_on_with_the_next_program() {
     let mut batch = model.embed_passages(texts.clone()).expect("a batch");
     let mut vectors = vec![None; texts.len()];
     let mut killed = false;
-    let deadline = Instant::now() + Duration::from_secs(120);
     loop {
-        assert!(Instant::now() < deadline, "the batch does not end");
         match batch.next_timeout(Duration::from_secs(1)).expect("the batch goes on") {
             Progress::Embedded(Embedded { index, vector }) => {
                 assert!(vectors[index].replace(vector).is_none());
@@ -260,7 +273,7 @@ fn a_program_that_hangs_is_given_up_after_the_patience() {
     let program = Program::start();
     let model = remote(program.patient_client(Duration::from_millis(300)), None);
     program.model().embed_query("Button").expect("a vector");
-    kill(program.pid(), Signal::SIGSTOP).expect("a process");
+    program.freeze();
     let problem = model.embed_query("another").expect_err("no answer");
     assert_eq!(problem.class(), ErrorClass::TimedOut);
     let mut batch = model.embed_passages(passages(3)).expect("a batch");
@@ -279,20 +292,36 @@ fn a_program_that_hangs_is_given_up_after_the_patience() {
 fn what_a_client_no_longer_waits_for_is_not_computed() {
     let program = Program::start_with(&["--threads", "1", "--cache-bytes", "0"]);
     let client = program.client();
-    let mut batch = remote(Rc::clone(&client), None)
+    // The one lane waits for the first file of this model until somebody writes it.
+    let directory = TempDir::new().expect("a temporary directory");
+    let modules = directory.path().join("modules.json");
+    mkfifo(&modules, Mode::S_IRWXU).expect("a pipe");
+    let path = directory.path().to_str().expect("a path in UTF-8").to_owned();
+    let mut batch = RemoteModel::new(Rc::clone(&client), path, None)
         .embed_passages(passages(60))
         .expect("a batch");
-    assert!(matches!(batch.next_timeout(PATIENCE), Ok(Progress::Embedded(_))));
-    drop(batch);
-    let deadline = Instant::now() + PATIENCE;
-    let runs = loop {
-        let status = client.borrow_mut().status().expect("an answer").expect("a program");
-        if status.queue_depth == 0 {
-            break status.runs;
+    let begun = batch.next_timeout(Duration::ZERO).expect("a program");
+    assert!(matches!(begun, Progress::Pending));
+    let wait_for_queue = |depth| {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let status = client.borrow_mut().status().expect("an answer").expect("a program");
+            if status.queue_depth == depth {
+                return;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "{} texts wait, not {depth}",
+                status.queue_depth
+            );
+            thread::sleep(Duration::from_millis(5));
         }
-        assert!(Instant::now() < deadline, "the queue is not emptied");
     };
-    assert!(runs < 60, "{runs} passages were embedded for nobody");
+    wait_for_queue(59);
+    drop(batch);
+    wait_for_queue(0);
+    fs::write(&modules, "[]").expect("a pipe");
+    assert_eq!(info(&program.model()).dimension, 384);
 }
 
 #[test]
@@ -370,6 +399,7 @@ fn settings_change_while_it_runs() {
         > 0
     {
         assert!(Instant::now() < deadline, "the cache is not emptied");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -50,14 +50,18 @@ pub(crate) struct Cache {
     ignores_others: bool,
     /// Whether the run is on disk; one that has fetched nothing need not go on.
     has_begun: Cell<bool>,
+    max_bytes: u64,
+    /// What the entries take.
+    bytes: Cell<u64>,
+    is_full: Cell<bool>,
     /// Held as long as the cache is in use.
     _lock: File,
 }
 
 impl Cache {
     /// Opens the cache of the crawl that `name` tells from others, below `root`. With `refresh`, what
-    /// earlier crawls have left does not count.
-    pub(crate) fn open(root: &Path, name: &str, refresh: bool) -> Result<Self, Error> {
+    /// earlier crawls have left does not count. It grows to `max_bytes`.
+    pub(crate) fn open(root: &Path, name: &str, refresh: bool, max_bytes: u64) -> Result<Self, Error> {
         let folder = root.join(&digest(name)[..32]);
         let pages = folder.join("pages");
         fs::create_dir_all(&pages).map_err(Error::file(&pages))?;
@@ -68,6 +72,9 @@ impl Cache {
             started: now(),
         });
         Ok(Self {
+            bytes: Cell::new(size_of_files(&pages)?),
+            max_bytes,
+            is_full: Cell::new(false),
             folder,
             run,
             is_resumed: unfinished.is_some(),
@@ -94,7 +101,12 @@ impl Cache {
         entry.run == self.run.id
     }
 
-    /// Keeps an entry as one of this crawl.
+    /// Whether there was no room for an entry.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.get()
+    }
+
+    /// Keeps an entry as one of this crawl, if there is room for it.
     pub(crate) fn put(&self, entry: &mut Entry) -> Result<(), Error> {
         if !self.has_begun.replace(true) {
             self.write("run.json", &serde_json::to_vec(&self.run).unwrap_or_default(), &[])?;
@@ -102,7 +114,31 @@ impl Cache {
         entry.run = self.run.id;
         let mut head = serde_json::to_vec(entry).unwrap_or_default();
         head.push(b'\n');
-        self.write(&file_name(&entry.url), &head, &entry.body)
+        let name = file_name(&entry.url);
+        let length = (head.len() + entry.body.len()) as u64;
+        if !self.makes_room(&name, length)? {
+            self.is_full.set(true);
+            return Ok(());
+        }
+        self.write(&name, &head, &entry.body)?;
+        self.bytes.set(self.bytes.get() + length);
+        Ok(())
+    }
+
+    /// Whether there is room for a file, in whose place there is none then: what earlier crawls have left goes first.
+    fn makes_room(&self, name: &str, length: u64) -> Result<bool, Error> {
+        let path = self.folder.join(name);
+        let has_room = |earlier| self.bytes.get() - earlier + length <= self.max_bytes;
+        let mut earlier = size_of(&path);
+        if !has_room(earlier) && !self.is_full() {
+            self.prune(&HashSet::new())?;
+            earlier = size_of(&path);
+        }
+        if earlier > 0 {
+            fs::remove_file(&path).map_err(Error::file(&path))?;
+            self.bytes.set(self.bytes.get() - earlier);
+        }
+        Ok(has_room(0))
     }
 
     /// Ends the crawl: the next one begins anew.
@@ -125,6 +161,7 @@ impl Cache {
                 fs::remove_file(&path).map_err(Error::file(&path))?;
             }
         }
+        self.bytes.set(size_of_files(&pages)?);
         Ok(())
     }
 
@@ -166,6 +203,16 @@ fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
+fn size_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
+}
+
+fn size_of_files(folder: &Path) -> Result<u64, Error> {
+    let files = fs::read_dir(folder).map_err(Error::file(folder))?;
+    let sizes = files.map(|file| Ok(size_of(&file?.path())));
+    sizes.sum::<io::Result<u64>>().map_err(Error::file(folder))
+}
+
 fn read_run(path: &Path) -> Option<Run> {
     let run: Run = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     (now().saturating_sub(run.started) <= MAX_RUN_AGE.as_secs()).then_some(run)
@@ -201,6 +248,8 @@ fn digest(text: &str) -> String {
 mod tests {
     use super::*;
 
+    const ROOMY: u64 = 1 << 20;
+
     fn entry(url: &str) -> Entry {
         Entry {
             url: url.to_owned(),
@@ -218,12 +267,12 @@ mod tests {
     #[test]
     fn an_unfinished_run_goes_on_and_a_finished_one_does_not() {
         let root = tempfile::tempdir().unwrap();
-        let cache = Cache::open(root.path(), "site", false).unwrap();
+        let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         assert!(!cache.is_resumed());
         cache.put(&mut entry("https://x.org/a")).unwrap();
         drop(cache);
 
-        let cache = Cache::open(root.path(), "site", false).unwrap();
+        let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         assert!(cache.is_resumed());
         let known = cache.get(&url("https://x.org/a")).unwrap();
         assert!(cache.is_fresh(&known));
@@ -231,7 +280,7 @@ mod tests {
         cache.finish().unwrap();
         drop(cache);
 
-        let cache = Cache::open(root.path(), "site", false).unwrap();
+        let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         assert!(!cache.is_resumed());
         let known = cache.get(&url("https://x.org/a")).unwrap();
         assert!(!cache.is_fresh(&known));
@@ -245,8 +294,8 @@ mod tests {
     #[test]
     fn a_crawl_that_fetched_nothing_need_not_go_on() {
         let root = tempfile::tempdir().unwrap();
-        drop(Cache::open(root.path(), "site", false).unwrap());
-        let cache = Cache::open(root.path(), "site", false).unwrap();
+        drop(Cache::open(root.path(), "site", false, ROOMY).unwrap());
+        let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         assert!(!cache.is_resumed());
         cache.finish().unwrap();
     }
@@ -254,10 +303,10 @@ mod tests {
     #[test]
     fn a_refreshing_crawl_sees_only_what_it_fetched() {
         let root = tempfile::tempdir().unwrap();
-        let cache = Cache::open(root.path(), "site", false).unwrap();
+        let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         cache.put(&mut entry("https://x.org/a")).unwrap();
         drop(cache);
-        let cache = Cache::open(root.path(), "site", true).unwrap();
+        let cache = Cache::open(root.path(), "site", true, ROOMY).unwrap();
         assert!(!cache.is_resumed());
         assert!(cache.get(&url("https://x.org/a")).is_none());
         cache.put(&mut entry("https://x.org/a")).unwrap();
@@ -267,20 +316,55 @@ mod tests {
     #[test]
     fn one_crawl_at_a_time() {
         let root = tempfile::tempdir().unwrap();
-        let first = Cache::open(root.path(), "site", false).unwrap();
-        assert!(Cache::open(root.path(), "other", false).is_ok());
-        let error = Cache::open(root.path(), "site", false).unwrap_err();
+        let first = Cache::open(root.path(), "site", false, ROOMY).unwrap();
+        assert!(Cache::open(root.path(), "other", false, ROOMY).is_ok());
+        let error = Cache::open(root.path(), "site", false, ROOMY).unwrap_err();
         assert!(error.to_string().contains("another crawl"), "{error}");
         drop(first);
-        assert!(Cache::open(root.path(), "site", false).is_ok());
+        assert!(Cache::open(root.path(), "site", false, ROOMY).is_ok());
     }
 
     #[test]
     fn a_broken_entry_is_none() {
         let root = tempfile::tempdir().unwrap();
-        let cache = Cache::open(root.path(), "site", false).unwrap();
+        let cache = Cache::open(root.path(), "site", false, ROOMY).unwrap();
         let address = url("https://x.org/a");
         fs::write(cache.folder.join(file_name(address.as_str())), b"{\"url\":").unwrap();
         assert!(cache.get(&address).is_none());
+    }
+
+    #[test]
+    fn a_cache_has_a_limit_and_old_entries_go_first() {
+        let root = tempfile::tempdir().unwrap();
+        let large = |path: &str, size: usize| Entry {
+            body: vec![b'x'; size],
+            ..entry(&format!("https://x.org/{path}"))
+        };
+        let opened = || Cache::open(root.path(), "site", true, 10_000).unwrap();
+        let kept = |cache: &Cache, path: &str| cache.get(&url(&format!("https://x.org/{path}"))).is_some();
+
+        let cache = opened();
+        for path in ["a", "b"] {
+            cache.put(&mut large(path, 4_000)).unwrap();
+        }
+        drop(cache);
+
+        let cache = opened();
+        for path in ["a", "c"] {
+            cache.put(&mut large(path, 4_000)).unwrap();
+        }
+        assert!(!cache.is_full());
+        assert_eq!(fs::read_dir(cache.folder.join("pages")).unwrap().count(), 2);
+        cache.put(&mut large("d", 4_000)).unwrap();
+        assert!(cache.is_full());
+        assert!(kept(&cache, "a") && kept(&cache, "c") && !kept(&cache, "d"));
+        // A new version of what is there takes its place, if it has room.
+        cache.put(&mut large("a", 5_000)).unwrap();
+        assert!(kept(&cache, "a"));
+        cache.put(&mut large("a", 50_000)).unwrap();
+        assert!(!kept(&cache, "a"));
+        cache.put(&mut large("d", 4_000)).unwrap();
+        assert!(kept(&cache, "c") && kept(&cache, "d"));
+        assert_eq!(cache.bytes.get(), size_of_files(&cache.folder.join("pages")).unwrap());
     }
 }

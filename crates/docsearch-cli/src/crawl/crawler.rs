@@ -1,6 +1,7 @@
 //! The crawl itself: from address to address, each page to whoever wants it.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use serde::Serialize;
 use ureq::http::StatusCode;
@@ -101,6 +102,8 @@ pub(crate) enum Incomplete {
     Pages,
     #[error("there are addresses further away than --max-depth")]
     Depth,
+    #[error("there are more addresses than a crawl keeps in mind")]
+    Memory,
     #[error("the links of pages that failed are not known")]
     Links,
 }
@@ -176,11 +179,12 @@ impl<'a, O: Output> Crawler<'a, O> {
             self.summary.counts.waiting = self.frontier.waiting() as u64;
             self.output.progress(&self.summary.counts);
         }
-        let missed = match (self.frontier.is_cut(), self.links_lost) {
-            (true, _) => Some(Incomplete::Depth),
-            (false, true) => Some(Incomplete::Links),
-            (false, false) => None,
-        };
+        let missed = [
+            (self.frontier.is_full(), Incomplete::Memory),
+            (self.frontier.is_cut(), Incomplete::Depth),
+            (self.links_lost, Incomplete::Links),
+        ];
+        let missed = missed.into_iter().find_map(|(is_so, reason)| is_so.then_some(reason));
         self.summary.incomplete = self.summary.incomplete.or(missed);
         Ok(self.summary)
     }
@@ -288,12 +292,12 @@ impl<'a, O: Output> Crawler<'a, O> {
         let base = self.base(&url, &hints);
         self.follow(visit, &url, &base, &hints);
         if let Some(target) = &hints.refresh {
-            self.add(visit, &url, &base, target, visit.depth);
+            self.add(visit, None, &base, target, visit.depth);
             return Ok(Some(Omission::Refresh(target.clone())));
         }
         if let Some(own) = self.canonical_address(visit, &url, &base, &hints) {
             self.canonical.insert(own.clone());
-            self.add(visit, &url, &base, own.as_str(), visit.depth);
+            self.add(visit, None, &base, own.as_str(), visit.depth);
             return Ok(Some(Omission::Canonical(own)));
         }
         if hints.noindex {
@@ -328,26 +332,23 @@ impl<'a, O: Output> Crawler<'a, O> {
 
     fn follow(&mut self, visit: &Visit, url: &Url, base: &Url, hints: &Hints) {
         if self.plan.follow && !hints.nofollow {
+            let page = Rc::new(url.clone());
             for link in &hints.links {
-                self.add(visit, url, base, link, visit.depth + 1);
+                self.add(visit, Some(&page), base, link, visit.depth + 1);
             }
         }
     }
 
-    fn add(&mut self, visit: &Visit, page: &Url, base: &Url, reference: &str, depth: u32) {
+    /// Adds an address that `page` links to, or that stands for the one that is visited.
+    fn add(&mut self, visit: &Visit, page: Option<&Rc<Url>>, base: &Url, reference: &str, depth: u32) {
         if let Ok(target) = self.plan.scope.resolve(base, reference)
             && self.plan.scope.contains(&target)
             && !page::is_file(target.path())
         {
-            let from = if depth > visit.depth {
-                Some(page.clone())
-            } else {
-                visit.from.clone()
-            };
             self.frontier.add(Visit {
                 url: target,
                 depth,
-                from,
+                from: page.or(visit.from.as_ref()).cloned(),
                 changed: None,
             });
         }
@@ -365,7 +366,7 @@ impl<'a, O: Output> Crawler<'a, O> {
             }
             Some(Entry {
                 location: Some(target), ..
-            }) => self.add(visit, url, url, &target, visit.depth),
+            }) => self.add(visit, None, url, &target, visit.depth),
             _ => self.links_lost |= self.plan.follow,
         }
     }
@@ -397,4 +398,25 @@ fn entry(url: &Url, response: Response, changed: Option<String>) -> Entry {
         body: response.body,
         ..Entry::default()
     }
+}
+
+/// A crawl without a single page, whose problems have been told.
+pub(super) fn nothing(address: &str, problem: &Problem) -> Error {
+    let hint = match problem {
+        Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
+        Problem::Skipped(_) => String::new(),
+        Problem::Failed(failure) => match failure.cause() {
+            Failure::Private(_) => "\nHINT:  --allow-private lets the crawl connect there.".to_owned(),
+            Failure::Network(_) | Failure::Protocol(_) if address.starts_with("https:") => {
+                "\nHINT:  Can this machine reach the site, and does it trust it? SSL_CERT_FILE names more certificates."
+                    .to_owned()
+            }
+            Failure::Timeout | Failure::Network(_) => {
+                "\nHINT:  Is the address right, and can this machine reach it?".to_owned()
+            }
+            Failure::TooLarge(_) => "\nHINT:  --max-page-size sets the limit.".to_owned(),
+            _ => String::new(),
+        },
+    };
+    Error::Crawl(format!("nothing could be indexed{hint}"))
 }

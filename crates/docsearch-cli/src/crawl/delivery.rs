@@ -117,7 +117,7 @@ impl Output for Delivery<'_> {
             Problem::Skipped(_) => "skipped",
             Problem::Failed(_) => "failed",
         };
-        let from = visit.from.as_ref().map(Url::as_str);
+        let from = visit.from.as_deref().map(Url::as_str);
         self.report.tell(event, visit.url.as_str(), from, problem);
     }
 

@@ -1,6 +1,7 @@
 //! The addresses that are still to be visited.
 
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 use url::Url;
 
@@ -11,9 +12,25 @@ pub(crate) struct Visit {
     /// Links between a start and here.
     pub(crate) depth: u32,
     /// The page whose link leads here.
-    pub(crate) from: Option<Url>,
+    pub(crate) from: Option<Rc<Url>>,
     /// When it was changed, in the words of the sitemap that lists it.
     pub(crate) changed: Option<String>,
+}
+
+/// How many addresses a crawl keeps in mind, and their bytes: pages made by a program can link to new ones for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub(crate) addresses: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            addresses: 500_000,
+            bytes: 64 << 20,
+        }
+    }
 }
 
 /// Addresses in the order in which they were found, every one once.
@@ -22,17 +39,21 @@ pub(crate) struct Frontier {
     queue: VecDeque<Visit>,
     seen: HashSet<Url>,
     max_depth: u32,
+    memory: Memory,
     is_cut: bool,
+    is_full: bool,
 }
 
 impl Frontier {
     /// Addresses more than `max_depth` links away are left out.
-    pub(crate) fn new(max_depth: u32) -> Self {
+    pub(crate) fn new(max_depth: u32, memory: Memory) -> Self {
         Self {
             queue: VecDeque::new(),
             seen: HashSet::new(),
             max_depth,
+            memory,
             is_cut: false,
+            is_full: false,
         }
     }
 
@@ -44,6 +65,12 @@ impl Frontier {
             self.is_cut = true;
             return;
         }
+        let length = visit.url.as_str().len();
+        if self.seen.len() >= self.memory.addresses || self.memory.bytes < length {
+            self.is_full = true;
+            return;
+        }
+        self.memory.bytes -= length;
         self.seen.insert(visit.url.clone());
         self.queue.push_back(visit);
     }
@@ -59,6 +86,11 @@ impl Frontier {
     /// Whether an address was too far away.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Whether there was no room for an address.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 }
 
@@ -77,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_address_once_and_near_ones_first() {
-        let mut frontier = Frontier::new(1);
+        let mut frontier = Frontier::new(1, Memory::default());
         for (path, depth) in [("/a", 0), ("/b", 1), ("/a", 1), ("/b", 1)] {
             frontier.add(visit(path, depth));
         }
@@ -90,11 +122,29 @@ mod tests {
 
     #[test]
     fn addresses_too_far_away_are_left_out() {
-        let mut frontier = Frontier::new(1);
+        let mut frontier = Frontier::new(1, Memory::default());
         frontier.add(visit("/a", 2));
         assert!(frontier.is_cut());
         assert_eq!(frontier.next(), None);
         frontier.add(visit("/a", 1));
         assert!(frontier.next().is_some());
+    }
+
+    #[test]
+    fn only_so_many_addresses_are_kept_in_mind() {
+        let found = |memory| {
+            let mut frontier = Frontier::new(1, memory);
+            for path in ["/a", "/b", "/b", "/c"] {
+                frontier.add(visit(path, 0));
+            }
+            // What was visited has been seen all the same.
+            while frontier.next().is_some() {}
+            frontier.add(visit("/a", 0));
+            (frontier.seen.len(), frontier.waiting(), frontier.is_full())
+        };
+        let memory = |addresses, bytes| Memory { addresses, bytes };
+        assert_eq!(found(memory(3, 1000)), (3, 0, false));
+        assert_eq!(found(memory(2, 1000)), (2, 0, true));
+        assert_eq!(found(memory(3, 2 * "https://x.org/a".len())), (2, 0, true));
     }
 }

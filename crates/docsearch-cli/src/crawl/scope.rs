@@ -6,6 +6,9 @@ use url::Url;
 
 use crate::error::Error;
 
+/// Bytes of an address, by the protocol of sitemaps. Longer ones lead nowhere that a reader would go.
+pub(crate) const MAX_ADDRESS: usize = 2_048;
+
 /// How far a crawl goes from where it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Reach {
@@ -39,6 +42,8 @@ pub(crate) enum BadAddress {
     Scheme,
     #[error("the URL holds a user name or password")]
     Credentials,
+    #[error("the URL is longer than {MAX_ADDRESS} bytes")]
+    TooLong,
 }
 
 impl Scope {
@@ -75,12 +80,12 @@ impl Scope {
 
     /// The address that `reference` means on the page at `base`, in its one spelling.
     pub(crate) fn resolve(&self, base: &Url, reference: &str) -> Result<Url, BadAddress> {
-        checked(base.join(reference.trim()).map_err(BadAddress::Syntax)?).map(|url| self.normal(url))
+        checked(base.join(reference.trim()).map_err(BadAddress::Syntax)?).and_then(|url| self.normal(url))
     }
 
     /// An address as somebody wrote it, in its one spelling.
     pub(crate) fn parse(&self, address: &str) -> Result<Url, BadAddress> {
-        parse(address).map(|url| self.normal(url))
+        parse(address).and_then(|url| self.normal(url))
     }
 
     /// Whether `url` is on the site or below the folder where the crawl starts.
@@ -100,14 +105,17 @@ impl Scope {
 
     /// One spelling for addresses that mean the same page. The `url` crate sees to case, default
     /// ports and dot segments.
-    fn normal(&self, mut url: Url) -> Url {
+    fn normal(&self, mut url: Url) -> Result<Url, BadAddress> {
         url.set_fragment(None);
         if !self.keep_query || url.query() == Some("") {
             url.set_query(None);
         }
         let path = unreserved_decoded(url.path());
         url.set_path(&path);
-        url
+        match url.as_str().len() {
+            ..=MAX_ADDRESS => Ok(url),
+            _ => Err(BadAddress::TooLong),
+        }
     }
 }
 

@@ -7,10 +7,56 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::Event;
 
+use super::scope::MAX_ADDRESS;
+
 /// Bytes of a sitemap once it is unpacked, by the protocol.
 pub(crate) const MAX_BYTES: u64 = 50 * 1024 * 1024;
+/// Bytes of a date, with its time and zone.
+const MAX_DATE: usize = 64;
 
-/// What a sitemap lists.
+/// What may still come from the sitemaps of a crawl: a site is not to fill the memory of who crawls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Bytes of sitemaps, unpacked.
+    pub(crate) bytes: u64,
+    pub(crate) addresses: usize,
+    /// Bytes of addresses.
+    pub(crate) address_bytes: usize,
+    /// Whether there was no room for an address.
+    pub(crate) is_exceeded: bool,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self {
+            bytes: 10 * MAX_BYTES,
+            addresses: 500_000,
+            address_bytes: 64 << 20,
+            is_exceeded: false,
+        }
+    }
+}
+
+impl Allowance {
+    /// Whether nothing more is to be read.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_exceeded || self.bytes == 0 || self.addresses == 0
+    }
+
+    /// Whether there is room for an address, which is taken.
+    fn takes(&mut self, listed: &Listed) -> bool {
+        let length = listed.url.len();
+        if self.addresses == 0 || self.address_bytes < length {
+            self.is_exceeded = true;
+            return false;
+        }
+        self.addresses -= 1;
+        self.address_bytes -= length;
+        true
+    }
+}
+
+/// What a sitemap lists, as far as there was room for it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sitemap {
     Pages(Vec<Listed>),
@@ -38,8 +84,8 @@ pub(crate) enum Unreadable {
     NoSitemap,
 }
 
-/// Reads a sitemap, as XML or as one address per line, packed or not.
-pub(crate) fn read(bytes: &[u8]) -> Result<Sitemap, Unreadable> {
+/// Reads a sitemap, as XML or as one address per line, packed or not. Addresses that are too long are left out.
+pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, Unreadable> {
     let unpacked;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         unpacked = unpack(bytes)?;
@@ -47,16 +93,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Sitemap, Unreadable> {
     } else {
         bytes
     };
+    allowance.bytes = allowance.bytes.saturating_sub(bytes.len() as u64);
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('<') {
-        return read_xml(text);
+        return read_xml(text, allowance);
     }
-    let pages = lines(text).map(|url| Listed {
+    let pages = lines(text).filter(|url| url.len() <= MAX_ADDRESS).map(|url| Listed {
         url: url.to_owned(),
         changed: None,
     });
-    Ok(Sitemap::Pages(pages.collect()))
+    Ok(Sitemap::Pages(pages.take_while(|page| allowance.takes(page)).collect()))
 }
 
 /// The addresses of a list: one per line; empty lines and lines that begin with `#` do not count.
@@ -78,7 +125,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
     Ok(unpacked)
 }
 
-fn read_xml(text: &str) -> Result<Sitemap, Unreadable> {
+fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, Unreadable> {
     let mut reader = Reader::from_str(text);
     let mut is_index = None;
     let mut listed = Vec::new();
@@ -106,9 +153,14 @@ fn read_xml(text: &str) -> Result<Sitemap, Unreadable> {
             Event::End(tag) => {
                 match (depth, tag.local_name().as_ref()) {
                     // An image or a video of a page has a `loc` too, deeper down.
-                    (3, "loc") => current.url = content.trim().to_owned(),
-                    (3, "lastmod") => current.changed = Some(content.trim().to_owned()).filter(|date| !date.is_empty()),
-                    (2, "url" | "sitemap") if !current.url.is_empty() => listed.push(std::mem::take(&mut current)),
+                    (3, "loc") => current.url = within(&content, MAX_ADDRESS).unwrap_or_default(),
+                    (3, "lastmod") => current.changed = within(&content, MAX_DATE),
+                    (2, "url" | "sitemap") if !current.url.is_empty() => {
+                        if !allowance.takes(&current) {
+                            break;
+                        }
+                        listed.push(std::mem::take(&mut current));
+                    }
                     _ => {}
                 }
                 depth -= 1;
@@ -124,6 +176,12 @@ fn read_xml(text: &str) -> Result<Sitemap, Unreadable> {
     }
 }
 
+/// What an element holds, unless that is nothing or too much.
+fn within(content: &str, most: usize) -> Option<String> {
+    let content = content.trim();
+    (1..=most).contains(&content.len()).then(|| content.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -132,6 +190,10 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Sitemap, Unreadable> {
+        super::read(bytes, &mut Allowance::default())
+    }
 
     fn listed(url: &str, changed: Option<&str>) -> Listed {
         Listed {
@@ -189,5 +251,45 @@ mod tests {
             packed.write_all(&zeros).unwrap();
         }
         assert!(matches!(read(&packed.finish().unwrap()), Err(Unreadable::TooLarge)));
+    }
+
+    #[test]
+    fn what_is_listed_has_a_limit_over_all_sitemaps() {
+        let xml: String = ["a", "b", "c"]
+            .iter()
+            .map(|name| format!("<url><loc>https://x.org/{name}</loc></url>"))
+            .collect();
+        let xml = format!("<urlset>{xml}</urlset>");
+        let text = "https://x.org/a\nhttps://x.org/b\nhttps://x.org/c\n";
+        let first = |sitemap: &str, mut allowance: Allowance| {
+            let Sitemap::Pages(pages) = super::read(sitemap.as_bytes(), &mut allowance).unwrap() else {
+                panic!("no pages");
+            };
+            (pages.len(), allowance.is_exceeded, allowance.is_spent())
+        };
+        for sitemap in [xml.as_str(), text] {
+            let most = |addresses, address_bytes, bytes| Allowance {
+                bytes,
+                addresses,
+                address_bytes,
+                is_exceeded: false,
+            };
+            assert_eq!(first(sitemap, most(4, 100, 1000)), (3, false, false));
+            assert_eq!(first(sitemap, most(2, 100, 1000)), (2, true, true));
+            assert_eq!(first(sitemap, most(4, 31, 1000)), (2, true, true));
+            // What has been read is taken; then there is no room for another one.
+            assert_eq!(first(sitemap, most(4, 100, 10)), (3, false, true));
+        }
+    }
+
+    #[test]
+    fn addresses_and_dates_that_are_none_are_left_out() {
+        let long = format!("https://x.org/{}", "a".repeat(MAX_ADDRESS));
+        let xml = format!(
+            "<urlset><url><loc>{long}</loc></url><url><loc>https://x.org/b</loc><lastmod>{long}</lastmod></url></urlset>"
+        );
+        let expected = Sitemap::Pages(vec![listed("https://x.org/b", None)]);
+        assert_eq!(read(xml.as_bytes()).unwrap(), expected);
+        assert_eq!(read(format!("{long}\nhttps://x.org/b\n").as_bytes()).unwrap(), expected);
     }
 }

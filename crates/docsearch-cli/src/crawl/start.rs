@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use ureq::http::StatusCode;
 use url::Url;
 
+use super::CrawlArgs;
 use super::fetch::Fetcher;
 use super::http::{Failure, Kind, Validators};
 use super::scope::{self, BadAddress};
-use super::sitemap::{self, Listed, Sitemap};
+use super::sitemap::{self, Allowance, Listed, Sitemap};
 use crate::error::Error;
 
 const MAX_SITEMAPS: usize = 1_000;
@@ -33,6 +34,81 @@ impl Place {
     }
 }
 
+/// What the arguments say about where to start.
+#[derive(Debug)]
+pub(super) struct Starts {
+    pub(super) urls: Vec<Url>,
+    pub(super) sitemap: Option<Place>,
+    pub(super) list: Vec<String>,
+    /// What tells this crawl from others.
+    pub(super) name: String,
+}
+
+impl Starts {
+    pub(super) fn read(args: &CrawlArgs) -> Result<Self, Error> {
+        let urls = args
+            .urls
+            .iter()
+            .map(|text| parsed(text))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sitemap = args
+            .sitemap
+            .as_deref()
+            .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
+            .transpose()?;
+        let list = args.url_list.as_deref().map(read_list).transpose()?;
+        let name = match (&urls[..], &sitemap, args.url_list.as_deref(), &args.source_root) {
+            (_, _, _, Some(name)) => name.clone(),
+            ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
+            (_, Some(Place::Web(url)), ..) => url.to_string(),
+            (_, Some(Place::File(path)), ..) => full_path(path)?,
+            (_, _, Some(path), _) if path != Path::new("-") => full_path(path)?,
+            _ => {
+                return Err(Error::Usage(
+                    "a list from standard input has no name\nHINT:  Set --source-root.".to_owned(),
+                ));
+            }
+        };
+        Ok(Self {
+            urls,
+            sitemap,
+            list: list.unwrap_or_default(),
+            name,
+        })
+    }
+
+    /// What the scope is measured from: the first kind of start that is given.
+    pub(super) fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
+        match &self.sitemap {
+            _ if !self.urls.is_empty() => self.urls.clone(),
+            Some(Place::Web(url)) => vec![url.clone()],
+            _ => listed(),
+        }
+    }
+}
+
+fn full_path(path: &Path) -> Result<String, Error> {
+    let full = fs::canonicalize(path).map_err(Error::file(path))?;
+    Ok(full.to_string_lossy().into_owned())
+}
+
+fn parsed(text: &str) -> Result<Url, Error> {
+    scope::parse(text).map_err(|reason| bad_address(text, &reason))
+}
+
+pub(super) fn bad_address(text: &str, reason: &BadAddress) -> Error {
+    let hint = match reason {
+        BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
+        BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",
+        BadAddress::TooLong => "HINT:  Give a shorter one.",
+    };
+    // A password does not belong on a screen.
+    match reason {
+        BadAddress::Credentials => Error::Usage(format!("{reason}\n{hint}")),
+        _ => Error::Usage(format!("{text}: {reason}\n{hint}")),
+    }
+}
+
 /// The addresses of a sitemap and of the sitemaps that it lists.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
@@ -41,8 +117,12 @@ pub(crate) struct Listing {
     pub(crate) problems: Vec<(String, String)>,
 }
 
-/// Reads the sitemap at `place`. An error is what hinders the first one from being read.
-pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Result<Listing, Failure>, Error> {
+/// Reads the sitemap at `place`, as far as the allowance goes. An error is what hinders the first one from being read.
+pub(crate) fn read_sitemap(
+    place: &Place,
+    fetcher: &mut Fetcher,
+    mut allowance: Allowance,
+) -> Result<Result<Listing, Failure>, Error> {
     let mut listing = Listing::default();
     let (first, base) = match place {
         Place::File(path) => (fs::read(path).map_err(Error::file(path))?, None),
@@ -55,10 +135,14 @@ pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Resul
         Place::File(path) => path.display().to_string(),
         Place::Web(url) => url.to_string(),
     };
-    let sitemap = sitemap::read(&first).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
+    let sitemap = sitemap::read(&first, &mut allowance).map_err(|reason| Error::Crawl(format!("{name}: {reason}")))?;
+    drop(first);
     let children = match sitemap {
         Sitemap::Pages(pages) => {
             listing.pages = pages;
+            if allowance.is_exceeded {
+                listing.problems.push((name, Problem::Cut.to_string()));
+            }
             return Ok(Ok(listing));
         }
         Sitemap::Index(children) => children,
@@ -67,9 +151,19 @@ pub(crate) fn read_sitemap(place: &Place, fetcher: &mut Fetcher) -> Result<Resul
         let reason = format!("only the first {MAX_SITEMAPS} sitemaps are read");
         listing.problems.push((name, reason));
     }
-    for child in children.iter().take(MAX_SITEMAPS) {
-        match read_child(&child.url, base, fetcher) {
-            Ok(pages) => listing.pages.extend(pages),
+    for (read, child) in children.iter().take(MAX_SITEMAPS).enumerate() {
+        if allowance.is_spent() {
+            let reason = format!("{}; {} sitemaps are not read", Problem::Cut, children.len() - read);
+            listing.problems.push((child.url.clone(), reason));
+            break;
+        }
+        match read_child(&child.url, base, fetcher, &mut allowance) {
+            Ok(pages) => {
+                listing.pages.extend(pages);
+                if allowance.is_exceeded {
+                    listing.problems.push((child.url.clone(), Problem::Cut.to_string()));
+                }
+            }
             Err(Problem::Failure(Failure::Interrupted)) => return Ok(Err(Failure::Interrupted)),
             Err(problem) => listing.problems.push((child.url.clone(), problem.to_string())),
         }
@@ -89,15 +183,22 @@ enum Problem {
     Unreadable(#[from] sitemap::Unreadable),
     #[error("a list of sitemaps within another")]
     Nested,
+    #[error("the sitemaps list more than a crawl takes")]
+    Cut,
 }
 
 /// The protocol has indexes on their own site only, and none within another.
-fn read_child(address: &str, parent: Option<&Url>, fetcher: &mut Fetcher) -> Result<Vec<Listed>, Problem> {
+fn read_child(
+    address: &str,
+    parent: Option<&Url>,
+    fetcher: &mut Fetcher,
+    allowance: &mut Allowance,
+) -> Result<Vec<Listed>, Problem> {
     let url = scope::parse(address)?;
     if parent.is_some_and(|parent| parent.origin() != url.origin()) {
         return Err(Problem::OtherSite);
     }
-    match sitemap::read(&fetch(&url, fetcher)?)? {
+    match sitemap::read(&fetch(&url, fetcher)?, allowance)? {
         Sitemap::Pages(pages) => Ok(pages),
         Sitemap::Index(_) => Err(Problem::Nested),
     }

@@ -196,8 +196,6 @@ impl TokenSink for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
 
     fn text(html: &str) -> String {
@@ -206,7 +204,6 @@ mod tests {
 
     #[test]
     fn nesting_is_cut_and_the_text_stays() {
-        let started = Instant::now();
         for tag in ["div", "blockquote", "ul", "b", "span", "object"] {
             let bomb = format!(
                 "<p>start</p>{}deep{}<p>end</p>",
@@ -217,7 +214,6 @@ mod tests {
             assert!(depth(&document) <= MAX_DEPTH + 10);
             assert_eq!(document.text().as_ref(), "startdeepend", "{tag}");
         }
-        assert!(started.elapsed() < Duration::from_secs(30));
     }
 
     #[test]

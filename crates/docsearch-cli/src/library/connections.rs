@@ -10,6 +10,7 @@ use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::TaskTracker;
 
+use super::complaints::Complaints;
 use crate::connection::Target;
 use crate::error::{Error, Report};
 
@@ -27,6 +28,17 @@ pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     /// Whose rights the statements have; the connection's user if `None`.
     pub(crate) role: Option<String>,
+    /// Who reads its errors.
+    pub(crate) audience: Audience,
+}
+
+/// Who reads what goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Who runs the program, and so knows what it connects to.
+    Operator,
+    /// Who reaches the program over a network.
+    Clients,
 }
 
 /// The documents of a database as one role sees them.
@@ -35,6 +47,8 @@ pub(crate) struct Library {
     pool: Pool,
     tls: MakeRustlsConnect,
     target: Arc<str>,
+    audience: Audience,
+    complaints: Arc<Complaints>,
     cancels: TaskTracker,
 }
 
@@ -68,6 +82,8 @@ impl Library {
             pool,
             tls: target.tls.clone(),
             target: target.description.as_str().into(),
+            audience: limits.audience,
+            complaints: Arc::default(),
             cancels: TaskTracker::new(),
         })
     }
@@ -79,14 +95,26 @@ impl Library {
 
     /// Runs a statement. If the future is dropped before its end, the statement is cancelled.
     pub(super) async fn rows(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
-        match self.attempt(statement, arguments).await {
+        let result = match self.attempt(statement, arguments).await {
             // The server may have been restarted since: then the other connections are gone, too.
             Err(error) if error.is_closed() => {
                 self.pool.retain(|_, _| false);
                 self.attempt(statement, arguments).await
             }
             result => result,
-        }
+        };
+        result.map_err(|error| match self.audience {
+            Audience::Operator => error,
+            Audience::Clients => self.for_clients(error),
+        })
+    }
+
+    fn for_clients(&self, error: Error) -> Error {
+        let Some(withheld) = error.for_clients() else {
+            return error;
+        };
+        self.complaints.tell(&error);
+        withheld
     }
 
     async fn attempt(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {

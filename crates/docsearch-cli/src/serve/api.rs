@@ -1,6 +1,6 @@
 //! The three functions as plain JSON.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
@@ -11,9 +11,9 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::failure::Failure;
+use super::health::Health;
 use crate::error::Error;
 use crate::library::{Format, Library, ListRequest, LoadRequest, SearchRequest};
 
@@ -21,7 +21,6 @@ const DESCRIPTION: &str = include_str!("openapi.json");
 /// Documents of a list, unless told otherwise, and at most.
 const DEFAULT_LIMIT: i64 = 100;
 const MAX_LIMIT: i64 = 1_000;
-const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) fn router() -> Router {
     Router::new()
@@ -141,10 +140,13 @@ async fn describe() -> Result<Json<Value>, Failure> {
 }
 
 /// Whether the database answers.
-pub(super) async fn health(Extension(library): Extension<Library>) -> Result<Json<Value>, Failure> {
-    match timeout(HEALTH_TIMEOUT, library.ping()).await {
-        Ok(Ok(())) => Ok(Json(json!({"status": "ok"}))),
-        _ => Err(Failure::new(
+pub(super) async fn health(
+    Extension(library): Extension<Library>,
+    Extension(health): Extension<Arc<Health>>,
+) -> Result<Json<Value>, Failure> {
+    match health.is_good(library.ping()).await {
+        true => Ok(Json(json!({"status": "ok"}))),
+        false => Err(Failure::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "the database does not answer",
         )),

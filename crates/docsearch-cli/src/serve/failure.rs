@@ -54,16 +54,13 @@ impl From<Error> for Failure {
 }
 
 fn status(error: &Error) -> StatusCode {
-    if matches!(error, Error::Busy(_) | Error::Connect { .. }) {
-        return StatusCode::SERVICE_UNAVAILABLE;
-    }
     match error.sqlstate() {
         Some("42704") => StatusCode::NOT_FOUND,
         Some("42P08") => StatusCode::CONFLICT,
         Some("42501") => StatusCode::FORBIDDEN,
         Some("57014") => StatusCode::GATEWAY_TIMEOUT,
         Some(code) if code.starts_with("22") => StatusCode::BAD_REQUEST,
-        Some(code) if code.starts_with("57") || code.starts_with("53") => StatusCode::SERVICE_UNAVAILABLE,
+        _ if error.may_pass() => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

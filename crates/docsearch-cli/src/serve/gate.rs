@@ -1,6 +1,6 @@
 //! Who is let in: the checks that every request passes before anything else looks at it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +8,8 @@ use std::time::Duration;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION,
-    CONTENT_LENGTH, HOST, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    CONTENT_LENGTH, HOST, HeaderName, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -21,6 +20,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
+use super::host::Host;
 use super::tokens::{self, Token};
 use crate::library::Library;
 
@@ -28,12 +28,13 @@ type Limiter = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>;
 
 /// Requests that may come at once, as a multiple of those of a second.
 const BURST: u32 = 4;
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// Where a request comes from, in the words of the browser that sends it.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What is let in, and as whom.
 pub(super) struct Gate {
-    /// Names that `Host` may have, with a port if only this port.
-    hosts: Vec<String>,
+    /// What `Host` may be.
+    hosts: Vec<Host>,
     /// Origins of pages that may ask.
     origins: Vec<String>,
     /// Whether pages of this machine may ask, too.
@@ -50,12 +51,12 @@ pub(super) struct Gate {
 
 /// What a gate is made of.
 pub(super) struct Policy {
-    pub(super) hosts: Vec<String>,
+    pub(super) hosts: Vec<Host>,
     pub(super) origins: Vec<String>,
     pub(super) known: Vec<(Token, Library)>,
     pub(super) anonymous: Option<Library>,
-    /// Requests a second from one address; 0 is no limit.
-    pub(super) rate: u32,
+    /// Requests from one address, if there is a limit.
+    pub(super) rate: Option<Quota>,
     pub(super) max_body: u64,
     pub(super) timeout: Duration,
 }
@@ -63,15 +64,11 @@ pub(super) struct Policy {
 impl Gate {
     /// A gate of a server that listens at `address`; what is under way is given up with `stop`.
     pub(super) fn new(policy: Policy, address: SocketAddr, stop: CancellationToken) -> Self {
-        let mut hosts: Vec<String> = policy.hosts.iter().map(|host| host.to_lowercase()).collect();
-        hosts.extend(LOOPBACK.map(str::to_owned));
+        let mut hosts = policy.hosts;
+        hosts.extend(Host::local());
         if !address.ip().is_unspecified() {
-            hosts.push(address.ip().to_string());
+            hosts.push(Host::of(address.ip()));
         }
-        let limiter = NonZeroU32::new(policy.rate).map(|rate| {
-            let burst = rate.saturating_mul(NonZeroU32::new(BURST).unwrap_or(NonZeroU32::MIN));
-            RateLimiter::hashmap(Quota::per_second(rate).allow_burst(burst))
-        });
         Self {
             hosts,
             origins: policy
@@ -82,7 +79,7 @@ impl Gate {
             with_local_origins: address.ip().is_loopback(),
             known: policy.known,
             anonymous: policy.anonymous,
-            limiter,
+            limiter: policy.rate.map(RateLimiter::hashmap),
             max_body: policy.max_body,
             timeout: policy.timeout,
             stop,
@@ -100,13 +97,11 @@ impl Gate {
         if !self.allows_host(uri, headers) {
             return Err(Failure::new(StatusCode::FORBIDDEN, "this Host is not served here").hint("--allow-host"));
         }
-        if let Some(origin) = headers.get(ORIGIN)
-            && !self.allows_origin(origin)
-        {
+        if !self.allows_sender(headers) {
             return Err(Failure::new(StatusCode::FORBIDDEN, "pages of this Origin may not ask").hint("--allow-origin"));
         }
         if let Some(limiter) = &self.limiter
-            && limiter.check_key(&address).is_err()
+            && limiter.check_key(&counted(address)).is_err()
         {
             return Err(Failure::new(
                 StatusCode::TOO_MANY_REQUESTS,
@@ -122,20 +117,33 @@ impl Gate {
         Ok(())
     }
 
+    /// Every place where a request can say whom it is for has to say one of ours: which of them counts is not the
+    /// same for everybody who passes it on.
     fn allows_host(&self, uri: &Uri, headers: &HeaderMap) -> bool {
-        let header = headers.get(HOST).and_then(|host| host.to_str().ok());
-        let authority = match header {
-            Some(host) => host.parse::<Authority>().ok(),
-            None => uri.authority().cloned(),
+        let named = headers.get_all(HOST).iter().map(HeaderValue::to_str);
+        let named: Result<Vec<&str>, _> = named.collect();
+        let Ok(named) = named else { return false };
+        let target = uri.authority().map(|authority| authority.as_str());
+        let allows = |asked: &str| {
+            asked
+                .parse()
+                .is_ok_and(|asked| self.hosts.iter().any(|host| host.covers(&asked)))
         };
-        let Some(authority) = authority else {
-            return false;
-        };
-        let name = authority.host().trim_matches(['[', ']']).to_lowercase();
-        let with_port = authority.as_str().to_lowercase();
-        self.hosts
-            .iter()
-            .any(|allowed| *allowed == name || *allowed == with_port)
+        named.len() <= 1 && named.len() + target.iter().len() > 0 && named.into_iter().chain(target).all(allows)
+    }
+
+    /// A browser names the page that asks. Where it leaves that out, as for an image, it still says that the page is
+    /// one of another site.
+    fn allows_sender(&self, headers: &HeaderMap) -> bool {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        match (origins.next(), origins.next()) {
+            (Some(origin), None) => self.allows_origin(origin),
+            (Some(_), Some(_)) => false,
+            (None, _) => headers
+                .get_all(SEC_FETCH_SITE)
+                .iter()
+                .all(|site| site == "same-origin" || site == "none"),
+        }
     }
 
     fn allows_origin(&self, origin: &HeaderValue) -> bool {
@@ -143,77 +151,116 @@ impl Gate {
             return false;
         };
         let origin = origin.to_lowercase();
-        self.origins.contains(&origin)
-            || (self.with_local_origins
-                && origin
-                    .parse::<Uri>()
-                    .ok()
-                    .and_then(|uri| uri.host().map(|host| host.trim_matches(['[', ']']).to_owned()))
-                    .is_some_and(|host| LOOPBACK.contains(&host.as_str())))
+        self.origins.contains(&origin) || (self.with_local_origins && is_local(&origin))
     }
 
     fn library(&self, headers: &HeaderMap) -> Result<&Library, Failure> {
-        let sent = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let sent = sent.and_then(|value| value.split_once(' '));
-        let sent = sent.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        if let Some((_, token)) = sent
-            && let Some(at) = tokens::position(self.known.iter().map(|(token, _)| token), token.trim())
-        {
-            return Ok(&self.known[at].1);
+        let refused = |message| Failure::new(StatusCode::UNAUTHORIZED, message);
+        let mut sent = headers.get_all(AUTHORIZATION).iter();
+        let token = match (sent.next(), sent.next()) {
+            (Some(_), Some(_)) => return Err(refused("more than one Authorization")),
+            (value, _) => value.and_then(bearer_token),
+        };
+        match token {
+            // Whoever sends one means to be somebody. What stands for nobody any more is not let in as anybody.
+            Some(token) => tokens::position(self.known.iter().map(|(token, _)| token), &token)
+                .map(|at| &self.known[at].1)
+                .ok_or_else(|| refused("this token is not known")),
+            None => self
+                .anonymous
+                .as_ref()
+                .ok_or_else(|| refused("a bearer token is needed")),
         }
-        self.anonymous
-            .as_ref()
-            .ok_or_else(|| Failure::new(StatusCode::UNAUTHORIZED, "a bearer token is needed"))
+    }
+
+    async fn answer(&self, address: IpAddr, request: Request, next: Next) -> Response {
+        if let Err(failure) = self.check(address, request.uri(), request.headers()) {
+            return failure.into_response();
+        }
+        let origin = request.headers().get(ORIGIN).cloned();
+        let mut response = if request.method() == Method::OPTIONS && origin.is_some() {
+            StatusCode::NO_CONTENT.into_response()
+        } else {
+            tokio::select! {
+                answered = timeout(self.timeout, next.run(request)) => answered.unwrap_or_else(|_| {
+                    Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()
+                }),
+                () = self.stop.cancelled() => {
+                    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping").into_response()
+                }
+            }
+        };
+        if let Some(origin) = origin {
+            share(response.headers_mut(), origin);
+        }
+        response
     }
 }
 
-/// Lets a request through with the library of its sender, or answers it.
+/// What limits the requests of an address to so many a second; 0 is no limit.
+pub(super) fn quota(rate: u32) -> Option<Quota> {
+    let rate = NonZeroU32::new(rate)?;
+    let burst = rate.saturating_mul(NonZeroU32::new(BURST).unwrap_or(NonZeroU32::MIN));
+    Some(Quota::per_second(rate).allow_burst(burst))
+}
+
+/// What the requests of an address are counted under. Whoever has one address of version 6 has its whole network.
+fn counted(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
+/// Whether an origin is one of the machine itself.
+fn is_local(origin: &str) -> bool {
+    let host = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
+    host.and_then(|host| host.parse().ok())
+        .is_some_and(|host| Host::local().iter().any(|local| local.covers(&host)))
+}
+
+/// The token of an `Authorization` of this kind, which may be empty.
+fn bearer_token(value: &HeaderValue) -> Option<String> {
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let (scheme, token) = value.split_once(char::is_whitespace).unwrap_or((&value, ""));
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+}
+
+/// Lets a request through that passes the checks, or answers it.
 pub(super) async fn admit(
     State(gate): State<Arc<Gate>>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    if let Err(failure) = gate.check(address.ip(), request.uri(), request.headers()) {
-        return failure.into_response();
-    }
-    let origin = request.headers().get(ORIGIN).cloned();
-    let mut response = if request.method() == Method::OPTIONS && origin.is_some() {
-        StatusCode::NO_CONTENT.into_response()
-    } else {
-        match gate.library(request.headers()) {
-            Ok(library) => {
-                let library = library.clone();
-                request.extensions_mut().insert(library);
-                tokio::select! {
-                    answered = timeout(gate.timeout, next.run(request)) => answered.unwrap_or_else(|_| {
-                        Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()
-                    }),
-                    () = gate.stop.cancelled() => {
-                        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping").into_response()
-                    }
-                }
-            }
-            Err(failure) => failure.into_response(),
-        }
-    };
-    if let Some(origin) = origin {
-        share(response.headers_mut(), origin);
-    }
-    match response.status() {
+    let mut response = gate.answer(address.ip(), request, next).await;
+    let status = response.status();
+    let headers = response.headers_mut();
+    // Answers hold what authors of documents wrote: a browser shall take none of them for a page or a script.
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    match status {
         StatusCode::UNAUTHORIZED => {
-            response
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         StatusCode::SERVICE_UNAVAILABLE => {
-            response
-                .headers_mut()
-                .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         _ => {}
     }
     response
+}
+
+/// Gives a request the library of its sender.
+pub(super) async fn identify(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
+    match gate.library(request.headers()).cloned() {
+        Ok(library) => {
+            request.extensions_mut().insert(library);
+            next.run(request).await
+        }
+        Err(failure) => failure.into_response(),
+    }
 }
 
 /// Lets a page whose origin was checked read the answer.
@@ -231,47 +278,106 @@ fn share(headers: &mut HeaderMap, origin: HeaderValue) {
 mod tests {
     use super::*;
 
-    fn gate(address: &str, hosts: &[&str], origins: &[&str], rate: u32) -> Gate {
-        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let policy = Policy {
-            hosts: texts(hosts),
-            origins: texts(origins),
+    fn policy() -> Policy {
+        Policy {
+            hosts: Vec::new(),
+            origins: Vec::new(),
             known: Vec::new(),
             anonymous: None,
-            rate,
+            rate: None,
             max_body: 1_000,
             timeout: Duration::from_secs(1),
-        };
+        }
+    }
+
+    fn opened(policy: Policy, address: &str) -> Gate {
         Gate::new(policy, address.parse().unwrap(), CancellationToken::new())
     }
 
-    fn status(gate: &Gate, given: &[(&'static str, &'static str)]) -> Option<StatusCode> {
-        let mut headers = HeaderMap::new();
-        for (name, value) in given {
-            headers.insert(*name, HeaderValue::from_static(value));
-        }
+    fn gate(address: &str, hosts: &[&str], origins: &[&str]) -> Gate {
+        let policy = Policy {
+            hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
+            origins: origins.iter().map(|origin| (*origin).to_owned()).collect(),
+            ..policy()
+        };
+        opened(policy, address)
+    }
+
+    fn headers(given: &[(&'static str, &'static str)]) -> HeaderMap {
+        let given = given.iter();
+        given
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    fn status_at(gate: &Gate, target: &'static str, given: &[(&'static str, &'static str)]) -> Option<StatusCode> {
         let address = IpAddr::from([192, 0, 2, 1]);
-        gate.check(address, &Uri::from_static("/mcp"), &headers)
+        gate.check(address, &Uri::from_static(target), &headers(given))
             .err()
             .map(|failure| failure.status())
     }
 
+    fn status(gate: &Gate, given: &[(&'static str, &'static str)]) -> Option<StatusCode> {
+        status_at(gate, "/mcp", given)
+    }
+
     #[test]
     fn names_that_lead_here_by_rebinding_are_refused() {
-        let local = gate("127.0.0.1:8765", &["docs.example.test:443"], &[], 0);
+        let local = gate("127.0.0.1:8765", &["docs.example.test:443"], &[]);
         for host in ["localhost:8765", "127.0.0.1", "[::1]:8765", "docs.example.test:443"] {
             assert_eq!(status(&local, &[("host", host)]), None, "{host}");
         }
-        for host in ["evil.example.test", "docs.example.test", "localhost.evil.test:8765"] {
+        for host in [
+            "evil.example.test",
+            "docs.example.test",
+            "localhost.evil.test:8765",
+            "evil@localhost",
+            "evil:pw@localhost:8765",
+            "localhost@evil.test",
+            "localhost.",
+            "localhost:8765.evil.test",
+            "localhost, evil.test",
+            "[localhost]",
+            "[::ffff:127.0.0.1]:8765",
+            "[::1].evil.test",
+            "::1",
+            "",
+        ] {
             assert_eq!(status(&local, &[("host", host)]), Some(StatusCode::FORBIDDEN), "{host}");
         }
         assert_eq!(status(&local, &[]), Some(StatusCode::FORBIDDEN));
     }
 
     #[test]
+    fn a_request_is_for_one_host_and_says_it_once() {
+        let local = gate("[::1]:8765", &[], &[]);
+        let (us, them) = (("host", "localhost:8765"), ("host", "evil.test"));
+        assert_eq!(status(&local, &[("host", "[0:0::1]:8765")]), None);
+        for hosts in [[us, them], [them, us], [us, us]] {
+            assert_eq!(status(&local, &hosts), Some(StatusCode::FORBIDDEN), "{hosts:?}");
+        }
+        // The form for proxies, where the target names a host as well.
+        assert_eq!(status_at(&local, "http://localhost:8765/mcp", &[us]), None);
+        assert_eq!(status_at(&local, "http://localhost:8765/mcp", &[]), None);
+        for (target, hosts) in [
+            ("http://evil.test/mcp", vec![us]),
+            ("http://localhost/mcp", vec![them]),
+            ("http://evil@localhost/mcp", vec![us]),
+            ("http://evil.test/mcp", vec![]),
+            ("evil.test:443", vec![us]),
+        ] {
+            assert_eq!(
+                status_at(&local, target, &hosts),
+                Some(StatusCode::FORBIDDEN),
+                "{target} {hosts:?}"
+            );
+        }
+    }
+
+    #[test]
     fn pages_ask_only_from_origins_that_may() {
-        let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"], 0);
-        let public = gate("0.0.0.0:8765", &[], &["https://app.example.test"], 0);
+        let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"]);
+        let public = gate("0.0.0.0:8765", &[], &["https://app.example.test"]);
         let asked = |gate: &Gate, origin| status(gate, &[("host", "localhost"), ("origin", origin)]);
         for origin in ["http://localhost:6274", "http://[::1]:3000", "https://app.example.test"] {
             assert_eq!(asked(&local, origin), None, "{origin}");
@@ -281,23 +387,93 @@ mod tests {
             "null",
             "https://app.example.test.evil.test",
             "http://localhost.evil.test",
+            "http://evil@localhost",
+            "ftp://localhost",
+            "http://localhost:8765/",
+            "http://localhost:8765 https://evil.test",
         ] {
             assert_eq!(asked(&local, origin), Some(StatusCode::FORBIDDEN), "{origin}");
         }
         assert_eq!(asked(&public, "http://localhost:6274"), Some(StatusCode::FORBIDDEN));
         assert_eq!(asked(&public, "https://app.example.test"), None);
+        let twice = [
+            ("host", "localhost"),
+            ("origin", "http://localhost"),
+            ("origin", "https://evil.test"),
+        ];
+        assert_eq!(status(&local, &twice), Some(StatusCode::FORBIDDEN));
     }
 
     #[test]
-    fn bodies_and_rates_have_limits() {
-        let local = gate("127.0.0.1:8765", &[], &[], 1);
-        let large = [("host", "localhost"), ("content-length", "1001")];
-        assert_eq!(status(&local, &large), Some(StatusCode::PAYLOAD_TOO_LARGE));
-        let answers: Vec<_> = (0..BURST).map(|_| status(&local, &[("host", "localhost")])).collect();
-        assert_eq!(
-            answers.last(),
-            Some(&Some(StatusCode::TOO_MANY_REQUESTS)),
-            "{answers:?}"
-        );
+    fn pages_of_other_sites_do_not_ask_without_saying_who_they_are() {
+        let local = gate("127.0.0.1:8765", &[], &["https://app.example.test"]);
+        let (host, own) = (("host", "localhost"), ("sec-fetch-site", "same-origin"));
+        let asked = |more: &[_]| status(&local, &[&[host], more].concat());
+        for allowed in [
+            vec![],
+            vec![own],
+            vec![("sec-fetch-site", "none")],
+            vec![("sec-fetch-site", "cross-site"), ("origin", "https://app.example.test")],
+            vec![("sec-fetch-site", "same-site"), ("origin", "http://localhost:3000")],
+        ] {
+            assert_eq!(asked(&allowed), None, "{allowed:?}");
+        }
+        for refused in [
+            vec![("sec-fetch-site", "cross-site")],
+            vec![("sec-fetch-site", "same-site")],
+            vec![("sec-fetch-site", "what-comes-next")],
+            vec![own, ("sec-fetch-site", "cross-site")],
+            vec![own, ("origin", "https://evil.test")],
+        ] {
+            assert_eq!(asked(&refused), Some(StatusCode::FORBIDDEN), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_have_a_limit() {
+        let local = gate("127.0.0.1:8765", &[], &[]);
+        let of_length = |length| status(&local, &[("host", "localhost"), ("content-length", length)]);
+        assert_eq!(of_length("1000"), None);
+        assert_eq!(of_length("1001"), Some(StatusCode::PAYLOAD_TOO_LARGE));
+    }
+
+    #[test]
+    fn an_address_may_ask_so_often() {
+        let quota = quota(20).unwrap();
+        assert_eq!(quota.replenish_interval(), Duration::from_millis(50));
+        assert_eq!(quota.burst_size().get(), 20 * BURST);
+        assert!(super::quota(0).is_none());
+
+        // Nothing comes back while the test runs.
+        let daily = Quota::with_period(Duration::from_secs(24 * 60 * 60)).unwrap();
+        let policy = Policy {
+            rate: Some(daily.allow_burst(NonZeroU32::new(BURST).unwrap())),
+            ..policy()
+        };
+        let local = opened(policy, "127.0.0.1:8765");
+        let answers: Vec<_> = (0..=BURST).map(|_| status(&local, &[("host", "localhost")])).collect();
+        let (first, last) = answers.split_at(BURST as usize);
+        assert!(first.iter().all(Option::is_none), "{answers:?}");
+        assert_eq!(last, [Some(StatusCode::TOO_MANY_REQUESTS)]);
+    }
+
+    #[test]
+    fn a_network_of_version_6_is_one_address() {
+        let same = |one: &str, other: &str| counted(one.parse().unwrap()) == counted(other.parse().unwrap());
+        assert!(same("2001:db8:1:2::1", "2001:db8:1:2:ffff::2"));
+        assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
+        assert!(!same("192.0.2.1", "192.0.2.2"));
+        assert!(same("::ffff:192.0.2.1", "192.0.2.1"));
+    }
+
+    #[test]
+    fn a_token_is_found_however_it_is_sent() {
+        let token = |value: &'static str| bearer_token(&HeaderValue::from_static(value));
+        for value in ["Bearer secret", "bearer  secret ", "BEARER\tsecret"] {
+            assert_eq!(token(value).as_deref(), Some("secret"), "{value}");
+        }
+        assert_eq!(token("Bearer").as_deref(), Some(""));
+        assert_eq!(token("Basic secret"), None);
+        assert_eq!(token("Bearersecret"), None);
     }
 }

@@ -34,8 +34,6 @@ const TEXT_BYTES: usize = 256 * 1024;
 const GATHERING: Duration = Duration::from_millis(5);
 /// How long a thread and its connections are kept without a call.
 const IDLE: Duration = Duration::from_secs(15);
-/// After a failure, calls that somebody waits for are tried once for so long.
-const FAILING: Duration = Duration::from_secs(30);
 
 /// Takes an answer to whoever asked.
 pub(super) type Deliver = Box<dyn FnOnce(Result<Answer>) + Send>;
@@ -395,7 +393,7 @@ impl Lane {
     fn is_failing(&self) -> bool {
         lock(&self.state)
             .failing_since
-            .is_some_and(|since| since.elapsed() < FAILING)
+            .is_some_and(|since| since.elapsed() < self.schedule.failing)
     }
 
     fn has_succeeded(&self) {

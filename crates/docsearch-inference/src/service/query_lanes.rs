@@ -110,6 +110,7 @@ impl QueryLanes {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
     use std::thread;
 
     use super::*;
@@ -118,11 +119,13 @@ mod tests {
     fn many_queries_share_few_sessions() {
         static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
         let lanes = QueryLanes::new(NonZeroUsize::MIN);
+        let (release, held) = mpsc::channel::<()>();
+        let held = Mutex::new(held);
         let answer = || {
             lanes.lend(|sessions| {
                 assert!(sessions.is_some());
                 assert!(AT_ONCE.fetch_add(1, Ordering::SeqCst) < 2);
-                thread::sleep(Duration::from_millis(2));
+                let _ = held.lock().expect("a lock").recv();
                 AT_ONCE.fetch_sub(1, Ordering::SeqCst);
             });
         };
@@ -130,6 +133,12 @@ mod tests {
             for _ in 0..20 {
                 scope.spawn(answer);
             }
+            // Until all others wait for the two that hold the sessions.
+            while lanes.waiting() < 18 {
+                thread::yield_now();
+            }
+            assert_eq!(lanes.lock().lent, 2);
+            drop(release);
         });
         let state = lanes.lock();
         assert_eq!((state.lent, state.waiting), (0, 0));

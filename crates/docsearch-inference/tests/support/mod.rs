@@ -5,10 +5,13 @@ use std::env;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use docsearch_inference::{Embedded, Embedder, ModelInfo, Options, Progress};
 use tempfile::TempDir;
+
+/// Longer than anything here takes, on whatever machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The ONNX Runtime library to test with.
 pub(crate) fn runtime() -> PathBuf {
@@ -41,12 +44,10 @@ pub(crate) fn info(embedder: &dyn Embedder) -> ModelInfo {
 pub(crate) fn embed_all(embedder: &dyn Embedder, texts: &[String]) -> Vec<Vec<f32>> {
     let mut vectors = vec![Vec::new(); texts.len()];
     let mut batch = embedder.embed_passages(texts.to_vec()).expect("lanes start");
-    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        assert!(Instant::now() < deadline, "no vector within a minute");
-        match batch.next_timeout(Duration::from_secs(1)).expect("lanes answer") {
+        match batch.next_timeout(PATIENCE).expect("lanes answer") {
             Progress::Embedded(Embedded { index, vector }) => vectors[index] = vector,
-            Progress::Pending => {}
+            Progress::Pending => panic!("no vector in time"),
             Progress::Finished => return vectors,
         }
     }

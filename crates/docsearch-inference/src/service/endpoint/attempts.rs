@@ -9,12 +9,15 @@ use crate::error::{Error, ErrorClass, Failure, Result};
 pub(super) struct Schedule {
     /// Before each further attempt.
     pub(super) pauses: [Duration; 3],
+    /// After a failure, calls that somebody waits for are tried once for so long.
+    pub(super) failing: Duration,
 }
 
 impl Default for Schedule {
     fn default() -> Self {
         Self {
             pauses: [1, 2, 4].map(Duration::from_secs),
+            failing: Duration::from_secs(30),
         }
     }
 }

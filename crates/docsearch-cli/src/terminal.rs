@@ -1,0 +1,142 @@
+//! Texts of others on a terminal: it must neither obey them nor show another order or name than there is.
+
+use std::fmt::Write;
+
+/// A line about something, such as the name of a file or a message of the database. What a terminal would obey or
+/// not show stands there as an escape.
+pub(crate) fn shown(text: &str) -> String {
+    written(text, |character, output| match character {
+        '\n' => output.push('\n'),
+        _ => output.extend(character.escape_default()),
+    })
+}
+
+/// A document: line ends of other systems and the commands of terminals are no part of its text.
+pub(crate) fn shown_document(text: &str) -> String {
+    written(text, |character, output| match character {
+        '\n' | '\t' => output.push(character),
+        _ if character.is_control() => {}
+        _ => output.extend(character.escape_default()),
+    })
+}
+
+/// JSON that means the same.
+pub(crate) fn shown_json(text: &str) -> String {
+    written(text, |character, output| match character {
+        '\n' | '\t' => output.push(character),
+        _ => {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // A String takes everything.
+                let _ = write!(output, "\\u{unit:04x}");
+            }
+        }
+    })
+}
+
+/// The text, with `escape` for each control character and for each that nobody would see.
+fn written(text: &str, escape: impl Fn(char, &mut String)) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut before = '\n';
+    for character in text.chars() {
+        match character.is_control() || is_hidden(character, before) {
+            true => escape(character, &mut output),
+            false => output.push(character),
+        }
+        before = character;
+    }
+    output
+}
+
+/// Directional overrides and isolates, what has no width, and what ends a line without being a line end. A joiner
+/// stays behind a letter or sign of the scripts that need it.
+fn is_hidden(character: char, before: char) -> bool {
+    match character {
+        '\u{200c}' | '\u{200d}' => before.is_ascii() || is_invisible(before),
+        _ => is_invisible(character),
+    }
+}
+
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_told_as_text() {
+        assert_eq!(
+            shown("skipped: a\u{1b}[2Jb.md: é\nHINT\r"),
+            "skipped: a\\u{1b}[2Jb.md: é\nHINT\\r"
+        );
+    }
+
+    #[test]
+    fn documents_cannot_send_commands_to_the_terminal() {
+        assert_eq!(shown_document("a\u{1b}[2Jb\r\n\tc\u{9b}d"), "a[2Jb\n\tcd");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_shown() {
+        for (text, seen) in [
+            ("user\u{202e}cod.exe", "user\\u{202e}cod.exe"),
+            ("\u{2066}admin\u{2069}", "\\u{2066}admin\\u{2069}"),
+            ("\u{200b}", "\\u{200b}"),
+            ("kit\u{200d}/a\u{200c}b", "kit\\u{200d}/a\\u{200c}b"),
+            ("b\u{ad}utton\u{feff}", "b\\u{ad}utton\\u{feff}"),
+            ("a\u{2028}b", "a\\u{2028}b"),
+            ("x\u{e0041}", "x\\u{e0041}"),
+            ("نمی\u{200c}\u{200c}", "نمی\u{200c}\\u{200c}"),
+        ] {
+            assert_eq!(shown(text), seen);
+            assert_eq!(shown_document(text), seen);
+        }
+    }
+
+    #[test]
+    fn scripts_and_signs_keep_what_they_need() {
+        for text in [
+            "نمی\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "👩\u{200d}🚀",
+            "❤\u{fe0f}\u{200d}🔥",
+            "日本語, ελληνικά, עברית",
+        ] {
+            assert_eq!(shown(text), text);
+            assert_eq!(shown_document(text), text);
+        }
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let value = serde_json::json!({"slug": "a\u{202e}b\u{9b}\u{7f}", "title": "\u{e0041}\u{1b}é"});
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let seen = shown_json(&text);
+        assert!(
+            seen.contains("a\\u202eb\\u009b\\u007f") && seen.contains("\\udb40\\udc41\\u001bé"),
+            "{seen}"
+        );
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&seen).unwrap(), value);
+    }
+}

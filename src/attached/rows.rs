@@ -1,0 +1,234 @@
+//! Reading rows of an attached table: whatever its columns are, and whatever code belongs to them, in the
+//! name of its owner, confined and for a limited time.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use pgrx::datum::DatumWithOid;
+use serde_json::{Value, json};
+
+use super::{Attached, Table};
+use crate::owner::Confined;
+use crate::report::{Result, error_with_hint, in_one_line};
+use crate::time_limit::TimeLimit;
+use crate::{settings, statement, subtransaction};
+
+/// What is known of some keys.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// Documents of rows that are there.
+    pub(super) documents: Vec<Value>,
+    /// Keys of rows that are gone, as they are in slugs.
+    pub(super) gone: Vec<String>,
+    /// Why a row cannot be read, one of those that cannot.
+    pub(super) problem: Option<String>,
+}
+
+impl Rows {
+    fn join(&mut self, other: Self) {
+        self.documents.extend(other.documents);
+        self.gone.extend(other.gone);
+        self.problem = other.problem.or_else(|| self.problem.take());
+    }
+}
+
+/// The statements that read a table as it is now.
+struct Reader<'a> {
+    attached: &'a Attached,
+    table: Table,
+    /// The key column, quoted, and its type.
+    key: String,
+    key_type: String,
+}
+
+impl Attached {
+    /// The next keys of a table that is read from its beginning.
+    pub(super) fn next_keys(&self) -> Result<Vec<String>> {
+        self.confined(|reader| reader.keys_after(self.loaded_to.as_deref(), self.step_rows))
+    }
+
+    /// Rows by their keys. One that cannot be read does not lose the others.
+    pub(super) fn rows(&self, keys: &[String]) -> Result<Rows> {
+        self.confined(|reader| {
+            if let Ok(rows) = subtransaction::run(|| reader.rows(keys)) {
+                return Ok(rows);
+            }
+            let mut rows = Rows::default();
+            for key in keys {
+                let one = subtransaction::run(|| reader.rows(std::slice::from_ref(key)));
+                rows.join(one.unwrap_or_else(|problem| Rows {
+                    problem: Some(format!("{}: {}", self.slug(key), in_one_line(&problem))),
+                    ..Rows::default()
+                }));
+            }
+            Ok(rows)
+        })
+    }
+
+    /// Checks that the table can be read as it was attached.
+    pub(super) fn check(&self) -> Result<()> {
+        Reader::open(self).map(|_| ())
+    }
+
+    fn confined<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        let reader = Reader::open(self)?;
+        let limit = settings::attached_read_timeout();
+        let watch = TimeLimit::start(limit)?;
+        let outcome = {
+            let _owner = Confined::enter(&self.reads_as)?;
+            read(&reader)
+        };
+        if watch.end() {
+            outcome
+        } else {
+            Err(too_slow(&reader.table, limit))
+        }
+    }
+}
+
+/// What the code of a table that catches its cancellation comes to.
+fn too_slow(table: &Table, limit: Duration) -> pgrx::pg_sys::panic::ErrorReport {
+    error_with_hint(
+        pgrx::PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
+        format!(
+            "rows of {} took more than {} ms to read",
+            table.qualified,
+            limit.as_millis()
+        ),
+        "See what its casts, policies and partitions do; fewer rows are read at once next time.",
+    )
+}
+
+impl<'a> Reader<'a> {
+    fn open(attached: &'a Attached) -> Result<Self> {
+        let table = Table::of(Some(attached.source))?;
+        if table.owner != attached.reads_as {
+            return Err(error_with_hint(
+                pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!(
+                    "table {} belonged to somebody else when it was attached",
+                    table.qualified
+                ),
+                "Detach it, and have its owner attach it again.",
+            ));
+        }
+        let column = table.key_column(&attached.key)?;
+        Ok(Self {
+            key: pgrx::spi::quote_identifier(&attached.key),
+            key_type: column.type_name,
+            attached,
+            table,
+        })
+    }
+
+    fn keys_after(&self, last: Option<&str>, limit: i32) -> Result<Vec<String>> {
+        let Self { key, key_type, .. } = self;
+        let condition = match last {
+            None => format!("t.{key} IS NOT NULL AND $1::text IS NULL"),
+            Some(_) => format!("t.{key} > $1::text::{key_type}"),
+        };
+        let sql = format!(
+            "SELECT t.{key}::text FROM {} t WHERE {condition} ORDER BY t.{key} LIMIT $2",
+            self.table.qualified
+        );
+        statement::rows(&sql, &[DatumWithOid::from(last), DatumWithOid::from(limit)], |row| {
+            row.required(1)
+        })
+    }
+
+    fn rows(&self, keys: &[String]) -> Result<Rows> {
+        let Self {
+            attached,
+            key,
+            key_type,
+            ..
+        } = self;
+        let wanted = DatumWithOid::from(keys.to_vec());
+        let canonical = statement::rows(
+            &format!("SELECT k.key::{key_type}::text FROM unnest($1::text[]) AS k(key)"),
+            &[wanted],
+            |row| row.required::<String>(1),
+        )?;
+        let sql = format!(
+            "SELECT t.{key}::text, {}, {}, {}, {}, {} FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[])",
+            self.text(attached.title.as_ref())?,
+            self.text(Some(&attached.body))?,
+            self.text(attached.category.as_ref())?,
+            self.metadata()?,
+            match &attached.published_at {
+                Some(name) => format!("{}::timestamptz::text", self.column(name)?),
+                None => "NULL::text".to_owned(),
+            },
+            self.table.qualified,
+        );
+        let mut rows = Rows::default();
+        let (mut there, mut documents) = (HashSet::new(), HashMap::new());
+        let read = statement::rows(&sql, &[DatumWithOid::from(keys.to_vec())], |row| {
+            Ok((
+                row.required::<String>(1)?,
+                [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?],
+                row.optional::<String>(5)?,
+            ))
+        })?;
+        for (key, columns, metadata) in read {
+            match self.document(&key, columns, metadata) {
+                Ok(document) => {
+                    documents.insert(key.clone(), document);
+                }
+                Err(problem) => rows.problem = Some(format!("{}: {problem}", attached.slug(&key))),
+            }
+            there.insert(key);
+        }
+        rows.gone = canonical.into_iter().filter(|key| !there.contains(key)).collect();
+        rows.documents = documents.into_values().collect();
+        Ok(rows)
+    }
+
+    fn document(
+        &self,
+        key: &str,
+        [title, body, category, published_at]: [Option<String>; 4],
+        metadata: Option<String>,
+    ) -> serde_json::Result<Value> {
+        let metadata: Option<Value> = metadata.as_deref().map(serde_json::from_str).transpose()?;
+        let title = title.filter(|title| !title.trim().is_empty());
+        Ok(json!({
+            "slug": self.attached.slug(key),
+            "title": title.unwrap_or_else(|| key.to_owned()),
+            "body": body.unwrap_or_default(),
+            "category": category,
+            "metadata": metadata,
+            "published_at": published_at,
+            "source_root": self.attached.source_root,
+            "source_path": key,
+        }))
+    }
+
+    /// A column of the row, quoted, which has to be there.
+    fn column(&self, name: &str) -> Result<String> {
+        self.table.column(name)?;
+        Ok(format!("t.{}", pgrx::spi::quote_identifier(name)))
+    }
+
+    fn text(&self, name: Option<&String>) -> Result<String> {
+        match name {
+            Some(name) => Ok(format!("{}::text", self.column(name)?)),
+            None => Ok("NULL::text".to_owned()),
+        }
+    }
+
+    /// Metadata as text: what Postgres stores may be more than can be read here.
+    fn metadata(&self) -> Result<String> {
+        match self.attached.metadata.as_slice() {
+            [] => Ok("NULL::text".to_owned()),
+            [only] if self.table.column(only)?.type_name == "jsonb" => Ok(format!("{}::text", self.column(only)?)),
+            several => {
+                let pairs = several
+                    .iter()
+                    .map(|name| Ok(format!("{}, {}", pgrx::spi::quote_literal(name), self.column(name)?)));
+                let pairs: Vec<String> = pairs.collect::<Result<_>>()?;
+                Ok(format!("jsonb_build_object({})::text", pairs.join(", ")))
+            }
+        }
+    }
+}

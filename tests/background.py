@@ -1,0 +1,44 @@
+"""What the tests of the background worker share: who it is, what waits for it, and keeping it from going on."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import psycopg
+from conftest import Database, holding, kept_waiting_by, wait_until
+from psycopg.types.json import Jsonb
+
+WORKER = """SELECT pid FROM pg_stat_activity
+            WHERE backend_type = 'docsearch indexer' AND datname = current_database()"""
+WAITING = "SELECT count(*) FROM docsearch.embedding_queue"
+MIDDLE = """SELECT FROM docsearch.embedding_queue q WHERE q.document_id =
+                (SELECT m.document_id FROM docsearch.embedding_queue m
+                 ORDER BY m.next_attempt, m.document_id OFFSET %s LIMIT 1) FOR UPDATE"""
+
+
+def held_worker(database: Database) -> AbstractContextManager[psycopg.Connection]:
+    """The worker reads and embeds, and cannot store any vector, until the connection that this gives is closed."""
+    return holding(database, "LOCK TABLE docsearch.embedding_rate IN SHARE MODE")
+
+
+@contextmanager
+def half_way(database: Database, holder: psycopg.Connection) -> Iterator[int]:
+    """Lets a worker that is held store some of the vectors, and not those of the document in the middle of
+    the queue; gives its process."""
+    wait_until(lambda: kept_waiting_by(database, holder))
+    waiting, = database.execute(WAITING)[0]
+    with holding(database, MIDDLE, waiting // 2) as other:
+        holder.close()
+        worker, = wait_until(lambda: kept_waiting_by(database, other))
+        assert 0 < database.execute(WAITING)[0][0] < waiting
+        yield worker
+
+
+@contextmanager
+def indexed_half_way(database: Database, project: str, documents: list[dict]) -> Iterator[int]:
+    """Indexes documents in the background: some have vectors, others wait; gives the worker that is at it."""
+    with held_worker(database) as holder:
+        with database.connect() as connection:
+            connection.execute("SET docsearch.index_mode = 'deferred'")
+            connection.execute("SELECT * FROM docsearch.index_docs(%s, %s)", [project, Jsonb(documents)])
+        with half_way(database, holder) as worker:
+            yield worker

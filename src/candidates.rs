@@ -7,12 +7,12 @@ use docsearch_core::rerank::{Page, Ranked, Reranker, mark_older_versions};
 use docsearch_core::score::{DESCRIPTION_BYTES, Step, phrase_strength};
 use docsearch_core::understanding::NameRole;
 use docsearch_core::version::{Versioned, superseded};
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
 use crate::catalog;
 use crate::config::SearchConfig;
 use crate::group::Group;
+use crate::jsonb::StoredJson;
 use crate::lexical::Lexical;
 use crate::names::{self, NameMatch};
 use crate::owner::AsOwner;
@@ -324,7 +324,7 @@ impl Search<'_> {
                     slug: row.required(4)?,
                     category: row.optional(5)?,
                     description: row.optional::<String>(6)?.unwrap_or_default(),
-                    metadata: row.optional::<JsonB>(7)?.map(|metadata| metadata.0),
+                    metadata: row.optional::<StoredJson>(7)?.map(|metadata| metadata.0),
                     age_days: row.optional(8)?,
                     version: row.optional(9)?,
                     ..Page::default()

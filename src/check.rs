@@ -7,11 +7,11 @@ use std::collections::{BTreeSet, HashSet};
 use docsearch_core::definition::definitions;
 use docsearch_core::name;
 use docsearch_core::passage::embedded_text;
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::document_input::digest;
+use crate::jsonb::StoredJson;
 use crate::names::{self, trigram_schema};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
@@ -553,7 +553,7 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                     let (id, title, slug): (i64, String, String) =
                         (row.required(1)?, row.required(2)?, row.required(3)?);
                     let category: Option<String> = row.optional(4)?;
-                    let JsonB(metadata) = row.required(5)?;
+                    let StoredJson(metadata) = row.required(5)?;
                     let mut stored: Vec<String> = row.required(6)?;
                     let named = name::page_names(&title, &slug, names::aliases(Some(&metadata)));
                     let mut named: Vec<String> = named

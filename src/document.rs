@@ -5,10 +5,10 @@ use docsearch_core::listing::{ListedDocument, Listing};
 use docsearch_core::markdown;
 use docsearch_core::outline::{Neighbours, Outline};
 use docsearch_core::rank::DocumentId;
-use pgrx::JsonB;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
+use crate::jsonb::JsonB;
 use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, undefined};
 use crate::{names, project, schema, statement};
 
@@ -160,7 +160,8 @@ fn listed(
     }
     statement::rows(
         "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
-                d.updated_at, to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
+                d.updated_at, coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
+                                      d.updated_at::text)
          FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
          WHERE ($1::text IS NULL OR p.name = $1)
            AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
@@ -291,8 +292,10 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
 fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded>> {
     statement::rows(
         &format!(
-            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.source_urls,
-                    to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.summary, d.body
+            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category,
+                    ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
+                    coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.updated_at::text),
+                    d.summary, d.body
              FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name"
         ),

@@ -7,12 +7,12 @@ use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
 use docsearch_core::passage::{document_passage, embedded_text, passage};
 use docsearch_core::{markdown, token};
 use docsearch_inference::{Embedder, Embeddings, Tokenizer};
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::document_input::{DocumentInput, digest};
+use crate::jsonb::StoredJson;
 use crate::keywords::Keywords;
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
@@ -179,13 +179,15 @@ pub(crate) fn rename_all() -> Result<()> {
 /// not given.
 fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
     statement::rows(
-        "SELECT d.id, d.slug, d.title, d.category, d.summary, d.keywords, d.metadata, d.body
+        "SELECT d.id, d.slug, d.title, d.category, d.summary,
+                ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
+                d.metadata, d.body
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
         &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
         |row| {
             let body: String = row.required(8)?;
             let lead = markdown::lead_paragraph(&body);
-            let JsonB(metadata) = row.required(7)?;
+            let StoredJson(metadata) = row.required(7)?;
             let input = DocumentInput {
                 slug: row.required(2)?,
                 title: row.required(3)?,

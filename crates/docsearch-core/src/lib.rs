@@ -2,6 +2,7 @@
 
 mod asked;
 pub mod bm25;
+pub mod bounds;
 pub mod chunk;
 pub mod definition;
 pub mod delivery;
@@ -26,6 +27,7 @@ pub mod rule;
 pub mod score;
 pub mod similarity;
 pub mod snippet;
+pub mod stored_json;
 pub mod suggestion;
 pub mod token;
 pub mod transformation;

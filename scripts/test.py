@@ -2,7 +2,8 @@
 """Runs the tests, stage by stage, and ends with one line that counts.
 
 core    the Rust crates (cargo test)
-sql     SQL regression files, tests/sql/*.sql, in the order of tests/schedule
+sql     pgspot over the SQL scripts, then SQL regression files, tests/sql/*.sql, in the order of
+        tests/schedule
 client  client-side tests, tests/test_*.py, against a running server
 model   the model builder's tests, model/test_*.py
 """
@@ -17,6 +18,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+import install
 import server
 import toolchain
 
@@ -71,6 +73,28 @@ def core() -> str:
     return f"{count(PASSED_RUST, output)} Rust tests"
 
 
+def spot() -> None:
+    """pgspot: no name in the install script may mean an object that others have planted.
+
+    What migrate() runs is looked at with the path that the function pins.
+    """
+    staged = install.staging_directory(install.Installation.find(str(toolchain.postgres_pg_config())).major, "dev") / "share" / "extension"
+    versions = sorted((toolchain.ROOT / "sql" / "schema").glob("*.sql"))
+    pinned = "SET search_path TO pg_catalog, pg_temp;\n"
+    scripts = {path.name: path.read_text() for path in staged.glob("*.sql")}
+    scripts |= {path.name: pinned + path.read_text() for path in versions}
+    environment = {**os.environ, "PYTHONPATH": str(toolchain.pgspot_packages())}
+    found = []
+    for name, script in scripts.items():
+        done = subprocess.run([sys.executable, "-m", "pgspot"], input=script, capture_output=True,
+                              text=True, env=environment)
+        if "Errors: 0 Warnings: 0 Unknown: 0" not in done.stdout:
+            found.append(name)
+            print(f"pgspot on {name}:\n{done.stdout}{done.stderr}", flush=True)
+    if not versions or len(scripts) == len(versions) or found:
+        raise Failure(f"pgspot finds something in {', '.join(found) or 'no script'}")
+
+
 def scheduled() -> list[str]:
     """The names in tests/schedule, which must be those of tests/sql."""
     lines = (TESTS / "schedule").read_text().splitlines()
@@ -85,6 +109,7 @@ def scheduled() -> list[str]:
 def sql() -> str:
     """The regression files, through the pg_regress of the private PostgreSQL."""
     names, instance = scheduled(), test_server()
+    spot()
     instance.start(SQL_DATABASE)
     results = toolchain.target_directory() / "regress"
     results.mkdir(parents=True, exist_ok=True)

@@ -134,6 +134,13 @@ def mcp_packages() -> Path:
                             "Python packages for MCP clients", pip_install("mcp"))
 
 
+def pgspot_packages() -> Path:
+    """The directory for PYTHONPATH with the checker of SQL scripts that the tests run."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"pgspot-{python}-{lock_digest('pgspot')}",
+                            "pgspot", pip_install("pgspot"))
+
+
 def node_packages() -> Path:
     """The directory with the MCP clients that run on Node.js, as tests/node locks them."""
     files = [ROOT / "tests" / "node" / name for name in ("package.json", "package-lock.json")]
@@ -273,6 +280,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "libclang": libclang,
     "python": python_packages,
     "mcp": mcp_packages,
+    "pgspot": pgspot_packages,
     "node": node_packages,
     "onnxruntime": onnxruntime,
     "model": model,

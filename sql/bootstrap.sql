@@ -1,6 +1,6 @@
 DO $$
 BEGIN
-    IF pg_catalog.current_setting('server_encoding') <> 'UTF8' THEN
+    IF pg_catalog.current_setting('server_encoding') OPERATOR(pg_catalog.<>) 'UTF8' THEN
         RAISE EXCEPTION 'pg_docsearch needs a database with encoding UTF8'
             USING ERRCODE = 'feature_not_supported',
                   DETAIL = pg_catalog.format('The encoding of this database is %s.', pg_catalog.current_setting('server_encoding')),

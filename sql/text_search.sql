@@ -16,21 +16,22 @@ COMMENT ON TEXT SEARCH CONFIGURATION docsearch.simple IS 'code-aware parser, wor
 -- words: IN, ALL and not are things that people look up.
 DO $$
 DECLARE
-    stemmer pg_catalog.name;
-    language text;
+    stemmer pg_catalog.text;
+    language pg_catalog.text;
 BEGIN
     FOR stemmer IN
-        SELECT d.dictname
+        SELECT d.dictname::pg_catalog.text
         FROM pg_catalog.pg_ts_dict d
-        WHERE d.dictname LIKE '%\_stem' AND d.dictnamespace = 'pg_catalog'::pg_catalog.regnamespace
-        ORDER BY d.dictname
+        WHERE d.dictname::pg_catalog.text OPERATOR(pg_catalog.~) '_stem$'
+          AND d.dictnamespace OPERATOR(pg_catalog.=) 'pg_catalog'::pg_catalog.regnamespace::pg_catalog.oid
+        ORDER BY d.dictname::pg_catalog.text USING OPERATOR(pg_catalog.<)
     LOOP
-        language := pg_catalog.regexp_replace(stemmer::text, '_stem$', '');
+        language := pg_catalog.regexp_replace(stemmer, '_stem$', '');
         EXECUTE pg_catalog.format(
             'CREATE TEXT SEARCH DICTIONARY docsearch.%I (TEMPLATE = pg_catalog.snowball, LANGUAGE = %I)',
             stemmer, language);
         EXECUTE pg_catalog.format('COMMENT ON TEXT SEARCH DICTIONARY docsearch.%I IS %L',
-            stemmer, 'snowball stemmer for ' || language || ' without stop words');
+            stemmer, pg_catalog.format('snowball stemmer for %s without stop words', language));
         EXECUTE pg_catalog.format(
             'CREATE TEXT SEARCH CONFIGURATION docsearch.%I (PARSER = docsearch.code_parser)', language);
         EXECUTE pg_catalog.format(
@@ -40,7 +41,7 @@ BEGIN
             'ALTER TEXT SEARCH CONFIGURATION docsearch.%I ADD MAPPING FOR numword, version, numpart,
                  qualified, identifier, bigram, number, operator WITH pg_catalog.simple', language);
         EXECUTE pg_catalog.format('COMMENT ON TEXT SEARCH CONFIGURATION docsearch.%I IS %L',
-            language, 'code-aware parser, ' || language || ' words stemmed, identifiers whole and in parts');
+            language, pg_catalog.format('code-aware parser, %s words stemmed, identifiers whole and in parts', language));
     END LOOP;
 END
 $$;

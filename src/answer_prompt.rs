@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use docsearch_core::language::{LANGUAGES, Language};
 use docsearch_core::prompt::answer_prompt as prompt;
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::grade::{Context, contexts};
+use crate::jsonb::JsonB;
 use crate::present::Shown;
 use crate::report::{Result, invalid};
 use crate::search::Arguments;

@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::config::SearchConfig;
 use crate::group::Group;
+use crate::jsonb::StoredJson;
 use crate::lexical::{Lexical, MAX_HOLDING};
 use crate::names::{self, NameMatch};
 use crate::owner::AsOwner;
@@ -301,7 +302,7 @@ impl Search<'_> {
         statement::lookup(
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
-                        CASE WHEN $10 THEN d.metadata::text END,
+                        CASE WHEN $10 THEN d.metadata END,
                         CASE WHEN $11 AND isfinite(coalesce(d.published_at, d.updated_at))
                              THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400 END::real,
                         d.version
@@ -318,7 +319,7 @@ impl Search<'_> {
                     slug: row.required(4)?,
                     category: row.optional(5)?,
                     description: row.optional::<String>(6)?.unwrap_or_default(),
-                    metadata: row.json(7)?,
+                    metadata: row.optional::<StoredJson>(7)?.map(|metadata| metadata.0),
                     age_days: row.optional(8)?,
                     version: row.optional(9)?,
                     ..Page::default()

@@ -11,6 +11,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::document_input::digest;
+use crate::jsonb::StoredJson;
 use crate::names::{self, trigram_schema};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
@@ -534,7 +535,7 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
         let (mut misnamed, mut homeless) = (Vec::new(), Vec::new());
         in_batches(project, |from, to| {
             statement::rows(
-                "SELECT d.id, d.title, d.slug, d.category, d.metadata::text, coalesce(n.names, '{}'), d.body,
+                "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
                         ARRAY(SELECT f.key FROM docsearch.definition f
                               WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)
                  FROM docsearch.document d
@@ -552,9 +553,9 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                     let (id, title, slug): (i64, String, String) =
                         (row.required(1)?, row.required(2)?, row.required(3)?);
                     let category: Option<String> = row.optional(4)?;
-                    let metadata = row.json(5)?;
+                    let StoredJson(metadata) = row.required(5)?;
                     let mut stored: Vec<String> = row.required(6)?;
-                    let named = name::page_names(&title, &slug, names::aliases(metadata.as_ref()));
+                    let named = name::page_names(&title, &slug, names::aliases(Some(&metadata)));
                     let mut named: Vec<String> = named
                         .into_iter()
                         .map(|name| format!("{} {}", name.kind.as_str(), name.key))
@@ -565,7 +566,7 @@ fn names(checked: &Checked) -> Result<Vec<Finding>> {
                     if stored != named || definitions(&row.required::<String>(7)?).into_iter().ne(defined) {
                         misnamed.push(id);
                     }
-                    let mut places = name::containers(category.as_deref(), metadata.as_ref())
+                    let mut places = name::containers(category.as_deref(), Some(&metadata))
                         .into_iter()
                         .map(name::key);
                     if places.any(|key| !key.is_empty() && !containers.contains(&key)) {

@@ -6,9 +6,9 @@ use docsearch_core::grade::Minimum;
 use docsearch_core::rank::Weights;
 use docsearch_core::understanding::Class;
 use docsearch_core::weight::{HybridWeights, RuleWeights};
-use pgrx::JsonB;
 use serde_json::{Map, Value};
 
+use crate::jsonb::JsonB;
 use crate::report::{Result, invalid};
 use crate::settings::{self, Int, Real};
 

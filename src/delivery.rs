@@ -1,10 +1,10 @@
 //! `search_docs_json` and `search_docs_text`: a whole answer in one value.
 
 use docsearch_core::delivery::{Budget, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, deliver};
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use crate::config;
+use crate::jsonb::JsonB;
 use crate::present::Shown;
 use crate::report::{Result, invalid};
 use crate::search::Arguments;

@@ -5,10 +5,10 @@ use docsearch_core::listing::{ListedDocument, Listing};
 use docsearch_core::markdown;
 use docsearch_core::outline::{Neighbours, Outline};
 use docsearch_core::rank::DocumentId;
-use pgrx::JsonB;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 
+use crate::jsonb::JsonB;
 use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, undefined};
 use crate::{names, project, schema, statement};
 
@@ -163,8 +163,8 @@ fn listed(
     }
     statement::rows(
         "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
-                d.updated_at,
-                coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), d.updated_at::text)
+                d.updated_at, coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
+                                      d.updated_at::text)
          FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
          WHERE ($1::text IS NULL OR p.name = $1)
            AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))

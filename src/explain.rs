@@ -3,11 +3,11 @@
 use docsearch_core::rank::DocumentId;
 use docsearch_core::rerank::Ranked;
 use docsearch_core::score::Step;
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use crate::document;
 use crate::group::Group;
+use crate::jsonb::JsonB;
 use crate::report::{Result, invalid};
 use crate::search::{Arguments, Request};
 

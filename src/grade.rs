@@ -9,10 +9,10 @@ use docsearch_core::prompt::Source;
 use docsearch_core::query::Term;
 use docsearch_core::rank::{ChunkId, DocumentId, Map, dense_score};
 use docsearch_core::tsvector::TsVector;
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 use crate::group::Group;
+use crate::jsonb::JsonB;
 use crate::owner::AsOwner;
 use crate::present::Shown;
 use crate::report::{Result, internal};

@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 use std::ffi::CStr;
 
+use docsearch_core::bounds;
 use docsearch_core::passage::{document_passage, passage};
-use pgrx::JsonB;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
+use serde_json::Value;
 
 use crate::document_input::DocumentInput;
 use crate::indexer::{OnFailure, Outcome, index, read_stored};
+use crate::jsonb::{self, JsonB, JsonBText};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
 use crate::report::{Result, internal, invalid};
@@ -35,8 +37,8 @@ mod docsearch {
         kind: default!(Option<String>, "NULL"),
         version: default!(Option<String>, "NULL"),
         summary: default!(Option<String>, "NULL"),
-        keywords: default!(Option<Vec<String>>, "NULL"),
-        source_urls: default!(Option<Vec<String>>, "NULL"),
+        keywords: default!(Option<Vec<Option<String>>>, "NULL"),
+        source_urls: default!(Option<Vec<Option<String>>>, "NULL"),
         source_path: default!(Option<String>, "NULL"),
         source_root: default!(Option<String>, "NULL"),
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
@@ -52,14 +54,18 @@ mod docsearch {
             kind,
             version,
             summary,
-            keywords: keywords.unwrap_or_default(),
-            source_urls: source_urls.unwrap_or_default(),
+            keywords: without_null("keywords", keywords.unwrap_or_default())?,
+            source_urls: without_null("source_urls", source_urls.unwrap_or_default())?,
             source_path,
             source_root,
             published_at: published_at.map(|time| time.to_iso_string()),
         };
-        input.check()?;
-        let mut outcomes = index(&project, vec![input], settings::INDEX_MODE.get(), OnFailure::Raise)?;
+        let mut outcomes = index(
+            &project,
+            vec![input.checked()?],
+            settings::INDEX_MODE.get(),
+            OnFailure::Raise,
+        )?;
         let outcome = outcomes.pop().ok_or_else(|| internal("no outcome"))?;
         Ok(outcome.action.to_owned())
     }
@@ -71,7 +77,7 @@ mod docsearch {
     #[allow(clippy::type_complexity)]
     fn index_docs(
         project: Option<&str>,
-        docs: Option<JsonB>,
+        docs: Option<JsonBText>,
     ) -> Result<
         TableIterator<
             'static,
@@ -85,17 +91,12 @@ mod docsearch {
     > {
         refuse_read_only(c"index_docs()");
         let project = project::given(project)?;
-        let Some(JsonB(serde_json::Value::Array(docs))) = docs else {
-            return Err(invalid(
-                "docs must be a JSON array of objects",
-                DocumentInput::KEYS_HINT,
-            ));
-        };
+        let docs = documents(docs)?;
         let mut outcomes = Vec::with_capacity(docs.len());
         let mut seen = HashSet::new();
         let mut inputs = Vec::new();
         for doc in docs {
-            match DocumentInput::parse(doc) {
+            match doc.and_then(DocumentInput::parse) {
                 Ok(input) if seen.insert(input.slug.clone()) => inputs.push(input),
                 Ok(input) => outcomes.push(Outcome::failed(Some(input.slug), "slug was given twice")),
                 Err((slug, problem)) => outcomes.push(Outcome::failed(slug, problem)),
@@ -119,8 +120,13 @@ mod docsearch {
     /// Removes the documents of a source root whose slug is not in keep, and returns their slugs.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn delete_missing(project: &str, source_root: &str, keep: Vec<String>) -> Result<SetOfIterator<'static, String>> {
+    fn delete_missing(
+        project: &str,
+        source_root: &str,
+        keep: Vec<Option<String>>,
+    ) -> Result<SetOfIterator<'static, String>> {
         let project = project::by_name(project)?;
+        let keep = without_null("keep", keep)?;
         let gone = statement::rows(
             "SELECT d.slug FROM docsearch.document d
              WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug <> ALL ($3) ORDER BY d.slug",
@@ -175,6 +181,34 @@ mod docsearch {
             },
         )
     }
+}
+
+/// The elements of an array argument, none of which may be NULL.
+pub(crate) fn without_null(name: &str, texts: Vec<Option<String>>) -> Result<Vec<String>> {
+    let texts: Option<Vec<String>> = texts.into_iter().collect();
+    texts.ok_or_else(|| invalid(format!("{name} must not hold null"), "Leave the element away."))
+}
+
+/// The elements of the argument of `index_docs`; what cannot be read of one is its own problem.
+#[allow(clippy::type_complexity)]
+fn documents(docs: Option<JsonBText>) -> Result<Vec<std::result::Result<Value, (Option<String>, String)>>> {
+    let no_array = || invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT);
+    let JsonBText(docs) = docs.ok_or_else(no_array)?;
+    match jsonb::parse(&docs) {
+        Ok(Value::Array(docs)) => return Ok(docs.into_iter().map(Ok).collect()),
+        Ok(_) => return Err(no_array()),
+        Err(_) if !docs.starts_with('[') => return Err(no_array()),
+        Err(_) => {}
+    }
+    statement::rows(
+        "SELECT d.doc ->> 'slug', d.doc::text FROM jsonb_array_elements($1::jsonb) AS d(doc)",
+        &[DatumWithOid::from(docs)],
+        |row| {
+            let (slug, doc): (Option<String>, String) = (row.optional(1)?, row.required(2)?);
+            let slug = slug.map(|slug| bounds::beginning(&slug, bounds::SLUG_BYTES).to_owned());
+            Ok(jsonb::parse(&doc).map_err(|problem| (slug, problem)))
+        },
+    )
 }
 
 /// Removes the documents with these slugs that the caller may remove, and returns their slugs; of one source

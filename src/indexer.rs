@@ -13,6 +13,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::document_input::{DocumentInput, digest};
+use crate::jsonb::StoredJson;
 use crate::keywords::Keywords;
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
@@ -181,19 +182,20 @@ fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, Documen
     statement::rows(
         "SELECT d.id, d.slug, d.title, d.category, d.summary,
                 ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                d.metadata::text, d.body
+                d.metadata, d.body
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
         &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
         |row| {
             let body: String = row.required(8)?;
             let lead = markdown::lead_paragraph(&body);
+            let StoredJson(metadata) = row.required(7)?;
             let input = DocumentInput {
                 slug: row.required(2)?,
                 title: row.required(3)?,
                 category: row.optional(4)?,
                 summary: row.optional(5)?.filter(|summary| lead.as_ref() != Some(summary)),
                 keywords: row.required(6)?,
-                metadata: row.json(7)?,
+                metadata: Some(metadata),
                 body: Some(body),
                 ..DocumentInput::default()
             };

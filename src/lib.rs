@@ -23,6 +23,7 @@ mod identifier;
 mod index;
 mod indexer;
 mod invariants;
+mod jsonb;
 mod keywords;
 mod language_model;
 mod latch;

@@ -122,8 +122,8 @@ struct ShownDocument {
 fn shown_documents(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, ShownDocument>> {
     let rows = statement::lookup(
         "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
-                octet_length(d.body),
-                coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), d.updated_at::text)
+                octet_length(d.body), coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
+                         d.updated_at::text)
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
         &[
             DatumWithOid::from(project.id),

@@ -1,12 +1,13 @@
 //! Projects: sets of documents that are searched together.
 
+use docsearch_core::bounds;
 use docsearch_core::delivery::Notice;
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
 use crate::catalog::{self, TextConfigProblem};
+use crate::jsonb::JsonB;
 use crate::model::{self, ModelRow};
 use crate::owner::AsOwner;
 use crate::report::{Result, error_with_hint, internal, invalid, undefined};
@@ -39,6 +40,8 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         settings: default!(Option<JsonB>, "NULL"),
     ) -> Result<i64> {
         let name = checked_name(name)?;
+        let title = checked_text("title", title, bounds::TEXT_BYTES)?;
+        let root_url = checked_text("root_url", root_url, bounds::PATH_BYTES)?;
         let settings = checked_settings(settings)?;
         schema::migrate()?;
         let text_config = super::text_config(text_config)?;
@@ -54,7 +57,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING RETURNING id",
             &[
                 DatumWithOid::from(name),
-                DatumWithOid::from(title.unwrap_or(name)),
+                DatumWithOid::from(title.as_deref().unwrap_or(name)),
                 DatumWithOid::from(root_url),
                 DatumWithOid::from(model),
                 DatumWithOid::from(text_config),
@@ -131,9 +134,6 @@ pub(crate) fn require_whole(project: &Project) -> Result<()> {
         "Policies on docsearch.document hide them from you. Ask the owner of schema docsearch to do it.",
     ))
 }
-
-/// Longest name of a project.
-const MAX_NAME_CHARS: usize = 128;
 
 /// A row of `docsearch.project`.
 #[derive(Clone, Debug)]
@@ -300,9 +300,7 @@ fn known_projects(name: &str) -> Result<String> {
             "SELECT p.name FROM docsearch.project p
              ORDER BY {trigram}.similarity(p.name, $1) DESC, p.name LIMIT 5"
         ),
-        &[DatumWithOid::from(
-            name.chars().take(MAX_NAME_CHARS).collect::<String>(),
-        )],
+        &[DatumWithOid::from(name.chars().take(128).collect::<String>())],
         |row| row.required(1),
     )?;
     Ok(if names.is_empty() {
@@ -313,16 +311,27 @@ fn known_projects(name: &str) -> Result<String> {
 }
 
 fn checked_name(name: Option<&str>) -> Result<&str> {
-    let hint = format!("Use 1 to {MAX_NAME_CHARS} characters without white space, \"/\" and \"#\".");
-    let hint = hint.as_str();
+    let hint = "Use 1 to 128 characters without white space, \"/\", \"#\", control characters and invisible ones.";
     let name = name.ok_or_else(|| invalid("project name must not be null", hint))?;
     let usable = !name.is_empty()
-        && name.chars().count() <= MAX_NAME_CHARS
-        && !name.contains(|c: char| c.is_whitespace() || c == '/' || c == '#');
+        && name.chars().count() <= 128
+        && !name.contains(|c: char| c.is_whitespace() || c == '/' || c == '#')
+        && bounds::is_plain(name);
     if usable {
-        Ok(name)
-    } else {
-        Err(invalid(format!("project name \"{name}\" cannot be used"), hint))
+        return Ok(name);
+    }
+    let shown: String = name.chars().take(128).collect();
+    Err(invalid(format!("project name \"{shown}\" cannot be used"), hint))
+}
+
+/// The title of a project and its root URL are shown in every answer.
+fn checked_text(what: &str, text: Option<&str>, most: usize) -> Result<Option<String>> {
+    match text {
+        Some(text) if text.len() > most => Err(invalid(
+            format!("{what} is too long"),
+            format!("Give at most {most} bytes."),
+        )),
+        text => Ok(text.map(bounds::title_in_one_line)),
     }
 }
 

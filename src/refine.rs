@@ -7,12 +7,12 @@ use docsearch_core::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
 use docsearch_core::transformation::Transformation;
 use docsearch_core::{json_object, prompt};
 use docsearch_inference::Purpose;
-use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
 use crate::config::Transform;
 use crate::grade::{Context, contexts};
+use crate::jsonb::JsonB;
 use crate::present::Shown;
 use crate::report::{Result, internal, invalid};
 use crate::search::{Arguments, Ran, Request};

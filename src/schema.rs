@@ -8,7 +8,7 @@ use crate::report::{Result, error_with_hint, undefined};
 use crate::{catalog, indexer, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 8] = [
+const VERSIONS: [Version; 9] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -35,6 +35,10 @@ const VERSIONS: [Version; 8] = [
     },
     Version {
         sql: include_str!("../sql/schema/0007.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../sql/schema/0008.sql"),
         then: || Ok(()),
     },
     Version {

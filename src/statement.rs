@@ -8,7 +8,6 @@ use docsearch_core::rank::{ChunkId, DocumentId};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
-use serde_json::Value;
 
 use crate::report::{Result, internal};
 
@@ -43,15 +42,6 @@ impl Row {
     pub(crate) fn required<T: FromDatum + IntoDatum>(&self, ordinal: usize) -> Result<T> {
         self.optional(ordinal)?
             .ok_or_else(|| internal(format_args!("column {ordinal} is null")))
-    }
-}
-
-impl Row {
-    /// A column with JSON as text. NULL, too, for what Postgres can store and this cannot read: more than 128 levels,
-    /// numbers beyond those of a double.
-    pub(crate) fn json(&self, ordinal: usize) -> Result<Option<Value>> {
-        let text = self.optional::<String>(ordinal)?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 }
 

@@ -7,12 +7,12 @@ use docsearch_core::rerank::Ranked;
 use docsearch_core::score::EVIDENCE_CEILING;
 use docsearch_core::transformation::{self, Month, Need, Transformation, need, related, telling};
 use docsearch_inference::Purpose;
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::config::Transform;
 use crate::group::Group;
+use crate::jsonb::JsonB;
 use crate::project::{Project, Projects};
 use crate::report::{Result, internal};
 use crate::search::{Arguments, Ran, Request};
@@ -33,7 +33,7 @@ mod docsearch {
     fn transform_query(
         query: Option<&str>,
         project: default!(Option<&str>, "NULL"),
-        now: default!(Option<TimestampWithTimeZone>, "now()"),
+        now: default!(Option<TimestampWithTimeZone>, "pg_catalog.now()"),
     ) -> Result<JsonB> {
         let arguments = Arguments {
             query,

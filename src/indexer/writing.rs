@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use docsearch_core::chunk::ChunkKind;
 use docsearch_core::token;
-use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
 use super::{Indexer, Known, Planned, Source};
+use crate::jsonb::JsonB;
 use crate::owner::AsOwner;
 use crate::project::Project;
 use crate::report::{Result, internal};

@@ -2,6 +2,7 @@
 
 mod asked;
 pub mod bm25;
+pub mod bounds;
 pub mod chunk;
 pub mod definition;
 pub mod delivery;
@@ -28,6 +29,7 @@ pub mod score;
 pub mod similarity;
 pub mod snippet;
 pub mod sql_name;
+pub mod stored_json;
 pub mod suggestion;
 pub mod token;
 pub mod transformation;

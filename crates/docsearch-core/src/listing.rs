@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::bounds::CATEGORY_LEVELS;
+
 /// A document in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedDocument {
@@ -42,7 +44,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Sorts documents, given with their categories, into a tree: `/` stands between levels.
+    /// Sorts documents, given with their categories, into a tree: `/` stands between levels. What lies
+    /// deeper than a category may is one name, so that no stored text decides how deep the tree is.
     pub fn of(documents: impl IntoIterator<Item = (Option<String>, ListedDocument)>) -> Self {
         let mut root = ListedCategory::default();
         let mut without = ListedCategory::default();
@@ -72,7 +75,7 @@ impl ListedCategory {
         self.document_count += 1;
         let mut place = self;
         let mut end = 0;
-        for name in category.split('/') {
+        for name in category.splitn(CATEGORY_LEVELS, '/') {
             end += name.len();
             let wanted = Some(name.to_owned());
             let at = match place.categories.binary_search_by(|known| known.name.cmp(&wanted)) {
@@ -124,6 +127,22 @@ mod tests {
         let guides = &listing.categories[1];
         assert_eq!((guides.document_count, guides.documents.len()), (2, 1));
         assert_eq!(guides.categories[0].category.as_deref(), Some("Guides/Setup"));
+    }
+
+    #[test]
+    fn what_is_too_deep_is_one_name() {
+        let deep = vec!["a"; 100_000].join("/");
+        let listing = Listing::of([(Some(deep.clone()), document("deep"))]);
+        let mut place = &listing.categories;
+        let mut names = Vec::new();
+        while let [only] = place.as_slice() {
+            names.push(only.name.clone().expect("a name"));
+            assert_eq!(only.category.as_deref(), Some(names.join("/").as_str()));
+            place = &only.categories;
+        }
+        assert_eq!(names.len(), CATEGORY_LEVELS);
+        assert_eq!(names.join("/"), deep);
+        assert!(serde_json::to_value(&listing).is_ok());
     }
 
     proptest! {

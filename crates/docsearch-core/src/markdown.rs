@@ -12,6 +12,8 @@ mod section;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
+use crate::bounds::{TEXT_BYTES, beginning};
+
 pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub(crate) use fence::close_fences;
 pub use plain::plain_text;
@@ -28,9 +30,9 @@ fn events(markdown: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
 /// The first paragraph that says something, as plain text.
 ///
 /// Paragraphs made of images and links alone (badges, navigation) and paragraphs without a letter are passed over,
-/// as are paragraphs inside lists and quotations.
+/// as are paragraphs inside lists and quotations. Of a paragraph that is longer than a summary may be, the beginning.
 pub fn lead_paragraph(markdown: &str) -> Option<String> {
-    lead(markdown).map(|(_, text)| text)
+    lead(markdown).map(|(_, text)| beginning(&text, TEXT_BYTES).to_owned())
 }
 
 /// The byte range of the lead paragraph in the source, and its plain text.

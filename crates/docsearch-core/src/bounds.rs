@@ -1,0 +1,201 @@
+//! How much is taken in, and of which characters names are made.
+//!
+//! The tables hold the same bounds as constraints (`sql/schema/0008.sql`), since whoever may write
+//! documents may write rows as well.
+
+use serde_json::Value;
+
+/// Longest slug, in bytes.
+pub const SLUG_BYTES: usize = 1024;
+/// Longest category, in bytes.
+pub const CATEGORY_BYTES: usize = 1024;
+/// Most levels of a category.
+pub const CATEGORY_LEVELS: usize = 32;
+/// Longest kind, version and source root, in bytes.
+pub const LABEL_BYTES: usize = 1024;
+/// Longest path of a source, in bytes.
+pub const PATH_BYTES: usize = 4096;
+/// Longest title and summary; all keywords, and all addresses of the source, together. In bytes.
+pub const TEXT_BYTES: usize = 64 * 1024;
+/// Most keywords, and most addresses of the source.
+pub const LIST_LENGTH: usize = 1000;
+/// Longest body, in bytes.
+pub const BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Largest metadata as text, in bytes.
+pub const METADATA_BYTES: usize = 1024 * 1024;
+/// How many levels values may lie below an object.
+pub const JSON_LEVELS: usize = 64;
+/// Greatest number in an object, to either side of zero.
+pub const JSON_NUMBER: f64 = 1e308;
+
+/// Whether a name shows as what it is: no control characters, nothing that is invisible or changes
+/// the direction of text.
+///
+/// Joiners are part of how Persian, Indic languages and emoji are written: they may stand between two
+/// characters beyond ASCII.
+pub fn is_plain(name: &str) -> bool {
+    let mut before = None;
+    let mut rest = name.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let beyond = |neighbour: Option<char>| {
+            neighbour.is_some_and(|near| !near.is_ascii() && !near.is_whitespace() && !is_hidden(near))
+        };
+        let joins = is_joiner(letter) && beyond(before) && beyond(rest.peek().copied());
+        if is_hidden(letter) && !joins {
+            return false;
+        }
+        before = Some(letter);
+    }
+    true
+}
+
+/// A title without what could reorder or end the line that it is shown in: embeddings, overrides and
+/// isolates of bidirectional text are left out, control characters and separators of lines become blanks.
+pub fn title_in_one_line(title: &str) -> String {
+    title
+        .chars()
+        .filter(|letter| !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+        .map(|letter| match letter {
+            '\u{2028}' | '\u{2029}' => ' ',
+            _ if letter.is_control() => ' ',
+            _ => letter,
+        })
+        .collect()
+}
+
+fn is_joiner(letter: char) -> bool {
+    matches!(letter, '\u{200c}' | '\u{200d}')
+}
+
+/// The general categories Cc, Cf, Zl and Zp of Unicode, and the fillers of Hangul, which are blank.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}'
+            | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}')
+}
+
+/// The beginning of a text that has at most so many bytes.
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// What keeps a JSON value from being stored.
+pub fn json_problem(value: &Value) -> Option<String> {
+    if levels(value) > JSON_LEVELS {
+        return Some(format!("nested more than {JSON_LEVELS} levels deep"));
+    }
+    has_large_number(value).then(|| format!("holding a number beyond {JSON_NUMBER:e}"))
+}
+
+/// Levels below a value. The parser has bounded them, so that this may recurse.
+fn levels(value: &Value) -> usize {
+    let below = |values: &mut dyn Iterator<Item = &Value>| values.map(levels).max().map_or(0, |most| most + 1);
+    match value {
+        Value::Array(values) => below(&mut values.iter()),
+        Value::Object(map) => below(&mut map.values()),
+        _ => 0,
+    }
+}
+
+fn has_large_number(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(has_large_number),
+        Value::Object(map) => map.values().any(has_large_number),
+        Value::Number(number) => number.as_f64().is_none_or(|number| number.abs() > JSON_NUMBER),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_that_deceive_are_not_plain() {
+        for name in [
+            "\u{200b}",
+            "ad\u{200b}min",
+            "ad\u{200d}min",
+            "\u{200d}कर",
+            "guide\u{202e}txt.exe",
+            "a\u{2066}b\u{2069}",
+            "a\tb",
+            "a\u{0}b",
+            "a\u{85}b",
+            "a\u{2028}b",
+            "soft\u{ad}hyphen",
+            "\u{feff}begin",
+            "\u{3164}",
+            "tag\u{e0041}",
+        ] {
+            assert!(!is_plain(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_all_languages_are_plain() {
+        for name in [
+            "guides/install",
+            "",
+            "نمی\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "👩\u{200d}💻/tools",
+            "Größe und Maß",
+            "日本語/ガイド",
+            "עברית",
+            "❤\u{fe0f}",
+            "e\u{301}",
+        ] {
+            assert!(is_plain(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_title_stays_in_its_line() {
+        assert_eq!(
+            title_in_one_line("a\u{202e}b\u{2067}c\u{2069}\nd\u{2028}e\u{1b}[2J"),
+            "abc d e [2J"
+        );
+        assert_eq!(
+            title_in_one_line("نمی\u{200c}خواهم 👩\u{200d}💻"),
+            "نمی\u{200c}خواهم 👩\u{200d}💻"
+        );
+    }
+
+    #[test]
+    fn objects_are_bounded_in_depth_and_numbers() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |value, _| json!({ "a": [value] }));
+        assert_eq!(json_problem(&nested(JSON_LEVELS / 2)), None);
+        assert!(json_problem(&nested(JSON_LEVELS / 2 + 1)).is_some());
+        assert_eq!(json_problem(&json!({"a": [1e308, -1e308, 0, u64::MAX]})), None);
+        assert!(json_problem(&json!({"a": [1.5e308]})).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_plain_has_no_format_characters(name in "\\PC*") {
+            // `\PC` leaves out the whole category C, which regex-syntax knows from the tables of Unicode.
+            let others = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}', '\u{2028}', '\u{2029}'];
+            let plain = is_plain(&name) || name.contains(others);
+            prop_assert!(plain, "{:?}", name);
+        }
+
+        #[test]
+        fn format_characters_are_never_plain(name in "[a-z]{0,3}[\\p{Cf}\\p{Cc}\\p{Zl}\\p{Zp}][a-z]{0,3}") {
+            prop_assert!(!is_plain(&name));
+        }
+
+        #[test]
+        fn the_beginning_is_one(text in ".*", bytes in 0usize..40) {
+            let start = beginning(&text, bytes);
+            prop_assert!(text.starts_with(start) && start.len() <= bytes);
+        }
+    }
+}

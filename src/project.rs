@@ -238,8 +238,10 @@ fn checked_name(name: Option<&str>) -> Result<&str> {
     if usable {
         return Ok(name);
     }
-    let shown: String = name.chars().take(128).collect();
-    Err(invalid(format!("project name \"{shown}\" cannot be used"), hint))
+    Err(invalid(
+        format!("project name \"{}\" cannot be used", bounds::shown(name)),
+        hint,
+    ))
 }
 
 /// The title of a project and its root URL are shown in every answer.

@@ -11,7 +11,7 @@ SELECT docsearch.index_doc('bounds', 'deep', 'Deep', 'x', category => E'a\tb');
 SELECT docsearch.index_doc('bounds', 'deep', 'Deep', 'A deep page.', category => repeat('a/', 31));
 SELECT slug, action, detail FROM docsearch.index_docs('bounds', jsonb_build_array(
     jsonb_build_object('slug', 'emu', 'title', 'Emu', 'body', 'It runs.', 'category', repeat('b/', 100)),
-    '{"slug": "rhea", "title": "Rhea", "body": "It runs, too."}'));
+    '{"slug": "rhea", "title": "Rhea", "body": "It runs, too."}'::jsonb));
 SELECT jsonb_path_query_array(list_docs_json('bounds'), 'strict $.categories[*].name');
 
 -- Characters that nobody sees, or that turn the direction of text.
@@ -118,7 +118,7 @@ BEGIN
     END LOOP;
 END $$;
 SELECT count(*) FROM tried WHERE attempt(relation, assignment) = 'written'
-    AND assignment !~ '^(name|slug|text_config|body|title|metadata)';
+    AND assignment !~ '^(name|slug|text_config|body|title|summary|metadata)';
 UPDATE docsearch.document SET category = repeat('a/', 50000), keywords = '{{a,NULL}}', source_urls = '{NULL,u}', metadata =
     ('{"framework": "Aves", "large": -1e400, "deep": ' || repeat('[', 3000) || repeat(']', 3000) || '}')::jsonb
 WHERE slug = 'kiwi';
@@ -133,7 +133,7 @@ SELECT count(*) > 0 AS explained FROM docsearch.explain_search('kiwi in Aves', '
 SELECT docsearch.search_refined('bird', 'bounds') #>> '{results,0,slug}' AS slug;
 SELECT length(docsearch.answer_prompt('kiwi', 'bounds')) > 0 AS prompted;
 SELECT count(*) > 0 AS suggested FROM docsearch.suggest('kiw', 'bounds');
-SELECT docsearch.transform_query('kiwi', 'bounds') ->> 'original' AS original;
+SELECT docsearch.transform_query('kiwi', 'bounds') IS NOT NULL AS transformed;
 SELECT form, names, holding FROM docsearch.verify_invariants('bounds');
 SELECT count(*) >= 0 AS checked FROM docsearch.check('bounds');
 SELECT docsearch.delete_doc('bounds', 'kiwi');

@@ -279,5 +279,10 @@ fn text_config(given: Option<pg_sys::Oid>) -> Result<String> {
         &[DatumWithOid::from(given)],
         |row| row.required(1),
     )?;
-    qualified.ok_or_else(|| internal("no such text search configuration"))
+    qualified.ok_or_else(|| {
+        undefined(
+            "the text search configuration does not exist",
+            "Name one: text_config => 'docsearch.english'.",
+        )
+    })
 }

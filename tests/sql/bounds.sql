@@ -58,6 +58,9 @@ SELECT search_docs('kiwi', filter => '{"a": 1e400}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT search_docs('kiwi', config => ('{"limit": ' || repeat('[', 500) || repeat(']', 500) || '}')::jsonb);
 \echo :LAST_ERROR_SQLSTATE
+SELECT slug FROM search_docs('moa', filter => (SELECT jsonb_build_object('a', jsonb_agg(n) || '[1e307]') FROM generate_series(1, 20000) n));
+SELECT slug FROM search_docs('moa', filter => (SELECT jsonb_object_agg('k' || n, '{"not": 1}'::jsonb) || '{"a": 1e307}' FROM generate_series(1, 5000) n));
+SELECT slug FROM search_docs('moa', filter => jsonb_build_object('a', repeat('x', 1048577)));
 -- A long first paragraph is a summary as far as there is room.
 SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 20000));
 SELECT octet_length(summary) <= 65536 AS bounded FROM docsearch.document WHERE slug = 'paragraph';

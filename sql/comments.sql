@@ -120,3 +120,9 @@ COMMENT ON FUNCTION docsearch.add_remote_model(text, text, text, integer, text, 
     'makes a model known that an OpenAI-compatible endpoint runs: name here, url of the interface (such as http://127.0.0.1:8080/v1), model there, dimension to ask for (1 to 4000; NULL: the model''s own), file of the server with the API key, prefixes, tokens of a chunk (32 to 32768); embeds some texts and returns its number. Of a known name it changes url and api_key_file. For superusers: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.test_model(text) IS
     'embeds a text that no cache knows with the model named or else docsearch.default_model, and says how many components the vector has and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.grant_model(text, text) IS
+    'lets a role, and its members, give a remote model to projects with create_project and set_model: the documents of those are sent to its endpoint; for the owner of schema docsearch.';
+COMMENT ON FUNCTION docsearch.revoke_model(text, text) IS
+    'takes back what grant_model gave; projects keep their models; for the owner of schema docsearch.';
+COMMENT ON FUNCTION docsearch.project_model() IS
+    'trigger of the table of projects: refuses a remote model that who gives it may not use.';

@@ -1,6 +1,7 @@
 //! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
 //! it, and only documents that the caller may see are ranked.
 
+use docsearch_core::definition::MAX_BEARERS as MAX_DEFINING;
 use docsearch_core::filter::Filter;
 use docsearch_core::rank::{self, ChunkId, Corpora, DocumentId, Evidence, Map, Set, Weights, chunk_lexical};
 use docsearch_core::rerank::{Page, Ranked, Reranker, mark_older_versions};
@@ -9,23 +10,18 @@ use docsearch_core::understanding::NameRole;
 use docsearch_core::version::{Versioned, superseded};
 use pgrx::datum::DatumWithOid;
 
-use crate::catalog;
 use crate::config::SearchConfig;
 use crate::group::Group;
 use crate::jsonb::StoredJson;
-use crate::lexical::Lexical;
+use crate::lexical::{Lexical, MAX_HOLDING};
 use crate::names::{self, NameMatch};
 use crate::owner::AsOwner;
 use crate::report::Result;
+use crate::sight::MAX_LISTED;
 use crate::statement;
-use crate::statistics::{ChunkFrequencies, Totals};
+use crate::statistics::Totals;
 use crate::vectors::{Nearest, VectorTable};
 use crate::vocabulary;
-
-/// Up to so many documents a filter is turned into a list for the legs; beyond, they find more
-/// candidates and what does not match is dropped.
-// Half of scifact or tldr-commands hidden: p50 34 ms listed, 23 checked, 15 without a policy.
-const MAX_LISTED: i64 = 1_000;
 
 /// What a search looks for, the same in every project.
 pub(crate) struct Search<'a> {
@@ -88,17 +84,13 @@ impl Search<'_> {
         }
         let mut window = self.config.candidates;
         let mut budget = self.config.keyword_budget;
-        let (totals, frequencies) = {
-            let _owner = AsOwner::enter()?;
-            let totals = Totals::read(&group.projects)?;
-            let lexemes = group
-                .terms
-                .iter()
-                .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-            let mut frequencies = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
-            vocabulary::correct(&group.projects, &mut group.terms, &mut frequencies)?;
-            (totals, frequencies)
-        };
+        let totals = group.sight.totals(&group.projects)?;
+        let lexemes = group
+            .terms
+            .iter()
+            .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
+        let mut frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
+        vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
         let group = &*group;
         let chunks = Totals::chunks(&totals);
         let lexical = Lexical::new(&group.projects, &totals, &group.terms, &frequencies);
@@ -117,7 +109,8 @@ impl Search<'_> {
                 continue;
             }
             let visible: Set<DocumentId> = pages.keys().copied().collect();
-            legs.evidence.retain(&visible);
+            legs.keep(&visible);
+            legs.drop_common();
             mark_older_versions(&mut pages);
             let mut named = legs.lift(group, &mut pages);
             let reranker = Reranker::new(
@@ -154,10 +147,12 @@ impl Search<'_> {
 
     /// Runs as the caller, whose policies count.
     fn scope(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Scope> {
-        let table = catalog::table(c"document").ok_or_else(crate::owner::no_tables)?;
-        let filtered = self.category.is_some() || !self.filter.is_empty();
-        if !filtered && !catalog::row_security_active(table) {
-            return Ok(Scope::Everywhere);
+        if self.category.is_none() && self.filter.is_empty() {
+            match group.sight.listed() {
+                Some(documents) => return Ok(Scope::Listed(documents.iter().copied().collect())),
+                None if !group.sight.is_limited() => return Ok(Scope::Everywhere),
+                None => {}
+            }
         }
         let mut args = self.conditions(group.projects.argument(), superseded);
         args.push(DatumWithOid::from(MAX_LISTED + 1));
@@ -229,10 +224,10 @@ impl Search<'_> {
     ) -> Result<Legs> {
         let documents = scope.listed();
         let _owner = AsOwner::enter()?;
-        let names = names::matches(&group.projects, &group.forms)?;
+        let names = names::matches(&group.projects, &group.forms, &group.sight)?;
         let near = match group.typed() {
             Some(typed) if lexical.lacks_a_word && !names::any_asked(&names, &group.forms) => {
-                names::near(&group.projects, &typed)?
+                names::near(&group.projects, &typed, &group.sight)?
             }
             _ => Set::default(),
         };
@@ -243,7 +238,7 @@ impl Search<'_> {
         let phrase = match group.phrase() {
             Some(phrase) => {
                 let among = lexical.with_every_word(&evidence.terms, budget);
-                lexical.holding(phrase, group.text_config, among)?
+                lexical.holding(phrase, group.text_config, among, &group.sight)?
             }
             None => Set::default(),
         };
@@ -259,7 +254,7 @@ impl Search<'_> {
             };
             evidence.similarity = vectors.nearest(nearest, self.config.exact_search_limit)?;
         }
-        let defining = names::defining(&group.projects, &group.forms)?;
+        let defining = names::defining(&group.projects, &group.forms, &group.sight)?;
         let mut legs = Legs {
             evidence,
             best,
@@ -308,8 +303,8 @@ impl Search<'_> {
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,
-                        CASE WHEN $11 THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400
-                             END::real,
+                        CASE WHEN $11 AND isfinite(coalesce(d.published_at, d.updated_at))
+                             THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400 END::real,
                         d.version
                  FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
                       JOIN docsearch.document d USING (project_id, id)
@@ -386,6 +381,25 @@ impl Legs {
         self.focus = self.focus.filter(|document| documents.contains(document));
     }
 
+    /// Drops what more than a few of the documents hold or define, which tells nothing.
+    fn drop_common(&mut self) {
+        if self.phrase.len() as i64 > MAX_HOLDING {
+            self.phrase.clear();
+        }
+        let bearers = self.bearers_of_forms();
+        let few = |id: &DocumentId, form: usize| bearers[&(id.project, form)] <= MAX_DEFINING;
+        self.defining.retain(|(id, form)| few(id, *form));
+    }
+
+    /// How many documents of a project define each form.
+    fn bearers_of_forms(&self) -> Map<(i64, usize), usize> {
+        let mut bearers: Map<(i64, usize), usize> = Map::default();
+        for (document, form) in &self.defining {
+            *bearers.entry((document.project, *form)).or_default() += 1;
+        }
+        bearers
+    }
+
     /// Sections of these documents whose similarity counts and is not known.
     fn unmeasured(&self, documents: &Set<DocumentId>) -> Vec<ChunkId> {
         let wanted: Set<ChunkId> = self
@@ -433,10 +447,7 @@ impl Legs {
     }
 
     fn lift_defining(&self, group: &Group<'_>, pages: &mut Map<DocumentId, Page>) {
-        let mut bearers: Map<(i64, usize), usize> = Map::default();
-        for (document, form) in self.defining.iter().filter(|(id, _)| pages.contains_key(id)) {
-            *bearers.entry((document.project, *form)).or_default() += 1;
-        }
+        let bearers = self.bearers_of_forms();
         for (document, form) in &self.defining {
             if let Some(page) = pages.get_mut(document) {
                 let bearers = bearers[&(document.project, *form)];

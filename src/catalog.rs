@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
+use docsearch_core::sql_name;
 use pgrx::pg_sys;
 
 use crate::report::{Result, internal};
@@ -36,6 +37,53 @@ pub(crate) fn row_security_active(table: pg_sys::Oid) -> bool {
     // SAFETY: asks about the current user, and is told not to raise an error.
     let state = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
     state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// Why a text search configuration cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TextConfigProblem {
+    Missing,
+    /// The current user may not use its schema.
+    Forbidden,
+}
+
+/// What keeps the current user from the text search configuration of this name. Without a schema, it is one that comes
+/// with Postgres.
+pub(crate) fn text_config_problem(name: &str) -> Option<TextConfigProblem> {
+    let Some((schema, config)) = sql_name::parse(name) else {
+        return Some(TextConfigProblem::Missing);
+    };
+    let schema = schema.as_deref().unwrap_or("pg_catalog");
+    let is_name = |text: &str| text.len() < pg_sys::NAMEDATALEN as usize;
+    let (Ok(schema), Ok(config), true) = (
+        CString::new(schema),
+        CString::new(config.as_str()),
+        is_name(schema) && is_name(&config),
+    ) else {
+        return Some(TextConfigProblem::Missing);
+    };
+    // SAFETY: the names are terminated and shorter than a name may be; what does not exist gives InvalidOid or false.
+    unsafe {
+        let schema = pg_sys::get_namespace_oid(schema.as_ptr(), true);
+        let exists = schema != pg_sys::InvalidOid
+            && pg_sys::SearchSysCacheExists(
+                pg_sys::SysCacheIdentifier::TSCONFIGNAMENSP as i32,
+                config.as_ptr().into(),
+                schema.into(),
+                pg_sys::Datum::from(0),
+                pg_sys::Datum::from(0),
+            );
+        if !exists {
+            return Some(TextConfigProblem::Missing);
+        }
+        let usage = pg_sys::object_aclcheck(
+            pg_sys::NamespaceRelationId,
+            schema,
+            pg_sys::GetUserId(),
+            pg_sys::ACL_USAGE.into(),
+        );
+        (usage != pg_sys::AclResult::ACLCHECK_OK).then_some(TextConfigProblem::Forbidden)
+    }
 }
 
 /// The schema an extension is installed in, quoted.

@@ -12,6 +12,9 @@ use crate::jsonb::JsonB;
 use crate::report::{Result, error_with_hint, in_one_line, internal, invalid, undefined};
 use crate::{names, project, schema, statement};
 
+/// So much of a slug is compared with others, in characters: none is much longer.
+const MAX_COMPARED_CHARS: usize = 1_200;
+
 /// The markdown of a document: title, category, sources, date, summary and sections.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
@@ -318,6 +321,7 @@ fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Loaded
 
 fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
     let trigram = names::trigram_schema()?;
+    let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
     let nearest: Vec<String> = statement::rows(
         &format!(
             "SELECT p.name || '/' || d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
@@ -325,7 +329,7 @@ fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorRepo
              ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug, p.name
              LIMIT 3"
         ),
-        &[DatumWithOid::from(slug), DatumWithOid::from(project)],
+        &[DatumWithOid::from(compared), DatumWithOid::from(project)],
         |row| row.required(1),
     )?;
     let hint = if nearest.is_empty() {

@@ -24,6 +24,8 @@ pub(crate) const ATTEMPTS: i32 = 5;
 /// Between two looks of somebody who waits.
 const LOOK: Duration = Duration::from_millis(50);
 
+mod progress;
+
 #[pg_schema]
 mod docsearch {
     use super::*;
@@ -54,51 +56,8 @@ mod docsearch {
         let projects = project::selected(project)?;
         schema::require_current()?;
         let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();
-        let _owner = AsOwner::enter()?;
-        let rows = statement::rows(
-            "SELECT p.name,
-                    (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) - q.waiting - q.failed,
-                    q.waiting, q.chunks, q.failed, t.changes, r.rate,
-                    make_interval(secs => (q.waiting / nullif(r.rate, 0))::float8), m.name,
-                    coalesce(w.error, q.error, p.switch_error, t.error)
-             FROM docsearch.project p
-             LEFT JOIN docsearch.model m ON m.id = p.next_model_id
-             CROSS JOIN LATERAL (
-                 SELECT count(*) FILTER (WHERE q.attempts < $2),
-                        coalesce(sum(d.chunk_count) FILTER (WHERE q.attempts < $2), 0),
-                        count(*) FILTER (WHERE q.attempts >= $2),
-                        (array_agg(q.error ORDER BY q.next_attempt DESC) FILTER (WHERE q.error IS NOT NULL))[1]
-                 FROM docsearch.embedding_queue q
-                 JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
-                 WHERE q.project_id = p.id
-             ) q(waiting, chunks, failed, error)
-             CROSS JOIN LATERAL (
-                 SELECT count(c.id), (array_agg(a.error) FILTER (WHERE a.error IS NOT NULL))[1]
-                 FROM docsearch.attached_table a LEFT JOIN docsearch.table_change c ON c.attached_id = a.id
-                 WHERE a.project_id = p.id
-             ) t(changes, error)
-             LEFT JOIN LATERAL (
-                 SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
-                 FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since
-             ) r(rate) ON true
-             LEFT JOIN docsearch.embedding_rate w ON w.project_id = p.id
-             WHERE p.id = ANY ($1) ORDER BY p.name",
-            &[DatumWithOid::from(ids), DatumWithOid::from(ATTEMPTS)],
-            |row| {
-                Ok((
-                    row.required(1)?,
-                    row.required(2)?,
-                    row.required(3)?,
-                    row.required(4)?,
-                    row.required(5)?,
-                    row.required(6)?,
-                    row.optional(7)?,
-                    row.optional(8)?,
-                    row.optional(9)?,
-                    row.optional(10)?,
-                ))
-            },
-        )?;
+        let documents = progress::documents(&ids)?;
+        let rows = progress::rows(&ids, documents)?;
         if is_waited_for()? {
             worker::rouse();
         }

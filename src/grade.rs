@@ -19,7 +19,7 @@ use crate::report::{Result, internal};
 use crate::search::{Arguments, Request};
 use crate::statement;
 use crate::statement::WANTED_CHUNKS;
-use crate::statistics::{ChunkFrequencies, Totals};
+use crate::statistics::Totals;
 use crate::tsvector::TsVectorBytes;
 
 #[pg_schema]
@@ -161,7 +161,6 @@ pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result
     let Some(group) = groups.first() else {
         return Ok(Features::default());
     };
-    let _owner = AsOwner::enter()?;
     let terms: Vec<&Term> = group.terms.iter().filter(|term| term.whole).collect();
     let held = held_terms(&terms, results)?;
     let contexts: Vec<GradedContext> = results
@@ -178,7 +177,7 @@ pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result
     Ok(Features::of(&graded_terms(groups, &terms)?, &contexts))
 }
 
-/// How rare the terms are in the documents of all groups.
+/// How rare the terms are in the documents of all groups that the caller sees.
 fn graded_terms(groups: &[Group<'_>], terms: &[&Term]) -> Result<Vec<GradedTerm>> {
     let mut chunks = 0.0;
     let mut sums = vec![0.0; terms.len()];
@@ -186,8 +185,8 @@ fn graded_terms(groups: &[Group<'_>], terms: &[&Term]) -> Result<Vec<GradedTerm>
         let lexemes = terms
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let frequencies = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
-        chunks += Totals::chunks(&Totals::read(&group.projects)?);
+        let frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
+        chunks += Totals::chunks(&group.sight.totals(&group.projects)?);
         for (sum, term) in sums.iter_mut().zip(terms) {
             let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.sum(lexeme)).sum();
             *sum += own;
@@ -203,6 +202,7 @@ fn graded_terms(groups: &[Group<'_>], terms: &[&Term]) -> Result<Vec<GradedTerm>
 /// How well the sections of results hold each term.
 fn held_terms(terms: &[&Term], results: &[SearchResult]) -> Result<Map<ChunkId, Vec<f32>>> {
     let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
+    let _owner = AsOwner::enter()?;
     let held = statement::rows(
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.terms

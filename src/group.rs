@@ -18,7 +18,8 @@ use crate::owner::AsOwner;
 use crate::project::{Project, Projects};
 use crate::report::Result;
 use crate::rules::Rulebook;
-use crate::{catalog, lexical, statement};
+use crate::sight::{self, Sight};
+use crate::{lexical, statement};
 
 /// Most words of a query that is taken for a name half typed or mistyped.
 const MAX_NEAR_WORDS: usize = 3;
@@ -30,6 +31,8 @@ const MAX_PHRASE_WORDS: usize = 40;
 #[derive(Clone)]
 pub(crate) struct Group<'a> {
     pub(crate) projects: Projects,
+    /// What the caller sees of them.
+    pub(crate) sight: Sight,
     pub(crate) model: &'a ModelRow,
     pub(crate) text_config: &'a str,
     names: Map<i64, &'a str>,
@@ -96,7 +99,9 @@ impl<'a> Group<'a> {
             Some(terms.into_iter().flat_map(|term| term.lexemes).collect())
         };
         let terms = terms(&understanding.topic, Some(&understanding))?;
+        let searched = Projects::new(projects.iter().copied());
         Ok(Self {
+            sight: Sight::of(&searched)?,
             members: members(&understanding, &terms),
             terms,
             excluded,
@@ -108,7 +113,7 @@ impl<'a> Group<'a> {
                 .collect(),
             model: &first.model,
             text_config: &first.text_config,
-            projects: Projects::new(projects),
+            projects: searched,
             rules,
             understanding,
         })
@@ -187,9 +192,7 @@ fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<Known
             |row| row.required::<String>(1),
         )?
     };
-    if let Some(document) = catalog::table(c"document")
-        && catalog::row_security_active(document)
-    {
+    if sight::policies_apply()? {
         known = seen(&searched, known)?;
     }
     let named = projects

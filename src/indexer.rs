@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
+use docsearch_core::message::bounded;
 use docsearch_core::passage::{document_passage, embedded_text, passage};
 use docsearch_core::{markdown, token};
 use docsearch_inference::{Embedder, Embeddings, Tokenizer};
@@ -19,7 +20,7 @@ use crate::project::{self, Project};
 use crate::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::settings::IndexMode;
 use crate::statistics::Delta;
-use crate::{embedding_queue, lexical, model, model_switch, names, statement, subtransaction, vectors, worker};
+use crate::{embedding_queue, lexical, model, model_switch, names, sight, statement, subtransaction, vectors, worker};
 
 mod writing;
 use writing::Stored;
@@ -72,7 +73,7 @@ impl Outcome {
             slug,
             action: "failed",
             chunks: None,
-            detail: Some(detail.into()),
+            detail: Some(bounded(&detail.into()).into_owned()),
         }
     }
 }
@@ -312,6 +313,7 @@ impl<'a> Indexer<'a> {
             special_tokens: tokenizer.special_tokens(),
             ..ChunkLimits::default()
         };
+        let limited = sight::policies_apply()?;
         let _owner = AsOwner::enter()?;
         Ok(Self {
             project,
@@ -320,7 +322,7 @@ impl<'a> Indexer<'a> {
             vector_table: row.vector_table(),
             vector_schema: vectors::schema()?,
             limits,
-            keywords: Keywords::open(project)?,
+            keywords: Keywords::open(project, limited)?,
             tokenizer,
             model,
         })

@@ -59,8 +59,9 @@ mod docsearch {
 fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
     let pages: Vec<(String, String, Vec<String>)> = statement::rows(
         "SELECT d.title, d.slug,
-                ARRAY(SELECT jsonb_array_elements_text(CASE WHEN jsonb_typeof(d.metadata -> 'aliases') = 'array'
-                                                            THEN d.metadata -> 'aliases' ELSE '[]' END))
+                ARRAY(SELECT a.alias FROM jsonb_array_elements_text(CASE WHEN jsonb_typeof(d.metadata -> 'aliases') = 'array'
+                                                                         THEN d.metadata -> 'aliases' ELSE '[]' END) a(alias)
+                      WHERE a.alias IS NOT NULL)
          FROM docsearch.document d WHERE d.project_id = $1 ORDER BY d.slug",
         &[DatumWithOid::from(project.id)],
         |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?)),

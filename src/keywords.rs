@@ -15,6 +15,9 @@ use crate::statistics::{ChunkFrequencies, Totals};
 
 /// Keywords of a document.
 const KEYWORDS: usize = 12;
+/// Where policies hide documents from who indexes, words in fewer chunks count as new: his keywords would tell which of
+/// them the others have.
+const COMMON: f64 = 50.0;
 
 /// Chooses keywords for the documents of one call. They have many words in common, and the statistics
 /// change at its end only, so each word is looked up once.
@@ -22,17 +25,20 @@ pub(crate) struct Keywords<'a> {
     project: &'a Project,
     /// Chunks of the project.
     chunks: f64,
+    /// Frequencies below this count as none.
+    least: f64,
     /// How rare words are, by the kind of their token.
     idf: RefCell<HashMap<(i32, String), f32>>,
 }
 
 impl<'a> Keywords<'a> {
-    /// Runs as the owner.
-    pub(crate) fn open(project: &'a Project) -> Result<Self> {
+    /// Runs as the owner. `limited` is whether policies apply to the caller.
+    pub(crate) fn open(project: &'a Project, limited: bool) -> Result<Self> {
         let totals = Totals::read(&Projects::new([project]))?.remove(&project.id);
         Ok(Self {
             project,
             chunks: totals.unwrap_or_default().chunks,
+            least: if limited { COMMON } else { 0.0 },
             idf: RefCell::default(),
         })
     }
@@ -71,6 +77,7 @@ impl<'a> Keywords<'a> {
         let frequencies = ChunkFrequencies::read(&projects, lexemes.iter().flatten().cloned().collect())?;
         for (candidate, lexemes) in unknown.into_iter().zip(lexemes) {
             let frequency = lexemes.first().map_or(0.0, |lexeme| frequencies.sum(lexeme));
+            let frequency = if frequency < self.least { 0.0 } else { frequency };
             known.insert(key(candidate), bm25::idf(self.chunks, frequency));
         }
         Ok(())

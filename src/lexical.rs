@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::project::Projects;
 use crate::report::{Result, internal};
+use crate::sight::Sight;
 use crate::statement::WANTED_CHUNKS;
 use crate::statement::{self, Row};
 use crate::statistics::{ChunkFrequencies, Totals};
@@ -21,7 +22,7 @@ use crate::tsvector::TsVectorBytes;
 /// say less there of how many sections are left to read.
 const LISTED_BUDGET: i64 = 8;
 /// Most documents that a phrase may bring, see [`docsearch_core::score::phrase_strength`].
-const MAX_HOLDING: i64 = 3;
+pub(crate) const MAX_HOLDING: i64 = 3;
 
 /// The terms of a text under a text search configuration.
 pub(crate) fn terms(
@@ -76,7 +77,7 @@ pub(crate) struct Lexical<'a> {
     written: Vec<usize>,
     /// The lexemes that occur, ascending.
     lexemes: Vec<Lexeme<'a>>,
-    /// In how many chunks of the projects together.
+    /// How many chunks of the projects together are read to find each.
     frequencies: BTreeMap<&'a str, f64>,
     sections_per_document: f64,
     /// Whether no document has one of the query's words as it is written.
@@ -118,7 +119,7 @@ impl<'a> Lexical<'a> {
                         term: number,
                         closeness,
                     });
-                    sums.insert(text, sum);
+                    sums.insert(text, frequencies.cost(text));
                 }
             }
         }
@@ -238,13 +239,15 @@ impl<'a> Lexical<'a> {
     }
 
     /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more
-    /// than a few do. Runs as the owner.
+    /// than a few do, or than some where policies may hide most of them. Runs as the owner.
     pub(crate) fn holding(
         &self,
         phrase: &str,
         text_config: &str,
         among: Option<Vec<ChunkId>>,
+        sight: &Sight,
     ) -> Result<Set<DocumentId>> {
+        let most = sight.most(MAX_HOLDING);
         let known = among.is_some();
         let (sections, mut args) = match among {
             Some(sections) if sections.is_empty() => return Ok(Set::default()),
@@ -257,9 +260,10 @@ impl<'a> Lexical<'a> {
                 vec![self.projects.argument()],
             ),
         };
+        let seen = sight.condition("c.document_id", &mut args);
         let before = args.len();
         let sql = format!(
-            "SELECT DISTINCT c.project_id, c.document_id FROM {sections}
+            "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
              AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
             before + 1,
             before + 2,
@@ -268,14 +272,14 @@ impl<'a> Lexical<'a> {
         args.extend([
             DatumWithOid::from(text_config),
             DatumWithOid::from(phrase),
-            DatumWithOid::from(MAX_HOLDING + 1),
+            DatumWithOid::from(most + 1),
         ]);
         let found = if known {
             statement::lookup(&sql, &args, statement::document_id)?
         } else {
             statement::rows(&sql, &args, statement::document_id)?
         };
-        let few = i64::try_from(found.len()).is_ok_and(|count| count <= MAX_HOLDING);
+        let few = i64::try_from(found.len()).is_ok_and(|count| count <= most);
         Ok(if few {
             found.into_iter().collect()
         } else {

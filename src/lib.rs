@@ -30,6 +30,7 @@ mod latch;
 mod lexical;
 mod lock;
 mod model;
+mod model_grant;
 mod model_switch;
 mod names;
 mod owner;
@@ -45,6 +46,7 @@ mod schema;
 mod search;
 mod service;
 mod settings;
+mod sight;
 mod statement;
 mod statistics;
 mod subtransaction;
@@ -80,6 +82,7 @@ extension_sql_file!(
         repair,
         restart_inference,
         rules_changed,
+        project_model,
         add_remote_model,
         test_language_model,
         test_model,

@@ -14,7 +14,7 @@ use crate::model::{self, ModelRow};
 use crate::owner::{AsOwner, require_writer};
 use crate::project::{self, Project};
 use crate::report::{Result, in_one_line, internal, invalid};
-use crate::{schema, statement, subtransaction, vectors, worker};
+use crate::{model_grant, schema, statement, subtransaction, vectors, worker};
 
 #[pg_schema]
 mod docsearch {
@@ -35,9 +35,14 @@ mod docsearch {
         let model = model::model_name(Some(model))?;
         schema::require_current()?;
         require_writer()?;
+        project::require_whole(&project)?;
+        let model = {
+            let _owner = AsOwner::enter()?;
+            model::register(&model, None)?
+        };
+        model_grant::require(model)?;
         {
             let _owner = AsOwner::enter()?;
-            let model = model::register(&model, None)?;
             schema::create_vector_table(model)?;
             statement::execute(
                 "UPDATE docsearch.project p

@@ -9,6 +9,7 @@ use pgrx::datum::DatumWithOid;
 use crate::document_input::DocumentInput;
 use crate::project::Projects;
 use crate::report::Result;
+use crate::sight::Sight;
 use crate::{catalog, statement};
 
 /// Most documents that one name may bring; a name that many pages bear tells little.
@@ -27,19 +28,21 @@ pub(crate) struct NameMatch {
 }
 
 /// Documents that bear one of the names. Runs as the owner.
-pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<DocumentId, NameMatch>> {
+pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Map<DocumentId, NameMatch>> {
     let keys: Vec<String> = forms.iter().map(|form| form.key.clone()).collect();
+    let mut args = vec![
+        projects.argument(),
+        DatumWithOid::from(keys),
+        DatumWithOid::from(MAX_BEARERS),
+    ];
+    let seen = sight.condition("n.document_id", &mut args);
     let rows = statement::lookup(
         &format!(
             "SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
-             WHERE {} AND n.key = ANY ($2) LIMIT $3",
+             WHERE {} AND n.key = ANY ($2) {seen} LIMIT $3",
             projects.condition("n")
         ),
-        &[
-            projects.argument(),
-            DatumWithOid::from(keys),
-            DatumWithOid::from(MAX_BEARERS),
-        ],
+        &args,
         |row| {
             Ok((
                 statement::document_id(row)?,
@@ -67,8 +70,9 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm]) -> Result<Map<Doc
 }
 
 /// Documents with a section that defines one of the names, and the place of the form. What more than a few
-/// documents of a project define brings none. Runs as the owner.
-pub(crate) fn defining(projects: &Projects, forms: &[NameForm]) -> Result<Vec<(DocumentId, usize)>> {
+/// documents of a project define brings none, or than some where policies may hide most of them. Runs as the owner.
+pub(crate) fn defining(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<(DocumentId, usize)>> {
+    let most = sight.most(MAX_DEFINING as i64);
     if catalog::table(c"definition").is_none() {
         return Ok(Vec::new());
     }
@@ -78,19 +82,23 @@ pub(crate) fn defining(projects: &Projects, forms: &[NameForm]) -> Result<Vec<(D
         .filter(|(form, _)| form.role != NameRole::Qualifier)
         .map(|(form, place)| (form.key.clone(), place))
         .unzip();
+    let mut args = vec![
+        DatumWithOid::from(projects.ids()),
+        DatumWithOid::from(keys),
+        DatumWithOid::from(places),
+        DatumWithOid::from(most + 1),
+    ];
+    let seen = sight.condition("d.document_id", &mut args);
     statement::lookup(
-        "SELECT p.id, d.ids, f.place
-         FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
-              LATERAL (SELECT array_agg(few.document_id) AS ids
-                       FROM (SELECT d.document_id FROM docsearch.definition d
-                             WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" LIMIT $4) few) d
-         WHERE cardinality(d.ids) < $4",
-        &[
-            DatumWithOid::from(projects.ids()),
-            DatumWithOid::from(keys),
-            DatumWithOid::from(places),
-            DatumWithOid::from(MAX_DEFINING as i64 + 1),
-        ],
+        &format!(
+            "SELECT p.id, d.ids, f.place
+             FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
+                  LATERAL (SELECT array_agg(few.document_id) AS ids
+                           FROM (SELECT d.document_id FROM docsearch.definition d
+                                 WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {seen} LIMIT $4) few) d
+             WHERE cardinality(d.ids) < $4"
+        ),
+        &args,
         |row| {
             let (project, documents): (i64, Vec<i64>) = (row.required(1)?, row.required(2)?);
             let form = usize::try_from(row.required::<i32>(3)?).unwrap_or_default();
@@ -111,7 +119,7 @@ pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]
 
 /// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words
 /// begin with its letters. `typed` is a key. Runs as the owner.
-pub(crate) fn near(projects: &Projects, typed: &str) -> Result<Set<DocumentId>> {
+pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Set<DocumentId>> {
     let length = typed.chars().count();
     let letters = typed.chars().all(char::is_alphanumeric);
     if !(3..=MAX_NEAR_CHARS).contains(&length) || !letters {
@@ -120,7 +128,17 @@ pub(crate) fn near(projects: &Projects, typed: &str) -> Result<Set<DocumentId>> 
     let trigram = trigram_schema()?;
     let first: String = typed.chars().take(1).collect();
     let spread: String = typed.chars().flat_map(|letter| [letter, '%']).collect();
-    let condition = projects.condition("n");
+    let mut args = vec![
+        projects.argument(),
+        DatumWithOid::from(typed),
+        DatumWithOid::from(after(typed)),
+        DatumWithOid::from(first.as_str()),
+        DatumWithOid::from(after(&first)),
+        DatumWithOid::from(spread),
+        DatumWithOid::from(MAX_NEAR),
+    ];
+    let seen = sight.condition("n.document_id", &mut args);
+    let condition = format!("{} {seen}", projects.condition("n"));
     let found = statement::rows(
         &format!(
             "(SELECT n.project_id, n.document_id FROM docsearch.document_name n
@@ -134,15 +152,7 @@ pub(crate) fn near(projects: &Projects, typed: &str) -> Result<Set<DocumentId>> 
              (SELECT n.project_id, n.document_id FROM docsearch.document_name n
               WHERE {condition} AND n.key >= $4 AND n.key < $5 AND n.key LIKE $6 AND n.kind <> 'path' LIMIT $7)"
         ),
-        &[
-            projects.argument(),
-            DatumWithOid::from(typed),
-            DatumWithOid::from(after(typed)),
-            DatumWithOid::from(first.as_str()),
-            DatumWithOid::from(after(&first)),
-            DatumWithOid::from(spread),
-            DatumWithOid::from(MAX_NEAR),
-        ],
+        &args,
         statement::document_id,
     )?;
     Ok(found.into_iter().collect())

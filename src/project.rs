@@ -1,15 +1,17 @@
 //! Projects: sets of documents that are searched together.
 
 use docsearch_core::bounds;
+use docsearch_core::delivery::Notice;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
+use crate::catalog::{self, TextConfigProblem};
 use crate::jsonb::JsonB;
 use crate::model::{self, ModelRow};
 use crate::owner::AsOwner;
 use crate::report::{Result, error_with_hint, internal, invalid, undefined};
-use crate::{schema, statement};
+use crate::{schema, sight, statement};
 
 #[pg_schema]
 mod docsearch {
@@ -77,17 +79,60 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     #[search_path(pg_catalog, pg_temp)]
     fn drop_project(name: &str) -> Result<i64> {
         let project = by_name(name)?;
-        let documents = statement::one(
+        let id = [DatumWithOid::from(project.id)];
+        // Nobody adds a document from here on.
+        statement::execute("SELECT FROM docsearch.project p WHERE p.id = $1 FOR UPDATE", &id)?;
+        let documents = statement::change(
+            "WITH gone AS (DELETE FROM docsearch.document d WHERE d.project_id = $1 RETURNING 1)
+             SELECT count(*) FROM gone",
+            &id,
+            |row| row.required::<i64>(1),
+        )?;
+        let others = {
+            let _owner = AsOwner::enter()?;
+            statement::one(
+                "SELECT EXISTS (SELECT FROM docsearch.document d WHERE d.project_id = $1)",
+                &id,
+                |row| row.required::<bool>(1),
+            )?
+        };
+        if others == Some(true) {
+            return Err(error_with_hint(
+                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("project \"{name}\" has documents that you may not delete"),
+                "Policies on docsearch.document keep them from you. Ask the owner of schema docsearch to remove the project.",
+            ));
+        }
+        statement::execute("DELETE FROM docsearch.project p WHERE p.id = $1", &id)?;
+        Ok(documents.first().copied().unwrap_or(0))
+    }
+}
+
+/// Refuses callers from whom policies hide documents of a project what concerns them all. Begins as the caller.
+pub(crate) fn require_whole(project: &Project) -> Result<()> {
+    if !sight::policies_apply()? {
+        return Ok(());
+    }
+    let count = || {
+        statement::one(
             "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1",
             &[DatumWithOid::from(project.id)],
             |row| row.required::<i64>(1),
-        )?;
-        statement::execute(
-            "DELETE FROM docsearch.project p WHERE p.id = $1",
-            &[DatumWithOid::from(project.id)],
-        )?;
-        Ok(documents.unwrap_or(0))
+        )
+    };
+    let seen = count()?;
+    let all = {
+        let _owner = AsOwner::enter()?;
+        count()?
+    };
+    if seen == all {
+        return Ok(());
     }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("project \"{}\" has documents that you do not see", project.name),
+        "Policies on docsearch.document hide them from you. Ask the owner of schema docsearch to do it.",
+    ))
 }
 
 /// A row of `docsearch.project`.
@@ -155,6 +200,43 @@ pub(crate) fn selected(name: Option<&str>) -> Result<Vec<Project>> {
     read("WHERE $1::text IS NULL ORDER BY p.id", None)
 }
 
+/// The projects that a search is about and that can be searched, and what is to be said of the others: one that is
+/// named is an error, of all they are left out.
+pub(crate) fn searched(name: Option<&str>) -> Result<(Vec<Project>, Option<Notice>)> {
+    let mut projects = selected(name)?;
+    if let (Some(_), [named]) = (name, projects.as_slice()) {
+        return match catalog::text_config_problem(&named.text_config) {
+            Some(problem) => Err(unsearchable(named, problem)),
+            None => Ok((projects, None)),
+        };
+    }
+    let (mut usable, mut left_out) = (Vec::new(), Vec::new());
+    for project in projects.drain(..) {
+        match catalog::text_config_problem(&project.text_config) {
+            None => usable.push(project),
+            Some(_) => left_out.push(project.name),
+        }
+    }
+    let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
+    Ok((usable, (!names.is_empty()).then(|| Notice::projects_left_out(&names))))
+}
+
+fn unsearchable(project: &Project, problem: TextConfigProblem) -> pg_sys::panic::ErrorReport {
+    let Project { name, text_config, .. } = project;
+    let (code, reason) = match problem {
+        TextConfigProblem::Missing => (PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, "does not exist"),
+        TextConfigProblem::Forbidden => (
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            "is in a schema that you may not use",
+        ),
+    };
+    error_with_hint(
+        code,
+        format!("project \"{name}\" cannot be searched: its text search configuration {text_config} {reason}"),
+        "Its owner can put the configuration into a schema that everybody may use, or create the project anew.",
+    )
+}
+
 /// The project that an argument names, which must not be NULL.
 pub(crate) fn given(name: Option<&str>) -> Result<Project> {
     by_name(name.ok_or_else(|| invalid("project must not be null", "Give the name of a project."))?)
@@ -218,7 +300,7 @@ fn known_projects(name: &str) -> Result<String> {
             "SELECT p.name FROM docsearch.project p
              ORDER BY {trigram}.similarity(p.name, $1) DESC, p.name LIMIT 5"
         ),
-        &[DatumWithOid::from(name)],
+        &[DatumWithOid::from(name.chars().take(128).collect::<String>())],
         |row| row.required(1),
     )?;
     Ok(if names.is_empty() {
@@ -270,19 +352,26 @@ fn checked_settings(settings: Option<JsonB>) -> Result<Value> {
     Ok(settings)
 }
 
-/// The text search configuration with its schema: a dump has to name it wherever it is restored.
+/// The text search configuration with its schema: a dump has to name it wherever it is restored. Everybody who may
+/// search has to be able to use it.
 fn text_config(given: Option<pg_sys::Oid>) -> Result<String> {
-    let qualified = statement::one(
-        "SELECT format('%I.%I', n.nspname, c.cfgname)
+    let found = statement::one(
+        "SELECT format('%I.%I', n.nspname, c.cfgname), quote_ident(n.nspname),
+                n.nspname = 'docsearch' OR has_schema_privilege('public', n.oid, 'USAGE')
          FROM pg_ts_config c JOIN pg_namespace n ON n.oid = c.cfgnamespace
          WHERE c.oid = coalesce($1, 'docsearch.english'::regconfig)",
         &[DatumWithOid::from(given)],
-        |row| row.required(1),
+        |row| Ok((row.required(1)?, row.required::<String>(2)?, row.required::<bool>(3)?)),
     )?;
-    qualified.ok_or_else(|| {
-        undefined(
+    match found {
+        Some((qualified, _, true)) => Ok(qualified),
+        Some((qualified, schema, false)) => Err(invalid(
+            format!("text search configuration {qualified} is in a schema that not everybody may use"),
+            format!("GRANT USAGE ON SCHEMA {schema} TO PUBLIC, or create the configuration in another schema."),
+        )),
+        None => Err(undefined(
             "the text search configuration does not exist",
             "Name one: text_config => 'docsearch.english'.",
-        )
-    })
+        )),
+    }
 }

@@ -107,6 +107,12 @@ impl RemoteModel {
                 "Give the base of an OpenAI-compatible interface, such as http://127.0.0.1:8080/v1.",
             ));
         }
+        if Endpoint::has_credentials(url) {
+            return Err(invalid(
+                "url must not hold a user name or a password",
+                "It is stored and dumped as it is. Put a key into a file of the server, and give api_key_file.",
+            ));
+        }
         let model = given.model.map(str::trim).filter(|model| !model.is_empty());
         let model = model.ok_or_else(|| {
             invalid(

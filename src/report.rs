@@ -1,5 +1,6 @@
 //! Errors and notices as Postgres reports them: SQLSTATE, message, DETAIL and HINT.
 
+use docsearch_core::message::bounded;
 use docsearch_inference::{ErrorClass, Failure};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -12,9 +13,11 @@ pub(crate) fn without_backtraces() {
     unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
 }
 
-/// An error without a hint: use where nothing the caller does would help.
+/// An error without a hint: use where nothing the caller does would help. A long message, which repeats what was given,
+/// is shortened, here and in a hint.
 pub(crate) fn error(code: PgSqlErrorCode, message: impl Into<String>) -> ErrorReport {
-    ErrorReport::new(code, message.into(), "")
+    let message = bounded(&message.into()).into_owned();
+    ErrorReport::new(code, message, "")
 }
 
 /// An error that says what to do.
@@ -23,7 +26,7 @@ pub(crate) fn error_with_hint(
     message: impl Into<String>,
     hint: impl Into<String>,
 ) -> ErrorReport {
-    error(code, message).set_hint(hint)
+    error(code, message).set_hint(bounded(&hint.into()).into_owned())
 }
 
 /// Warns the caller, and says what to do.

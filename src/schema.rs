@@ -4,11 +4,11 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::lock::Lock;
-use crate::report::{Result, error_with_hint};
+use crate::report::{Result, error_with_hint, undefined};
 use crate::{catalog, indexer, rules, statement};
 
 /// The versions of the schema: each brings the one before it up by one.
-const VERSIONS: [Version; 8] = [
+const VERSIONS: [Version; 9] = [
     Version {
         sql: include_str!("../sql/schema/0001.sql"),
         then: || Ok(()),
@@ -41,6 +41,10 @@ const VERSIONS: [Version; 8] = [
         sql: include_str!("../sql/schema/0008.sql"),
         then: || Ok(()),
     },
+    Version {
+        sql: include_str!("../sql/schema/0009.sql"),
+        then: || Ok(()),
+    },
 ];
 
 /// What makes the tables usable for another role.
@@ -69,6 +73,9 @@ mod docsearch {
     fn grant_usage(role: &str, write: default!(bool, false)) -> Result<()> {
         super::migrate()?;
         require_owner(SET_UP)?;
+        if role.len() >= pgrx::pg_sys::NAMEDATALEN as usize {
+            return Err(undefined(format!("role \"{role}\" does not exist"), "Name a role."));
+        }
         let role = pgrx::spi::quote_identifier(role);
         Spi::run(&format!(
             "GRANT USAGE ON SCHEMA docsearch TO {role};

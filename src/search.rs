@@ -146,11 +146,13 @@ impl<'a> Arguments<'a> {
                 "Give a name, some words or a question.",
             )
         })?;
+        let (projects, left_out) = project::searched(self.project)?;
         Ok(Request {
             query,
             category: self.category,
             filter: parse_filter(self.filter)?,
-            projects: project::selected(self.project)?,
+            projects,
+            left_out,
             config,
             calls: RefCell::new(Calls::allowed()),
         })
@@ -163,6 +165,8 @@ pub(crate) struct Request<'a> {
     category: Option<&'a str>,
     filter: Filter,
     pub(crate) projects: Vec<Project>,
+    /// What is to be said of projects that cannot be searched.
+    left_out: Option<Notice>,
     pub(crate) config: SearchConfig,
     /// Questions that this search may ask a language model.
     pub(crate) calls: RefCell<Calls>,
@@ -318,7 +322,7 @@ impl Request<'_> {
             transform_ms: 0.0,
             ranked: Vec::new(),
             steps: Map::default(),
-            notices: Vec::new(),
+            notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,
             embed_ms: 0.0,
             rank_ms: 0.0,
@@ -491,6 +495,9 @@ impl Ran<'_> {
         for group in &self.groups {
             let own = chunks.iter().filter(|id| group.projects.contains(id.document.project));
             let own: Vec<ChunkId> = own.copied().collect();
+            if !VectorTable::exists(group.model) {
+                continue;
+            }
             vectors.extend(VectorTable::of(group.model)?.vectors(&own)?);
         }
         Ok(vectors)
@@ -518,6 +525,11 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 
 /// The query's vector; without a model the search goes on with keywords, and says so.
 fn embed(group: &Group<'_>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
+    if !VectorTable::exists(group.model) {
+        let reason = format!("the vectors of model \"{}\" are missing", group.model.name);
+        notices.push(Notice::vector_unavailable(&reason));
+        return Ok(None);
+    }
     let embedded = model::of_row(group.model).and_then(|model| {
         model
             .embed_query(&group.understanding.embedded())

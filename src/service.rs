@@ -142,6 +142,9 @@ mod docsearch {
         };
         let status = answer.ok().flatten();
         let count = |value: fn(&Status) -> u64| status.as_ref().map(|status| value(status) as i64);
+        // What others ask can be found out by what is counted when one asks the same.
+        let counted = status.as_ref().filter(|_| may_monitor());
+        let requests = |value: fn(&Status) -> u64| counted.map(|status| value(status) as i64);
         let models: Vec<serde_json::Value> = status
             .iter()
             .flat_map(|status| &status.models)
@@ -164,13 +167,13 @@ mod docsearch {
             pgrx::JsonB(models.into()),
             count(|status| status.resident_bytes),
             count(|status| status.queue_depth),
-            count(|status| status.requests),
-            count(|status| status.runs),
-            count(|status| status.cache_hits),
-            count(|status| status.transform_hits),
-            count(|status| status.grade_hits),
-            status.as_ref().and_then(|status| status.p50_ms),
-            status.as_ref().and_then(|status| status.p95_ms),
+            requests(|status| status.requests),
+            requests(|status| status.runs),
+            requests(|status| status.cache_hits),
+            requests(|status| status.transform_hits),
+            requests(|status| status.grade_hits),
+            counted.and_then(|status| status.p50_ms),
+            counted.and_then(|status| status.p95_ms),
             supervised.as_ref().map(|state| i64::from(state.restarts)),
             last_error.filter(|_| may_monitor()),
         );

@@ -283,7 +283,9 @@ pub(crate) fn define() {
             flags,
         );
     }
-    for int in INTS.iter().chain(endpoint::INTS) {
+    let of_anybody = INTS.iter().chain(endpoint::INTS).map(|int| (int, GucContext::Userset));
+    let of_operators = endpoint::LIMITS.iter().map(|int| (int, GucContext::Suset));
+    for (int, context) in of_anybody.chain(of_operators) {
         GucRegistry::define_int_guc(
             qualified(int.name),
             int.help,
@@ -291,7 +293,7 @@ pub(crate) fn define() {
             &int.guc,
             int.min,
             int.max,
-            GucContext::Userset,
+            context,
             flags,
         );
     }

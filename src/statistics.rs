@@ -313,15 +313,23 @@ impl Totals {
                 projects.condition("s")
             ),
             &[projects.argument()],
-            |row| {
-                let totals = Self {
-                    documents: row.required(2)?,
-                    document_words: row.required(3)?,
-                    chunks: row.required(4)?,
-                    chunk_words: row.required(5)?,
-                };
-                Ok((row.required::<i64>(1)?, totals))
-            },
+            totals_of_project,
+        )?;
+        Ok(totals.into_iter().collect())
+    }
+
+    /// The same of certain documents.
+    pub(crate) fn of_documents(projects: &Projects, documents: Vec<i64>) -> Result<Map<i64, Self>> {
+        let totals = statement::lookup(
+            &format!(
+                "SELECT c.project_id, count(*) FILTER (WHERE c.chunk_no = 0)::float8,
+                        coalesce(sum(c.document_term_count) FILTER (WHERE c.chunk_no = 0), 0)::float8,
+                        count(*)::float8, sum(c.term_count)::float8
+                 FROM docsearch.chunk c WHERE {} AND c.document_id = ANY ($2) GROUP BY c.project_id",
+                projects.condition("c")
+            ),
+            &[projects.argument(), DatumWithOid::from(documents)],
+            totals_of_project,
         )?;
         Ok(totals.into_iter().collect())
     }
@@ -342,9 +350,23 @@ impl Totals {
     }
 }
 
+fn totals_of_project(row: &statement::Row) -> Result<(i64, Totals)> {
+    let totals = Totals {
+        documents: row.required(2)?,
+        document_words: row.required(3)?,
+        chunks: row.required(4)?,
+        chunk_words: row.required(5)?,
+    };
+    Ok((row.required(1)?, totals))
+}
+
 /// In how many chunks of each project lexemes occur.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ChunkFrequencies(BTreeMap<String, Map<i64, f64>>);
+pub(crate) struct ChunkFrequencies {
+    chunks: BTreeMap<String, Map<i64, f64>>,
+    /// In how many chunks the index has those lexemes of which the caller sees fewer.
+    indexed: BTreeMap<String, f64>,
+}
 
 impl ChunkFrequencies {
     /// Reads them for these lexemes. Runs as the owner of the tables.
@@ -390,25 +412,58 @@ impl ChunkFrequencies {
 
     fn add(&mut self, found: Vec<(i64, String, f64)>) {
         for (project, lexeme, chunks) in found.into_iter().filter(|found| found.2 > 0.0) {
-            self.0.entry(lexeme).or_default().insert(project, chunks);
+            self.chunks.entry(lexeme).or_default().insert(project, chunks);
+        }
+    }
+
+    /// Counts one more chunk.
+    pub(crate) fn count(&mut self, project: i64, lexeme: &str) {
+        if !self.chunks.contains_key(lexeme) {
+            self.chunks.insert(lexeme.to_owned(), Map::default());
+        }
+        if let Some(known) = self.chunks.get_mut(lexeme) {
+            *known.entry(project).or_default() += 1.0;
+        }
+    }
+
+    /// Replaces what is known of a lexeme: the caller sees it in a chunk of each of these projects.
+    pub(crate) fn correct(&mut self, lexeme: &str, seen: Vec<i64>) {
+        let indexed = self.sum(lexeme);
+        self.chunks.remove(lexeme);
+        if !seen.is_empty() {
+            self.indexed.insert(lexeme.to_owned(), indexed);
+        }
+        for project in seen {
+            self.count(project, lexeme);
         }
     }
 
     /// Takes what is known of a lexeme from another.
     pub(crate) fn take(&mut self, other: &Self, lexeme: &str) {
-        if let Some(known) = other.0.get(lexeme) {
-            self.0.insert(lexeme.to_owned(), known.clone());
+        if let Some(known) = other.chunks.get(lexeme) {
+            self.chunks.insert(lexeme.to_owned(), known.clone());
+        }
+    }
+
+    /// The part between two texts, in words of so many characters.
+    pub(crate) fn part(&self, (from, to): (&str, &str), length: &std::ops::RangeInclusive<i32>) -> Self {
+        let part = self.chunks.range(from.to_owned()..to.to_owned());
+        let fits = |lexeme: &str| i32::try_from(lexeme.chars().count()).is_ok_and(|count| length.contains(&count));
+        let part = part.filter(|(lexeme, _)| fits(lexeme));
+        Self {
+            chunks: part.map(|(lexeme, known)| (lexeme.clone(), known.clone())).collect(),
+            indexed: BTreeMap::new(),
         }
     }
 
     /// Takes everything that another knows.
     pub(crate) fn join(&mut self, other: Self) {
-        self.0.extend(other.0);
+        self.chunks.extend(other.chunks);
     }
 
     /// In how many chunks of a project.
     pub(crate) fn of(&self, project: i64, lexeme: &str) -> f64 {
-        self.0
+        self.chunks
             .get(lexeme)
             .and_then(|known| known.get(&project))
             .copied()
@@ -417,12 +472,18 @@ impl ChunkFrequencies {
 
     /// In how many chunks of all the projects.
     pub(crate) fn sum(&self, lexeme: &str) -> f64 {
-        self.0.get(lexeme).map_or(0.0, |known| known.values().sum())
+        self.chunks.get(lexeme).map_or(0.0, |known| known.values().sum())
+    }
+
+    /// How many chunks are read to find a lexeme.
+    pub(crate) fn cost(&self, lexeme: &str) -> f64 {
+        let indexed = self.indexed.get(lexeme).copied();
+        indexed.unwrap_or_else(|| self.sum(lexeme))
     }
 
     /// The lexemes that occur.
     pub(crate) fn lexemes(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.chunks.keys().map(String::as_str)
     }
 }
 

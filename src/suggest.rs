@@ -13,13 +13,12 @@ use crate::group::Group;
 use crate::owner::AsOwner;
 use crate::project;
 use crate::report::{Result, invalid};
-use crate::statistics::ChunkFrequencies;
 use crate::{names, rules, statement, vocabulary};
 
 /// Most suggestions of one call.
 const MAX_SUGGESTIONS: i32 = 100;
 /// Sections with a word, one of which the caller has to see for the word to be suggested.
-const WITNESSES: i64 = 50;
+const WITNESSES: i64 = 200;
 /// Documents whose keywords are read for topics.
 const NEWEST: i64 = 500;
 /// Keywords, most frequent first, that are compared by their stems for topics.
@@ -64,7 +63,10 @@ mod docsearch {
                 format!("Ask for 1 to {MAX_SUGGESTIONS} suggestions."),
             ));
         }
-        let projects = project::selected(project)?;
+        let (projects, left_out) = project::searched(project)?;
+        if let Some(left_out) = left_out {
+            notice!("{}: {}", left_out.code.as_str(), left_out.message);
+        }
         let config = SearchConfig::resolve(5, 0.0, "document", None)?;
         let groups = Group::all(&projects, &query, &*rules::current()?, &config)?;
         let found = suggestions(&groups, usize::try_from(most).unwrap_or(1))?;
@@ -91,9 +93,11 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     for group in groups {
         let found = {
             let _owner = AsOwner::enter()?;
-            let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms)?.into_keys().collect();
+            let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms, &group.sight)?
+                .into_keys()
+                .collect();
             if let Some(typed) = group.typed() {
-                found.extend(names::near(&group.projects, &typed)?);
+                found.extend(names::near(&group.projects, &typed, &group.sight)?);
             }
             found
         };
@@ -165,21 +169,23 @@ fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Map<Document
 
 /// Words of documents that the caller sees, near to words of the query that no document has.
 fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
+    let (projects, sight) = (&group.projects, &group.sight);
+    let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
+    let known = sight.frequencies(projects, lexemes.collect())?;
+    let unknown = |term: &&Term| {
+        term.whole
+            && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0)
+            && term.lexemes.last().is_some_and(|word| vocabulary::is_word(word))
+    };
+    let unknown = group.terms.iter().filter(unknown);
+    let words: Vec<&[String]> = unknown.map(|term| term.lexemes.as_slice()).collect();
+    let found = vocabulary::nearest(sight, projects, &words)?;
     let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
     {
         let _owner = AsOwner::enter()?;
-        let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
-        let known = ChunkFrequencies::read(&group.projects, lexemes.collect())?;
-        let unknown = |term: &&Term| term.whole && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0);
-        for term in group.terms.iter().filter(unknown) {
-            let Some(word) = term.lexemes.last().filter(|word| vocabulary::is_word(word)) else {
-                continue;
-            };
-            let (found, _) = vocabulary::nearest(&group.projects, word, &term.lexemes)?;
-            for found in found {
-                let witnesses = vocabulary::witnesses(&group.projects, &found.lexeme, WITNESSES)?;
-                near.insert(found.lexeme, witnesses);
-            }
+        for found in found.into_iter().flat_map(|(found, _)| found) {
+            let witnesses = sight.witnesses(projects, &found.lexeme, WITNESSES)?;
+            near.insert(found.lexeme, witnesses);
         }
     }
     let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();

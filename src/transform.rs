@@ -13,11 +13,10 @@ use pgrx::prelude::*;
 use crate::config::Transform;
 use crate::group::Group;
 use crate::jsonb::JsonB;
-use crate::owner::AsOwner;
 use crate::project::{Project, Projects};
 use crate::report::{Result, internal};
 use crate::search::{Arguments, Ran, Request};
-use crate::statistics::{ChunkFrequencies, Totals};
+use crate::statistics::Totals;
 use crate::{language_model, statement};
 
 /// Documents whose keywords are read.
@@ -123,8 +122,7 @@ fn is_known(group: &Group<'_>) -> Result<bool> {
         .iter()
         .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()))
         .collect();
-    let _owner = AsOwner::enter()?;
-    let frequencies = ChunkFrequencies::read(&group.projects, lexemes.clone())?;
+    let frequencies = group.sight.frequencies(&group.projects, lexemes.clone())?;
     Ok(lexemes.iter().any(|lexeme| frequencies.sum(lexeme) > 0.0))
 }
 
@@ -135,15 +133,15 @@ fn telling_words(group: &Group<'_>, keywords: &[Vec<String>]) -> Result<Vec<Stri
         return Ok(Vec::new());
     }
     let words: Vec<String> = related.iter().map(|(keyword, _)| keyword.clone()).collect();
-    let _owner = AsOwner::enter()?;
     let lexemes = statement::rows(
         "SELECT tsvector_to_array(to_tsvector($1::regconfig, k.word))
          FROM unnest($2::text[]) WITH ORDINALITY AS k(word, place) ORDER BY k.place",
         &[DatumWithOid::from(group.text_config), DatumWithOid::from(words)],
         |row| row.required::<Vec<String>>(1),
     )?;
-    let frequencies = ChunkFrequencies::read(&group.projects, lexemes.iter().flatten().cloned().collect())?;
-    let chunks = Totals::chunks(&Totals::read(&group.projects)?);
+    let looked_up = lexemes.iter().flatten().cloned().collect();
+    let frequencies = group.sight.frequencies(&group.projects, looked_up)?;
+    let chunks = Totals::chunks(&group.sight.totals(&group.projects)?);
     let rarest = |lexemes: &Vec<String>| {
         let rarities = lexemes.iter().map(|lexeme| idf(chunks, frequencies.sum(lexeme)));
         rarities.fold(0.0, f32::max)

@@ -1,5 +1,7 @@
 //! The dense leg: sections whose vectors are near the query's.
 
+use std::ffi::CString;
+
 use docsearch_core::rank::{ChunkId, Map};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -62,6 +64,11 @@ enum Method {
 }
 
 impl VectorTable {
+    /// Whether a model has a table: who may change projects can give one a model that has none.
+    pub(crate) fn exists(model: &ModelRow) -> bool {
+        CString::new(format!("vector_{}", model.id)).is_ok_and(|name| catalog::table(&name).is_some())
+    }
+
     pub(crate) fn of(model: &ModelRow) -> Result<Self> {
         Ok(Self {
             table: model.vector_table(),

@@ -1,10 +1,11 @@
 //! The settings of endpoints: the language model, and the time that remote models may take.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::time::Duration;
 
 use docsearch_inference::Endpoint;
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::prelude::*;
 
 use super::{Int, Real};
 
@@ -20,10 +21,15 @@ reals! {
 
 ints! {
     INTS:
-    LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
-        c"Greatest number of questions to a language model for one search; 0 asks none.";
     LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
         c"A language model that rewrites a query chooses among so many of the likeliest words; 0 is all.";
+}
+
+// What a search may cost is up to who pays for it.
+ints! {
+    LIMITS:
+    LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
+        c"Greatest number of questions to a language model for one search; 0 asks none.";
     LLM_TRANSFORM_MAX_TOKENS c"llm_transform_max_tokens" = 200 in 1..32_768:
         c"Greatest length of what a language model makes of a query, in its tokens.";
     LLM_GRADE_MAX_TOKENS c"llm_grade_max_tokens" = 300 in 1..32_768:
@@ -66,15 +72,40 @@ fn given(setting: &GucSetting<Option<CString>>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// Refuses an address with a user name or a password in it.
+#[pg_guard]
+unsafe extern "C-unwind" fn check_url(
+    new: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: Postgres gives a terminated text or null, and frees the detail, which is allocated as it allocates.
+    unsafe {
+        if (*new).is_null() || !Endpoint::has_credentials(&CStr::from_ptr(*new).to_string_lossy()) {
+            return true;
+        }
+        pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(
+            c"It holds a user name or a password. Keys belong into the file docsearch.llm_api_key_file.".as_ptr(),
+        );
+    }
+    false
+}
+
 pub(super) fn define() {
-    GucRegistry::define_string_guc(
-        c"docsearch.llm_url",
-        c"Base of the OpenAI-compatible interface of a language model, such as http://127.0.0.1:8080/v1.",
-        c"Not set: no language model is asked, and nothing is sent anywhere.",
-        &LLM_URL,
-        GucContext::Suset,
-        GucFlags::SUPERUSER_ONLY,
-    );
+    // SAFETY: the hook has the signature that Postgres asks for, is guarded, and lives as long as the server.
+    unsafe {
+        GucRegistry::define_string_guc_with_hooks(
+            c"docsearch.llm_url",
+            c"Base of the OpenAI-compatible interface of a language model, such as http://127.0.0.1:8080/v1.",
+            c"Not set: no language model is asked, and nothing is sent anywhere.",
+            &LLM_URL,
+            GucContext::Suset,
+            GucFlags::SUPERUSER_ONLY,
+            Some(check_url),
+            None,
+            None,
+        );
+    }
     GucRegistry::define_string_guc(
         c"docsearch.llm_model",
         c"Name of the language model at docsearch.llm_url.",

@@ -17,6 +17,7 @@ pub use budget::{
 };
 pub use confidence::{Confidence, Thresholds};
 pub use dedup::{Dedup, Deduplication, Kept};
+pub(crate) use line::one_line;
 pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD, above_threshold};
 pub use text::compact_limit;
 

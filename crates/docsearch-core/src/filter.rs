@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 const FIELDS: [&str; 3] = ["category", "version", "kind"];
 /// Largest filter as text, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
+/// Longest date or timestamp, in bytes.
+const MAX_DATE_BYTES: usize = 128;
 /// The version that stands for the newest one of each page.
 const LATEST: &str = "latest";
 
@@ -94,6 +96,7 @@ fn spellings(key: &str) -> [String; 2] {
 fn date(key: &str, value: &Value) -> Result<String, FilterError> {
     value
         .as_str()
+        .filter(|text| text.len() <= MAX_DATE_BYTES)
         .map(str::to_owned)
         .ok_or_else(|| FilterError::Date { key: key.to_owned() })
 }

@@ -25,6 +25,15 @@ pub struct Endpoint {
     pub key_file: Option<String>,
 }
 
+impl Endpoint {
+    /// Whether a URL holds a user name or a password: those would stand in tables, settings and logs.
+    pub fn has_credentials(url: &str) -> bool {
+        let rest = url.split_once("//").map_or(url, |(_, rest)| rest);
+        let host = rest.split(['/', '?', '#']).next();
+        host.is_some_and(|host| host.contains('@'))
+    }
+}
+
 /// How a language model chooses its words.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
@@ -224,4 +233,31 @@ impl<H: Host + Clone + 'static> Embedder for EndpointModel<H> {
 fn prefixed(prefix: &str, text: &str) -> String {
     let text = format!("{prefix}{text}");
     leading_part(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_told_from_the_rest_of_an_address() {
+        for url in [
+            "http://joe:pw@10.0.0.7/v1",
+            "https://key@host",
+            "HTTP://a@b:1?x",
+            "//a:b@c",
+            "http://a\\@b/v1",
+        ] {
+            assert!(Endpoint::has_credentials(url), "{url}");
+        }
+        for url in [
+            "http://127.0.0.1:8080/v1",
+            "https://host/v1/@me",
+            "https://host?mail=a@b",
+            "https://[::1]/",
+            "",
+        ] {
+            assert!(!Endpoint::has_credentials(url), "{url}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The text on one line: white space folded, control characters and invisible characters that turn or hide text
 /// dropped, lines that only open or close a code block left out.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for source in text.split(is_line_break).filter(|source| !is_fence(source)) {
         let mut pending = !line.is_empty();

@@ -25,6 +25,8 @@ pub enum NoticeCode {
     GradeFallback,
     /// Only the beginning of the query was searched.
     QueryTruncated,
+    /// Projects that cannot be searched were left out.
+    ProjectLeftOut,
     /// The detailed answer did not fit, and the compact one is given.
     SwitchedToCompact,
     /// Excerpts are shorter than they could be.
@@ -47,6 +49,7 @@ impl NoticeCode {
             Self::TransformFallback => "transform_fallback",
             Self::GradeFallback => "grade_fallback",
             Self::QueryTruncated => "query_truncated",
+            Self::ProjectLeftOut => "project_left_out",
             Self::SwitchedToCompact => "switched_to_compact",
             Self::ExcerptsShortened => "excerpts_shortened",
             Self::ReferencesShortened => "references_shortened",
@@ -54,6 +57,9 @@ impl NoticeCode {
         }
     }
 }
+
+/// Most projects that a notice names.
+const SHOWN_NAMES: usize = 3;
 
 /// A code for programs and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -111,6 +117,25 @@ impl Notice {
     /// The query was not embedded, for this reason; the search fell back to keywords.
     pub fn vector_unavailable(reason: &str) -> Self {
         Self::new(NoticeCode::VectorUnavailable, format!("Keywords only, since {reason}"))
+    }
+
+    /// These projects cannot be searched.
+    pub fn projects_left_out(names: &[&str]) -> Self {
+        let shown: Vec<String> = names
+            .iter()
+            .take(SHOWN_NAMES)
+            .map(|name| format!("\"{name}\""))
+            .collect();
+        let more = names.len() - shown.len();
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        Self::new(
+            NoticeCode::ProjectLeftOut,
+            format!("Left out, since they cannot be searched: {}{more}", shown.join(", ")),
+        )
     }
 
     /// Only the first `max_chars` characters of the query were searched.
@@ -203,6 +228,13 @@ mod tests {
         let (kept, notice) = above_threshold(vec![0.4, 0.2], 0.99, |score| *score);
         assert_eq!(kept, [0.4, 0.2]);
         assert!(notice.is_some_and(|notice| notice.message.starts_with("0 of 2")));
+    }
+
+    #[test]
+    fn a_few_of_many_projects_are_named() {
+        let message = |names: &[&str]| Notice::projects_left_out(names).message;
+        assert!(message(&["a", "b"]).ends_with(": \"a\", \"b\""));
+        assert!(message(&["a", "b", "c", "d", "e"]).ends_with(": \"a\", \"b\", \"c\" and 2 more"));
     }
 
     #[test]

@@ -174,8 +174,7 @@ impl DocumentInput {
     }
 
     fn refuse(&self, problem: &str, hint: &str) -> ErrorReport {
-        let slug: String = self.slug.chars().take(80).collect();
-        invalid(format!("document \"{slug}\": {problem}"), hint)
+        invalid(format!("document \"{}\": {problem}", bounds::shown(&self.slug)), hint)
     }
 
     /// SHA-256, hexadecimal, of everything that decides how the document is cut and stored.

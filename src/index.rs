@@ -15,7 +15,7 @@ use crate::indexer::{OnFailure, Outcome, index, read_stored};
 use crate::jsonb::{self, JsonB, JsonBText};
 use crate::owner::AsOwner;
 use crate::project::{self, Project};
-use crate::report::{Result, internal, invalid};
+use crate::report::{Result, in_one_line, internal, invalid};
 use crate::statistics::Delta;
 use crate::{settings, statement};
 
@@ -206,7 +206,7 @@ fn documents(docs: Option<JsonBText>) -> Result<Vec<std::result::Result<Value, (
         |row| {
             let (slug, doc): (Option<String>, String) = (row.optional(1)?, row.required(2)?);
             let slug = slug.map(|slug| bounds::beginning(&slug, bounds::SLUG_BYTES).to_owned());
-            Ok(jsonb::parse(&doc).map_err(|problem| (slug, problem)))
+            Ok(jsonb::parse(&doc).map_err(|problem| (slug, in_one_line(&problem))))
         },
     )
 }

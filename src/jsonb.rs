@@ -8,6 +8,7 @@ use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::nullable::Nullable;
 use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pgrx_sql_entity_graph::metadata::{
     ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
 };
@@ -28,9 +29,14 @@ pub(crate) struct JsonBText(pub(crate) String);
 /// A `jsonb` of a row: what cannot be read of it is `null`.
 pub(crate) struct StoredJson(pub(crate) Value);
 
-/// Reads the text of a `jsonb`; the error says why it cannot be read.
-pub(crate) fn parse(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|problem| format!("the JSON value cannot be read: {problem}. {HINT}"))
+/// Reads the text of a `jsonb`.
+pub(crate) fn parse(text: &str) -> Result<Value, ErrorReport> {
+    serde_json::from_str(text).map_err(|problem| {
+        // The place is one in the text that Postgres makes of the value.
+        let problem = problem.to_string();
+        let problem = problem.split(" at line ").next().unwrap_or_default();
+        invalid(format!("a JSON value cannot be read: {problem}"), HINT)
+    })
 }
 
 /// The text of a `jsonb`.
@@ -50,10 +56,10 @@ impl FromDatum for JsonB {
         if is_null {
             return None;
         }
-        match serde_json::from_str(&text(datum)) {
+        match parse(&text(datum)) {
             Ok(value) => Some(Self(value)),
             Err(problem) => {
-                invalid(format!("the JSON value cannot be read: {problem}"), HINT).report(PgLogLevel::ERROR);
+                problem.report(PgLogLevel::ERROR);
                 None
             }
         }

@@ -320,8 +320,10 @@ fn checked_name(name: Option<&str>) -> Result<&str> {
     if usable {
         return Ok(name);
     }
-    let shown: String = name.chars().take(128).collect();
-    Err(invalid(format!("project name \"{shown}\" cannot be used"), hint))
+    Err(invalid(
+        format!("project name \"{}\" cannot be used", bounds::shown(name)),
+        hint,
+    ))
 }
 
 /// The title of a project and its root URL are shown in every answer.
@@ -367,6 +369,9 @@ fn text_config(given: Option<pg_sys::Oid>) -> Result<String> {
             format!("text search configuration {qualified} is in a schema that not everybody may use"),
             format!("GRANT USAGE ON SCHEMA {schema} TO PUBLIC, or create the configuration in another schema."),
         )),
-        None => Err(internal("no such text search configuration")),
+        None => Err(undefined(
+            "the text search configuration does not exist",
+            "Name one: text_config => 'docsearch.english'.",
+        )),
     }
 }

@@ -97,3 +97,13 @@ def test_a_folder_of_nothing_readable_says_why(database, folder):
     (folder / ".ignore").symlink_to("/dev/zero")
     done = index(database, folder, "unruly", status=FAILED)
     assert ".ignore: not a file" in done.stderr
+
+
+def test_a_category_too_deep_is_the_error_of_its_page(database, folder):
+    write(folder, {"deep.md": f"---\ncategory: {'a/' * 15_000}\n---\n# Deep\n",
+                   "hidden.md": "---\ncategory: \"anim\\u202Eals\"\n---\n# Hidden\n",
+                   "far.md": "---\npublished_at: infinity\nmetadata:\n  size: .inf\n---\n# Far\n"})
+    done = index(database, folder, "levels", status=PARTIAL)
+    assert done.stderr.count("category cannot be used") == 2
+    assert slugs(database, "levels") == ["far", "good", "part/other"]
+    assert len(database.execute("SELECT list_docs_json('levels')")[0][0]["categories"]) > 0

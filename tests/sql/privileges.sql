@@ -23,7 +23,7 @@ SELECT function,
 FROM functions f ORDER BY function COLLATE "C";
 -- All belong to the role that created the extension; nothing is anything but a function.
 SELECT r.rolsuper AS owned_by_superuser, f.prokind AS kind, count(*) > 0 AS some FROM functions f JOIN pg_roles r ON r.oid = f.proowner GROUP BY 1, 2;
--- A path ends with the temporary schema, or names of tables and types could be taken from there.
+-- Those that have no path of their own, which ends with the temporary schema: they look nothing up.
 SELECT function FROM functions WHERE result <> 'internal' AND NOT coalesce(proconfig @> ARRAY['search_path=pg_catalog, pg_temp'], false)
 ORDER BY function COLLATE "C";
 DROP VIEW functions;
@@ -39,31 +39,39 @@ SELECT coalesce((SELECT string_agg(format('%s: %s', CASE a.grantee WHEN 0 THEN '
                                           a.privilege_type), ', ' ORDER BY a.grantee::regrole::text COLLATE "C", a.privilege_type)
                  FROM aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a WHERE a.grantee <> n.nspowner), 'owner') AS schema
 FROM pg_namespace n WHERE n.nspname = 'docsearch';
-SELECT regexp_replace(c.relname, '^vector_\d+', 'vector_N') AS relation, c.relkind AS kind, c.relrowsecurity AS policies,
+SELECT * FROM (
+SELECT DISTINCT regexp_replace(c.relname, '^vector_\d+', 'vector_N') AS relation, c.relkind AS kind, c.relrowsecurity AS policies,
        coalesce((SELECT string_agg(format('%s: %s', a.grantee, a.privileges), '; ' ORDER BY a.grantee COLLATE "C")
                  FROM (SELECT CASE a.grantee WHEN 0 THEN 'public' ELSE a.grantee::regrole::text END AS grantee,
                               string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type) AS privileges
                        FROM aclexplode(coalesce(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's' ELSE 'r' END::"char", c.relowner))) a
                        WHERE a.grantee <> c.relowner GROUP BY 1) a), 'owner') AS others
 FROM pg_class c WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind NOT IN ('i', 't')
-GROUP BY 1, 2, 3, 4 ORDER BY relation COLLATE "C", 4;
+) relations ORDER BY relation COLLATE "C", others;
 SELECT a.attrelid::regclass AS relation, a.attname AS of_its_own FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
 WHERE c.relnamespace = 'docsearch'::regnamespace AND a.attacl IS NOT NULL ORDER BY 1, 2;
 SELECT defaclrole::regrole, defaclobjtype, defaclacl FROM pg_default_acl
 WHERE defaclnamespace = 'docsearch'::regnamespace OR defaclnamespace = 0;
 
 -- Code that runs by itself: triggers, rules, policies, event triggers.
-SELECT t.tgrelid::regclass::text AS relation, t.tgname AS trigger, t.tgfoid::regprocedure AS function, t.tgenabled AS enabled
+SELECT t.tgrelid::regclass AS relation, t.tgname AS trigger, t.tgfoid::regprocedure AS function, t.tgenabled AS enabled
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 WHERE NOT t.tgisinternal AND (c.relnamespace = 'docsearch'::regnamespace OR t.tgfoid::regprocedure::text LIKE 'docsearch.%')
-ORDER BY 1 COLLATE "C", 2;
+ORDER BY t.tgrelid::regclass::text COLLATE "C", t.tgname;
 SELECT tablename, rulename FROM pg_rules WHERE schemaname = 'docsearch' ORDER BY 1, 2;
 SELECT tablename, policyname FROM pg_policies WHERE schemaname = 'docsearch' ORDER BY 1, 2;
 SELECT e.evtname, e.evtevent, e.evtfoid::regprocedure AS function, e.evtenabled AS enabled, e.evttags AS tags
 FROM pg_event_trigger e ORDER BY e.evtname;
 
 -- Who may change which setting, and who may see it.
-SELECT s.name, s.context, pg_settings_get_flags(s.name) AS flags FROM pg_settings s WHERE s.name LIKE 'docsearch.%' ORDER BY s.name;
+CREATE TEMP TABLE seen (name text);
+GRANT INSERT, SELECT ON seen TO docsearch_reader;
+SET ROLE docsearch_reader;
+INSERT INTO seen SELECT s.name FROM pg_settings s WHERE s.name LIKE 'docsearch.%';
+RESET ROLE;
+SELECT s.name, s.context AS changed_by, s.name IN (SELECT name FROM seen) AS seen_by_all
+FROM pg_settings s WHERE s.name LIKE 'docsearch.%' ORDER BY s.name COLLATE "C";
+DROP TABLE seen;
 
 DROP OWNED BY docsearch_reader, docsearch_writer;
 DROP ROLE docsearch_reader, docsearch_writer;

@@ -28,6 +28,9 @@ pub const JSON_LEVELS: usize = 64;
 /// Greatest number in an object, to either side of zero.
 pub const JSON_NUMBER: f64 = 1e308;
 
+/// Characters of a name that a message repeats.
+const SHOWN_CHARS: usize = 80;
+
 /// Whether a name shows as what it is: no control characters, nothing that is invisible or changes
 /// the direction of text.
 ///
@@ -76,6 +79,22 @@ fn is_hidden(letter: char) -> bool {
             | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
             | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}')
+}
+
+/// The beginning of a name for a message, with its hidden characters written out.
+pub fn shown(name: &str) -> String {
+    let mut shown = String::new();
+    for letter in name.chars().take(SHOWN_CHARS) {
+        if is_hidden(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    if name.chars().nth(SHOWN_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// The beginning of a text that has at most so many bytes.
@@ -167,6 +186,12 @@ mod tests {
             title_in_one_line("نمی\u{200c}خواهم 👩\u{200d}💻"),
             "نمی\u{200c}خواهم 👩\u{200d}💻"
         );
+    }
+
+    #[test]
+    fn a_message_shows_what_is_hidden() {
+        assert_eq!(shown("a\u{202e}b\n"), r"a\u{202e}b\u{a}");
+        assert_eq!(shown(&"é".repeat(200)), "é".repeat(SHOWN_CHARS) + "…");
     }
 
     #[test]

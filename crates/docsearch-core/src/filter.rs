@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 
 /// Fields of the document that a filter may name.
 const FIELDS: [&str; 3] = ["category", "version", "kind"];
+/// Largest filter as text, in bytes.
+const MAX_BYTES: usize = 1024 * 1024;
 /// Longest date or timestamp, in bytes.
 const MAX_DATE_BYTES: usize = 128;
 /// The version that stands for the newest one of each page.
@@ -20,6 +22,9 @@ pub enum FilterError {
     /// The filter is not an object.
     #[error("filter must be a JSON object")]
     NotAnObject,
+    /// The filter is too large to be evaluated for each document.
+    #[error("filter is larger than {MAX_BYTES} bytes")]
+    TooLarge,
     /// A value has a form that the grammar does not know.
     #[error("filter key \"{key}\" has a value that cannot be matched")]
     Value {
@@ -52,14 +57,17 @@ pub struct Filter {
 impl Filter {
     /// Reads a filter. `null` and `{}` match every document.
     pub fn parse(filter: &Value) -> Result<Self, FilterError> {
-        let filter = match filter {
+        let conditions = match filter {
             Value::Null => return Ok(Self::default()),
             Value::Object(map) => map,
             _ => return Err(FilterError::NotAnObject),
         };
+        if filter.to_string().len() > MAX_BYTES {
+            return Err(FilterError::TooLarge);
+        }
         let mut parsed = Self::default();
         let (mut metadata, mut fields) = (Vec::new(), Vec::new());
-        for (key, value) in filter {
+        for (key, value) in conditions {
             match key.as_str() {
                 "after" => parsed.after = Some(date(key, value)?),
                 "before" => parsed.before = Some(date(key, value)?),
@@ -94,7 +102,20 @@ fn date(key: &str, value: &Value) -> Result<String, FilterError> {
 }
 
 fn all(conditions: Vec<String>) -> Option<String> {
-    (!conditions.is_empty()).then(|| conditions.join(" && "))
+    (!conditions.is_empty()).then(|| joined(&conditions, "&&"))
+}
+
+/// Conditions with an operator between them. Parentheses halve them again and again: Postgres reads and evaluates a
+/// row of operators by recursion, as deep as the row is long.
+fn joined(conditions: &[String], operator: &str) -> String {
+    match conditions {
+        [] => String::new(),
+        [only] => only.clone(),
+        several => {
+            let (left, right) = several.split_at(several.len() / 2);
+            format!("({} {operator} {})", joined(left, operator), joined(right, operator))
+        }
+    }
 }
 
 fn condition(key: &str, spellings: &[String], value: &Value) -> Result<String, FilterError> {
@@ -103,7 +124,7 @@ fn condition(key: &str, spellings: &[String], value: &Value) -> Result<String, F
         Value::Array(values) if values.is_empty() => Err(refused()),
         Value::Array(values) => {
             let any: Result<Vec<_>, _> = values.iter().map(|value| equality(spellings, value, refused)).collect();
-            Ok(format!("({})", any?.join(" || ")))
+            Ok(joined(&any?, "||"))
         }
         Value::Object(map) => nested(key, spellings, map),
         scalar => equality(spellings, scalar, refused),
@@ -128,7 +149,7 @@ fn nested(key: &str, spellings: &[String], map: &Map<String, Value>) -> Result<S
                 .ok_or_else(refused)
         })
         .collect();
-    Ok(format!("({})", bounds?.join(" && ")))
+    Ok(joined(&bounds?, "&&"))
 }
 
 fn equality(spellings: &[String], value: &Value, refused: impl Fn() -> FilterError) -> Result<String, FilterError> {
@@ -168,8 +189,15 @@ mod tests {
             Ok(r#"!(($."a" == true || $."as" == true))"#.into())
         );
         assert_eq!(
+            metadata(json!({"n": [1, 2, 3]})),
+            Ok(
+                r#"(($."n" == 1 || $."ns" == 1) || (($."n" == 2 || $."ns" == 2) || ($."n" == 3 || $."ns" == 3)))"#
+                    .into()
+            )
+        );
+        assert_eq!(
             metadata(json!({"year": {"from": 2020}})),
-            Ok(r#"(($."year" >= 2020 || $."years" >= 2020))"#.into())
+            Ok(r#"($."year" >= 2020 || $."years" >= 2020)"#.into())
         );
     }
 
@@ -205,6 +233,19 @@ mod tests {
             Filter::parse(&json!({"after": 3})),
             Err(FilterError::Date { key: "after".into() })
         );
+    }
+
+    #[test]
+    fn many_values_nest_a_little() {
+        let filter = Filter::parse(&json!({"n": (0..20_000).collect::<Vec<i32>>()})).expect("valid");
+        let predicate = filter.metadata.expect("a predicate");
+        let depths = predicate.bytes().scan(0, |depth, byte| {
+            *depth += i32::from(byte == b'(') - i32::from(byte == b')');
+            Some(*depth)
+        });
+        assert!(depths.max() < Some(20));
+        let large = json!({"n": "x".repeat(MAX_BYTES)});
+        assert_eq!(Filter::parse(&large), Err(FilterError::TooLarge));
     }
 
     #[test]

@@ -1,0 +1,233 @@
+"""Every function, called with every sort of value by roles of every right: no backend ends, nothing is an
+internal error, and who has no right gets nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+from conftest import Database, page
+
+VISITOR, READER, WRITER = "docsearch_rights_visitor", "docsearch_rights_reader", "docsearch_rights_writer"
+# What anybody may do who may use the schema: nothing of it is about documents.
+HARMLESS = {
+    "code_parser_end", "code_parser_start", "code_parser_token", "code_parser_types", "detect_language",
+    "detect_text_config", "embed", "embed_passages", "embedding_dimension", "passage_embeddings", "query_embedding",
+    "settings", "split_identifier", "status",
+}
+# Triggers cannot be called.
+TRIGGERS = {"attached_changed", "rules_changed"}
+FUNCTIONS = """
+    SELECT p.pronamespace::regnamespace::text, p.proname::text, p.oid::regprocedure::text,
+           ARRAY(SELECT format_type(t.type, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS t(type, place) ORDER BY place)
+    FROM pg_proc p
+    WHERE p.pronamespace = 'docsearch'::regnamespace
+       OR EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+                  WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' AND e.extname = 'pg_docsearch')
+    ORDER BY 3"""
+# SQL of values that a function has to stand.
+TEXTS = [
+    "NULL", "''", "' '", "E'\\\\x00'", "U&'\\202E\\200B'", "'; DROP TABLE docsearch.document; --'", "'%_\\%'", "'infinity'", "'../../etc/passwd'",
+    "repeat('a/', 20000)", "repeat('[', 20000)", "repeat('> ', 5000)", "repeat('x', {size})", "repeat(U&'\\7E1E\\99AC ', 10000)",
+]
+DEEP = "(repeat('{\"a\": [', 2000) || '1' || repeat(']}', 2000))::jsonb"
+HOSTILE = {
+    "text": TEXTS,
+    "text[]": ["NULL", "'{}'", "'{NULL}'", "'{{a,b},{c,d}}'", "array_fill('kiwi'::text, '{300}')", "'[5:6]={a,b}'",
+               "ARRAY[repeat('x', {size} / 100)]"],
+    "jsonb": ["NULL", "'null'", "'[]'", "'7'", "'{}'", "'{\"\": 1}'", DEEP, "'{\"limit\": 1e400}'", "'[1e400]'",
+              "'{\"a\": {\"not\": {\"not\": {\"from\": 1}}}}'", "'{\"limit\": -1, \"after\": \"infinity\"}'",
+              "jsonb_build_object('a', repeat('x', {size}))",
+              "(SELECT jsonb_build_object('a', jsonb_agg(n)) FROM generate_series(1, 20000) n)",
+              "(SELECT jsonb_object_agg(n, n) FROM generate_series(1, 5000) n)"],
+    "integer": ["NULL", "0", "-1", "2147483647", "-2147483648"],
+    "bigint": ["NULL", "0", "-1", "9223372036854775807", "-9223372036854775808"],
+    "real": ["NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-1", "3.4e38"],
+    "boolean": ["NULL", "true", "false"],
+    "timestamp with time zone": ["NULL", "'infinity'", "'-infinity'", "'294276-12-31'", "'4713-01-01 BC'"],
+    "interval": ["NULL", "'-1 day'", "'-178000000 years'"],
+    "regclass": ["NULL", "0", "4294967295", "'pg_class'", "'docsearch.document'", "'docsearch.chunk'"],
+    "regconfig": ["NULL", "0", "4294967295", "'simple'"],
+    "oid": ["NULL", "0", "4294967295"],
+    "internal": ["NULL"],
+}
+# Values that lead deep into a function, by its name or by the type.
+ORDINARY = {
+    "text": "'kiwi'", "text[]": "'{kiwi}'", "jsonb": "'{}'", "integer": "2", "bigint": "1", "real": "0", "boolean": "true",
+    "timestamp with time zone": "'2024-01-01'", "interval": "'1 second'", "regclass": "'rights.birds'",
+    "regconfig": "'docsearch.english'", "oid": "1", "internal": "NULL",
+}
+PROJECT_FIRST = {"create_project", "drop_project", "index_doc", "index_docs", "delete_doc", "delete_missing", "check", "repair",
+                 "merge_statistics", "finish_load", "index_progress", "verify_invariants", "list_docs", "list_docs_json", "set_model"}
+
+
+@dataclass
+class Function:
+    schema: str
+    name: str
+    signature: str
+    types: list[str]
+
+    def ordinary(self) -> list[str]:
+        values = [ORDINARY[type] for type in self.types]
+        if self.name in PROJECT_FIRST:
+            values[0] = "'new'" if self.name == "create_project" else "'kit'"
+        else:
+            # Optional texts: a project of that name is none.
+            for place, type in enumerate(self.types):
+                if place and type == "text":
+                    values[place] = "NULL"
+            if self.name == "explain_search":
+                values[1] = "'kiwi'"
+        return {
+            "index_docs": ["'kit'", """'[{"slug": "emu", "title": "Emu", "body": "It runs."}]'"""],
+            "index_doc": ["'kit'", "'emu'", "'Emu'", "'It runs.'", "'birds'", "'{}'", *["NULL"] * (len(values) - 6)],
+            "delete_doc": ["'kit'", "'kiwi'"],
+            "delete_missing": ["'kit'", "'root'", "'{}'"],
+            "set_model": ["'kit'", "'all-MiniLM-L6-v2'"],
+            "attach_table": ["'rights.birds'", "'id'", "'title'", "'body'", "NULL", "NULL", "NULL", "'kit'", "NULL"],
+            "detach_table": ["'rights.birds'", "'kit'", "false"],
+            "embedding_dimension": ["NULL"],
+            "answer_prompt": [*values[:-2], "4000", "NULL"],
+            "create_project": ["'new'", *["NULL"] * (len(values) - 1)],
+            "list_docs": ["'kit'", "NULL", "NULL", "'date'"],
+            "list_docs_json": ["'kit'", "NULL", "NULL", "'date'"],
+            "search_docs_text": [*values[:-3], "'compact'", "20000", "NULL"],
+        }.get(self.name, values)
+
+    def statement(self, values: list[str]) -> str:
+        given = ", ".join(f"{value}::{type}" if type != "internal" else value for value, type in zip(values, self.types))
+        return f'SELECT * FROM {self.schema}."{self.name}"({given})'
+
+
+@pytest.fixture(scope="module")
+def library(new_database) -> Iterator[Database]:
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('kit')")
+    database.index("kit", page("kiwi", "A bird that cannot fly.", category="birds"), page("kea", "A parrot. See `kiwi`."))
+    with database.connect() as connection:
+        for role in (VISITOR, READER, WRITER):
+            connection.execute(f"DROP ROLE IF EXISTS {role}")
+            connection.execute(f"CREATE ROLE {role}")
+        connection.execute(f"GRANT USAGE ON SCHEMA docsearch TO {VISITOR}")
+        connection.execute(f"SELECT docsearch.grant_usage('{READER}')")
+        connection.execute(f"SELECT docsearch.grant_usage('{WRITER}', write => true)")
+        connection.execute(f"CREATE SCHEMA rights AUTHORIZATION {WRITER}")
+        connection.execute("CREATE TABLE rights.birds (id int PRIMARY KEY, title text, body text)")
+        connection.execute(f"ALTER TABLE rights.birds OWNER TO {WRITER}")
+        connection.execute("GRANT USAGE ON SCHEMA rights TO PUBLIC")
+    yield database
+    with database.connect() as connection:
+        roles = ", ".join((VISITOR, READER, WRITER))
+        connection.execute(f"DROP OWNED BY {roles} CASCADE")
+        connection.execute(f"DROP ROLE {roles}")
+
+
+@pytest.fixture(scope="module")
+def functions(library: Database) -> list[Function]:
+    return [Function(*row) for row in library.execute(FUNCTIONS)]
+
+
+@pytest.fixture(scope="module")
+def secrets(library: Database) -> list[str]:
+    """What only a superuser sees."""
+    settings = ("data_directory", "docsearch.model_directory", "docsearch.inference_program", "docsearch.onnxruntime_path")
+    with library.connect() as connection:
+        connection.execute("SELECT docsearch.settings()")
+        shown = [connection.execute(f"SHOW {name}").fetchone()[0] for name in settings]
+    return [secret for secret in shown if secret] + ["pgsql_tmp_docsearch"]
+
+
+@dataclass
+class Answer:
+    state: str
+    text: str
+
+
+def call(connection: psycopg.Connection, statement: str) -> Answer:
+    """Runs a statement for what it says; nothing of it stays."""
+    try:
+        with connection.transaction(force_rollback=True):
+            rows = connection.execute(statement).fetchall()
+            return Answer("00000", repr(rows))
+    except psycopg.Error as error:
+        diagnosis = error.diag
+        said = (diagnosis.message_primary, diagnosis.message_detail, diagnosis.message_hint, diagnosis.context)
+        return Answer(error.sqlstate or "none", "\n".join(part for part in said if part))
+
+
+def attempts(function: Function, size: int) -> Iterator[str]:
+    ordinary = function.ordinary()
+    yield function.statement(ordinary)
+    yield function.statement(["NULL"] * len(ordinary))
+    for place, type in enumerate(function.types):
+        for value in HOSTILE[type]:
+            yield function.statement([*ordinary[:place], value.replace("{size}", str(size)), *ordinary[place + 1:]])
+
+
+def may_execute(connection: psycopg.Connection, function: Function) -> bool:
+    return connection.execute("SELECT has_function_privilege(%s, 'EXECUTE')", [function.signature]).fetchone()[0]
+
+
+@pytest.mark.parametrize(("role", "size"), [(VISITOR, 100_000), (READER, 10_000_000), (WRITER, 1_000_000)])
+def test_no_call_ends_a_backend_or_tells_secrets(library, functions, secrets, role, size):
+    problems = []
+    with library.connect() as watch, library.connect() as connection:
+        connection.execute(f"SET ROLE {role}")
+        # A megabyte is cut into sections here; to embed them takes minutes.
+        connection.execute("SET docsearch.index_mode = deferred")
+        # Waiting for a worker is no failure.
+        connection.execute("SET statement_timeout = '20s'")
+        connection.execute("SET client_min_messages = error")
+        for function in functions:
+            for statement in attempts(function, size):
+                answer = call(connection, statement)
+                assert not connection.closed, statement[:300]
+                if answer.state == "none" or answer.state[:2] in ("XX", "57", "58", "08") and answer.state != "57014":
+                    problems.append((statement[:300], answer.state, answer.text[:300]))
+                told = [secret for secret in secrets if secret in answer.text and secret not in statement]
+                if told:
+                    problems.append((statement[:300], "tells", told))
+        # A crash would have ended this connection, too.
+        assert watch.execute("SELECT 1").fetchone() == (1,)
+    assert not problems, "\n".join(map(str, problems))
+
+
+def test_without_rights_nothing_is_done(library, functions):
+    assert {function.name for function in functions} >= HARMLESS | TRIGGERS
+    open_to_all = []
+    with library.connect() as connection:
+        connection.execute(f"SET ROLE {VISITOR}")
+        for function in functions:
+            state = call(connection, function.statement(function.ordinary())).state
+            if state != "42501" and function.name not in HARMLESS | TRIGGERS:
+                open_to_all.append((function.signature, state))
+            if function.name in TRIGGERS:
+                assert state in ("0A000", "42804"), function
+        connection.execute("RESET ROLE")
+        connection.execute(f"REVOKE USAGE ON SCHEMA docsearch FROM {VISITOR}")
+        connection.execute(f"SET ROLE {VISITOR}")
+        for function in functions:
+            state = call(connection, function.statement(function.ordinary())).state
+            if state != "42501":
+                open_to_all.append((function.signature, state, "without the schema"))
+        connection.execute("RESET ROLE")
+        connection.execute(f"GRANT USAGE ON SCHEMA docsearch TO {VISITOR}")
+    assert not open_to_all, "\n".join(map(str, open_to_all))
+
+
+def test_a_reader_changes_nothing(library, functions):
+    """Whatever a reader calls, and stays, the tables are as they were."""
+    tables = [name for name, in library.execute(
+        "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r' ORDER BY 1")]
+    look = " UNION ALL ".join(f"SELECT '{table}', md5(coalesce(string_agg(t::text, '' ORDER BY t::text), '')) FROM {table} t" for table in tables)
+    before = library.execute(look)
+    with library.connect() as connection:
+        connection.execute(f"SET ROLE {READER}")
+        connection.execute("SET client_min_messages = error")
+        for function in functions:
+            try:
+                connection.execute(function.statement(function.ordinary()))
+            except psycopg.Error as error:
+                assert error.sqlstate, function
+    assert library.execute(look) == before

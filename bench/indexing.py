@@ -12,6 +12,8 @@ edited    a hundredth of its chunks edited in one transaction, and searched for 
           another connection as soon as that has committed
 search    the first project searched while the worker embeds the second, against a paused worker, in
           turns; the results have to be the same
+cancelled loads of many pages, and of one of 1 MB, cancelled at different moments: how long they take to
+          end, at most. It should be less than 2 s
 
 Ratios are of figures taken side by side; figures are medians of the rounds.
 """
@@ -28,6 +30,7 @@ import string
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -38,7 +41,8 @@ from psycopg.types.json import Jsonb
 import toolchain
 from run import BATCH, BareModel, batches, drop_project, embedded_texts, milliseconds, set_threads
 
-MANUAL, MANY = "bench", "bench_many"
+MANUAL, MANY, CANCELLED = "bench", "bench_many", "bench_cancelled"
+CANCELLED_AFTER = (0.02, 0.1, 0.3, 1, 2, 4)
 QUERIES = 200
 FOUND_WITHIN = 30
 SEARCH = "SELECT slug, score FROM search_docs(%s, project => %s)"
@@ -327,6 +331,36 @@ def search(url: str, rounds: int) -> dict:
             "busy_p95_ms": statistics.median(busy_p95), "ratio": statistics.median(ratios), "same_results": same}
 
 
+def cancelled(connection: psycopg.Connection, url: str) -> dict:
+    """The longest that loads went on after they were cancelled."""
+    parts = [f"## Part {number}\n\n{f'Words of part {number}. ' * 20}\n\n" for number in range(2500)]
+    loads = {"many_s": [{"slug": f"long/{number}", "title": f"Long {number}", "body": "".join(parts[number:number + 10])}
+                        for number in range(500)],
+             "one_s": [{"slug": "long", "title": "Long", "body": "".join(parts)}]}
+    drop_project(connection, CANCELLED)
+    connection.execute("SELECT docsearch.create_project(%s)", (CANCELLED,))
+    longest = dict.fromkeys(loads, 0.0)
+    with psycopg.connect(url, autocommit=True) as loading, ThreadPoolExecutor(1) as pool:
+        for name, documents in loads.items():
+            for pause in CANCELLED_AFTER:
+                load = pool.submit(loading.execute, "SELECT * FROM docsearch.index_docs(%s, %s)",
+                                   (CANCELLED, Jsonb(documents)))
+                while not scalar(connection, "SELECT a.state = 'active' FROM pg_stat_activity a WHERE a.pid = %s",
+                                 loading.info.backend_pid):
+                    time.sleep(0.01)
+                time.sleep(pause)
+                begun = time.perf_counter()
+                connection.execute("SELECT pg_cancel_backend(%s)", (loading.info.backend_pid,))
+                if load.exception() is None:
+                    # A quick machine: it had ended before.
+                    break
+                if not isinstance(load.exception(), psycopg.errors.QueryCanceled):
+                    raise load.exception()
+                longest[name] = max(longest[name], time.perf_counter() - begun)
+    drop_project(connection, CANCELLED)
+    return longest
+
+
 @contextmanager
 def without_cache(connection: psycopg.Connection) -> Iterator[None]:
     """Every query is embedded."""
@@ -348,7 +382,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="rounds of what takes seconds (default: 3)")
     parser.add_argument("--loads", type=int, default=1, help="rounds of the first part (default: 1)")
     parser.add_argument("--chunks", type=int, default=100_000, help="chunks of the second project (default: 100000)")
-    parser.add_argument("--parts", default="manual,again,deferred,edited,search",
+    parser.add_argument("--parts", default="manual,again,deferred,edited,search,cancelled",
                         help="which parts, with commas between; later ones need what earlier ones left")
     options = parser.parse_args()
     parts, report = options.parts.split(","), {"load_before": os.getloadavg()}
@@ -391,8 +425,13 @@ def main() -> None:
             print(f"search    p95 {done['quiet_p95_ms']:.1f} ms, {done['busy_p95_ms']:.1f} ms while the worker embeds: "
                   f"{done['ratio']:.1f} times; results {'the same' if done['same_results'] else 'DIFFER'} "
                   f"({done['queries']} queries)", flush=True)
+        if "cancelled" in parts:
+            report["cancelled"] = done = cancelled(connection, options.url)
+            print(f"cancelled a load of many pages ended within {done['many_s']:.2f} s, one of a page of 1 MB within "
+                  f"{done['one_s']:.2f} s", flush=True)
     report["load_after"] = os.getloadavg()
     path = toolchain.target_directory() / "bench" / "indexing.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(report, indent=2) + "\n")
     print(f"report    {path}")
 

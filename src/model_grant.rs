@@ -44,10 +44,10 @@ mod docsearch {
         for column in ["model_id", "next_model_id"] {
             let model: Option<i32> = new.get_by_name(column).ok().flatten();
             let before: Option<i32> = old.as_ref().and_then(|old| old.get_by_name(column).ok().flatten());
-            if let Some(model) = model.filter(|model| before != Some(*model)) {
-                if let Err(refused) = require(model) {
-                    refused.report(PgLogLevel::ERROR);
-                }
+            if let Some(model) = model.filter(|model| before != Some(*model))
+                && let Err(refused) = require(model)
+            {
+                refused.report(PgLogLevel::ERROR);
             }
         }
         Ok(Some(new))

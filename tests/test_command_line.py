@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from conftest import GUARD, Database, own_server
+from conftest import GUARD, Database, own_server, page
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -94,7 +94,7 @@ def test_a_reader_who_has_seen_enough_is_no_failure(documented: Database) -> Non
     assert process.wait(GUARD) == FOUND and process.stderr.read() == b""
 
 
-def on_terminal(database: Database, *arguments: str, **variables: str) -> str:
+def on_terminal(database: Database, *arguments: str, status: int = FOUND, **variables: str) -> str:
     """What the program writes to a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([PROGRAM, *arguments, "--url", database.conninfo], stdout=theirs, stderr=theirs,
@@ -107,9 +107,24 @@ def on_terminal(database: Database, *arguments: str, **variables: str) -> str:
         except OSError:
             break
         written += part
-    assert process.wait(GUARD) == FOUND
+    assert process.wait(GUARD) == status
     os.close(ours)
     return written.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_shows_what_nobody_would_see(new_database: Callable[..., Database]) -> None:
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('odd')")
+    database.index("odd", page("note", "# Note\n\nRun user\u202egnp.exe and pass\u200bword, \u0646\u0645\u06cc\u200c\u062e\u0648.",
+                               metadata={"who": "a\u2066b"}))
+    for arguments, status in ((("load", "odd/note"), FOUND), (("search", "note", "--format", "json"), FOUND),
+                              (("load", "odd/\u202eeton"), NOTHING), (("search", "x", "--project", "\u202eddo"), NOTHING)):
+        seen = on_terminal(database, *arguments, "--no-pager", status=status, NO_COLOR="1")
+        assert not set("\u202e\u200b\u2066") & set(seen), seen
+    seen = on_terminal(database, "load", "odd/note", "--no-pager", NO_COLOR="1")
+    assert "user\\u{202e}gnp.exe and pass\\u{200b}word, \u0646\u0645\u06cc\u200c\u062e\u0648." in seen
+    # What a program reads is as it is.
+    assert "user\u202egnp.exe" in ask(database, "load", "odd/note")
 
 
 def test_a_terminal_gets_colours_and_a_pager(documented: Database, tmp_path: Path) -> None:

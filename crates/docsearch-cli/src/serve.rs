@@ -6,6 +6,7 @@ mod failure;
 mod gate;
 mod health;
 mod host;
+mod places;
 mod tokens;
 
 use std::collections::HashMap;

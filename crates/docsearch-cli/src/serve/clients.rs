@@ -1,11 +1,9 @@
 //! The connections of clients: how many there may be, and how long they may leave the server waiting.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -18,16 +16,15 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use super::places::{Place, Places};
 
 /// For the head of a request, and for what is read ahead of a body.
 const BUFFER: usize = 64 * 1024;
 
-/// For the first request of a client to be there, before its place can be given away.
-const ARRIVAL: Duration = Duration::from_secs(1);
 /// For the last answer to be taken by a client whose place is given away.
 const LAST_ANSWER: Duration = Duration::from_secs(1);
 
@@ -94,8 +91,7 @@ async fn converse(
         let answer = answers.call(request);
         async move {
             let answer = answer.await;
-            place.has_asked.store(true, Ordering::Relaxed);
-            place.rests();
+            place.has_answer();
             answer
         }
     });
@@ -108,8 +104,8 @@ async fn converse(
     // How a connection ends is the client's affair.
     let _ = tokio::select! {
         end = &mut connection => end,
-        () = place.given_away.cancelled() => {
-            if !place.has_asked.load(Ordering::Relaxed) {
+        () = place.is_given_away() => {
+            if !place.has_asked() {
                 return;
             }
             // The last answer may not have been sent.
@@ -121,138 +117,6 @@ async fn converse(
             connection.await
         }
     };
-}
-
-/// The places of connections, and who gives up theirs when there are too few.
-struct Places {
-    free: Arc<Semaphore>,
-    resting: Mutex<Resting>,
-    /// Somebody has begun to.
-    rest: Notify,
-}
-
-/// Connections without a request under way, in the order in which they began to rest.
-#[derive(Default)]
-struct Resting {
-    last: u64,
-    connections: BTreeMap<u64, Rest>,
-}
-
-/// A connection without a request under way.
-struct Rest {
-    since: Instant,
-    has_asked: bool,
-    given_away: CancellationToken,
-}
-
-impl Resting {
-    /// Takes the connection that has rested longest of those that have asked or had the time to; else tells when
-    /// there may be one.
-    fn choose(&mut self, now: Instant) -> Result<Rest, Option<Instant>> {
-        let is_free = |rest: &Rest| rest.has_asked || now.duration_since(rest.since) >= ARRIVAL;
-        let chosen = self.connections.iter().find(|(_, rest)| is_free(rest));
-        let chosen = chosen.map(|(&number, _)| number);
-        chosen
-            .and_then(|number| self.connections.remove(&number))
-            .ok_or_else(|| self.connections.values().next().map(|rest| rest.since + ARRIVAL))
-    }
-}
-
-impl Places {
-    fn new(places: usize) -> Self {
-        Self {
-            free: Arc::new(Semaphore::new(places)),
-            resting: Mutex::default(),
-            rest: Notify::new(),
-        }
-    }
-
-    /// A place, once there is one.
-    async fn take(self: &Arc<Self>) -> Option<Place> {
-        let permit = match Arc::clone(&self.free).try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => self.take_away().await?,
-        };
-        let place = Place {
-            places: Arc::clone(self),
-            given_away: CancellationToken::new(),
-            has_asked: AtomicBool::new(false),
-            number: AtomicU64::new(0),
-            _permit: permit,
-        };
-        place.rests();
-        Some(place)
-    }
-
-    /// The place of a connection that rests, or the first that becomes free before one does.
-    async fn take_away(&self) -> Option<OwnedSemaphorePermit> {
-        let mut free = std::pin::pin!(Arc::clone(&self.free).acquire_owned());
-        loop {
-            let chosen = self.resting().choose(Instant::now());
-            let wait = match chosen {
-                Ok(rest) => {
-                    rest.given_away.cancel();
-                    return free.await.ok();
-                }
-                Err(until) => {
-                    async move {
-                        match until {
-                            Some(until) => sleep_until(until).await,
-                            None => std::future::pending().await,
-                        }
-                    }
-                }
-            };
-            tokio::select! {
-                permit = &mut free => return permit.ok(),
-                () = self.rest.notified() => {}
-                () = wait => {}
-            }
-        }
-    }
-
-    fn resting(&self) -> MutexGuard<'_, Resting> {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The place of a connection.
-struct Place {
-    places: Arc<Places>,
-    /// Somebody else has it now.
-    given_away: CancellationToken,
-    has_asked: AtomicBool,
-    /// Under which it rests, or did last.
-    number: AtomicU64,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Place {
-    fn rests(&self) {
-        let mut resting = self.places.resting();
-        resting.last += 1;
-        let number = resting.last;
-        let rest = Rest {
-            since: Instant::now(),
-            has_asked: self.has_asked.load(Ordering::Relaxed),
-            given_away: self.given_away.clone(),
-        };
-        resting.connections.insert(number, rest);
-        self.number.store(number, Ordering::Relaxed);
-        drop(resting);
-        self.places.rest.notify_one();
-    }
-
-    fn asks(&self) {
-        let number = self.number.load(Ordering::Relaxed);
-        self.places.resting().connections.remove(&number);
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.asks();
-    }
 }
 
 /// A stream that fails when the other side takes nothing of what is written for a while.
@@ -322,13 +186,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use axum::body::{Body, Bytes, HttpBody};
     use axum::routing::get;
     use hyper::body::Frame;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::Semaphore;
     use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
     use super::*;

@@ -85,6 +85,7 @@ pub(crate) fn ask<T>(
     }
     calls.take()?;
     let answer = service.borrow_mut().chat(request.clone()).map_err(failed)?;
+    let answer = answer.replace('\0', "");
     let made = read(&answer);
     if made.is_some() {
         let kept = service.borrow_mut().remember(purpose, &request, answer);
@@ -123,7 +124,7 @@ mod docsearch {
         let request = question(Purpose::Transform, system, "Answer with the word ready.");
         let request = request.map_err(|failure| failure.0)?;
         let answer = service::shared().borrow_mut().chat(request);
-        let answer = answer.map_err(|failure| report::inference(&failure))?;
+        let answer = answer.map_err(|failure| report::inference(&failure))?.replace('\0', "");
         let milliseconds = begun.elapsed().as_millis();
         if answer.is_empty() {
             return Ok(format!("an empty answer in {milliseconds} ms"));

@@ -215,3 +215,10 @@ def test_s1_29_a_search_asks_no_more_often_than_it_may(manual: psycopg.Connectio
     answer = refined(manual)
     assert len(endpoint.asked) == 2
     assert "grade_fallback" in [notice["code"] for notice in answer["notices"]]
+
+
+def test_nul_in_an_answer_is_left_out(manual: psycopg.Connection, endpoint: Endpoint):
+    endpoint.react = says('"memory\0 management"')
+    assert search(manual, "tips for mem")["executed_query"] == "memory management"
+    endpoint.react = says(GRADE.replace('"so"', r'"so\u0000"'))
+    assert refined(manual)["grade"]["reasoning"] == "so"

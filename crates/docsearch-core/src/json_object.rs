@@ -6,7 +6,7 @@ use serde_json::{Deserializer, Map, Value};
 const ATTEMPTS: usize = 64;
 
 /// The first whole JSON object in a text: bare, in a fenced block or within prose. `None` if there
-/// is none.
+/// is none. NUL, which no text of Postgres can hold, is left out of its strings.
 pub fn find(text: &str) -> Option<Map<String, Value>> {
     text.match_indices('{')
         .take(ATTEMPTS)
@@ -15,8 +15,22 @@ pub fn find(text: &str) -> Option<Map<String, Value>> {
 
 fn object_at(text: &str) -> Option<Map<String, Value>> {
     match Deserializer::from_str(text).into_iter().next() {
-        Some(Ok(Value::Object(object))) => Some(object),
+        Some(Ok(Value::Object(object))) => Some(without_nul(object)),
         _ => None,
+    }
+}
+
+fn without_nul(object: Map<String, Value>) -> Map<String, Value> {
+    let cleaned = |(key, value): (String, Value)| (key.replace('\0', ""), value_without_nul(value));
+    object.into_iter().map(cleaned).collect()
+}
+
+fn value_without_nul(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "")),
+        Value::Array(values) => values.into_iter().map(value_without_nul).collect(),
+        Value::Object(object) => Value::Object(without_nul(object)),
+        other => other,
     }
 }
 
@@ -55,6 +69,12 @@ mod tests {
         ] {
             assert_eq!(find(text), None);
         }
+    }
+
+    #[test]
+    fn no_string_of_an_object_holds_nul() {
+        let found = find(r#"{"a\u0000": ["x\u0000y", {"b": "\u0000"}], "c": 1}"#);
+        assert_eq!(found.map(Value::Object), Some(json!({"a": ["xy", {"b": ""}], "c": 1})));
     }
 
     proptest! {

@@ -77,13 +77,11 @@ impl DocumentInput {
         self.check_list("keywords", &self.keywords)?;
         self.check_list("source_urls", &self.source_urls)?;
         self.check_metadata()?;
-        let published = self.published_at.as_deref().unwrap_or_default();
-        if published
-            .trim()
-            .trim_start_matches(['+', '-'])
-            .eq_ignore_ascii_case("infinity")
-        {
-            return Err(self.refuse("published_at must be a time", "Give a time, or leave it away."));
+        if self.published_at.as_deref().is_some_and(is_beyond_years) {
+            return Err(self.refuse(
+                "published_at cannot be used",
+                "Give a time of the years 1 to 9999, or leave it away.",
+            ));
         }
         Ok(self)
     }
@@ -182,6 +180,14 @@ impl DocumentInput {
         // Keys of a JSON object are written in order, so equal documents give equal text.
         digest(&[&max_tokens.to_string(), &serde_json::json!(self).to_string()])
     }
+}
+
+/// Whether a text that may be a time is one that lies before the year 1 or behind 9999.
+fn is_beyond_years(time: &str) -> bool {
+    let time = time.trim().to_ascii_lowercase();
+    let year = time.find(|letter: char| !letter.is_ascii_digit());
+    let long = year.is_some_and(|end| end > 4 && time[end..].starts_with('-'));
+    long || time.ends_with("bc") || time.trim_start_matches(['+', '-']) == "infinity"
 }
 
 /// SHA-256, hexadecimal, of texts and of the version of the analysis.

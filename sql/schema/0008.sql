@@ -11,8 +11,12 @@ ALTER TABLE docsearch.project
         NOT jsonb_path_exists(settings, 'strict $.**{65}')
         AND NOT jsonb_path_exists(settings, 'strict $.** ? (@ > 1e308 || @ < -1e308)')
         AND octet_length(settings::text) <= 65536) NOT VALID,
-    ADD CONSTRAINT project_times_finite CHECK (
-        isfinite(created_at) AND isfinite(updated_at) AND isfinite(switch_next_attempt)) NOT VALID;
+    ADD CONSTRAINT project_title_in_one_line CHECK (title !~ '[\u0001-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]' AND root_url !~ '[\u0001-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]') NOT VALID,
+    ADD CONSTRAINT project_times_bounded CHECK (
+        created_at BETWEEN timestamptz '0001-01-01 00:00:00+00' AND timestamptz '9999-12-31 23:59:59+00'
+        AND updated_at BETWEEN timestamptz '0001-01-01 00:00:00+00' AND timestamptz '9999-12-31 23:59:59+00'
+        AND isfinite(switch_next_attempt)) NOT VALID,
+    ADD CONSTRAINT project_attempts_positive CHECK (switch_attempts >= 0) NOT VALID;
 
 ALTER TABLE docsearch.document
     ADD CONSTRAINT document_slug_plain CHECK (slug !~ '[\u0001-\u001F\u007F-\u009F\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB\U000110BD\U000110CD\U00013430-\U0001343F\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0001\U000E0020-\U000E007F]') NOT VALID,
@@ -36,6 +40,9 @@ ALTER TABLE docsearch.document
         NOT jsonb_path_exists(metadata, 'strict $.**{65}')
         AND NOT jsonb_path_exists(metadata, 'strict $.** ? (@ > 1e308 || @ < -1e308)')
         AND octet_length(metadata::text) <= 2097152) NOT VALID,
-    ADD CONSTRAINT document_times_finite CHECK (
-        isfinite(created_at) AND isfinite(updated_at) AND (published_at IS NULL OR isfinite(published_at))) NOT VALID,
+    ADD CONSTRAINT document_title_in_one_line CHECK (title !~ '[\u0001-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]') NOT VALID,
+    ADD CONSTRAINT document_times_bounded CHECK (
+        created_at BETWEEN timestamptz '0001-01-01 00:00:00+00' AND timestamptz '9999-12-31 23:59:59+00'
+        AND updated_at BETWEEN timestamptz '0001-01-01 00:00:00+00' AND timestamptz '9999-12-31 23:59:59+00'
+        AND published_at BETWEEN timestamptz '0001-01-01 00:00:00+00' AND timestamptz '9999-12-31 23:59:59+00') NOT VALID,
     ADD CONSTRAINT document_counts_positive CHECK (term_count >= 0 AND chunk_count >= 0) NOT VALID;

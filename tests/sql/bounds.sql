@@ -46,6 +46,8 @@ SELECT docsearch.index_doc('bounds', 'meta', 'Meta', 'x', metadata => '{"a": [1.
 SELECT docsearch.index_doc('bounds', 'meta', 'Meta', 'x', metadata => jsonb_build_object('a', repeat('x', 1048576)));
 SELECT docsearch.index_doc('bounds', 'time', 'Time', 'x', published_at => '-infinity');
 \echo :LAST_ERROR_SQLSTATE
+SELECT docsearch.index_doc('bounds', 'time', 'Time', 'x', published_at => '10000-01-01');
+SELECT docsearch.index_doc('bounds', 'time', 'Time', 'x', published_at => '0044-03-15 BC');
 SELECT slug, action, detail FROM docsearch.index_docs('bounds', ('[
     {"slug": "time", "title": "Time", "body": "x", "published_at": "Infinity"},
     {"slug": "number", "title": "Number", "body": "x", "metadata": {"a": 1e400}},
@@ -84,11 +86,14 @@ INSERT INTO tried VALUES
     ('document', $$metadata = ('{"a": ' || repeat('[', 2000) || repeat(']', 2000) || '}')::jsonb$$),
     ('document', $$metadata = jsonb_build_object('a', repeat('x', 2097152))$$),
     ('document', $$updated_at = 'infinity'$$), ('document', $$created_at = '-infinity'$$),
-    ('document', $$published_at = 'infinity'$$), ('document', 'term_count = -1'), ('document', 'chunk_count = -1'),
+    ('document', $$published_at = 'infinity'$$), ('document', $$updated_at = '294276-12-31 23:59:59+00'$$),
+    ('document', $$published_at = '0044-03-15 BC'$$), ('document', $$title = E'Kiwi\n[2] More'$$), ('document', 'term_count = -1'), ('document', 'chunk_count = -1'),
     ('project', $$name = U&'bou\2060nds'$$), ('project', $$title = repeat('x', 65537)$$),
     ('project', $$root_url = repeat('x', 4097)$$), ('project', $$text_config = repeat('x', 1025)$$),
     ('project', $$settings = '{"a": 1e309}'$$), ('project', $$created_at = 'infinity'$$),
-    ('project', $$updated_at = 'infinity'$$), ('project', $$switch_next_attempt = 'infinity'$$);
+    ('project', $$updated_at = 'infinity'$$), ('project', $$switch_next_attempt = 'infinity'$$),
+    ('project', $$title = U&'\202Ebounds'$$), ('project', $$root_url = E'https://example.org/\x1b[2J'$$),
+    ('project', 'switch_attempts = -2147483648');
 CREATE FUNCTION attempt(relation text, assignment text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     broken text;
@@ -108,7 +113,7 @@ SELECT attempt('document', $$metadata = ('{"a": ' || repeat('[', 64) || repeat('
 
 -- Older rows may be anything: they stop no upgrade, and are read as far as possible.
 SELECT count(*) > 0 AS some, bool_or(convalidated) AS looked_at FROM pg_constraint
-WHERE conrelid IN ('docsearch.document'::regclass, 'docsearch.project'::regclass) AND contype = 'c' AND conname ~ '(plain|bounded|readable|finite|positive)$';
+WHERE conrelid IN ('docsearch.document'::regclass, 'docsearch.project'::regclass) AND contype = 'c' AND conname ~ '(plain|bounded|readable|line|positive)$';
 BEGIN;
 DO $$
 DECLARE

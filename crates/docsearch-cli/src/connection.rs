@@ -1,5 +1,7 @@
 //! The connection to Postgres, found the way libpq programs find it.
 
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod key_words;
 mod parameters;
 mod password_file;

@@ -6,6 +6,8 @@ mod crawler;
 mod delivery;
 mod fetch;
 mod frontier;
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod http;
 mod page;
 mod robots;

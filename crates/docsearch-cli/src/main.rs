@@ -18,6 +18,8 @@ mod fence;
 mod file;
 mod folder;
 mod front_matter;
+#[cfg(test)]
+mod fuzz;
 mod heading;
 mod html;
 mod index;

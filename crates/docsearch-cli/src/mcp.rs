@@ -2,6 +2,8 @@
 
 mod arguments;
 mod chatgpt;
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod overview;
 mod resources;
 mod server;

@@ -3,6 +3,8 @@
 mod api;
 mod clients;
 mod failure;
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod gate;
 mod health;
 mod host;

@@ -94,8 +94,8 @@ pub fn key(text: &str) -> String {
 /// Whether [`key`] of `text` is `key`. Text in ASCII, which most names are, is compared in place, and
 /// other text as far as it is ASCII.
 pub fn has_key(text: &str, key: &str) -> bool {
-    if text.len() > 4 * MAX_KEY_BYTES {
-        return key.is_empty();
+    if key.is_empty() || text.len() > 4 * MAX_KEY_BYTES {
+        return self::key(text) == key;
     }
     if text.is_ascii() {
         return ascii_key(text).eq(key.bytes());

@@ -158,3 +158,37 @@ impl Deadline {
         Ok(left)
     }
 }
+
+/// What a service answers, read by a client.
+#[cfg(test)]
+pub(crate) fn fuzz(input: &[u8]) {
+    use std::os::fd::BorrowedFd;
+
+    struct Patient;
+    impl Host for Patient {
+        fn wait(&mut self, _: Option<(BorrowedFd<'_>, Readiness)>, _: Duration) {}
+        fn revive(&mut self) -> Result<()> {
+            Ok(())
+        }
+        fn patience(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+    let (mut service, stream) = UnixStream::pair().expect("a pair of sockets");
+    stream.set_nonblocking(true).expect("a socket that does not block");
+    let mut connection = Connection {
+        stream,
+        received: Vec::new(),
+        last_id: 0,
+    };
+    for part in input.chunks(READ_BYTES) {
+        service.write_all(part).expect("room in the socket");
+        let mut read = 0;
+        while let Ok(Some(_)) = connection.receive(&mut Patient, Duration::ZERO) {
+            read += 1;
+        }
+        assert!(read <= input.len());
+    }
+    drop(service);
+    while let Ok(Some(_)) = connection.receive(&mut Patient, Duration::ZERO) {}
+}

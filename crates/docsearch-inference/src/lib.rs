@@ -22,6 +22,8 @@ mod embedder;
 mod encoder;
 mod endpoint;
 mod error;
+#[cfg(all(test, feature = "service"))]
+mod fuzz;
 mod lane;
 mod model;
 mod pool;

@@ -4,6 +4,8 @@ mod cache;
 mod connection;
 mod counters;
 mod endpoint;
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod models;
 mod query_lanes;
 

@@ -16,7 +16,7 @@ pub(super) struct Server<'a> {
 
 /// The lines of a password file.
 #[derive(Debug, Default)]
-pub(super) struct PasswordFile(String);
+pub(super) struct PasswordFile(pub(super) String);
 
 impl PasswordFile {
     /// Reads the file. One that is missing is empty; one that others may read is not used, and

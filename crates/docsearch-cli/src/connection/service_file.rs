@@ -47,7 +47,7 @@ fn paths(variables: &Variables<'_>) -> Vec<PathBuf> {
 }
 
 /// The entries below `[name]`, or the line that cannot be read; `None` if there is no such section.
-fn section(text: &str, name: &str) -> Result<Option<KeyWords>, (usize, String)> {
+pub(super) fn section(text: &str, name: &str) -> Result<Option<KeyWords>, (usize, String)> {
     let mut found: Option<KeyWords> = None;
     let mut inside = false;
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {

@@ -202,7 +202,7 @@ fn backoff(attempt: u32) -> Duration {
 }
 
 /// Seconds or a date, as RFC 9110 has it.
-fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     match value.parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),

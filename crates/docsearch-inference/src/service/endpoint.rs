@@ -4,6 +4,8 @@ mod attempts;
 mod caller;
 mod chat;
 mod embeddings;
+#[cfg(test)]
+pub(crate) mod fuzz;
 mod http;
 #[cfg(test)]
 mod tests;

@@ -115,7 +115,7 @@ fn refused_parameter(trouble: &Trouble, body: &Value) -> Option<&'static str> {
 }
 
 /// What the model says first.
-fn text(answer: &[u8]) -> Result<String, Trouble> {
+pub(super) fn text(answer: &[u8]) -> Result<String, Trouble> {
     let malformed = |reason: &str| Trouble::new(ErrorClass::Malformed, reason);
     let completion: Completion =
         serde_json::from_slice(answer).map_err(|_| malformed("It is not a completion of a chat"))?;

@@ -42,10 +42,14 @@ pub(super) fn ask(
         deadline,
         max_bytes: MAX_VECTOR * texts.len() as u64,
     };
-    let answer = http::post(agent, &question)?;
+    read(&http::post(agent, &question)?, asked.dimension, texts.len())
+}
+
+/// The vectors in an answer to so many texts.
+pub(super) fn read(answer: &[u8], dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, Trouble> {
     let listing: Listing =
-        serde_json::from_slice(&answer).map_err(|_| malformed("It is not a list of embeddings".to_owned()))?;
-    vectors(listing, asked.dimension, texts.len())
+        serde_json::from_slice(answer).map_err(|_| malformed("It is not a list of embeddings".to_owned()))?;
+    vectors(listing, dimension, count)
 }
 
 fn vectors(listing: Listing, dimension: Option<usize>, count: usize) -> Result<Vec<Vec<f32>>, Trouble> {

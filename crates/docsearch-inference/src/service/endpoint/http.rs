@@ -230,7 +230,7 @@ fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: 
 }
 
 /// What an endpoint says of a failure, in one line, without the key.
-fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
+pub(super) fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
     let mut text = String::from_utf8_lossy(body).into_owned();
     if let Some(ApiKey(key)) = key {
         text = text.replace(key.as_str(), "...");
@@ -241,7 +241,7 @@ fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
 }
 
 /// What `Retry-After` asks for: seconds, or a date.
-fn pause(value: &str) -> Option<Duration> {
+pub(super) fn pause(value: &str) -> Option<Duration> {
     let value = value.trim();
     let pause = match value.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,

@@ -1,0 +1,189 @@
+//! What strangers write in files and on sites, given to what reads it: nothing ends the process, and what comes of it
+//! is bounded. See `docsearch_fuzz`.
+
+use std::path::Path;
+
+use docsearch_fuzz::{Format, Target, check, execute, text};
+
+use crate::document::{self, ReadOptions};
+use crate::json_lines::JsonLines;
+use crate::report::Report;
+use crate::supply::Supply;
+use crate::survey::Survey;
+use crate::{
+    connection, content_type, crawl, encoding, front_matter, heading, html, llms, markup, mcp, mdx, notebook, openapi,
+    rst, serve, slug,
+};
+
+/// What a reader may make of a text, in bytes: so many times the text, and some more.
+const GROWTH: usize = 16;
+const CONSTANT: usize = 256 * 1024;
+
+fn targets() -> Vec<Target> {
+    let readers = [
+        Target::new("cli-html", Format::HTML, html).up_to(32 * 1024),
+        Target::new("cli-rst", Format::RST, |input| bounded(input, rst::to_markdown)),
+        Target::new("cli-mdx", Format::MDX, |input| bounded(input, mdx::to_markdown)),
+        Target::new("cli-front-matter", Format::FRONT_MATTER, front_matter),
+        Target::new("cli-notebook", Format::NOTEBOOK, notebook),
+        Target::new("cli-openapi", Format::OPENAPI, openapi).up_to(16 * 1024),
+        Target::new("cli-llms", Format::LLMS, llms),
+        Target::new("cli-json-lines", Format::JSON_LINES, json_lines),
+        Target::new("cli-response", Format::HTML, response).up_to(16 * 1024),
+        Target::new("cli-encoding", Format::HTML, encodings),
+        Target::new("cli-names", Format::LINES, names),
+    ];
+    let others = [
+        connection::fuzz::TARGETS,
+        crawl::fuzz::TARGETS,
+        mcp::fuzz::TARGETS,
+        serve::fuzz::TARGETS,
+    ];
+    readers.into_iter().chain(others.concat()).collect()
+}
+
+#[test]
+fn no_input_ends_the_process() {
+    check(&targets(), "fuzz::execute_targets");
+}
+
+#[test]
+#[ignore = "is what the processes do that the other test starts"]
+fn execute_targets() {
+    execute(&targets());
+}
+
+fn bounded(input: &[u8], convert: fn(&str) -> String) {
+    let text = &*text(input);
+    let markdown = convert(text);
+    assert_bounded(markdown.len(), text);
+    assert_eq!(markdown, convert(text), "the same text twice");
+    heading::first_heading(&markdown);
+}
+
+fn assert_bounded(size: usize, text: &str) {
+    assert!(
+        size <= GROWTH * text.len() + CONSTANT,
+        "{} bytes give {size}",
+        text.len()
+    );
+}
+
+fn html(input: &[u8]) {
+    let text = &*text(input);
+    if let Ok(draft) = html::read(Path::new("guide/page.html"), text) {
+        assert_bounded(draft.body.len(), text);
+        let again = html::read(Path::new("guide/page.html"), text).expect("the same page");
+        assert_eq!(again.body, draft.body, "the same page twice");
+    }
+}
+
+fn front_matter(input: &[u8]) {
+    let text = &*text(input);
+    let page = front_matter::split(text);
+    assert!(text.ends_with(page.body));
+    let metadata = serde_json::to_string(&page.front_matter.metadata).expect("JSON");
+    // Aliases repeat what they stand for, within the budget of the parser.
+    assert!(
+        metadata.len() <= GROWTH * text.len() + 8 * CONSTANT,
+        "{} bytes give {}",
+        text.len(),
+        metadata.len()
+    );
+}
+
+fn notebook(input: &[u8]) {
+    let text = &*text(input);
+    if let Ok(draft) = notebook::read(text) {
+        assert_bounded(draft.body.len(), text);
+    }
+}
+
+fn openapi(input: &[u8]) {
+    let text = &*text(input);
+    openapi::is_likely_text(input);
+    if let Ok(drafts) = openapi::read(text) {
+        let size: usize = drafts.iter().map(|draft| draft.body.len()).sum();
+        // Every operation shows the schemas that it names.
+        assert!(size <= 200 * text.len() + CONSTANT, "{} bytes give {size}", text.len());
+    }
+}
+
+fn llms(input: &[u8]) {
+    let text = &*text(input);
+    let drafts = llms::read(Path::new("llms-full.txt"), text);
+    assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
+    llms::read(Path::new("llms.txt"), text);
+}
+
+fn json_lines(input: &[u8]) {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), input).expect("a disk with room");
+    let mut lines = JsonLines::open(file.path(), Some("root"), 4096).expect("the file");
+    let mut survey = Survey::default();
+    while let Some(documents) = lines
+        .next(&mut survey, &Report::plain())
+        .expect("a file that can be read")
+    {
+        assert!(documents.iter().all(|document| !document.slug.trim().is_empty()));
+    }
+}
+
+/// The first line is the type of the content, the second the path.
+fn response(input: &[u8]) {
+    let text = text(input);
+    let mut lines = text.splitn(3, '\n');
+    let [content_type, path, body] = std::array::from_fn(|_| lines.next().unwrap_or_default());
+    let options = ReadOptions {
+        prefix: Some("kit"),
+        source_root: "docs",
+        max_file_size: 1 << 20,
+        markup: None,
+    };
+    for (content_type, body) in [(Some(content_type), body), (Some("text/html"), &*text), (None, &*text)] {
+        let url = format!("https://docs.example.test/{path}");
+        let read = document::from_response(&url, content_type, body.as_bytes().to_vec(), &options);
+        for reading in read.into_iter().flatten() {
+            assert!(!reading.document.slug.is_empty());
+            serde_json::to_string(&reading.document).expect("JSON");
+        }
+    }
+}
+
+fn encodings(input: &[u8]) {
+    for charset in [
+        None,
+        Some("utf-16le"),
+        Some("iso-2022-jp"),
+        Some("gb18030"),
+        Some("none"),
+    ] {
+        for text in [
+            encoding::decode_text(input.to_vec(), charset),
+            encoding::decode_html(input.to_vec(), charset),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            assert!(text.len() <= 4 * input.len() + 4);
+            markup::from_content(&text);
+        }
+    }
+}
+
+fn names(input: &[u8]) {
+    let text = &*text(input);
+    for line in text.lines().take(50) {
+        let path = Path::new(line);
+        slug::normalise(line);
+        slug::from_title(line);
+        slug::from_path(path, Some("kit"));
+        markup::from_name(path);
+        html::site::no_documentation_named(path);
+        let parsed = content_type::ContentType::parse(line);
+        let _ = parsed.markup(path);
+        if let Ok(url) = url::Url::parse(line) {
+            slug::path_of_url(&url, None);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+use std::collections::BTreeMap;
+
+use docsearch_core::delivery::{Answer, Budget, Confidence, Format, SearchResult, SectionMatch, deliver};
+use docsearch_core::grade::{Grade, Minimum};
+use docsearch_core::prompt::{Source, answer_prompt, grade_prompt, rewrite_prompt};
+use docsearch_core::{json_object, transformation::Transformation};
+use docsearch_fuzz::text;
+use serde_json::{Value, json};
+
+use crate::fields;
+
+pub(crate) fn delivery(input: &[u8]) {
+    let text = &*text(input);
+    let answer = answer(text);
+    for format in [Format::Compact, Format::Detailed, Format::Raw] {
+        for max_chars in [200, 2000, 20_000] {
+            let budget = Budget::new(max_chars, None).expect("a budget");
+            let delivered = deliver(&answer, format, budget);
+            if format == Format::Raw {
+                assert!(serde_json::from_str::<Value>(&delivered).is_ok_and(|value| value.is_object()));
+                continue;
+            }
+            assert!(
+                delivered.chars().count() <= max_chars,
+                "{format:?} in {max_chars}: {delivered}"
+            );
+            let control = |c: char| c.is_control() && c != '\n';
+            assert!(!delivered.contains(control), "{format:?}: {delivered:?}");
+        }
+    }
+    assert!(answer.to_json().is_object());
+}
+
+fn answer(text: &str) -> Answer {
+    let [query, title, section, slug, url, snippet] = fields(text);
+    let score = text.len() as f32 / 16_384.0;
+    let result = |rank| SearchResult {
+        rank,
+        project: title.to_owned(),
+        slug: slug.to_owned(),
+        title: title.to_owned(),
+        section: section.to_owned(),
+        anchor: section.to_owned(),
+        category: Some(section.to_owned()),
+        url: Some(url.to_owned()),
+        score,
+        similarity: Some(score),
+        keyword_score: score,
+        confidence: Confidence::High,
+        snippet: snippet.to_owned(),
+        project_id: 1,
+        document_id: i64::from(rank),
+        chunk_no: 0,
+        chunk_count: i32::MAX,
+        additional_chunk: rank == 2,
+        load_tokens: u32::MAX,
+        updated_at: Some(url.to_owned()),
+        section_matches: vec![SectionMatch {
+            id: section.to_owned(),
+            title: title.to_owned(),
+            snippet: snippet.to_owned(),
+            score,
+        }],
+        breakdown: None,
+    };
+    let mut answer = Answer {
+        query: query.to_owned(),
+        understood: json!({"symbol": title}),
+        executed_query: section.to_owned(),
+        transformation: None,
+        results: (1..4).map(result).collect(),
+        notices: Vec::new(),
+        tips: Vec::new(),
+        suggestions: Vec::new(),
+        confidence: Confidence::Low,
+        candidates: 3,
+        grade: None,
+        timings: BTreeMap::new(),
+        offset: 0,
+    };
+    answer.conclude(title.is_empty(), &[section.to_owned()]);
+    answer
+}
+
+pub(crate) fn prompts(input: &[u8]) {
+    let text = &*text(input);
+    let [question, title, source, body] = fields(text);
+    let question = &question[..question.floor_char_boundary(400)];
+    let context = Source {
+        source,
+        title,
+        text: body,
+    };
+    for max_tokens in [500, 4000] {
+        let prompt = answer_prompt(question, [context, context], Some("German"), max_tokens);
+        assert!(
+            prompt.chars().count() <= 4 * max_tokens + 200,
+            "{} characters",
+            prompt.chars().count()
+        );
+    }
+    assert!(grade_prompt(question, [context]).len() <= 2 * text.len() + 2000);
+    assert!(rewrite_prompt(question, title, Some((source, body))).len() <= text.len() + 2000);
+}
+
+pub(crate) fn of_models(input: &[u8]) {
+    let text = &*text(input);
+    let minimum = Minimum {
+        score: 0.5,
+        relevance: 0.5,
+        completeness: 0.5,
+    };
+    if let Some(object) = json_object::find(text)
+        && let Some(grade) = Grade::by_model(&object, &minimum)
+    {
+        assert!(grade.score.is_finite());
+    }
+    Transformation::by_model("query", text, false);
+}

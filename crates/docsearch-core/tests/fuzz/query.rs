@@ -1,0 +1,207 @@
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use docsearch_core::language::Language;
+use docsearch_core::place::{KnownNames, place_keys};
+use docsearch_core::query::{MAX_QUERY_CHARS, Query, any_of, query_tokens, terms};
+use docsearch_core::rule::{Row, Rules};
+use docsearch_core::suggestion::{self, Source};
+use docsearch_core::transformation::{Month, Transformation, need, related, telling, transform};
+use docsearch_core::understanding::Understanding;
+use docsearch_core::version::{Version, Versioned, superseded};
+use docsearch_core::{identifier, mention, name, similarity, word};
+use docsearch_fuzz::text;
+
+use crate::fields;
+
+static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
+static KNOWN: LazyLock<KnownNames> = LazyLock::new(|| ["SwiftUI", "std", "a", "日本"].into_iter().collect());
+
+fn understood(input: &[u8]) -> Option<Understanding> {
+    let query = Query::parse(&text(input))?;
+    assert!(query.text.chars().count() <= MAX_QUERY_CHARS);
+    Some(Understanding::read(&query.text, &RULES, &KNOWN))
+}
+
+pub(crate) fn understanding(input: &[u8]) {
+    let Some(understood) = understood(input) else { return };
+    let text = &understood.text;
+    understood.name();
+    understood.has_action();
+    understood.container_keys(&RULES);
+    understood.embedded();
+    understood.names();
+    let tokens = query_tokens(text, Some(&understood), &RULES);
+    // Synonyms come besides the words; the rules have a few for each.
+    assert!(
+        tokens.len() <= 40 * text.chars().count() + 1000,
+        "{} tokens",
+        tokens.len()
+    );
+    let lexemes: Vec<Vec<String>> = tokens
+        .iter()
+        .map(|token| vec![word::stem(&token.text.to_lowercase()).into_owned()])
+        .collect();
+    let terms = terms(&tokens, &lexemes, 0.5);
+    any_of(terms.iter().flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme)));
+    place_keys(text, &RULES);
+}
+
+pub(crate) fn identifiers(input: &[u8]) {
+    let text = &*text(input);
+    let mut end = 0;
+    for range in identifier::words(text) {
+        assert!(range.start >= end && text.get(range.clone()).is_some_and(|word| !word.is_empty()));
+        end = range.end;
+    }
+    assert!(identifier::split_identifier(text).len() <= 2 * text.len() + 1);
+    identifier::is_identifier(text);
+    identifier::uncontracted(text);
+    word::stem(text);
+    mention::identifiers(text);
+    mention::quoted_phrases(text);
+    mention::excluded_words(text, |word| word.len() > 2);
+    mention::Identifier::read(text).map(|found| found.qualifiers().count());
+}
+
+pub(crate) fn names(input: &[u8]) {
+    let text = &*text(input);
+    let [title, slug, alias] = fields(text);
+    for part in [text, title, slug] {
+        let key = name::key(part);
+        assert!(key.len() <= name::MAX_KEY_BYTES);
+        assert!(name::has_key(part, &key), "{part:?} has its own key");
+        assert_eq!(name::key(&key), key, "the key of {part:?} is its own key");
+        name::symbol(part);
+        name::slug_leaf(part);
+        name::slug_parent(part);
+    }
+    name::page_names(title, slug, alias.split(','));
+    name::unique_names([(title, slug, vec![alias]), (slug, title, vec![])]);
+    name::containers(Some(text), None);
+    name::is_inside(&name::key(title), [alias], slug, None);
+}
+
+pub(crate) fn near_names(input: &[u8]) {
+    let text = &*text(input);
+    let (typed, known) = match text.split_once('\n') {
+        Some(pair) => pair,
+        None => text.split_at(text.floor_char_boundary(text.len() / 2)),
+    };
+    // Longer names have no key.
+    let cut = |text: &str| text[..text.floor_char_boundary(name::MAX_KEY_BYTES)].to_owned();
+    let (typed, known) = (cut(typed), cut(known));
+    for strength in [
+        similarity::near(&typed, &known).map(|near| near.strength),
+        similarity::prefix(&typed, &known),
+        similarity::typo(&typed, &known),
+        similarity::vocabulary(&typed, &known),
+        similarity::humps(&typed, &known),
+        similarity::part(&typed, &name::key(&known), &known),
+        Some(similarity::trigram_similarity(&typed, &known)),
+    ] {
+        assert!(
+            strength.is_none_or(|strength| (0.0..=1.0).contains(&strength)),
+            "{strength:?}"
+        );
+    }
+}
+
+pub(crate) fn versions(input: &[u8]) {
+    let text = &*text(input);
+    let lines: Vec<&str> = text.lines().take(20).collect();
+    let versions: Vec<Version> = lines.iter().filter_map(|line| Version::parse(line)).collect();
+    for version in &versions {
+        version.page(text);
+        assert_eq!(version.cmp(version), std::cmp::Ordering::Equal);
+    }
+    let mut sorted = versions;
+    sorted.sort();
+    let documents: Vec<Versioned<'_, usize>> = lines
+        .iter()
+        .enumerate()
+        .map(|(document, line)| Versioned {
+            document,
+            project: 1,
+            slug: "a/b",
+            version: line,
+        })
+        .collect();
+    assert!(superseded(&documents).len() <= documents.len());
+}
+
+pub(crate) fn suggestions(input: &[u8]) {
+    let text = &*text(input);
+    let [first, second, rest] = fields(text);
+    let cut = &text[..text.floor_char_boundary(2000)];
+    let sources = [
+        Source::Name {
+            name: first,
+            slug: second,
+        },
+        Source::Name {
+            name: second,
+            slug: first,
+        },
+        Source::Word(first),
+        Source::Word(rest),
+    ];
+    assert!(suggestion::suggestions(cut, sources, 3).len() <= 3);
+    suggestion::beginning(text);
+    if let Some(understood) = understood(input) {
+        suggestion::phrasings(&understood, &RULES, 5);
+    }
+}
+
+pub(crate) fn languages(input: &[u8]) {
+    let text = &*text(input);
+    Language::detect(text, &BTreeMap::new());
+    Language::detect(
+        text,
+        &BTreeMap::from([("de".to_owned(), 2), ("en".to_owned(), i64::MAX)]),
+    );
+    Language::of(text);
+}
+
+pub(crate) fn transformations(input: &[u8]) {
+    let Some(asked) = understood(input) else { return };
+    need(&asked, &RULES);
+    let keywords: Vec<String> = asked.text.split(' ').map(str::to_owned).collect();
+    let related = related(&asked, [keywords.as_slice(), keywords.as_slice()]);
+    let idf: Vec<f32> = related.iter().map(|_| 1.0).collect();
+    let month = Month {
+        year: i32::MIN,
+        month: 255,
+    };
+    transform(&asked, &RULES, &telling(related, &idf), month);
+    Transformation::by_model("a", &asked.text, true);
+}
+
+pub(crate) fn rules(input: &[u8]) {
+    let [kind, first, second] = fields(&text(input)).map(|part| serde_json::Value::from(part.to_owned()));
+    let number = serde_json::Value::from(0.5);
+    let rows = [
+        "action",
+        "action_synonym",
+        "generic_term",
+        "synonym",
+        "framework_alias",
+        "platform",
+        "kind_word",
+        "recency_word",
+        "question_word",
+        "stop_word",
+    ];
+    for row in rows.map(serde_json::Value::from).iter().chain([&kind]) {
+        let row = serde_json::json!({
+            "kind": row, "verb": first, "synonym": second, "term": first, "expansion": second, "alias": first,
+            "framework": second, "word": first, "platform": second, "phrase": first, "closeness": number, "boost": number,
+            "intent": null, "enabled": true, "disabled": false,
+        });
+        if let Ok(row) = serde_json::from_value::<Row>(row)
+            && let Ok(rules) = RULES.overlay([row])
+        {
+            Understanding::read(&text(input)[..text(input).floor_char_boundary(500)], &rules, &KNOWN);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+use docsearch_core::bm25::{Frequencies, Lexeme};
+use docsearch_core::filter::Filter;
+use docsearch_core::listing::{ListedDocument, Listing};
+use docsearch_core::name;
+use docsearch_core::tsvector::TsVector;
+use docsearch_fuzz::text;
+use serde_json::Value;
+
+pub(crate) fn filters(input: &[u8]) {
+    let Ok(filter) = serde_json::from_slice::<Value>(input) else {
+        return;
+    };
+    if let Ok(parsed) = Filter::parse(&filter) {
+        let size = [&parsed.metadata, &parsed.fields]
+            .into_iter()
+            .flatten()
+            .map(String::len)
+            .sum::<usize>();
+        // A value stands there for each spelling of its key, and every character of both may be escaped.
+        assert!(size <= 40 * input.len() + 1000, "{} bytes give {size}", input.len());
+        assert_eq!(Filter::parse(&filter).expect("the same filter"), parsed);
+        parsed.is_empty();
+    }
+}
+
+pub(crate) fn metadata(input: &[u8]) {
+    let Ok(metadata) = serde_json::from_slice::<Value>(input) else {
+        return;
+    };
+    name::stated_containers(Some(&metadata)).count();
+    name::is_inside("a", ["b"], "c/d", Some(&metadata));
+    name::containers(Some("a/b"), Some(&metadata));
+}
+
+pub(crate) fn vectors(input: &[u8]) {
+    let Some(vector) = TsVector::new(input) else { return };
+    assert!(vector.len() * 4 <= input.len());
+    let mut lexemes: Vec<&str> = vector.lexemes().take(500).collect();
+    let positions: usize = lexemes.iter().map(|lexeme| vector.positions(lexeme).count()).sum();
+    assert!(positions <= lexemes.len() * (input.len() / 2 + 1));
+    vector.positions("none").count();
+    lexemes.sort_unstable();
+    let wanted: Vec<Lexeme<'_>> = lexemes
+        .iter()
+        .enumerate()
+        .map(|(place, text)| Lexeme {
+            text,
+            term: place % 3,
+            closeness: 1.0,
+        })
+        .collect();
+    assert_eq!(Frequencies::of_terms(3, &wanted, &vector).len(), 3);
+}
+
+pub(crate) fn listings(input: &[u8]) {
+    let text = text(input);
+    let documents = text.lines().map(|line| {
+        let document = ListedDocument {
+            project: "manual".to_owned(),
+            slug: "page".to_owned(),
+            title: String::new(),
+            description: None,
+            last_updated: String::new(),
+        };
+        (Some(line.to_owned()), document)
+    });
+    let listing = Listing::of(documents);
+    assert_eq!(listing.total_documents, text.lines().count());
+    assert!(serde_json::to_string(&listing).is_ok());
+}

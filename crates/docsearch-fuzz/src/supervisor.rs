@@ -1,0 +1,152 @@
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::minimum::minimise;
+use crate::process::{self, Work};
+use crate::{Plan, Target};
+
+/// Causes after which a target is given up.
+const MAX_FINDINGS: usize = 5;
+/// Processes that may end before a target is given up.
+const MAX_ENDS: usize = 40;
+
+/// How a target went.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its name.
+    pub target: &'static str,
+    /// Inputs that it took without harm.
+    pub executions: u64,
+    /// How long it took.
+    pub time: Duration,
+    /// Inputs that it did not.
+    pub findings: Vec<Finding>,
+}
+
+/// An input that ends a process.
+#[derive(Debug)]
+pub struct Finding {
+    /// Where it is.
+    pub file: PathBuf,
+    /// How the process ended, and what it said.
+    pub reason: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            target,
+            executions,
+            time,
+            findings,
+        } = self;
+        write!(
+            formatter,
+            "fuzz {target}: {executions} executions in {} s, {} findings",
+            time.as_secs(),
+            findings.len()
+        )?;
+        for Finding { file, reason } in findings {
+            write!(
+                formatter,
+                "\n  {}\n    {}",
+                file.display(),
+                reason.trim_end().replace('\n', "\n    ")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs all targets after the [plan of the environment](Plan::from_environment), and panics if one has a finding.
+/// `executor` is the path of the ignored test that calls [`execute`](crate::execute) with the same targets.
+pub fn check(targets: &[Target], executor: &str) {
+    let outcomes = search(targets, executor, &Plan::from_environment());
+    let bad: Vec<String> = outcomes
+        .iter()
+        .filter(|outcome| !outcome.findings.is_empty())
+        .map(Outcome::to_string)
+        .collect();
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// Runs targets, as many at once as there are processors, and prints how each went.
+pub fn search(targets: &[Target], executor: &str, plan: &Plan) -> Vec<Outcome> {
+    let wanted: Vec<&Target> = targets
+        .iter()
+        .filter(|target| target.name.contains(&plan.only))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..processors.min(wanted.len()) {
+            scope.spawn(|| {
+                while let Some(target) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = run(target, executor, plan);
+                    println!("{outcome}");
+                    outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
+    let begun = Instant::now();
+    let mut outcome = Outcome {
+        target: target.name,
+        executions: 0,
+        time: Duration::ZERO,
+        findings: Vec::new(),
+    };
+    let mut places = Vec::new();
+    let mut from = 0;
+    for _ in 0..MAX_ENDS {
+        let left = plan.time.map(|time| time.saturating_sub(begun.elapsed()));
+        if outcome.findings.len() >= MAX_FINDINGS || left == Some(Duration::ZERO) {
+            break;
+        }
+        let work = match &plan.input {
+            Some(file) => Work::Input(file),
+            None => Work::From(from, left),
+        };
+        let run = process::run(target, executor, plan, &work);
+        outcome.executions += run.executions;
+        let Some(end) = run.end else { break };
+        from = end.number.saturating_add(1);
+        if !places.iter().any(|place| place == end.place()) {
+            places.push(end.place().to_owned());
+            let end = if plan.minimise {
+                minimise(target, executor, plan, end)
+            } else {
+                end
+            };
+            outcome.findings.push(Finding {
+                file: keep(&plan.findings, target.name, &end.input),
+                reason: end.reason,
+            });
+        }
+        if plan.input.is_some() {
+            break;
+        }
+    }
+    outcome.time = begun.elapsed();
+    outcome
+}
+
+fn keep(folder: &Path, target: &str, input: &[u8]) -> PathBuf {
+    let digest = input.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let file = folder.join(format!("{target}-{digest:016x}"));
+    fs::create_dir_all(folder).expect("a folder for findings");
+    fs::write(&file, input).expect("a disk with room for findings");
+    file
+}

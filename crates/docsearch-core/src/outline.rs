@@ -1,13 +1,12 @@
 //! A document by its sections: what `load_doc` finds, cuts and points to.
 
+mod left_out;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::delivery::estimated_tokens;
 use crate::markdown::{Block, BlockKind, Section, blocks, sections};
-
-/// Most sections that a note about left-out text names.
-const NAMED_SECTIONS: usize = 8;
+use left_out::LeftOut;
 
 /// The sections of a markdown document.
 #[derive(Clone, Debug)]
@@ -105,11 +104,13 @@ impl<'a> Outline<'a> {
             return Cow::Borrowed(text);
         };
         let blocks: Vec<Block> = blocks(text).into_iter().filter(|block| block.depth == 0).collect();
+        let left_out = LeftOut::new(self.markdown, &range, &self.sections);
         let fits = |end: usize| {
             let shown = text[..end].trim_end();
-            let note = self.note(&range, end, max_chars);
+            let note = left_out.note(end, max_chars);
             let gap = if shown.is_empty() { 0 } else { 2 };
-            (shown.chars().count() + gap + note.chars().count() <= max_chars).then(|| joined(shown, &note))
+            (left_out.characters_to(shown.len()) + gap + note.chars().count() <= max_chars)
+                .then(|| joined(shown, &note))
         };
         let borders = blocks.iter().rev().filter(|block| block.range.end <= limit);
         for block in borders {
@@ -119,53 +120,26 @@ impl<'a> Outline<'a> {
                 return Cow::Owned(cut);
             }
         }
+        // All places in a stretch of white space show the same.
+        let mut tried = 0..=0;
         let inside = breaks(&text[..limit]).find_map(|end| {
+            if tried.contains(&end) {
+                return None;
+            }
+            let shown = text[..end].trim_end();
+            tried = shown.len()..=end;
             let fence = open_fence(text, &blocks, end);
-            let shown = format!("{}{fence}", text[..end].trim_end());
-            let note = self.note(&range, end, max_chars);
-            (shown.chars().count() + 2 + note.chars().count() <= max_chars).then(|| joined(&shown, &note))
+            let note = left_out.note(end, max_chars);
+            let length = left_out.characters_to(shown.len()) + fence.chars().count() + 2 + note.chars().count();
+            (length <= max_chars).then(|| joined(&format!("{shown}{fence}"), &note))
         });
-        Cow::Owned(inside.unwrap_or_else(|| self.note(&range, 0, max_chars)))
+        Cow::Owned(inside.unwrap_or_else(|| left_out.note(0, max_chars)))
     }
 
     fn is_heading(&self, at: usize) -> bool {
-        let starts = |section: &Section| section.level > 0 && (section.range.start..section.body_start).contains(&at);
-        self.sections.iter().any(starts)
-    }
-
-    /// What is said when the text of `range` is shown up to byte `end` of it.
-    fn note(&self, range: &Range<usize>, end: usize, max_chars: usize) -> String {
-        let tokens = |range: Range<usize>| {
-            let text = self.markdown.get(range).unwrap_or_default();
-            estimated_tokens(text.trim().chars().count())
-        };
-        let at = range.start + end;
-        let counts = format!("{} of {} tokens left out", tokens(at..range.end), tokens(range.clone()));
-        let left_out: Vec<&str> = self
-            .sections
-            .iter()
-            .filter(|section| {
-                let rest = section.range.start.max(at)..section.range.end.min(range.end);
-                section.level > 0 && self.markdown.get(rest).is_some_and(|rest| !rest.trim().is_empty())
-            })
-            .map(|section| section.anchor.as_str())
-            .collect();
-        let shown = left_out.len().min(NAMED_SECTIONS);
-        let named = left_out[..shown].join(", #");
-        let more = match left_out.len() - shown {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let short = format!("[{counts}]");
-        let long = format!("[{counts}; load a section: #{named}{more}]");
-        let fitting = |note: &String| 3 * note.chars().count() <= max_chars;
-        if !left_out.is_empty() && fitting(&long) {
-            long
-        } else if fitting(&short) {
-            short
-        } else {
-            "[…]".chars().take(max_chars).collect()
-        }
+        let before = self.sections.partition_point(|section| section.range.start <= at);
+        let section = before.checked_sub(1).and_then(|place| self.sections.get(place));
+        section.is_some_and(|section| section.level > 0 && at < section.body_start)
     }
 }
 
@@ -194,7 +168,9 @@ fn breaks(text: &str) -> impl Iterator<Item = usize> {
 
 /// The line that closes the code block that byte `end` stands in.
 fn open_fence(text: &str, blocks: &[Block], end: usize) -> String {
-    let open = blocks.iter().find(|block| block.range.contains(&end));
+    let before = blocks.partition_point(|block| block.range.start <= end);
+    let open = before.checked_sub(1).and_then(|place| blocks.get(place));
+    let open = open.filter(|block| block.range.contains(&end));
     let Some(Block {
         kind: BlockKind::Code { .. },
         range,

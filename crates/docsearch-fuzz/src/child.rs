@@ -96,6 +96,9 @@ struct State {
     input: File,
     progress: File,
     executions: AtomicU64,
+    /// Of one input, in microseconds.
+    slowest: AtomicU64,
+    folder: PathBuf,
 }
 
 impl State {
@@ -105,22 +108,31 @@ impl State {
             input: open("input"),
             progress: open("progress"),
             executions: AtomicU64::new(0),
+            slowest: AtomicU64::new(0),
+            folder: folder.to_owned(),
         }
     }
 
     fn run(&self, number: u64, input: &[u8], target: fn(&[u8])) {
         self.note(number, input).expect("a disk with room for the state");
+        let begun = processor_time();
         target(input);
+        let time = processor_time().saturating_sub(begun).as_micros() as u64;
+        if self.slowest.fetch_max(time, Ordering::Relaxed) < time {
+            fs::write(self.folder.join("slowest"), input).expect("a disk with room for the slowest input");
+        }
         self.executions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many executions there were, the number of the input under way, and the input.
+    /// How many executions there were, the number of the input under way and how long the slowest one took; and the
+    /// input.
     fn note(&self, number: u64, input: &[u8]) -> io::Result<()> {
         self.input.set_len(input.len() as u64)?;
         self.input.write_all_at(input, 0)?;
         let done = self.executions.load(Ordering::Relaxed);
-        self.progress
-            .write_all_at(format!("{done:020} {number:020}").as_bytes(), 0)
+        let slowest = self.slowest.load(Ordering::Relaxed);
+        let progress = format!("{done:020} {number:020} {slowest:020}");
+        self.progress.write_all_at(progress.as_bytes(), 0)
     }
 
     /// Ends the process if one input takes more processor time than `patience`.

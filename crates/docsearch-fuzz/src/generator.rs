@@ -19,6 +19,8 @@ pub(crate) struct Generator<'a> {
     seed: u64,
     cases: Option<u64>,
     nest_bytes: usize,
+    /// One of so many inputs is an opening, as long as there are more.
+    turns: u64,
 }
 
 impl<'a> Generator<'a> {
@@ -37,6 +39,7 @@ impl<'a> Generator<'a> {
             },
             seed: own,
             cases: plan.time.is_none().then_some(plan.cases),
+            turns: if plan.time.is_some() { 4 } else { 1 },
             nest_bytes: target.max_bytes * if plan.time.is_some() { NEST_FACTOR } else { 1 },
         }
     }
@@ -44,17 +47,23 @@ impl<'a> Generator<'a> {
     /// The input of a number; `None` after the last one.
     pub(crate) fn input(&self, number: u64) -> Option<Vec<u8>> {
         let Material { corpus, nests, .. } = &self.material;
-        let examples = corpus.len() as u64;
+        if let Some(example) = corpus.get(number as usize) {
+            return Some(example.clone());
+        }
+        let number = number - corpus.len() as u64;
         let openings = (nests.len() * DEPTHS.len()) as u64;
-        if number < examples {
-            return Some(corpus[number as usize].clone());
+        // Deep ones take long: others come between.
+        let (opening, generated) = match number.checked_sub(openings * self.turns) {
+            None => (
+                number.is_multiple_of(self.turns).then_some(number / self.turns),
+                number - number.div_ceil(self.turns),
+            ),
+            Some(_) => (None, number - openings),
+        };
+        if let Some(place) = opening {
+            let (open, close) = &nests[place as usize % nests.len()];
+            return Some(self.nested(open, b"a", close, DEPTHS[place as usize / nests.len()]));
         }
-        if number < examples + openings {
-            let place = (number - examples) as usize;
-            let (open, close) = &nests[place / DEPTHS.len()];
-            return Some(self.nested(open, b"a", close, DEPTHS[place % DEPTHS.len()]));
-        }
-        let generated = number - examples - openings;
         if self.cases.is_some_and(|cases| generated >= cases) {
             return None;
         }

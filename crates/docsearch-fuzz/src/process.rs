@@ -17,6 +17,8 @@ const SAID: usize = 600;
 /// How a process went.
 pub(crate) struct Run {
     pub(crate) executions: u64,
+    /// The input that took most processor time of those that ended well, and how much.
+    pub(crate) slowest: (Duration, Vec<u8>),
     /// What ended it, if anything did before it was done.
     pub(crate) end: Option<End>,
 }
@@ -76,22 +78,25 @@ pub(crate) fn run(target: &Target, executor: &str, plan: &Plan, work: &Work<'_>)
     let mut numbers = progress
         .split(' ')
         .map(|number| number.parse::<u64>().unwrap_or_default());
-    let (Some(executions), Some(number)) = (numbers.next(), numbers.next()) else {
+    let (Some(executions), Some(number), Some(slowest)) = (numbers.next(), numbers.next(), numbers.next()) else {
         panic!("the ignored test {executor} runs no target: {status}");
     };
+    let input = fs::read(state.path().join("slowest")).unwrap_or_default();
+    let mut run = Run {
+        executions,
+        slowest: (Duration::from_micros(slowest), input),
+        end: None,
+    };
     if status.success() && number == DONE {
-        return Run { executions, end: None };
+        return run;
     }
     let said = fs::read(&said).unwrap_or_default();
-    let end = End {
+    run.end = Some(End {
         number,
         input: fs::read(state.path().join("input")).expect("the input under way"),
         reason: reason(status, &String::from_utf8_lossy(&said)),
-    };
-    Run {
-        executions,
-        end: Some(end),
-    }
+    });
+    run
 }
 
 fn reason(status: ExitStatus, said: &str) -> String {

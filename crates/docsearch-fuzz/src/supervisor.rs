@@ -24,6 +24,8 @@ pub struct Outcome {
     pub executions: u64,
     /// How long it took.
     pub time: Duration,
+    /// Most processor time that one of them took.
+    pub slowest: Duration,
     /// Inputs that it did not.
     pub findings: Vec<Finding>,
 }
@@ -43,12 +45,14 @@ impl fmt::Display for Outcome {
             target,
             executions,
             time,
+            slowest,
             findings,
         } = self;
         write!(
             formatter,
-            "fuzz {target}: {executions} executions in {} s, {} findings",
+            "fuzz {target}: {executions} executions in {} s, the slowest in {} ms, {} findings",
             time.as_secs(),
+            slowest.as_millis(),
             findings.len()
         )?;
         for Finding { file, reason } in findings {
@@ -104,6 +108,7 @@ fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
         target: target.name,
         executions: 0,
         time: Duration::ZERO,
+        slowest: Duration::ZERO,
         findings: Vec::new(),
     };
     let mut places = Vec::new();
@@ -119,6 +124,12 @@ fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
         };
         let run = process::run(target, executor, plan, &work);
         outcome.executions += run.executions;
+        if run.slowest.0 > outcome.slowest {
+            outcome.slowest = run.slowest.0;
+            if plan.time.is_some() {
+                keep(&plan.findings, &format!("slowest-{}", target.name), &run.slowest.1);
+            }
+        }
         let Some(end) = run.end else { break };
         from = end.number.saturating_add(1);
         if !places.iter().any(|place| place == end.place()) {
@@ -129,7 +140,11 @@ fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
                 end
             };
             outcome.findings.push(Finding {
-                file: keep(&plan.findings, target.name, &end.input),
+                file: keep(
+                    &plan.findings,
+                    &format!("{}-{:016x}", target.name, digest(&end.input)),
+                    &end.input,
+                ),
                 reason: end.reason,
             });
         }
@@ -141,11 +156,14 @@ fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
     outcome
 }
 
-fn keep(folder: &Path, target: &str, input: &[u8]) -> PathBuf {
-    let digest = input.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| {
+fn digest(input: &[u8]) -> u64 {
+    input.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let file = folder.join(format!("{target}-{digest:016x}"));
+    })
+}
+
+fn keep(folder: &Path, name: &str, input: &[u8]) -> PathBuf {
+    let file = folder.join(name);
     fs::create_dir_all(folder).expect("a folder for findings");
     fs::write(&file, input).expect("a disk with room for findings");
     file

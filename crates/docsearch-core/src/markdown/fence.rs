@@ -37,7 +37,7 @@ fn unclosed_fences(markdown: &str) -> Vec<Range<usize>> {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
                 let block = &markdown[range.clone()];
-                content_end = Some(range.start + block.find('\n').unwrap_or(block.len()));
+                content_end = Some(range.start + block.find(['\r', '\n']).unwrap_or(block.len()));
             }
             Event::Text(_) if content_end.is_some() => content_end = Some(range.end),
             Event::End(TagEnd::CodeBlock) => {
@@ -57,7 +57,7 @@ fn unclosed_fences(markdown: &str) -> Vec<Range<usize>> {
 
 /// The fence of the opening line behind what continues the containers it stands in: list markers become spaces.
 fn closing_line(markdown: &str, fence_start: usize) -> String {
-    let line_start = markdown[..fence_start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_start = markdown[..fence_start].rfind(['\r', '\n']).map_or(0, |end| end + 1);
     let continued = |c: char| if c == '>' || c.is_whitespace() { c } else { ' ' };
     let mut line: String = markdown[line_start..fence_start].chars().map(continued).collect();
     let fence = &markdown[fence_start..];

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Longest heading kept in a heading path, in bytes. Real headings are far shorter; the bound keeps a heading of
 /// megabytes from being copied into every section below it.
 pub(crate) const HEADING_MAX_BYTES: usize = 512;
+/// Most sections of a document. Each holds the headings above it: many short ones below long ones would take hundreds of
+/// times the memory of the document.
+pub(super) const MAX_SECTIONS: usize = 10_000;
 
 /// A heading and the text up to the next heading of any level, or the text before the first heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +31,8 @@ pub struct Section {
 
 /// The sections of `markdown`, in order; together their ranges cover it.
 ///
-/// ATX and setext headings count, headings inside code, lists and quotations do not. Text before the first heading is
-/// a section of level 0 unless it is blank.
+/// ATX and setext headings count, headings inside code, lists and quotations do not, nor does what comes after the first
+/// 10,000. Text before the first heading is a section of level 0 unless it is blank.
 pub fn sections(markdown: &str) -> Vec<Section> {
     let mut path: Vec<(u8, String)> = Vec::new();
     let mut anchors = Anchors::default();
@@ -40,7 +43,7 @@ pub fn sections(markdown: &str) -> Vec<Section> {
         range: 0..markdown.len(),
         body_start: 0,
     }];
-    for heading in headings(markdown) {
+    for heading in headings(markdown).into_iter().take(MAX_SECTIONS) {
         let start = line_start(markdown, heading.range.start);
         if let Some(previous) = sections.last_mut() {
             previous.range.end = start;
@@ -110,7 +113,7 @@ fn headings(markdown: &str) -> Vec<Heading> {
 }
 
 fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+    text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
 
 fn clipped(title: &str) -> &str {

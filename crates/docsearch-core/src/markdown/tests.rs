@@ -120,6 +120,24 @@ fn open_fences_are_closed_where_their_block_ends() {
     }
 }
 
+#[test]
+fn a_carriage_return_ends_a_line() {
+    let markdown = "#\r# Two\rtext";
+    let found = sections(markdown);
+    let parts: Vec<&str> = found.iter().map(|section| &markdown[section.range.clone()]).collect();
+    assert_eq!(parts, ["#\r", "# Two\rtext"]);
+    assert_eq!(&markdown[found[1].body_start..], "text");
+}
+
+#[test]
+fn a_document_has_so_many_sections_and_the_rest_is_text_of_the_last() {
+    let markdown = "# a\n".repeat(section::MAX_SECTIONS + 2);
+    let found = sections(&markdown);
+    assert_eq!(found.len(), section::MAX_SECTIONS);
+    let last = found.last().map(|section| &markdown[section.range.clone()]);
+    assert_eq!(last, Some("# a\n# a\n# a\n"));
+}
+
 /// Text made of the characters that mean something to a markdown parser.
 fn markup() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -127,7 +145,7 @@ fn markup() -> impl Strategy<Value = String> {
         2 => Just("\n".to_owned()),
         1 => Just("\n\n".to_owned()),
         2 => Just(" ".to_owned()),
-        3 => "[-#>*_~`\\[\\]()|:<!/=+1.{}&\t\\\\]{1,4}",
+        3 => "[-#>*_~`\\[\\]()|:<!/=+1.{}&\t\r\\\\]{1,4}",
         1 => Just("```".to_owned()),
         1 => Just("\n    ".to_owned()),
         1 => Just("é漢".to_owned()),

@@ -99,7 +99,7 @@ pub(crate) fn prompts(input: &[u8]) {
             prompt.chars().count()
         );
     }
-    assert!(grade_prompt(question, [context]).len() <= 2 * text.len() + 2000);
+    assert!(grade_prompt(question, [context]).len() <= 4 * text.len() + 2000);
     assert!(rewrite_prompt(question, title, Some((source, body))).len() <= text.len() + 2000);
 }
 

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use docsearch_core::bounds::{LABEL_BYTES, SLUG_BYTES};
 use docsearch_core::language::Language;
 use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::{MAX_QUERY_CHARS, Query, any_of, query_tokens, terms};
@@ -109,10 +110,13 @@ pub(crate) fn near_names(input: &[u8]) {
 
 pub(crate) fn versions(input: &[u8]) {
     let text = &*text(input);
-    let lines: Vec<&str> = text.lines().take(20).collect();
+    // What the tables hold.
+    let cut = |text: &'_ str, bytes| text[..text.floor_char_boundary(bytes)].to_owned();
+    let slug = cut(text, SLUG_BYTES);
+    let lines: Vec<String> = text.lines().take(20).map(|line| cut(line, LABEL_BYTES)).collect();
     let versions: Vec<Version> = lines.iter().filter_map(|line| Version::parse(line)).collect();
     for version in &versions {
-        version.page(text);
+        version.page(&slug);
         assert_eq!(version.cmp(version), std::cmp::Ordering::Equal);
     }
     let mut sorted = versions;

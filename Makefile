@@ -21,6 +21,8 @@ help:
 
 ## make demo                   from nothing: build, start a private server, index, search
 ## make test                   every test (test-core, test-sql, test-client, test-model: one part)
+## make fuzz [SECONDS=60]      hostile inputs for every parser, so many seconds each, and ten minutes of SQL
+##                             [TARGET=part of a name] [INPUT=file] [SQL_SECONDS=600] [SEED=n]
 ## make start | stop           a private development server with the extension
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
@@ -51,6 +53,11 @@ test:
 	@$(PYTHON) scripts/test.py
 test-core test-sql test-client test-model: test-%:
 	@$(PYTHON) scripts/test.py $*
+
+.PHONY: fuzz
+fuzz:
+	@$(PYTHON) scripts/fuzz.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(TARGET),--target "$(TARGET)") \
+		$(if $(INPUT),--input "$(INPUT)") $(if $(SQL_SECONDS),--sql-seconds $(SQL_SECONDS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: start stop url psql reset
 start:

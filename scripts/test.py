@@ -23,7 +23,7 @@ import server
 import toolchain
 
 TESTS = toolchain.ROOT / "tests"
-CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli")
+CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli", "docsearch-fuzz")
 SQL_DATABASE = "regression"
 CLIENT_DATABASE = "client"
 PASSED_RUST = r"test result: ok\. (\d+) passed"

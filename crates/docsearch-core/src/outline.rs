@@ -3,6 +3,7 @@
 mod left_out;
 
 use std::borrow::Cow;
+use std::iter;
 use std::ops::Range;
 
 use crate::markdown::{Block, BlockKind, Section, blocks, sections};
@@ -120,18 +121,23 @@ impl<'a> Outline<'a> {
                 return Cow::Owned(cut);
             }
         }
-        // All places in a stretch of white space show the same.
+        // All places in a stretch of white space show the same, and all in a block are closed the same way.
         let mut tried = 0..=0;
+        let mut fence = (0..0, String::new());
         let inside = breaks(&text[..limit]).find_map(|end| {
             if tried.contains(&end) {
                 return None;
             }
             let shown = text[..end].trim_end();
             tried = shown.len()..=end;
-            let fence = open_fence(text, &blocks, end);
+            if !fence.0.contains(&end) {
+                let block = block_at(&blocks, end);
+                fence = block.map_or_else(Default::default, |block| (block.range.clone(), closing(text, block)));
+            }
             let note = left_out.note(end, max_chars);
-            let length = left_out.characters_to(shown.len()) + fence.chars().count() + 2 + note.chars().count();
-            (length <= max_chars).then(|| joined(&format!("{shown}{fence}"), &note))
+            // Fences are ASCII.
+            let length = left_out.characters_to(shown.len()) + fence.1.len() + 2 + note.chars().count();
+            (length <= max_chars).then(|| joined(&format!("{shown}{}", fence.1), &note))
         });
         Cow::Owned(inside.unwrap_or_else(|| left_out.note(0, max_chars)))
     }
@@ -166,25 +172,22 @@ fn breaks(text: &str) -> impl Iterator<Item = usize> {
     lines.chain(words).chain(characters)
 }
 
-/// The line that closes the code block that byte `end` stands in.
-fn open_fence(text: &str, blocks: &[Block], end: usize) -> String {
+/// The block that byte `end` stands in.
+fn block_at(blocks: &[Block], end: usize) -> Option<&Block> {
     let before = blocks.partition_point(|block| block.range.start <= end);
-    let open = before.checked_sub(1).and_then(|place| blocks.get(place));
-    let open = open.filter(|block| block.range.contains(&end));
-    let Some(Block {
-        kind: BlockKind::Code { .. },
-        range,
-        ..
-    }) = open
-    else {
-        return String::new();
-    };
-    let code = &text[range.clone()];
-    let fence: String = match code.chars().next() {
-        Some(mark @ ('`' | '~')) => code.chars().take_while(|c| *c == mark).collect(),
-        _ => return String::new(),
-    };
-    format!("\n{fence}")
+    blocks[..before].last().filter(|block| block.range.contains(&end))
+}
+
+/// The line that closes a block of code, with the line break before it.
+fn closing(text: &str, block: &Block) -> String {
+    let code = &text[block.range.clone()];
+    let mark = code.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+    match (&block.kind, mark) {
+        (BlockKind::Code { .. }, Some(mark)) => iter::once('\n')
+            .chain(code.chars().take_while(|c| *c == mark))
+            .collect(),
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ fn robots(input: &[u8]) {
 }
 
 fn sitemaps(input: &[u8]) {
-    if let Ok(sitemap::Sitemap::Pages(listed) | sitemap::Sitemap::Index(listed)) = sitemap::read(input)
+    let mut allowance = sitemap::Allowance::default();
+    if let Ok(sitemap::Sitemap::Pages(listed) | sitemap::Sitemap::Index(listed)) = sitemap::read(input, &mut allowance)
         && !input.starts_with(&[0x1f, 0x8b])
     {
         let size: usize = listed.iter().map(|listed| listed.url.len()).sum();

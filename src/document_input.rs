@@ -52,8 +52,7 @@ impl DocumentInput {
 
     /// Reads an element of `index_docs`. The error is the slug, if there is one, and what is wrong.
     pub(crate) fn parse(value: Value) -> std::result::Result<Self, (Option<String>, String)> {
-        let slug = value.get("slug").and_then(Value::as_str);
-        let slug = slug.map(|slug| bounds::beginning(slug, bounds::SLUG_BYTES).to_owned());
+        let slug = value.get("slug").and_then(Value::as_str).map(str::to_owned);
         let input: Self = match serde_json::from_value(value) {
             Ok(input) => input,
             Err(problem) => return Err((slug, problem.to_string())),

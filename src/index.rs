@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::ffi::CStr;
 
-use docsearch_core::bounds;
 use docsearch_core::passage::{document_passage, passage};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::pg_sys;
@@ -205,7 +204,6 @@ fn documents(docs: Option<JsonBText>) -> Result<Vec<std::result::Result<Value, (
         &[DatumWithOid::from(docs)],
         |row| {
             let (slug, doc): (Option<String>, String) = (row.optional(1)?, row.required(2)?);
-            let slug = slug.map(|slug| bounds::beginning(&slug, bounds::SLUG_BYTES).to_owned());
             Ok(jsonb::parse(&doc).map_err(|problem| (slug, in_one_line(&problem))))
         },
     )

@@ -64,9 +64,9 @@ SELECT slug FROM search_docs('moa', filter => (SELECT jsonb_build_object('a', js
 SELECT slug FROM search_docs('moa', filter => (SELECT jsonb_object_agg('k' || n, '{"not": 1}'::jsonb) || '{"a": 1e307}' FROM generate_series(1, 5000) n));
 SELECT slug FROM search_docs('moa', filter => jsonb_build_object('a', repeat('x', 1048577)));
 -- A long first paragraph is a summary as far as there is room.
-SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 20000));
+SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 10000));
 SELECT octet_length(summary) <= 65536 AS bounded FROM docsearch.document WHERE slug = 'paragraph';
-SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 20000));
+SELECT docsearch.index_doc('bounds', 'paragraph', 'Paragraph', repeat(U&'gr\00F6\00DFer ', 10000));
 
 -- The same bounds hold for rows that are written by hand.
 CREATE TABLE tried (relation text, assignment text);
@@ -145,6 +145,12 @@ SELECT docsearch.transform_query('kiwi', 'bounds') IS NOT NULL AS transformed;
 SELECT form, names, holding FROM docsearch.verify_invariants('bounds');
 SELECT count(*) >= 0 AS checked FROM docsearch.check('bounds');
 SELECT docsearch.delete_doc('bounds', 'kiwi');
+-- Names that could not be given today are names still.
+UPDATE docsearch.document SET slug = U&'bi\200Brds/mo\202Ea', title = E'Moa\tof\nold' WHERE slug = 'moa';
+UPDATE docsearch.project SET name = U&'bou\2060nds' WHERE name = 'bounds';
+SELECT load_doc(U&'bou\2060nds/bi\200Brds/mo\202Ea') LIKE '%It is gone.%' AS loaded;
+SELECT slug = U&'bi\200Brds/mo\202Ea' AS found FROM search_docs('gone', U&'bou\2060nds', max_results => 1);
+SELECT docsearch.delete_doc(U&'bou\2060nds', U&'bi\200Brds/mo\202Ea');
 ROLLBACK;
 
 SELECT docsearch.drop_project('bounds');

@@ -20,6 +20,8 @@ pub struct Plan {
     pub input: Option<PathBuf>,
     /// Where inputs go that end a process.
     pub findings: PathBuf,
+    /// Processes that may end before a target is given up.
+    pub ends: u32,
     /// Whether to cut findings down.
     pub minimise: bool,
 }
@@ -36,6 +38,7 @@ impl Plan {
             only: String::new(),
             input: None,
             findings: build_directory().join("fuzz"),
+            ends: 40,
             minimise: false,
         }
     }

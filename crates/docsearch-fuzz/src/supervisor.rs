@@ -12,8 +12,6 @@ use crate::{Plan, Target};
 
 /// Causes after which a target is given up.
 const MAX_FINDINGS: usize = 5;
-/// Processes that may end before a target is given up.
-const MAX_ENDS: usize = 40;
 
 /// How a target went.
 #[derive(Debug)]
@@ -113,7 +111,7 @@ fn run(target: &Target, executor: &str, plan: &Plan) -> Outcome {
     };
     let mut places = Vec::new();
     let mut from = 0;
-    for _ in 0..MAX_ENDS {
+    for _ in 0..plan.ends {
         let left = plan.time.map(|time| time.saturating_sub(begun.elapsed()));
         if outcome.findings.len() >= MAX_FINDINGS || left == Some(Duration::ZERO) {
             break;

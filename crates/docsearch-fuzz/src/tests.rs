@@ -32,9 +32,10 @@ fn outcome(name: &str, minimise: bool) -> Outcome {
     let findings = tempfile::tempdir().expect("a folder");
     let plan = Plan {
         cases: 5,
-        patience: Duration::from_millis(200),
+        patience: Duration::from_secs(2),
         only: name.to_owned(),
         findings: findings.keep(),
+        ends: 2,
         minimise,
         ..Plan::of_tests()
     };

@@ -160,7 +160,7 @@ impl Deadline {
 }
 
 /// What a service answers, read by a client.
-#[cfg(test)]
+#[cfg(all(test, feature = "service"))]
 pub(crate) fn fuzz(input: &[u8]) {
     use std::os::fd::BorrowedFd;
 

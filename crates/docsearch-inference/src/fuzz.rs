@@ -7,8 +7,8 @@ use crate::{connection, service};
 
 fn targets() -> Vec<Target> {
     let mut targets = vec![
-        Target::new("inference-request", Format::FRAME, |input| message::<Request>(input)),
-        Target::new("inference-response", Format::FRAME, |input| message::<Response>(input)),
+        Target::new("inference-request", Format::FRAME, message::<Request>),
+        Target::new("inference-response", Format::FRAME, message::<Response>),
         Target::new("inference-responses", Format::FRAME, connection::fuzz).up_to(8 * 1024),
     ];
     targets.extend(service::fuzz::targets());

@@ -21,6 +21,8 @@ const STEP_DOCUMENTS: i64 = 64;
 /// After so many failures a document counts as failed; it is tried again all the same. A switch of
 /// models is given up.
 pub(crate) const ATTEMPTS: i32 = 5;
+/// Between two looks at documents that others have locked.
+const HELD: Duration = Duration::from_secs(1);
 /// Between two looks of somebody who waits.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -207,25 +209,26 @@ pub(crate) struct Work {
 /// The documents that have waited longest. Runs as the owner.
 pub(crate) fn next() -> Result<Due> {
     let due = statement::rows(
-        "SELECT q.project_id, greatest(extract(epoch FROM q.next_attempt - now())::float8, 0)
-         FROM docsearch.embedding_queue q ORDER BY q.next_attempt, q.project_id, q.document_id LIMIT 1",
+        "SELECT greatest(extract(epoch FROM q.next_attempt - now())::float8, 0)
+         FROM docsearch.embedding_queue q ORDER BY q.next_attempt LIMIT 1",
         &[],
-        |row| Ok((row.required::<i64>(1)?, row.required::<f64>(2)?)),
+        |row| row.required::<f64>(1),
     )?;
-    let Some(&(project, wait)) = due.first() else {
+    let Some(&wait) = due.first() else {
         return Ok(Due::Never);
     };
     if wait > 0.0 {
         return Ok(Due::Later(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)));
     }
+    // What others have locked cannot be stored now, and would come first each time.
+    let Some((project, _)) = unlocked(None, 1)?.into_iter().next() else {
+        return Ok(Due::Later(HELD));
+    };
     let project = project::by_id(project)?;
-    let documents = statement::rows(
-        "SELECT q.document_id FROM docsearch.embedding_queue q
-         WHERE q.project_id = $1 AND q.next_attempt <= now()
-         ORDER BY q.next_attempt, q.document_id LIMIT $2",
-        &[DatumWithOid::from(project.id), DatumWithOid::from(STEP_DOCUMENTS)],
-        |row| row.required::<i64>(1),
-    )?;
+    let documents: Vec<i64> = unlocked(Some(project.id), STEP_DOCUMENTS)?
+        .into_iter()
+        .map(|(_, document)| document)
+        .collect();
     let chunks = embedding::missing(&project, &project.model, Some(documents.clone()))?;
     Ok(Due::Now(Box::new(Work {
         model: model::of_row(&project.model),
@@ -233,6 +236,21 @@ pub(crate) fn next() -> Result<Due> {
         documents,
         chunks,
     })))
+}
+
+/// Documents that are due and that nobody else has locked, with their projects: those that have waited longest.
+fn unlocked(project: Option<i64>, limit: i64) -> Result<Vec<(i64, i64)>> {
+    statement::change(
+        "SELECT q.project_id, q.document_id
+         FROM docsearch.embedding_queue q
+         JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
+         JOIN docsearch.project p ON p.id = q.project_id
+         WHERE q.next_attempt <= now() AND ($1::bigint IS NULL OR q.project_id = $1)
+         ORDER BY q.next_attempt, q.project_id, q.document_id LIMIT $2
+         FOR NO KEY UPDATE OF q, d SKIP LOCKED FOR KEY SHARE OF p SKIP LOCKED",
+        &[DatumWithOid::from(project), DatumWithOid::from(limit)],
+        |row| Ok((row.required::<i64>(1)?, row.required::<i64>(2)?)),
+    )
 }
 
 /// What became of the chunks of a step.

@@ -10,7 +10,7 @@ use crate::report::Result;
 
 /// Runs `work` in a subtransaction. Errors of Postgres and of `work` undo it and are returned;
 /// only those that other work would meet as well go on as errors: a cancelled query, a terminated
-/// backend, a deadlock, a full disk and the like.
+/// backend, a lock that somebody keeps, a full disk and the like.
 pub(crate) fn run<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the pattern of PL/pgSQL's exception blocks: context and resource owner are those of
     // the caller before and after.
@@ -66,9 +66,13 @@ impl Failure {
 /// Whether other work would meet the same.
 pub(crate) fn is_general(caught: &CaughtError) -> bool {
     let code = of(caught).sql_error_code();
-    code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
-        || GENERAL.contains(&class(code))
-        || matches!(caught, CaughtError::RustPanic { .. })
+    is_held(caught) || GENERAL.contains(&class(code)) || matches!(caught, CaughtError::RustPanic { .. })
+}
+
+/// Whether somebody else kept a lock for too long.
+pub(crate) fn is_held(caught: &CaughtError) -> bool {
+    let code = of(caught).sql_error_code();
+    code == PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED || code == PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE
 }
 
 /// Classes of errors that come from the server's state and not from what is worked on: insufficient

@@ -14,6 +14,12 @@ use crate::subtransaction;
 
 thread_local! {
     static FAILED: Cell<bool> = const { Cell::new(false) };
+    static HELD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a transaction has failed since this was asked last because somebody else kept a lock.
+pub(crate) fn was_held() -> bool {
+    HELD.take()
 }
 
 /// Whether a transaction has failed since this was asked last, and with it the locks of the process are gone.
@@ -24,7 +30,7 @@ pub(crate) fn has_failed() -> bool {
 /// What undid a transaction.
 pub(crate) struct Undone {
     pub(crate) problem: ErrorReport,
-    /// Whether other work would meet it as well.
+    /// Whether other work would meet it as well, whatever it locks.
     pub(crate) is_general: bool,
 }
 
@@ -32,9 +38,13 @@ pub(crate) struct Undone {
 /// returned.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Result<T, Undone> {
     let work = AssertUnwindSafe(work);
-    let undone = |caught| Undone {
-        problem: subtransaction::copy(&caught),
-        is_general: subtransaction::is_general(&caught),
+    let undone = |caught| {
+        let is_held = subtransaction::is_held(&caught);
+        HELD.set(HELD.get() || is_held);
+        Undone {
+            problem: subtransaction::copy(&caught),
+            is_general: subtransaction::is_general(&caught) && !is_held,
+        }
     };
     let reported = |problem| Undone {
         problem,

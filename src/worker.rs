@@ -22,7 +22,7 @@ use crate::embedding_queue::{self, Due};
 use crate::lock::Lock;
 use crate::owner::AsOwner;
 use crate::report::{Result, in_one_line, warn};
-use crate::transaction::{as_owner, contained, has_failed, look_up};
+use crate::transaction::{as_owner, contained, has_failed, look_up, was_held};
 use crate::{attached, catalog, latch, model_switch, schema, statement, time_limit};
 
 /// How long a worker waits for more. DROP DATABASE gives others five seconds to leave.
@@ -53,7 +53,8 @@ const OWN_SETTINGS: &[(&CStr, &CStr)] = &[
     (c"array_nulls", c"on"),
     (c"transform_null_equals", c"off"),
     (c"statement_timeout", c"0"),
-    (c"lock_timeout", c"0"),
+    // Whoever keeps a lock keeps no others waiting.
+    (c"lock_timeout", c"1s"),
     (c"idle_in_transaction_session_timeout", c"0"),
     #[cfg(not(feature = "pg16"))]
     (c"transaction_timeout", c"0"),
@@ -310,6 +311,7 @@ impl Worker {
     fn work(mut self) {
         loop {
             let looked = contained(|| self.look());
+            let was_held = was_held();
             if has_failed() && !matches!(take_over(), Ok(true)) {
                 return;
             }
@@ -321,6 +323,8 @@ impl Worker {
                 }
                 Ok(Look::Wait(wait)) => latch::wait(None, wait.min(LOOK)),
                 Ok(Look::Done) => return,
+                // Somebody keeps a lock. What waits for it comes again, after what others have left.
+                Err(_) if was_held => latch::wait(None, LOOK),
                 Err(undone) => {
                     let problem = undone.problem;
                     log(&problem);

@@ -84,8 +84,16 @@ struct Step {
 
 /// Chooses a table and notes that it is being read. Runs as the owner.
 fn begin() -> Result<Option<Step>> {
-    let condition = format!("a.next_attempt <= now() AND {HAS_WORK}");
-    let Some(attached) = read(&condition, &[])?.into_iter().next() else {
+    // One that is just being detached, or whose project is, keeps no other waiting.
+    let due = statement::change(
+        &format!(
+            "SELECT a.id FROM docsearch.attached_table a WHERE a.next_attempt <= now() AND {HAS_WORK}
+             ORDER BY a.next_attempt, a.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED"
+        ),
+        &[],
+        |row| row.required::<i32>(1),
+    )?;
+    let Some(attached) = read("a.id = ANY ($1)", &[DatumWithOid::from(due)])?.into_iter().next() else {
         return Ok(None);
     };
     statement::execute(

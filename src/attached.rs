@@ -14,7 +14,7 @@ use crate::{index as documents, schema, statement, worker};
 mod rows;
 mod step;
 mod trigger;
-pub(crate) use step::{due_in, step};
+pub(crate) use step::{drop_unused, due_in, step};
 
 #[pg_schema]
 mod docsearch {
@@ -155,10 +155,12 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             }
             {
                 let _owner = AsOwner::enter()?;
-                statement::execute(
+                for of_table in [
+                    "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
                     "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
-                    &[DatumWithOid::from(attached.id)],
-                )?;
+                ] {
+                    statement::execute(of_table, &[DatumWithOid::from(attached.id)])?;
+                }
             }
             if keep_documents != Some(true) {
                 let project = project::by_id(attached.project)?;

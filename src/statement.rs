@@ -109,6 +109,22 @@ pub(crate) fn latest<T>(
     Spi::connect(|_| run(sql, args, Planned::Anew, false, convert))
 }
 
+/// Runs a query that changes nothing and sees what is committed now, whatever its transaction sees otherwise.
+pub(crate) fn committed<T>(
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    convert: impl FnMut(&Row) -> Result<T>,
+) -> Result<Vec<T>> {
+    Spi::connect(|_| {
+        // SAFETY: the snapshot is taken off below, and by Postgres when the (sub)transaction aborts.
+        unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
+        let rows = run(sql, args, Planned::Anew, true, convert);
+        // SAFETY: as above.
+        unsafe { pg_sys::PopActiveSnapshot() };
+        rows
+    })
+}
+
 /// Runs a statement that changes something and converts each row it returns.
 pub(crate) fn change<T>(
     sql: &str,

@@ -397,6 +397,7 @@ impl Worker {
         if self.quiet_since.elapsed() < IDLE {
             return Ok(Look::Wait(wait));
         }
+        as_owner(attached::drop_unused)?;
         if as_owner(model_switch::drop_unused)? {
             self.quiet_since = Instant::now();
             return Ok(Look::Wait(wait));

@@ -16,3 +16,6 @@ COMMENT ON COLUMN docsearch.attached_table.attempts IS 'attempts to read it that
 COMMENT ON COLUMN docsearch.attached_table.step_rows IS 'rows that are read at once; fewer when they are slow to read';
 COMMENT ON COLUMN docsearch.attached_table.reading IS 'whether the worker is at it, or ended while it was';
 COMMENT ON COLUMN docsearch.table_change.key IS 'key of the row as text; NULL: the table was truncated, or its keys could not be read';
+-- Who changes an attached table waits for nobody who removes it or its project, and may have begun before it was
+-- attached. The worker removes what is left.
+ALTER TABLE docsearch.table_change DROP CONSTRAINT table_change_attached_id_fkey;

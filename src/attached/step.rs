@@ -69,6 +69,15 @@ pub(crate) fn step() -> Result<bool> {
     Ok(true)
 }
 
+/// Removes changes of tables that are not attached any more. Runs as the owner.
+pub(crate) fn drop_unused() -> Result<()> {
+    statement::execute(
+        "DELETE FROM docsearch.table_change c
+         WHERE NOT EXISTS (SELECT FROM docsearch.attached_table a WHERE a.id = c.attached_id)",
+        &[],
+    )
+}
+
 /// Some changes of a table, or some of its rows.
 struct Step {
     attached: Attached,

@@ -219,12 +219,14 @@ fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
         return Ok(None);
     }
     let _owner = AsOwner::enter()?;
-    statement::one(
+    // The transaction may see what was there before the table was attached, and writes to it all the same.
+    let columns = statement::committed(
         "SELECT a.key_column::text FROM docsearch.attached_table a
          WHERE a.id = $1 AND a.source = $2::oid::regclass",
         &[DatumWithOid::from(attached), DatumWithOid::from(table)],
         |row| row.required(1),
-    )
+    )?;
+    Ok(columns.into_iter().next())
 }
 
 /// Notes keys of rows that changed; a NULL key: everything is to be read again.

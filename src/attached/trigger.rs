@@ -18,6 +18,10 @@ use crate::{catalog, statement, worker};
 
 /// Keys that are noted by one statement.
 const AT_ONCE: usize = 10_000;
+const BYTES_AT_ONCE: usize = 1 << 20;
+/// Bytes of a key. No slug holds a longer one, with or without the spaces at its end that `char(n)` adds, so
+/// there is no document of it.
+const LONGEST: usize = 64 << 10;
 
 /// How keys are written, whatever the session has set: the worker reads them with the same settings.
 const FORMATS: [(&str, &str); 4] = [
@@ -117,15 +121,20 @@ impl<'a> Fired<'a> {
             return note(attached, vec![None]);
         };
         let _formats = LocalSettings::apply(&FORMATS)?;
-        let mut keys = HashSet::new();
+        let (mut keys, mut bytes) = (HashSet::new(), 0);
         for table in tables.into_iter().filter(|table| !table.is_null()) {
             // SAFETY: a transition table of this trigger, whose rows are those of its table.
             unsafe {
                 self.read(table, |slot| {
-                    keys.extend(key.text(slot));
-                    if keys.len() < AT_ONCE {
+                    let Some(key) = key.text(slot).filter(|key| key.len() <= LONGEST) else {
+                        return Ok(());
+                    };
+                    bytes += key.len();
+                    keys.insert(key);
+                    if keys.len() < AT_ONCE && bytes < BYTES_AT_ONCE {
                         return Ok(());
                     }
+                    bytes = 0;
                     note(attached, keys.drain().map(Some).collect())
                 })?;
             }

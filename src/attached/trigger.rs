@@ -175,13 +175,13 @@ struct Key {
 }
 
 impl Key {
-    /// The column, if it is there and of a type that comes with Postgres: it may have been dropped,
+    /// The column, if it is there, stored and of a type that comes with Postgres: it may have been dropped,
     /// renamed, or given another type since the table was attached.
     fn find(table: pg_sys::Oid, column: &str) -> Result<Option<Self>> {
         let Some(column) = catalog::column(table, column)? else {
             return Ok(None);
         };
-        if !catalog::is_plain_type(column.type_oid) {
+        if !catalog::is_plain_type(column.type_oid) || column.is_virtual {
             return Ok(None);
         }
         let mut output = pg_sys::FmgrInfo::default();

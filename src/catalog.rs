@@ -32,6 +32,21 @@ pub(crate) fn owner_of(table: pg_sys::Oid) -> Option<pg_sys::Oid> {
     }
 }
 
+/// The owner of schema `docsearch`.
+pub(crate) fn schema_owner() -> Option<pg_sys::Oid> {
+    // SAFETY: the cache gives a row of pg_namespace or null; it is read before it is given back.
+    unsafe {
+        let schema = pg_sys::get_namespace_oid(c"docsearch".as_ptr(), true);
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, schema.into());
+        if row.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_namespace>()).nspowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
+    }
+}
+
 /// Whether policies on a table apply to the current user.
 pub(crate) fn row_security_active(table: pg_sys::Oid) -> bool {
     // SAFETY: asks about the current user, and is told not to raise an error.

@@ -147,9 +147,19 @@ pub(crate) fn require_writer() -> Result<()> {
 }
 
 fn owner() -> Result<pg_sys::Oid> {
-    catalog::table(c"chunk")
+    let owner = catalog::table(c"chunk")
         .and_then(catalog::owner_of)
-        .ok_or_else(no_tables)
+        .ok_or_else(no_tables)?;
+    // Whoever owns the schema can put tables of his own in the place of others.
+    // SAFETY: both are roles.
+    if catalog::schema_owner().is_some_and(|schema| unsafe { pg_sys::has_privs_of_role(schema, owner) }) {
+        return Ok(owner);
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "schema docsearch and its tables belong to different roles",
+        "Give the tables to the owner of the schema, by ALTER TABLE ... OWNER TO, or the schema back.",
+    ))
 }
 
 /// The tables are made by the first `create_project`.

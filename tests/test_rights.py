@@ -18,7 +18,7 @@ HARMLESS = {
 FUNCTIONS = """
     SELECT p.pronamespace::regnamespace::text, p.proname::text, p.oid::regprocedure::text,
            ARRAY(SELECT format_type(t.type, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS t(type, place) ORDER BY place),
-           p.prorettype = 'trigger'::regtype
+           p.prorettype = 'trigger'::regtype, p.proisstrict
     FROM pg_proc p
     WHERE p.pronamespace = 'docsearch'::regnamespace
        OR EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
@@ -67,6 +67,7 @@ class Function:
     signature: str
     types: list[str]
     is_trigger: bool
+    is_strict: bool
 
     def ordinary(self) -> list[str]:
         values = [ORDINARY[type] for type in self.types]
@@ -75,7 +76,8 @@ class Function:
         else:
             # Optional texts: a project of that name is none.
             for place, type in enumerate(self.types):
-                if place and type == "text":
+                # With a null, a strict function is not called at all.
+                if place and type == "text" and not self.is_strict:
                     values[place] = "NULL"
             if self.name == "explain_search":
                 values[1] = "'kiwi'"
@@ -88,6 +90,8 @@ class Function:
             "attach_table": ["'rights.birds'", "'id'", "'title'", "'body'", "NULL", "NULL", "NULL", "'kit'", "NULL"],
             "detach_table": ["'rights.birds'", "'kit'", "false"],
             "embedding_dimension": ["NULL"],
+            "grant_model": [f"'{READER}'", "'all-MiniLM-L6-v2'"],
+            "revoke_model": [f"'{READER}'", "'all-MiniLM-L6-v2'"],
             "answer_prompt": [*values[:-2], "4000", "NULL"],
             "create_project": ["'new'", *["NULL"] * (len(values) - 1)],
             "list_docs": ["'kit'", "NULL", "NULL", "'date'"],

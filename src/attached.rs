@@ -280,13 +280,13 @@ impl Table {
     /// the worker reads them: only what comes with Postgres may run then.
     fn key_column(&self, name: &str) -> Result<Column> {
         let key = self.column(name)?;
-        if catalog::is_plain_type(key.type_oid) && !key.is_virtual {
+        if catalog::is_plain_type(key.type_oid) && catalog::is_ordered(key.type_oid) && !key.is_virtual {
             return Ok(key);
         }
         Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             format!("column \"{name}\" of type {} cannot be the key", key.type_name),
-            "Use a stored column of a type that comes with Postgres, such as bigint, uuid or text.",
+            "Use a stored column of a type that comes with Postgres and has an order, such as bigint, uuid or text.",
         ))
     }
 

@@ -160,6 +160,12 @@ pub(crate) fn is_plain_type(oid: pg_sys::Oid) -> bool {
     oid.to_u32() < pg_sys::FirstNormalObjectId && is_base()
 }
 
+/// Whether values of a type have an order.
+pub(crate) fn is_ordered(oid: pg_sys::Oid) -> bool {
+    // SAFETY: the cache makes an entry for a type that exists, which is read at once.
+    unsafe { (*pg_sys::lookup_type_cache(oid, pg_sys::TYPECACHE_LT_OPR as i32)).lt_opr != pg_sys::InvalidOid }
+}
+
 /// The name of a role.
 pub(crate) fn role_name(role: pg_sys::Oid) -> Option<String> {
     // SAFETY: a role that does not exist gives null; a name is terminated.

@@ -332,3 +332,17 @@ def test_names_of_every_kind(database, odd):
         role.execute("SELECT docsearch.detach_table(quote_ident(%s)::regclass)", [odd])
         assert body_of(database, "odd/1") is None
         role.execute(sql.SQL("DROP TABLE {}").format(names(odd)))
+
+
+def test_rows_that_are_large_together_are_read_in_parts(database):
+    """So that the worker keeps no more of them in memory at once than two documents may have."""
+    with acting(database, "wren") as role:
+        name = attached(role)
+        with role.transaction():
+            role.execute(f"INSERT INTO {name} SELECT n, repeat('long title ', 2500000), 'Text.' FROM generate_series(1, 5) n")
+            role.execute(f"INSERT INTO {name} VALUES (6, 'Huge', repeat('words ', 15000000)), (7, 'Small', 'Fits.')")
+        settled(database)
+        assert body_of(database, f"{name}/7") == "Fits."
+        assert body_of(database, f"{name}/1") is None and body_of(database, f"{name}/6") is None
+        assert database.execute("SELECT step_rows < 256, error LIKE %s FROM docsearch.attached_table WHERE source::text LIKE %s",
+                                f"{name}/%", f"%{name}") == [(True, True)]

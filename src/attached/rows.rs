@@ -1,6 +1,7 @@
 //! Reading rows of an attached table: whatever its columns are, and whatever code belongs to them, in the
 //! name of its owner, confined and for a limited time.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -9,9 +10,15 @@ use serde_json::{Value, json};
 
 use super::{Attached, Table};
 use crate::owner::Confined;
-use crate::report::{Result, error_with_hint, in_one_line};
+use crate::report::{Result, error_with_hint, in_one_line, internal};
 use crate::time_limit::TimeLimit;
 use crate::{settings, statement, subtransaction};
+
+/// Most bytes of rows that are read at once, and of one row: more than a document may have.
+const LARGEST: i64 = 64 << 20;
+/// Bytes of a key. No slug holds a longer one, with or without the spaces at its end that `char(n)` adds, so
+/// there is no document of it.
+pub(super) const LONGEST_KEY: usize = 64 << 10;
 
 /// What is known of some keys.
 #[derive(Default)]
@@ -22,6 +29,8 @@ pub(super) struct Rows {
     pub(super) gone: Vec<String>,
     /// Why a row cannot be read, one of those that cannot.
     pub(super) problem: Option<String>,
+    /// Bytes of the documents.
+    size: i64,
 }
 
 impl Rows {
@@ -39,6 +48,8 @@ struct Reader<'a> {
     /// The key column, quoted, and its type.
     key: String,
     key_type: String,
+    /// Whether some rows were too large together.
+    exceeds: Cell<bool>,
 }
 
 impl Attached {
@@ -47,21 +58,27 @@ impl Attached {
         self.confined(|reader| reader.keys_after(self.loaded_to.as_deref(), self.step_rows))
     }
 
-    /// Rows by their keys. One that cannot be read does not lose the others.
-    pub(super) fn rows(&self, keys: &[String]) -> Result<Rows> {
+    /// Rows by their keys. One that cannot be read does not lose the others. `None` if they are too large to
+    /// be read at once.
+    pub(super) fn rows(&self, keys: &[String]) -> Result<Option<Rows>> {
         self.confined(|reader| {
-            if let Ok(rows) = subtransaction::run(|| reader.rows(keys)) {
-                return Ok(rows);
+            let all = subtransaction::run(|| reader.rows(keys));
+            if all.is_ok() || reader.exceeds.get() {
+                return Ok(all.ok());
             }
-            let mut rows = Rows::default();
+            let (mut rows, mut size) = (Rows::default(), 0);
             for key in keys {
                 let one = subtransaction::run(|| reader.rows(std::slice::from_ref(key)));
+                size += one.as_ref().map_or(0, |one| one.size);
+                if size > LARGEST && keys.len() > 1 {
+                    return Ok(None);
+                }
                 rows.join(one.unwrap_or_else(|problem| Rows {
                     problem: Some(format!("{}: {}", self.slug(key), in_one_line(&problem))),
                     ..Rows::default()
                 }));
             }
-            Ok(rows)
+            Ok(Some(rows))
         })
     }
 
@@ -116,6 +133,7 @@ impl<'a> Reader<'a> {
         Ok(Self {
             key: pgrx::spi::quote_identifier(&attached.key),
             key_type: column.type_name,
+            exceeds: Cell::new(false),
             attached,
             table,
         })
@@ -128,7 +146,8 @@ impl<'a> Reader<'a> {
             Some(_) => format!("t.{key} > $1::text::{key_type}"),
         };
         let sql = format!(
-            "SELECT t.{key}::text FROM {} t WHERE {condition} ORDER BY t.{key} LIMIT $2",
+            "SELECT t.{key}::text FROM {} t WHERE {condition} AND octet_length(t.{key}::text) <= {LONGEST_KEY}
+             ORDER BY t.{key} LIMIT $2",
             self.table.qualified
         );
         statement::rows(&sql, &[DatumWithOid::from(last), DatumWithOid::from(limit)], |row| {
@@ -150,7 +169,17 @@ impl<'a> Reader<'a> {
             |row| row.required::<String>(1),
         )?;
         let sql = format!(
-            "SELECT t.{key}::text, {}, {}, {}, {}, {} FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[])",
+            // What is larger than can be indexed stays where it is.
+            "SELECT r.key, CASE WHEN r.fits THEN r.title END, CASE WHEN r.fits THEN r.body END,
+                    CASE WHEN r.fits THEN r.category END, CASE WHEN r.fits THEN r.metadata END,
+                    CASE WHEN r.fits THEN r.published_at END, r.size
+             FROM (SELECT s.*, s.size <= {LARGEST} AS fits
+                   FROM (SELECT v.*, coalesce(octet_length(v.title), 0)::bigint + coalesce(octet_length(v.body), 0)
+                                     + coalesce(octet_length(v.category), 0) + coalesce(octet_length(v.metadata), 0)
+                                     + coalesce(octet_length(v.published_at), 0) AS size
+                         FROM (SELECT t.{key}::text AS key, {} AS title, {} AS body, {} AS category, {} AS metadata,
+                                      {} AS published_at
+                               FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[]) OFFSET 0) v OFFSET 0) s OFFSET 0) r",
             self.text(attached.title.as_ref())?,
             self.text(Some(&attached.body))?,
             self.text(attached.category.as_ref())?,
@@ -163,15 +192,28 @@ impl<'a> Reader<'a> {
         );
         let mut rows = Rows::default();
         let (mut there, mut documents) = (HashSet::new(), HashMap::new());
+        let mut taken = 0;
         let read = statement::rows(&sql, &[DatumWithOid::from(keys.to_vec())], |row| {
-            Ok((
-                row.required::<String>(1)?,
-                [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?],
-                row.optional::<String>(5)?,
-            ))
+            let (key, size): (String, i64) = (row.required(1)?, row.required(7)?);
+            if size > LARGEST {
+                return Ok((key, None));
+            }
+            taken += size;
+            if taken > LARGEST {
+                self.exceeds.set(true);
+                return Err(internal("the rows are too large to be read at once"));
+            }
+            let columns = [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?];
+            Ok((key, Some((columns, row.optional::<String>(5)?))))
         })?;
-        for (key, columns, metadata) in read {
-            match self.document(&key, columns, metadata) {
+        for (key, columns) in read {
+            let document = match columns {
+                Some((columns, metadata)) => self
+                    .document(&key, columns, metadata)
+                    .map_err(|problem| problem.to_string()),
+                None => Err(format!("the row has more than {} MB", LARGEST >> 20)),
+            };
+            match document {
                 Ok(document) => {
                     documents.insert(key.clone(), document);
                 }
@@ -181,6 +223,7 @@ impl<'a> Reader<'a> {
         }
         rows.gone = canonical.into_iter().filter(|key| !there.contains(key)).collect();
         rows.documents = documents.into_values().collect();
+        rows.size = taken;
         Ok(rows)
     }
 

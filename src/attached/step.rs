@@ -143,7 +143,9 @@ impl Step {
             let keys: Set<&String> = self.changes.iter().filter_map(|(_, key)| key.as_ref()).collect();
             keys.into_iter().cloned().collect()
         };
-        let rows = try_as_owner(|| self.attached.rows(&self.keys))?;
+        let Some(rows) = try_as_owner(|| self.attached.rows(&self.keys))? else {
+            return try_as_owner(|| self.was_large());
+        };
         self.took = begun.elapsed();
         try_as_owner(|| {
             let problem = self.write(rows)?;
@@ -243,6 +245,11 @@ impl Step {
             &[DatumWithOid::from(self.attached.id)],
         )?;
         self.failed(&reason)
+    }
+
+    /// The rows are too large to be read at once: the next step reads fewer. Runs as the owner.
+    fn was_large(&self) -> Result<()> {
+        self.note(None, (self.attached.step_rows / 4).max(1), Duration::ZERO)
     }
 
     /// Notes what went wrong; when to try again was noted before. Runs as the owner.

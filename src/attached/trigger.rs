@@ -12,6 +12,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
 
+use super::rows::LONGEST_KEY;
 use crate::owner::{AsOwner, LocalSettings};
 use crate::report::{Result, error_with_hint};
 use crate::{catalog, statement, worker};
@@ -19,9 +20,6 @@ use crate::{catalog, statement, worker};
 /// Keys that are noted by one statement.
 const AT_ONCE: usize = 10_000;
 const BYTES_AT_ONCE: usize = 1 << 20;
-/// Bytes of a key. No slug holds a longer one, with or without the spaces at its end that `char(n)` adds, so
-/// there is no document of it.
-const LONGEST: usize = 64 << 10;
 
 /// How keys are written, whatever the session has set: the worker reads them with the same settings.
 const FORMATS: [(&str, &str); 4] = [
@@ -126,7 +124,7 @@ impl<'a> Fired<'a> {
             // SAFETY: a transition table of this trigger, whose rows are those of its table.
             unsafe {
                 self.read(table, |slot| {
-                    let Some(key) = key.text(slot).filter(|key| key.len() <= LONGEST) else {
+                    let Some(key) = key.text(slot).filter(|key| key.len() <= LONGEST_KEY) else {
                         return Ok(());
                     };
                     bytes += key.len();
@@ -227,7 +225,14 @@ fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
     if catalog::table(c"attached_table").is_none() {
         return Ok(None);
     }
-    let _owner = AsOwner::enter()?;
+    let _owner = match AsOwner::enter() {
+        Ok(owner) => owner,
+        Err(problem) => {
+            // Whoever changes the table cannot help it.
+            problem.report(PgLogLevel::WARNING);
+            return Ok(None);
+        }
+    };
     // The transaction may see what was there before the table was attached, and writes to it all the same.
     let columns = statement::committed(
         "SELECT a.key_column::text FROM docsearch.attached_table a

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorClass, Failure, Result};
 /// When a call that has failed is tried again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Schedule {
-    /// Before each further attempt.
+    /// Before each further attempt; a tenth of it where somebody searches, who has keywords to go on with.
     pub(super) pauses: [Duration; 3],
     /// After a failure, calls that somebody waits for are tried once for so long.
     pub(super) failing: Duration,
@@ -70,7 +70,10 @@ pub(super) fn run<T>(
             Err(trouble) => trouble,
         };
         let is_limited = trouble.class == ErrorClass::RateLimited && trouble.is_transient;
-        let mut pause = pauses.get(attempts - 1).copied();
+        let mut pause = pauses.get(attempts - 1).map(|pause| match purpose {
+            Purpose::Query => *pause / 10,
+            Purpose::Chat | Purpose::Passages => *pause,
+        });
         if is_limited && purpose == Purpose::Passages {
             pause = pause.or(all.last().copied());
         }

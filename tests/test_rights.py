@@ -87,6 +87,8 @@ class Function:
             "delete_doc": ["'kit'", "'kiwi'"],
             "delete_missing": ["'kit'", "'root'", "'{}'"],
             "set_model": ["'kit'", "'all-MiniLM-L6-v2'"],
+            "grant_model": ["'pg_monitor'", "'all-MiniLM-L6-v2'"],
+            "revoke_model": ["'pg_monitor'", "'all-MiniLM-L6-v2'"],
             "attach_table": ["'rights.birds'", "'id'", "'title'", "'body'", "NULL", "NULL", "NULL", "'kit'", "NULL"],
             "detach_table": ["'rights.birds'", "'kit'", "false"],
             "embedding_dimension": ["NULL"],

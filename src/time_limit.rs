@@ -24,14 +24,6 @@ pub(crate) fn was_exceeded() -> bool {
     EXCEEDED.swap(false, Ordering::Relaxed)
 }
 
-/// Whether code did not end even then, so that its process has to.
-static ENDLESS: AtomicBool = AtomicBool::new(false);
-
-/// Whether this process ends because of code that would not.
-pub(crate) fn is_endless() -> bool {
-    ENDLESS.load(Ordering::Relaxed)
-}
-
 /// From its start to its end the process may run statements for a limited time. The timeouts of Postgres
 /// cancel once, which code that catches it survives.
 pub(crate) struct TimeLimit {
@@ -56,7 +48,6 @@ impl TimeLimit {
                     return true;
                 }
             }
-            ENDLESS.store(true, Ordering::Relaxed);
             interrupt(Signal::SIGTERM);
             true
         };

@@ -23,7 +23,7 @@ use crate::lock::Lock;
 use crate::owner::AsOwner;
 use crate::report::{Result, in_one_line, warn};
 use crate::transaction::{as_owner, contained, has_failed, look_up, was_held};
-use crate::{attached, catalog, latch, model_switch, schema, statement, time_limit};
+use crate::{attached, catalog, latch, model_switch, schema, statement};
 
 /// How long a worker waits for more. DROP DATABASE gives others five seconds to leave.
 const IDLE: Duration = Duration::from_secs(2);
@@ -37,6 +37,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const RESUME: Duration = Duration::from_secs(60);
 /// A worker that finds another one looks so long whether that is about to end.
 const HANDOVER: Duration = Duration::from_secs(1);
+/// A worker that was ended sooner is followed by none: something ends them all.
+const AT_LEAST: Duration = Duration::from_millis(100);
 /// Changed tables are read so long before documents that have their words get their vectors.
 const TABLES_FIRST: Duration = Duration::from_secs(2);
 
@@ -67,6 +69,8 @@ thread_local! {
     static NOTED: Cell<Option<Noted>> = const { Cell::new(None) };
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+    /// Since when this process works.
+    static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// A transaction and the part of it that can be rolled back, locks and all.
@@ -205,7 +209,11 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
     }
     let begun = become_owner().and_then(|there_are_tables| Ok(there_are_tables && take_over()?));
     match begun {
-        Ok(true) => Worker::new().work(),
+        Ok(true) => {
+            BEGUN.set(Some(Instant::now()));
+            Worker::new().work();
+            BEGUN.set(None);
+        }
         Ok(false) => {}
         Err(problem) => log(&problem),
     }
@@ -246,12 +254,12 @@ fn take_over() -> Result<bool> {
     }
 }
 
-/// Called when the process ends, however it does. If that was for code of a table that would not end,
-/// another worker goes on.
+/// Called when the process ends, however it does. If somebody ended it, or code of a table that would not end,
+/// another worker goes on: whoever commits now has seen this one and started none.
 #[pg_guard]
 extern "C-unwind" fn ended(_status: c_int, _argument: pg_sys::Datum) {
     Lock::Worker.give_back();
-    if time_limit::is_endless() {
+    if BEGUN.get().is_some_and(|begun| begun.elapsed() > AT_LEAST) {
         start();
     }
 }

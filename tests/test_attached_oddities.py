@@ -24,7 +24,7 @@ SPY = """CREATE FUNCTION {role}.spy(what text) RETURNS text LANGUAGE plpgsql AS 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    with own_server("oddities", **{"docsearch.attached_read_timeout": "2000"}) as own:
+    with own_server("oddities", **{"docsearch.attached_read_timeout": "10min"}) as own:
         own.database.execute("SELECT docsearch.create_project('open')")
         for role in ROLES:
             own.database.execute(f"CREATE ROLE {role} LOGIN")

@@ -29,7 +29,7 @@ SPY = """CREATE FUNCTION {schema}.spy(what text) RETURNS text LANGUAGE plpgsql A
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    with own_server("attacks", **{"docsearch.attached_read_timeout": "1000"}) as own:
+    with own_server("attacks", **{"docsearch.attached_read_timeout": "10min"}) as own:
         own.database.execute("SELECT docsearch.create_project('open')")
         own.database.index("open", page("welcome", "Welcome to the harbour."))
         for role in ROLES:
@@ -480,7 +480,8 @@ def test_a_row_that_cannot_be_read_does_not_lose_the_others(database):
     "PERFORM pg_sleep(600)",
     "LOOP BEGIN PERFORM pg_sleep(600); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP",
 ], ids=["slow", "endless"])
-def test_slow_code_of_one_table_does_not_hold_up_the_others(database, body):
+def test_slow_code_of_one_table_does_not_hold_up_the_others(site, database, body):
+    site.configure(attached_read_timeout="5s")
     with acting(database, "wren") as role:
         slow, quick = evil_column(role, body), table(role)
         attach(role, slow, project="open", slug_prefix=f"{slow}/")
@@ -495,6 +496,7 @@ def test_slow_code_of_one_table_does_not_hold_up_the_others(database, body):
         wait_until(lambda: database.execute("SELECT count(*) FROM docsearch.embedding_queue") == [(0,)])
         for name in (slow, quick):
             role.execute(f"SELECT docsearch.detach_table('{name}')")
+    site.configure(attached_read_timeout="10min")
 
 
 def test_a_dropped_table_leaves_nothing(database):

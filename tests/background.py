@@ -10,9 +10,10 @@ from psycopg.types.json import Jsonb
 WORKER = """SELECT pid FROM pg_stat_activity
             WHERE backend_type = 'docsearch indexer' AND datname = current_database()"""
 WAITING = "SELECT count(*) FROM docsearch.embedding_queue"
-MIDDLE = """SELECT FROM docsearch.embedding_queue q WHERE q.document_id =
-                (SELECT m.document_id FROM docsearch.embedding_queue m
-                 ORDER BY m.next_attempt, m.document_id OFFSET %s LIMIT 1) FOR UPDATE"""
+# The worker takes what nobody has locked, and waits a second for a lock at most.
+LATER_HALF = """SELECT FROM docsearch.embedding_queue q WHERE q.document_id IN
+                    (SELECT m.document_id FROM docsearch.embedding_queue m
+                     ORDER BY m.next_attempt, m.document_id OFFSET %s) FOR UPDATE"""
 
 
 def held_worker(database: Database) -> AbstractContextManager[psycopg.Connection]:
@@ -22,14 +23,13 @@ def held_worker(database: Database) -> AbstractContextManager[psycopg.Connection
 
 @contextmanager
 def half_way(database: Database, holder: psycopg.Connection) -> Iterator[int]:
-    """Lets a worker that is held store some of the vectors, and not those of the document in the middle of
-    the queue; gives its process."""
+    """Lets a worker that is held store the vectors of half of what is in the queue; gives its process."""
     wait_until(lambda: kept_waiting_by(database, holder))
     waiting, = database.execute(WAITING)[0]
-    with holding(database, MIDDLE, waiting // 2) as other:
+    with holding(database, LATER_HALF, waiting // 2):
         holder.close()
-        worker, = wait_until(lambda: kept_waiting_by(database, other))
-        assert 0 < database.execute(WAITING)[0][0] < waiting
+        wait_until(lambda: database.execute(WAITING)[0][0] == waiting - waiting // 2)
+        (worker,), = wait_until(lambda: database.execute(WORKER))
         yield worker
 
 

@@ -62,6 +62,7 @@ mod docsearch {
         let mut outcomes = index(
             &project,
             vec![input.checked()?],
+            None,
             settings::INDEX_MODE.get(),
             OnFailure::Raise,
         )?;
@@ -101,7 +102,13 @@ mod docsearch {
                 Err((slug, problem)) => outcomes.push(Outcome::failed(slug, problem)),
             }
         }
-        outcomes.extend(index(&project, inputs, settings::INDEX_MODE.get(), OnFailure::Return)?);
+        outcomes.extend(index(
+            &project,
+            inputs,
+            None,
+            settings::INDEX_MODE.get(),
+            OnFailure::Return,
+        )?);
         let rows = outcomes
             .into_iter()
             .map(|outcome| (outcome.slug, outcome.action.to_owned(), outcome.chunks, outcome.detail));

@@ -78,37 +78,18 @@ impl Outcome {
     }
 }
 
-/// Indexes documents that have been checked, and says what became of each.
+/// Indexes documents that have been checked, and says what became of each. Those of a source root, if it is
+/// given, change no others.
 pub(crate) fn index(
     project: &Project,
-    inputs: Vec<DocumentInput>,
-    mode: IndexMode,
-    on_failure: OnFailure,
-) -> Result<Vec<Outcome>> {
-    index_from(project, inputs, Source::Caller, mode, on_failure)
-}
-
-/// The same for documents of a source root that changes no others.
-pub(crate) fn index_own(
-    project: &Project,
-    inputs: Vec<DocumentInput>,
-    source_root: &str,
-    mode: IndexMode,
-    on_failure: OnFailure,
-) -> Result<Vec<Outcome>> {
-    index_from(project, inputs, Source::Root(source_root), mode, on_failure)
-}
-
-fn index_from(
-    project: &Project,
     mut inputs: Vec<DocumentInput>,
-    source: Source<'_>,
+    source_root: Option<&str>,
     mode: IndexMode,
     on_failure: OnFailure,
 ) -> Result<Vec<Outcome>> {
     // Everybody takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
-    let indexer = Indexer::open(project, mode, source)?;
+    let indexer = Indexer::open(project, mode, source_root.map_or(Source::Caller, Source::Root))?;
     let mut outcomes = Vec::with_capacity(inputs.len());
     let mut delta = Delta::default();
     let mut inputs = inputs.into_iter().peekable();

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
-from conftest import Database, holding, kept_waiting_by, wait_until
+from conftest import GUARD, Database, holding, kept_waiting_by, wait_until
 from psycopg.types.json import Jsonb
 
 WORKER = """SELECT pid FROM pg_stat_activity
@@ -42,3 +42,13 @@ def indexed_half_way(database: Database, project: str, documents: list[dict]) ->
             connection.execute("SELECT * FROM docsearch.index_docs(%s, %s)", [project, Jsonb(documents)])
         with half_way(database, holder) as worker:
             yield worker
+
+
+def acting(database: Database, role: str) -> psycopg.Connection:
+    """A connection of the role, whose own schema comes first."""
+    return psycopg.connect(database.conninfo, autocommit=True, user=role, options=f"-c search_path={role}")
+
+
+def settled(database: Database) -> None:
+    """Waits until nothing is left to the worker."""
+    assert database.execute("SELECT docsearch.wait_for_index(make_interval(secs => %s))", GUARD) == [(True,)]

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from background import acting, settled
 from conftest import Database, Site, own_server, page, wait_until
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -52,10 +53,6 @@ def prepare(database: Database, role: str) -> None:
         connection.execute(SPY.format(role=role))
 
 
-def acting(database: Database, role: str) -> psycopg.Connection:
-    return psycopg.connect(database.conninfo, autocommit=True, user=role, options=f"-c search_path={role}")
-
-
 def attached(role: psycopg.Connection, columns: str = "id bigint PRIMARY KEY, title text, body text",
              project: str = "open") -> str:
     """A table that is attached to a project."""
@@ -63,10 +60,6 @@ def attached(role: psycopg.Connection, columns: str = "id bigint PRIMARY KEY, ti
     role.execute(f"CREATE TABLE {name} ({columns})")
     role.execute(f"SELECT docsearch.attach_table('{name}', project => '{project}')")
     return name
-
-
-def settled(database: Database) -> None:
-    assert database.execute("SELECT docsearch.wait_for_index('2 minutes')") == [(True,)]
 
 
 def body_of(database: Database, slug: str) -> str | None:

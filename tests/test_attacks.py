@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from background import acting, settled
 from conftest import Database, Site, own_server, page, wait_until
 from psycopg import sql
 
@@ -60,11 +61,6 @@ def database(site: Site) -> Iterator[Database]:
         site.database.execute(f"TRUNCATE {role}.seen")
 
 
-def acting(database: Database, role: str) -> psycopg.Connection:
-    """A connection of the role, whose own schema comes first."""
-    return psycopg.connect(database.conninfo, autocommit=True, user=role, options=f"-c search_path={role}")
-
-
 def table(role: psycopg.Connection, columns: str = "id bigint PRIMARY KEY, title text, body text") -> str:
     name = f"t{uuid4().hex[:10]}"
     role.execute(f"CREATE TABLE {name} ({columns})")
@@ -86,10 +82,6 @@ def slugs(database: Database, project: str) -> list[str]:
     return [slug for slug, in database.execute(
         "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id"
         " WHERE p.name = %s ORDER BY d.slug", project)]
-
-
-def settled(database: Database) -> None:
-    assert database.execute("SELECT docsearch.wait_for_index('2 minutes')") == [(True,)]
 
 
 def error_of(database: Database, name: str) -> str | None:

@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
@@ -89,8 +88,7 @@ impl Attached {
 
     fn confined<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
         let reader = Reader::open(self)?;
-        let limit = settings::attached_read_timeout();
-        let watch = TimeLimit::start(limit)?;
+        let watch = TimeLimit::start(settings::attached_read_timeout())?;
         let outcome = {
             let _owner = Confined::enter(&self.reads_as)?;
             read(&reader)
@@ -98,22 +96,10 @@ impl Attached {
         if watch.end() {
             outcome
         } else {
-            Err(too_slow(&reader.table, limit))
+            // The code has caught its cancellation. `step` says what is wrong.
+            Err(internal("reading took too long"))
         }
     }
-}
-
-/// What the code of a table that catches its cancellation comes to.
-fn too_slow(table: &Table, limit: Duration) -> pgrx::pg_sys::panic::ErrorReport {
-    error_with_hint(
-        pgrx::PgSqlErrorCode::ERRCODE_QUERY_CANCELED,
-        format!(
-            "rows of {} took more than {} ms to read",
-            table.qualified,
-            limit.as_millis()
-        ),
-        "See what its casts, policies and partitions do; fewer rows are read at once next time.",
-    )
 }
 
 impl<'a> Reader<'a> {

@@ -11,7 +11,7 @@ use pgrx::datum::DatumWithOid;
 use super::rows::Rows;
 use super::{Attached, read};
 use crate::document_input::DocumentInput;
-use crate::indexer::{OnFailure, index_own};
+use crate::indexer::{OnFailure, index};
 use crate::owner::AsUser;
 use crate::project;
 use crate::report::{Result, in_one_line, internal};
@@ -171,10 +171,10 @@ impl Step {
                 Err((slug, reason)) => problem = Some(format!("{}: {reason}", slug.unwrap_or_default())),
             }
         }
-        let outcomes = index_own(
+        let outcomes = index(
             &project,
             inputs.into_values().collect(),
-            &attached.source_root,
+            Some(&attached.source_root),
             IndexMode::Deferred,
             OnFailure::Return,
         )?;

@@ -181,6 +181,32 @@ fn the_first_of_several_sections_is_not_the_title() {
 }
 
 #[test]
+fn lists_and_quotations_in_each_other_do_not_swell_the_text() {
+    for (tag, item) in [
+        ("ul><li", "<li>x"),
+        ("ol><li", "<li>x"),
+        ("menu><li", "<li>x"),
+        ("dl><dd", "<dd>x"),
+        ("blockquote", "<p>x"),
+        ("blockquote><ul><li", "<br>x"),
+    ] {
+        let opened = format!("<{tag}>").repeat(500);
+        let page = format!("<main><h1>Start</h1>{opened}{}", item.repeat(20_000));
+        let draft = read(Path::new("bomb.html"), &page).expect("a page");
+        let growth = draft.body.len() / page.len();
+        assert!(growth < 16, "{tag}: {growth} times as long");
+        assert!(draft.body.matches('x').count() >= 20_000, "{tag}: words are lost");
+    }
+    let nested = "<main><ul><li>one<ul><li>two<ul><li>three</ul></ul></ul></main>";
+    let body = read(Path::new("list.html"), nested).expect("a page").body;
+    assert!(
+        body.lines()
+            .any(|line| line.starts_with("        ") && line.ends_with("three")),
+        "{body}"
+    );
+}
+
+#[test]
 fn nesting_bombs_and_empty_pages() {
     for tag in [
         "div",

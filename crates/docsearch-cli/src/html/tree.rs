@@ -16,6 +16,8 @@ use crate::document::Unreadable;
 const MAX_DEPTH: usize = 256;
 /// Bold in italic in bold and so on.
 const MAX_FORMATTING: usize = 32;
+/// Lists and quotations in each other: in Markdown each of their lines begins with four spaces for each of them.
+const MAX_INDENTING: usize = 12;
 /// Elements of a page.
 const MAX_ELEMENTS: usize = 500_000;
 /// Bytes of the tags of a page in a row without text: the parser compares every attribute of a tag
@@ -48,6 +50,9 @@ const FORMATTING: [&str; 13] = [
     "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
 
+/// Elements whose lines are indented in Markdown.
+const INDENTING: [&str; 6] = ["ul", "ol", "menu", "dir", "dl", "blockquote"];
+
 /// The tree of a page. Comments are left out.
 pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
     let malformed = |reason: &str| Unreadable::Malformed {
@@ -69,6 +74,7 @@ pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
         is_xhtml: text.trim_start().starts_with("<?xml"),
         depth: Cell::new(0),
         formatting: Cell::new(0),
+        indenting: Cell::new(0),
         elements: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(bounded, Default::default());
@@ -111,6 +117,7 @@ struct Bounded {
     is_xhtml: bool,
     depth: Cell<usize>,
     formatting: Cell<usize>,
+    indenting: Cell<usize>,
     elements: Cell<usize>,
 }
 
@@ -143,6 +150,9 @@ impl Bounded {
         };
         if FORMATTING.contains(&name) {
             return step(&self.formatting, MAX_FORMATTING);
+        }
+        if INDENTING.contains(&name) {
+            return step(&self.indenting, MAX_INDENTING);
         }
         step(&self.depth, MAX_DEPTH)
     }

@@ -26,7 +26,8 @@ help:
 ## make start | stop           a private development server with the extension
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
-## make lint                   rustfmt and clippy
+## make lint                   rustfmt, clippy, and the order of the layers
+## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make notice                 write the crates and their licences in NOTICE anew
 ## make check-pg16             compile against PostgreSQL 16
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
@@ -76,8 +77,18 @@ cli:
 
 .PHONY: lint
 lint:
-	@$(toolchain) cargo fmt --all --check
+	@$(PYTHON) scripts/layers.py
+	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
+
+# The files that decide in which order documents come.
+ranking := asked bm25 definition fusion grade hit legs lexical lookup page place rank refinement rerank score \
+	similarity statistics understanding version vocabulary weight
+
+.PHONY: mutants
+mutants:
+	@$(toolchain) cargo mutants -p docsearch-core --shard $(or $(SHARD),1/30) --output target \
+		$(foreach file,$(ranking),-f crates/docsearch-core/src/$(file).rs) -- --lib
 
 .PHONY: notice
 notice:

@@ -1,32 +1,32 @@
 //! The settings `docsearch.*`: names, units, bounds and help.
 
 use std::ffi::{CStr, CString};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
+use docsearch_core::weight::{WEIGHTS, Weight};
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::prelude::*;
 
-use crate::report::Result;
-use crate::statement;
-
-/// A number between bounds that a session may set; those of [`REALS`] a call through `config`, too.
+/// A number between bounds that a session may set.
 pub(crate) struct Real {
-    /// Name without `docsearch.`; the key in `config`.
-    pub(crate) name: &'static CStr,
+    /// Name without `docsearch.`.
+    name: &'static CStr,
     pub(crate) guc: GucSetting<f64>,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
+    min: f64,
+    max: f64,
     help: &'static CStr,
 }
 
-/// A whole number between bounds that a session may set; those of [`INTS`] a call through `config`, too.
+/// A whole number between bounds that a session may set.
 pub(crate) struct Int {
-    /// Name without `docsearch.`; the key in `config`.
-    pub(crate) name: &'static CStr,
+    /// Name without `docsearch.`.
+    name: &'static CStr,
     pub(crate) guc: GucSetting<i32>,
-    pub(crate) min: i32,
-    pub(crate) max: i32,
+    min: i32,
+    max: i32,
     help: &'static CStr,
 }
 
@@ -54,128 +54,54 @@ pub(crate) use endpoint::{
     LLM_TRANSFORM_TOP_K, LLM_TRANSFORM_TOP_P, endpoint_timeout, language_model, language_model_timeout,
 };
 
-reals! {
-    REALS:
-    HYBRID_WEIGHT c"hybrid_weight" = -1.0 in -1.0..1.0:
-        c"Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.";
-    // From 0.2 over 0.3, 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs
-    // identifier from .776 to .816; at 0.6 the latter is .803.
-    HYBRID_WEIGHT_IDENTIFIER c"hybrid_weight_identifier" = 0.5 in 0.0..1.0:
-        c"Share of the dense score where the query is a name of code.";
-    HYBRID_WEIGHT_IN_PATTERN c"hybrid_weight_in_pattern" = 0.5 in 0.0..1.0:
-        c"Share of the dense score where the query is X in Y, and Y is known.";
-    HYBRID_WEIGHT_QUESTION c"hybrid_weight_question" = 0.5 in 0.0..1.0:
-        c"Share of the dense score where the query is a question.";
-    // 0.4, with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914),
-    // python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004.
-    HYBRID_WEIGHT_WORDS c"hybrid_weight_words" = 0.4 in 0.0..1.0:
-        c"Share of the dense score where the query is some words.";
-    HYBRID_WEIGHT_GENERIC c"hybrid_weight_generic" = 0.2 in 0.0..1.0:
-        c"Share of the dense score where the query is a generic term alone.";
-    DOCUMENT_SHARE c"document_share" = 0.5 in 0.0..1.0:
-        c"Share of the document as a whole in the keyword score; the rest is its best section.";
-    // tools-azure-mcp: P@1 .839 at 0.9 and 1.0, .827 at 1.2; python-docs symbol: .821, .839, .857.
-    BM25_K1 c"bm25_k1" = 1.0 in 0.0..10.0:
-        c"BM25F: how soon more occurrences of a word stop to count.";
-    // python-docs: nDCG@10 0.770 to 0.774 from 0.2 to 0.4, 0.754 at 0.75; scifact does not tell them apart.
-    BM25_B c"bm25_b" = 0.4 in 0.0..1.0:
-        c"BM25F: how much longer texts are held back.";
-    WEIGHT_TITLE c"weight_title" = 2.0 in 0.0..100.0:
-        c"BM25F: weight of a word in the title; a word in the body weighs 1.";
-    WEIGHT_HEADING c"weight_heading" = 1.5 in 0.0..100.0:
-        c"BM25F: weight of a word in a heading.";
-    WEIGHT_KEYWORD c"weight_keyword" = 0.0 in 0.0..100.0:
-        c"BM25F: weight of a keyword of the document.";
-    PART_WEIGHT c"part_weight" = 0.3 in 0.0..1.0:
-        c"How much the parts of an identifier count beside the identifier whole.";
-    BOOST_IN_PATTERN c"boost_in_pattern" = 0.8 in 0.0..1.0:
-        c"Boost of a page that X in Y names: whole if its title is X, less if its path or its words are.";
-    BOOST_FRAMEWORK c"boost_framework" = 0.25 in 0.0..1.0:
-        c"Boost of pages that belong to the Y of X in Y.";
-    BOOST_FILENAME_EXACT c"boost_filename_exact" = 0.5 in 0.0..1.0:
-        c"Boost of a page whose file name is the query.";
-    BOOST_FILENAME_ALL_WORDS c"boost_filename_all_words" = 0.4 in 0.0..1.0:
-        c"Boost of a page that has all words of the query in its name.";
-    BOOST_NAME_WORDS c"boost_name_words" = 0.25 in 0.0..1.0:
-        c"Boost of a page whose name has no word but those of the query, among pages named by verbs; with some of them, the square of their share.";
-    BOOST_API_NAME c"boost_api_name" = 0.4 in 0.0..1.0:
-        c"Boost of a page whose name the query is or mentions; three quarters if not as written.";
-    BOOST_GENERIC_TERM c"boost_generic_term" = 1.0 in 0.0..10.0:
-        c"Factor of the boosts in docsearch.generic_term.";
-    BOOST_ACTION_NAME c"boost_action_name" = 0.4 in 0.0..1.0:
-        c"Boost of a page with the query's verb in its name.";
-    BOOST_ACTION_DESCRIPTION c"boost_action_description" = 0.2 in 0.0..1.0:
-        c"Boost of a page with the query's verb in its summary.";
-    BOOST_OBJECT_NAME c"boost_object_name" = 0.2 in 0.0..1.0:
-        c"Boost of a page with another word of a query with a verb in its name.";
-    BOOST_OBJECT_DESCRIPTION c"boost_object_description" = 0.1 in 0.0..1.0:
-        c"Boost of a page with another word of a query with a verb in its summary.";
-    SYNONYM_FACTOR c"synonym_factor" = 1.2 in 0.0..10.0:
-        c"Factor of a verb's boost where a page has a synonym of it.";
-    DIMINISHING_FACTOR c"diminishing_factor" = 0.8 in 0.0..1.0:
-        c"Factor of all boosts of words for each further word found.";
-    BOOST_CATEGORY_CONTEXT c"boost_category_context" = 0.1 in 0.0..1.0:
-        c"Boost of a page whose category a query with a verb names.";
-    BOOST_PLATFORM c"boost_platform" = 0.1 in 0.0..1.0:
-        c"Boost of a page for the platform that the query names.";
-    BOOST_PHRASE c"boost_phrase" = 0.2 in 0.0..1.0:
-        c"Boost of a page with a quoted phrase in its title or summary.";
-    BOOST_RECENCY c"boost_recency" = 0.3 in 0.0..1.0:
-        c"Boost of a new page, where the query asks for what is new.";
-    RECENCY_HALF_LIFE c"recency_half_life" = 90.0 in 1.0..36500.0:
-        c"Days after which the boost of new pages is half.";
-    PENALTY_INTENT_CONFLICT c"penalty_intent_conflict" = 1.0 in 0.0..10.0:
-        c"Factor of the penalties in docsearch.intent_conflict.";
-    PENALTY_ELSEWHERE c"penalty_elsewhere" = 0.25 in 0.0..1.0:
-        c"Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.";
-    PENALTY_OLDER_VERSION c"penalty_older_version" = 0.05 in 0.0..1.0:
-        c"Share of the score that a page loses of which a newer version was found.";
-    WEIGHT_DEFINITION c"weight_definition" = 0.6 in 0.0..1.0:
-        c"Strength of the only section of a project that defines a name which the query asks for.";
-    DECAY_SLOPE c"decay_slope" = 0.0 in 0.0..10.0:
-        c"Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).";
-    DECAY_FLOOR c"decay_floor" = 0.1 in 0.0..1.0:
-        c"What distant pages keep of their dense score at least.";
-    MAX_BOOST c"max_boost" = 2.0 in 1.0..10.0:
-        c"Greatest factor of all boosts together.";
-    TRANSFORM_SHARE c"transform_share" = 0.5 in 0.0..1.0:
-        c"Of what a transformed query finds better than the query itself, the share that is added to a score.";
-    GRADE_MIN_SCORE c"grade_min_score" = 0.6 in 0.0..1.0:
-        c"Answers of a lower grade are to be refined.";
-    GRADE_MIN_RELEVANCE c"grade_min_relevance" = 0.65 in 0.0..1.0:
-        c"Answers of a lower relevance are to be refined.";
-    GRADE_MIN_COMPLETENESS c"grade_min_completeness" = 0.55 in 0.0..1.0:
-        c"Answers of a lower completeness are to be refined.";
-    DEDUP_SIMILARITY c"dedup_similarity" = 0.8 in 0.0..1.0:
-        c"With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.";
-    CONFIDENCE_HIGH c"confidence_high" = 0.85 in 0.0..1.0:
-        c"Least trust in a result of high confidence: its score and its lead over the next document.";
-    CONFIDENCE_MEDIUM c"confidence_medium" = 0.35 in 0.0..1.0:
-        c"Least trust in a result of medium confidence.";
-    CONFIDENCE_LEAD c"confidence_lead" = 2.0 in 0.0..10.0:
-        c"How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.";
+/// A row of [`WEIGHTS`] as a setting.
+enum Tunable {
+    Real(GucSetting<f64>),
+    Whole(GucSetting<i32>),
 }
 
-ints! {
-    INTS:
-    // scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within 0.001 whether
-    // the dense leg brings all of them or its half.
-    CANDIDATES c"candidates" = 200 in 10..10_000:
-        c"Candidates of a search, or twice max_results: so many documents from the keyword leg, and of the dense leg its share in sections.";
-    // 600 to 1200 give the same quality on the scifact and python-docs development sets.
-    KEYWORD_BUDGET c"keyword_budget" = 800 in 10..1_000_000:
-        c"Number of sections that keyword search reads at most: rarest words first.";
-    // Of 5,000 to 10,000 all are compared in the time in which the index finds its first 80.
-    EXACT_SEARCH_LIMIT c"exact_search_limit" = 8000 in 0..10_000_000:
-        c"Up to this number of sections vectors are compared one by one and no index is used.";
-    MINIMUM_TERM_LENGTH c"minimum_term_length" = 2 in 0..100:
-        c"Words of so many characters or fewer earn no boost.";
-    SNIPPET_LENGTH c"snippet_length" = 240 in 20..10_000:
-        c"Length of snippets, in characters.";
+/// In the order of [`WEIGHTS`]; made when the library is loaded, and never changed.
+static TUNABLES: OnceLock<Vec<Tunable>> = OnceLock::new();
+
+/// The value that the session has for a row of [`WEIGHTS`].
+pub(crate) fn weight(place: usize, row: &Weight) -> f64 {
+    match TUNABLES.get().and_then(|tunables| tunables.get(place)) {
+        Some(Tunable::Real(guc)) => guc.get(),
+        Some(Tunable::Whole(guc)) => guc.get().into(),
+        None => row.default,
+    }
+}
+
+fn define_weights(flags: GucFlags) {
+    let tunables = TUNABLES.get_or_init(|| {
+        let tunable = |row: &Weight| match row.is_whole {
+            true => Tunable::Whole(GucSetting::<i32>::new(row.default as i32)),
+            false => Tunable::Real(GucSetting::<f64>::new(row.default)),
+        };
+        WEIGHTS.iter().map(tunable).collect()
+    });
+    for (row, tunable) in WEIGHTS.iter().zip(tunables) {
+        let (name, help) = (for_ever(&format!("docsearch.{}", row.name)), for_ever(row.help));
+        match tunable {
+            Tunable::Real(guc) => {
+                let (min, max) = (row.min, row.max);
+                GucRegistry::define_float_guc(name, help, c"", guc, min, max, GucContext::Userset, flags);
+            }
+            Tunable::Whole(guc) => {
+                let (min, max) = (row.min as i32, row.max as i32);
+                GucRegistry::define_int_guc(name, help, c"", guc, min, max, GucContext::Userset, flags);
+            }
+        }
+    }
+}
+
+/// A text for the life of the server, as Postgres wants it. Empty if it holds a NUL, which no text of ours does.
+fn for_ever(text: &str) -> &'static CStr {
+    CString::new(text).map_or(c"", |text| Box::leak(text.into_boxed_c_str()))
 }
 
 /// Threads that embed passages.
-pub(crate) static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 /// When documents get their vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
 pub(crate) enum IndexMode {
@@ -260,20 +186,13 @@ fn library_directory() -> PathBuf {
     PathBuf::from(path.to_string_lossy().into_owned())
 }
 
-/// `docsearch.` and a name, for the life of the server.
-fn qualified(name: &CStr) -> &'static CStr {
-    let mut full = b"docsearch.".to_vec();
-    full.extend(name.to_bytes());
-    let full = CString::new(full).unwrap_or_default();
-    Box::leak(full.into_boxed_c_str())
-}
-
 /// Defines every setting. Called once, when the library is loaded.
 pub(crate) fn define() {
     let flags = GucFlags::default();
-    for real in REALS.iter().chain(endpoint::REALS) {
+    define_weights(flags);
+    for real in endpoint::REALS {
         GucRegistry::define_float_guc(
-            qualified(real.name),
+            for_ever(&format!("docsearch.{}", real.name.to_string_lossy())),
             real.help,
             c"",
             &real.guc,
@@ -283,11 +202,11 @@ pub(crate) fn define() {
             flags,
         );
     }
-    let of_anybody = INTS.iter().chain(endpoint::INTS).map(|int| (int, GucContext::Userset));
+    let of_anybody = endpoint::INTS.iter().map(|int| (int, GucContext::Userset));
     let of_operators = endpoint::LIMITS.iter().map(|int| (int, GucContext::Suset));
     for (int, context) in of_anybody.chain(of_operators) {
         GucRegistry::define_int_guc(
-            qualified(int.name),
+            for_ever(&format!("docsearch.{}", int.name.to_string_lossy())),
             int.help,
             c"",
             &int.guc,
@@ -398,45 +317,11 @@ pub(crate) fn define() {
     endpoint::define();
 }
 
-#[pg_schema]
-mod docsearch {
-    use super::*;
-
-    /// Every setting with its value, where the value comes from, its unit and a sentence of help.
-    #[pg_extern(stable, parallel_safe)]
-    #[search_path(pg_catalog, pg_temp)]
-    #[allow(clippy::type_complexity)]
-    fn settings() -> Result<
-        TableIterator<
-            'static,
-            (
-                name!(name, String),
-                name!(value, Option<String>),
-                name!(source, String),
-                name!(unit, Option<String>),
-                name!(minimum, Option<String>),
-                name!(maximum, Option<String>),
-                name!(help, String),
-            ),
-        >,
-    > {
-        let rows = statement::rows(
-            "SELECT s.name, s.setting, s.source, s.unit, s.min_val, s.max_val,
-                    pg_catalog.concat_ws(' ', s.short_desc, NULLIF(s.extra_desc, ''))
-             FROM pg_catalog.pg_settings s WHERE s.name LIKE 'docsearch.%' ORDER BY s.name",
-            &[],
-            |row| {
-                Ok((
-                    row.required(1)?,
-                    row.optional(2)?,
-                    row.required(3)?,
-                    row.optional(4)?,
-                    row.optional(5)?,
-                    row.optional(6)?,
-                    row.required(7)?,
-                ))
-            },
-        )?;
-        Ok(TableIterator::new(rows))
-    }
+/// Threads that embed passages.
+pub(crate) fn lanes() -> NonZeroUsize {
+    let asked = usize::try_from(THREADS.get()).ok().and_then(NonZeroUsize::new);
+    asked.unwrap_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        NonZeroUsize::new(cores / 2).unwrap_or(NonZeroUsize::MIN)
+    })
 }

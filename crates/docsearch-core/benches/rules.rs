@@ -4,13 +4,14 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use docsearch_core::page::Page;
 use docsearch_core::place::KnownNames;
 use docsearch_core::rank::{DocumentId, Map, ScoredDocument, base_score, dense_score};
-use docsearch_core::rerank::{Page, Reranker};
+use docsearch_core::rerank::Reranker;
 use docsearch_core::rule::Rules;
 use docsearch_core::score::Scorer;
 use docsearch_core::understanding::Understanding;
-use docsearch_core::weight::RuleWeights;
+use docsearch_core::weight::Weights;
 
 const CANDIDATES: i64 = 200;
 const RUNS: usize = 1_000;
@@ -73,7 +74,7 @@ fn candidates() -> (Map<DocumentId, Page>, Vec<ScoredDocument>) {
 }
 
 fn main() {
-    let (rules, weights) = (Rules::english(), RuleWeights::default());
+    let (rules, weights) = (Rules::english(), Weights::default());
     let known: KnownNames = ["SwiftUI"].into_iter().collect();
     let (pages, documents) = candidates();
     println!(

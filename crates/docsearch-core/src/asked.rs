@@ -1,12 +1,12 @@
 //! A query prepared for being compared with many documents, and what one document has of it.
 
 use crate::identifier;
+use crate::lookup::SYNONYM_CLOSENESS;
 use crate::name;
-use crate::query::SYNONYM_CLOSENESS;
+use crate::page::{DESCRIPTION_BYTES, Page};
 use crate::rule::{Intent, Rules};
-use crate::score::{Candidate, DESCRIPTION_BYTES};
 use crate::understanding::{Class, Role, Understanding};
-use crate::weight::RuleWeights;
+use crate::weight::Weights;
 use crate::word::Word;
 
 /// Terms of a query that rules look at; a longer query is prose, and its later words say no more.
@@ -14,12 +14,23 @@ const MAX_TERMS: usize = 32;
 /// Matches that count, strongest first.
 const MAX_MATCHES: usize = 3;
 
+/// Which parts of a page the rules look at for a query; others need not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// [`Page::description`].
+    pub description: bool,
+    /// [`Page::metadata`].
+    pub metadata: bool,
+    /// [`Page::age_days`].
+    pub age: bool,
+}
+
 /// A query, prepared.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PreparedQuery<'a> {
     understanding: &'a Understanding,
     rules: &'a Rules,
-    weights: &'a RuleWeights,
+    weights: &'a Weights,
     name: &'a str,
     key: String,
     whole_key: String,
@@ -43,7 +54,7 @@ struct Form {
 
 /// What a document has of a query.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Findings {
     /// Whether its title has a verb that the rules know.
     pub(crate) names_action: bool,
     /// How "X in Y" holds, with its share of the weight.
@@ -67,9 +78,8 @@ pub(crate) struct Found {
     pub(crate) elsewhere: bool,
 }
 
-/// A document with its names.
-struct Page<'a> {
-    candidate: &'a Candidate<'a>,
+/// The names of a page that a query may be.
+struct Names<'a> {
     leaf: &'a str,
     symbol: &'a str,
 }
@@ -120,8 +130,8 @@ impl Matches {
     }
 }
 
-impl<'a> Asked<'a> {
-    pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a RuleWeights) -> Self {
+impl<'a> PreparedQuery<'a> {
+    pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
         let name = understanding.name();
         let mut by_start: Vec<Vec<Form>> = (0..256).map(|_| Vec::new()).collect();
         for form in forms(understanding, rules) {
@@ -156,6 +166,19 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// What the rules look at: words of the description for verbs and quoted phrases, metadata for places and
+    /// platforms, the age where what is new is asked for.
+    pub(crate) fn needs(&self) -> Needs {
+        let asked = self.understanding;
+        let describes = self.weights.boost_action_description > 0.0 || self.weights.boost_object_description > 0.0;
+        Needs {
+            description: (asked.has_action() && describes)
+                || (!self.phrases.is_empty() && self.weights.boost_phrase > 0.0),
+            metadata: !self.containers.is_empty() || asked.known_container || !asked.platforms.is_empty(),
+            age: asked.recent && self.weights.boost_recency > 0.0,
+        }
+    }
+
     pub(crate) fn container(&self) -> &str {
         self.understanding.container.as_deref().unwrap_or_default()
     }
@@ -169,21 +192,20 @@ impl<'a> Asked<'a> {
     }
 
     /// Everything that the rules see in a document.
-    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found {
-        let page = Page {
-            candidate,
-            leaf: name::slug_leaf(candidate.slug),
-            symbol: name::symbol(candidate.title).unwrap_or(candidate.title),
+    pub(crate) fn find(&self, page: &Page) -> Findings {
+        let names = Names {
+            leaf: name::slug_leaf(&page.slug),
+            symbol: name::symbol(&page.title).unwrap_or(&page.title),
         };
-        let leaf = page.leaf;
-        let mut found = Found {
-            inside: candidate.is_inside(&self.containers),
-            ..Found::default()
+        let leaf = names.leaf;
+        let mut found = Findings {
+            inside: page.is_inside(&self.containers),
+            ..Findings::default()
         };
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         let mut intents = Vec::new();
         let (mut title_words, mut shared) = (0, 0.0);
-        self.each_word(candidate.title, |word| {
+        self.each_word(&page.title, |word| {
             title_words += 1;
             found.names_action = found.names_action || self.rules.verb(word).is_some();
             shared += self.note(word, &mut closeness);
@@ -191,7 +213,7 @@ impl<'a> Asked<'a> {
                 intents.extend(self.rules.intent(word));
             }
         });
-        if leaf != candidate.title {
+        if leaf != page.title {
             self.each_word(leaf, |word| {
                 self.note(word, &mut closeness);
             });
@@ -205,39 +227,42 @@ impl<'a> Asked<'a> {
             let conflict = |&asked| self.rules.conflict(asked, intents.iter().copied());
             found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
         }
-        found.in_pattern = self.in_pattern(&page, every_word, found.inside);
+        found.in_pattern = self.in_pattern(page, &names, every_word, found.inside);
         let elsewhere = self.understanding.known_container && !found.inside;
-        found.elsewhere = elsewhere && name::stated_containers(candidate.metadata).next().is_some();
+        found.elsewhere = elsewhere && name::stated_containers(page.metadata.as_ref()).next().is_some();
         if self.understanding.class == Class::Generic {
             found.generic = self.generic(&closeness);
         } else if !elsewhere {
             found.filename_exact = self.is_asked(leaf);
             found.all_words = all_words && !found.filename_exact;
-            found.api_name = self.api_name(&page);
+            found.api_name = self.api_name(page, &names);
         }
         if !found.filename_exact && !found.all_words {
             found.name_words = name_words(shared, title_words);
         }
         if self.understanding.has_action() {
-            let (action, object) = (self.weights.action_name, self.weights.object_name);
+            let (action, object) = (self.weights.boost_action_name, self.weights.boost_object_name);
             self.matches(&closeness, action, object, &mut found.in_name);
-            self.describe(candidate, &mut found);
+            self.describe(page, &mut found);
         }
-        found.platform = self.is_for_platform(candidate);
-        found.phrase = self.has_phrase(candidate);
+        found.platform = self.is_for_platform(page);
+        found.phrase = self.has_phrase(page);
         found
     }
 
-    fn describe(&self, candidate: &Candidate<'_>, found: &mut Found) {
-        let description = candidate.description;
+    fn describe(&self, page: &Page, found: &mut Findings) {
+        let description = &page.description;
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         self.each_plain_word(&description[..end], |word| {
             self.note(word, &mut closeness);
         });
-        let (action, object) = (self.weights.action_description, self.weights.object_description);
+        let (action, object) = (
+            self.weights.boost_action_description,
+            self.weights.boost_object_description,
+        );
         self.matches(&closeness, action, object, &mut found.in_description);
-        if let Some(category) = candidate.category {
+        if let Some(category) = &page.category {
             self.each_plain_word(category, |word| {
                 found.category |= self.forms(word).iter().any(|form| form.word.matches(word));
             });
@@ -288,7 +313,7 @@ impl<'a> Asked<'a> {
     }
 
     fn matches(&self, closeness: &[[f32; 2]; MAX_TERMS], action: f32, object: f32, matches: &mut Matches) {
-        let least = self.weights.minimum_term_length;
+        let least = usize::try_from(self.weights.minimum_term_length).unwrap_or_default();
         for (at, (term, &[itself, other])) in self.understanding.terms.iter().zip(closeness).enumerate() {
             if term.word.text.chars().count() <= least {
                 continue;
@@ -322,22 +347,27 @@ impl<'a> Asked<'a> {
         !self.key.is_empty() && (name::has_key(text, &self.key) || name::has_key(text, &self.whole_key))
     }
 
-    fn names_page(&self, page: &Page<'_>) -> bool {
-        self.is_asked(page.candidate.title) || self.is_asked(page.leaf) || self.is_asked(page.symbol)
+    fn names_page(&self, page: &Page, names: &Names<'_>) -> bool {
+        self.is_asked(&page.title) || self.is_asked(names.leaf) || self.is_asked(names.symbol)
     }
 
-    fn in_pattern(&self, page: &Page<'_>, every_word: bool, inside: bool) -> Option<(&'static str, f32)> {
+    fn in_pattern(
+        &self,
+        page: &Page,
+        names: &Names<'_>,
+        every_word: bool,
+        inside: bool,
+    ) -> Option<(&'static str, f32)> {
         let qualified = self.path.as_ref().is_some_and(|(parent, child)| {
-            (name::has_key(page.leaf, child) || name::has_key(page.symbol, child))
+            (name::has_key(names.leaf, child) || name::has_key(names.symbol, child))
                 && page
-                    .candidate
                     .slug
                     .rsplit('/')
                     .skip(1)
                     .any(|segment| name::has_key(segment, parent))
         });
         let placed = inside || self.containers.is_empty();
-        if inside && self.names_page(page) {
+        if inside && self.names_page(page, names) {
             Some(("title", 1.0))
         } else if qualified && placed {
             Some(("path", 0.75))
@@ -348,8 +378,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    fn api_name(&self, page: &Page<'_>) -> f32 {
-        let (title, symbol) = (page.candidate.title, page.symbol);
+    fn api_name(&self, page: &Page, names: &Names<'_>) -> f32 {
+        let (title, symbol) = (page.title.as_str(), names.symbol);
         let mentioned = |text: &str| {
             self.mentions
                 .iter()
@@ -357,7 +387,7 @@ impl<'a> Asked<'a> {
         };
         if title == self.name || symbol == self.name {
             1.0
-        } else if self.is_asked(title) || self.is_asked(symbol) || mentioned(symbol) || mentioned(page.leaf) {
+        } else if self.is_asked(title) || self.is_asked(symbol) || mentioned(symbol) || mentioned(names.leaf) {
             0.75
         } else {
             0.0
@@ -379,8 +409,12 @@ impl<'a> Asked<'a> {
         objects.any(|term| term.word.matches(word))
     }
 
-    fn is_for_platform(&self, candidate: &Candidate<'_>) -> bool {
-        let Some(metadata) = candidate.metadata.filter(|_| !self.understanding.platforms.is_empty()) else {
+    fn is_for_platform(&self, page: &Page) -> bool {
+        let Some(metadata) = page
+            .metadata
+            .as_ref()
+            .filter(|_| !self.understanding.platforms.is_empty())
+        else {
             return false;
         };
         let is = |value: &serde_json::Value| {
@@ -400,12 +434,12 @@ impl<'a> Asked<'a> {
             })
     }
 
-    fn has_phrase(&self, candidate: &Candidate<'_>) -> bool {
+    fn has_phrase(&self, page: &Page) -> bool {
         let has = |text: &str| {
             let lower = text.to_lowercase();
             self.phrases.iter().any(|phrase| lower.contains(phrase))
         };
-        !self.phrases.is_empty() && (has(candidate.title) || has(candidate.description))
+        !self.phrases.is_empty() && (has(&page.title) || has(&page.description))
     }
 }
 

@@ -146,6 +146,102 @@ mod tests {
         assert!(idf(1000.0, 1000.0) > 0.0);
     }
 
+    #[test]
+    fn scores_are_those_of_another_implementation() {
+        // bm25s 0.3.16, method "lucene", times k1 + 1, of four documents with 4, 7, 2 and 9 words.
+        let of_bm25s = [
+            (
+                1.2,
+                0.75,
+                [
+                    0.780_194, 0.808_393, 1.029_09, 0.156_906, 0.094_785, 0.142_443, 0.083_598,
+                ],
+            ),
+            (
+                1.0,
+                0.4,
+                [
+                    0.733_136, 0.851_913, 1.012_118, 0.145_782, 0.099_911, 0.120_726, 0.093_465,
+                ],
+            ),
+        ];
+        let (rare, common) = (idf(4.0, 2.0), idf(4.0, 4.0));
+        for (k1, b, expected) in of_bm25s {
+            let bm25 = Bm25 { k1, b, ..BM25 };
+            let term = |idf, frequency, length| bm25.term(idf, frequency, length, 5.5);
+            let scores = [
+                term(rare, 1.0, 4.0),
+                term(rare, 2.0, 9.0),
+                term(rare, 3.0, 7.0),
+                term(common, 2.0, 4.0),
+                term(common, 1.0, 7.0),
+                term(common, 1.0, 2.0),
+                term(common, 1.0, 9.0),
+            ];
+            for (score, expected) in scores.into_iter().zip(expected) {
+                assert!((score - expected).abs() < 1e-5, "{score} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_lengths_only_frequencies_count() {
+        assert_eq!(BM25.term(2.0, 0.0, 10.0, 10.0), 0.0);
+        assert_eq!(BM25.term(2.0, 1.0, 99.0, 0.0), BM25.term(2.0, 1.0, 7.0, 7.0));
+        assert_eq!(BM25.attainable(2.0), 4.4);
+    }
+
+    #[test]
+    fn fields_count_by_their_weights_and_chunks_add_up() {
+        let first = Frequencies {
+            title: 1.0,
+            heading: 2.0,
+            keyword: 1.0,
+            body: 3.0,
+            closeness: 0.5,
+        };
+        assert_eq!(first.weighted(&BM25), 2.0 + 3.0 + 1.0 + 3.0);
+        let mut both = first;
+        both.join(&Frequencies {
+            title: 2.0,
+            heading: 1.0,
+            keyword: 0.0,
+            body: 4.0,
+            closeness: 0.25,
+        });
+        let joined = Frequencies {
+            title: 2.0,
+            heading: 3.0,
+            keyword: 1.0,
+            body: 7.0,
+            closeness: 0.5,
+        };
+        assert_eq!(both, joined);
+    }
+
+    #[test]
+    fn lexemes_of_a_term_add_up_by_field() {
+        use crate::tsvector::encode;
+        let bytes = encode(&[
+            ("a", &[(1, Weight::A), (5, Weight::D)]),
+            ("b", &[(2, Weight::B), (3, Weight::C), (9, Weight::D)]),
+        ]);
+        let lexeme = |text, term, closeness| Lexeme { text, term, closeness };
+        let looked_up = [lexeme("a", 0, 0.8), lexeme("b", 0, 0.5), lexeme("b", 1, 1.0)];
+        let vector = TsVector::new(&bytes).expect("a vector");
+        let found = Frequencies::of_terms(3, &looked_up, &vector);
+        let counted = |title, heading, keyword, body, closeness| Frequencies {
+            title,
+            heading,
+            keyword,
+            body,
+            closeness,
+        };
+        assert_eq!(found[0], counted(1.0, 1.0, 1.0, 2.0, 0.8));
+        assert_eq!(found[1], counted(0.0, 1.0, 1.0, 1.0, 1.0));
+        assert_eq!(found[2], Frequencies::default());
+    }
+
     proptest! {
         #[test]
         fn terms_are_monotone_and_bounded(idf in 0.0f32..10.0, tf in 0.0f32..100.0, more in 0.0f32..10.0, length in 1.0f32..5000.0) {

@@ -102,7 +102,7 @@ pub fn beginning(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// What keeps a JSON value from being stored.
+/// What keeps a JSON value from being stored. `None` if nothing does.
 pub fn json_problem(value: &Value) -> Option<String> {
     if levels(value) > JSON_LEVELS {
         return Some(format!("nested more than {JSON_LEVELS} levels deep"));

@@ -1,6 +1,8 @@
 //! From ranked results to what a caller reads: deduplication, confidence, notices, and the answer
 //! as JSON or text within a budget.
 
+use strum::EnumString;
+
 mod answer;
 mod budget;
 mod confidence;
@@ -10,7 +12,6 @@ mod line;
 mod notice;
 mod text;
 
-pub(crate) use answer::decimal;
 pub use answer::{Answer, SearchResult, SectionMatch};
 pub use budget::{
     Budget, BudgetError, CHARS_PER_TOKEN, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, estimated_tokens,
@@ -22,9 +23,10 @@ pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD, above_threshold};
 pub use text::compact_limit;
 
 /// How `search_docs_text` writes an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum Format {
-    /// At most 4 lines for each result; 5 results within 2,000 characters.
+    /// Three lines for each result, with a note at most one more; 5 results within 2,000 characters.
     Compact,
     /// Everything that is known of each result, with labels.
     Detailed,
@@ -35,12 +37,7 @@ pub enum Format {
 impl Format {
     /// The format of this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "compact" => Some(Self::Compact),
-            "detailed" => Some(Self::Detailed),
-            "raw" => Some(Self::Raw),
-            _ => None,
-        }
+        name.parse().ok()
     }
 }
 

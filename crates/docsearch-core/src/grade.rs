@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::delivery::decimal;
+use crate::decimal::decimal;
 
 /// Contexts that a grade looks at, at most.
 pub const MAX_CONTEXTS: usize = 15;

@@ -59,7 +59,7 @@ const fn language(code: &'static str, name: &'static str, text_config: &'static 
 }
 
 impl Language {
-    /// The language of this code.
+    /// The language of this code. `None` if it is none of [`LANGUAGES`].
     pub fn of(code: &str) -> Option<Self> {
         LANGUAGES.into_iter().find(|language| language.code == code)
     }

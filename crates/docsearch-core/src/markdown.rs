@@ -31,6 +31,7 @@ fn events(markdown: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
 ///
 /// Paragraphs made of images and links alone (badges, navigation) and paragraphs without a letter are passed over,
 /// as are paragraphs inside lists and quotations. Of a paragraph that is longer than a summary may be, the beginning.
+/// `None` if there is no such paragraph.
 pub fn lead_paragraph(markdown: &str) -> Option<String> {
     lead(markdown).map(|(_, text)| beginning(&text, TEXT_BYTES).to_owned())
 }
@@ -80,8 +81,8 @@ pub fn code_identifiers(markdown: &str) -> Vec<String> {
         .collect()
 }
 
-/// The text without a first heading that repeats the title, trimmed.
-pub fn without_title<'a>(markdown: &'a str, title: &str) -> &'a str {
+/// Where the text without a first heading that repeats the title lies, trimmed, in bytes.
+pub fn without_title(markdown: &str, title: &str) -> Range<usize> {
     let repeats = |section: &Section| {
         section
             .heading_path
@@ -90,10 +91,10 @@ pub fn without_title<'a>(markdown: &'a str, title: &str) -> &'a str {
             && markdown[..section.range.start].trim().is_empty()
     };
     let first = sections(markdown).into_iter().find(|section| section.level > 0);
-    first
-        .filter(repeats)
-        .map_or(markdown, |section| &markdown[section.body_start..])
-        .trim()
+    let start = first.filter(repeats).map_or(0, |section| section.body_start);
+    let rest = &markdown[start..];
+    let start = start + rest.len() - rest.trim_start().len();
+    start..start + rest.trim().len()
 }
 
 #[cfg(test)]

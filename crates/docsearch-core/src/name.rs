@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::identifier::split_identifier;
 use crate::token::qualified_segments;
 
 /// Where a name of a page comes from, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum NameKind {
     /// The title.
     Title,
@@ -28,27 +30,12 @@ pub enum NameKind {
 impl NameKind {
     /// The word stored in `docsearch.document_name.kind`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Title => "title",
-            Self::Symbol => "symbol",
-            Self::Slug => "slug",
-            Self::Path => "path",
-            Self::Alias => "alias",
-            Self::Unprefixed => "unprefixed",
-        }
+        self.into()
     }
 
-    /// Reads what [`NameKind::as_str`] wrote.
+    /// Reads what [`NameKind::as_str`] wrote; `None` if it is another word.
     pub fn parse(kind: &str) -> Option<Self> {
-        let kinds = [
-            Self::Title,
-            Self::Symbol,
-            Self::Slug,
-            Self::Path,
-            Self::Alias,
-            Self::Unprefixed,
-        ];
-        kinds.into_iter().find(|known| known.as_str() == kind)
+        kind.parse().ok()
     }
 }
 
@@ -146,7 +133,8 @@ fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
 }
 
 /// A form of a name that has to bring its page first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Form {
     /// As written.
     Written,
@@ -160,16 +148,11 @@ pub enum Form {
 
 impl Form {
     /// Every form.
-    pub const ALL: [Form; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The word for a column `form`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Written => "written",
-            Self::Lower => "lower",
-            Self::Split => "split",
-            Self::InProject => "in_project",
-        }
+        self.into()
     }
 
     /// A name in this form.
@@ -214,6 +197,7 @@ pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&
 
 /// The symbol that a title names, if it is more than the symbol: the text before parameters
 /// (`frame(width:height:)`) or before a dash that introduces a description (`gc — Garbage …`).
+/// `None` if the title is the symbol, or names none.
 pub fn symbol(title: &str) -> Option<&str> {
     let title = title.trim();
     let head = [" — ", " – ", " - ", " -- ", ": "]
@@ -239,7 +223,7 @@ pub fn slug_leaf(slug: &str) -> &str {
         .unwrap_or(leaf)
 }
 
-/// The segment of a slug above its leaf.
+/// The segment of a slug above its leaf. `None` if there is none.
 pub fn slug_parent(slug: &str) -> Option<&str> {
     slug.trim_end_matches('/')
         .rsplit('/')
@@ -383,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_name_has_four_forms() {
-        let forms = Form::ALL.map(|form| form.of("UITableView", "uikit"));
+        let forms: Vec<String> = Form::ALL.iter().map(|form| form.of("UITableView", "uikit")).collect();
         assert_eq!(
             forms,
             ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]

@@ -42,7 +42,7 @@ impl<'a> Outline<'a> {
     }
 
     /// The place in [`Outline::sections`] of the section that is meant: its anchor, with or without `#`, or else its
-    /// heading or heading path (`Button > Styling`), in any case. The first of several.
+    /// heading or heading path (`Button > Styling`), in any case. The first of several. `None` if there is none such.
     pub fn find(&self, wanted: &str) -> Option<usize> {
         let anchor = wanted.strip_prefix('#').unwrap_or(wanted).trim();
         let heading = anchor.to_lowercase();

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::name;
-use crate::query::in_pattern;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
 
 /// Most words of a query in which a framework is recognised without "in".
@@ -28,7 +27,7 @@ impl<'a> FromIterator<&'a str> for KnownNames {
 }
 
 impl KnownNames {
-    /// The known name with this [`name::key`].
+    /// The known name with this [`name::key`]. `None` if no such name is known.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.by_key.get(key).map(String::as_str)
     }
@@ -77,7 +76,10 @@ impl Place {
         // Without "in", only names that the documents themselves have are places.
         (1..=MAX_PHRASE_WORDS.min(words.len() - 1))
             .rev()
-            .flat_map(|count| [words.split_at(words.len() - count), swap(words.split_at(count))])
+            .flat_map(|count| {
+                let (first, rest) = words.split_at(count);
+                [words.split_at(words.len() - count), (rest, first)]
+            })
             .find_map(|(symbol, place)| {
                 let framework = canonical(&place.join(" ")).0?;
                 Some(Self {
@@ -114,6 +116,25 @@ pub fn place_keys(text: &str, rules: &Rules) -> Vec<String> {
     keys
 }
 
-pub(crate) fn swap<T>((a, b): (T, T)) -> (T, T) {
-    (b, a)
+/// Splits `X in Y` at its last `in`; Y has at most three words, or the `in` belongs to a sentence.
+fn in_pattern(text: &str) -> Option<(&str, &str)> {
+    let lower = text.to_ascii_lowercase();
+    let at = lower.rfind(" in ")?;
+    let (symbol, container) = (text[..at].trim(), text[at + 4..].trim());
+    let short = (1..=3).contains(&container.split_whitespace().count());
+    (!symbol.is_empty() && short).then_some((symbol, container))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s0_1_x_in_y() {
+        assert_eq!(in_pattern("Button in SwiftUI"), Some(("Button", "SwiftUI")));
+        assert_eq!(in_pattern("button IN swift ui"), Some(("button", "swift ui")));
+        assert_eq!(in_pattern("plug in to it in Qt"), Some(("plug in to it", "Qt")));
+        assert_eq!(in_pattern("in SwiftUI"), None);
+        assert_eq!(in_pattern("how to wait in a loop that never ends"), None);
+    }
 }

@@ -62,7 +62,7 @@ pub type Corpora = Map<i64, Corpus>;
 
 /// How the legs are combined. Every number is a setting.
 #[derive(Clone, Copy, Debug)]
-pub struct Weights {
+pub struct Mix {
     /// Share of the dense score in the base score, 0 to 1 (`docsearch.hybrid_weight`).
     pub hybrid: f32,
     /// Share of the document as a whole in the keyword score, 0 to 1; the rest is its best chunk.
@@ -85,7 +85,7 @@ pub fn dense_score(similarity: f32, background: f32) -> f32 {
     ((similarity - background) / (1.0 - background)).clamp(0.0, 1.0)
 }
 
-/// `w * dense + (1 - w) * lexical`, DESIGN section 10.
+/// `w * dense + (1 - w) * lexical`, see docs/decisions/0008-ranking.md.
 pub fn base_score(dense: f32, lexical: f32, hybrid: f32) -> f32 {
     hybrid * dense + (1.0 - hybrid) * lexical
 }
@@ -97,7 +97,7 @@ pub fn lift(score: f32, name: f32) -> f32 {
 
 /// How strongly a name match lifts, by where the name comes from and how it was written. Exact
 /// matches are so strong that no base score can overtake them: an exact name comes first.
-pub fn name_strength(kind: NameKind, as_written: bool, in_container: bool) -> f32 {
+pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool) -> f32 {
     let kind = match kind {
         NameKind::Title => 0.995,
         NameKind::Path => 0.994,
@@ -195,7 +195,7 @@ pub fn rank(
     evidence: &Evidence,
     named: impl IntoIterator<Item = DocumentId>,
     corpora: &Corpora,
-    weights: &Weights,
+    mix: &Mix,
 ) -> Vec<ScoredDocument> {
     let mut chunks: Map<DocumentId, Vec<ScoredChunk>> = Map::default();
     let ids = evidence
@@ -208,9 +208,9 @@ pub fn rank(
             .terms
             .get(&id)
             .zip(corpora.get(&id.document.project))
-            .map_or(0.0, |(terms, corpus)| chunk_lexical(terms, corpus, &weights.bm25));
-        let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, weights.background));
-        let base = base_score(dense, lexical, weights.hybrid);
+            .map_or(0.0, |(terms, corpus)| chunk_lexical(terms, corpus, &mix.bm25));
+        let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
+        let base = base_score(dense, lexical, mix.hybrid);
         chunks.entry(id.document).or_default().push(ScoredChunk {
             id,
             similarity,
@@ -223,7 +223,7 @@ pub fn rank(
     }
     let mut documents: Vec<ScoredDocument> = chunks
         .into_iter()
-        .map(|(document, chunks)| score_document(document, chunks, evidence, corpora, weights))
+        .map(|(document, chunks)| score_document(document, chunks, evidence, corpora, mix))
         .collect();
     documents.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.document.cmp(&b.document)));
     documents
@@ -234,7 +234,7 @@ fn score_document(
     mut chunks: Vec<ScoredChunk>,
     evidence: &Evidence,
     corpora: &Corpora,
-    weights: &Weights,
+    mix: &Mix,
 ) -> ScoredDocument {
     chunks.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
     let similarity = chunks
@@ -244,15 +244,15 @@ fn score_document(
     let best_chunk = chunks.iter().map(|chunk| chunk.lexical).fold(0.0, f32::max);
     let whole = corpora
         .get(&document.project)
-        .map_or(0.0, |corpus| document_lexical(&chunks, evidence, corpus, &weights.bm25));
-    let lexical = weights.document_share * whole + (1.0 - weights.document_share) * best_chunk;
-    let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, weights.background));
+        .map_or(0.0, |corpus| document_lexical(&chunks, evidence, corpus, &mix.bm25));
+    let lexical = mix.document_share * whole + (1.0 - mix.document_share) * best_chunk;
+    let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
     ScoredDocument {
         document,
         similarity,
         dense,
         lexical,
-        base: base_score(dense, lexical, weights.hybrid),
+        base: base_score(dense, lexical, mix.hybrid),
         chunks,
     }
 }
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const WEIGHTS: Weights = Weights {
+    const MIX: Mix = Mix {
         hybrid: 0.5,
         document_share: 0.5,
         background: 0.05,
@@ -321,7 +321,7 @@ mod tests {
         evidence.similarity.insert(chunk(2, 0), 0.1);
         evidence.terms.insert(chunk(2, 0), terms(3.0, 50.0));
         let first = |hybrid| {
-            rank(&evidence, [], &corpora(), &Weights { hybrid, ..WEIGHTS })[0]
+            rank(&evidence, [], &corpora(), &Mix { hybrid, ..MIX })[0]
                 .document
                 .document
         };
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn a_named_document_is_a_candidate() {
         let named = chunk(7, 0).document;
-        let ranked = rank(&Evidence::default(), [named], &corpora(), &WEIGHTS);
+        let ranked = rank(&Evidence::default(), [named], &corpora(), &MIX);
         assert_eq!((ranked[0].document, ranked[0].base), (named, 0.0));
     }
 
@@ -345,7 +345,7 @@ mod tests {
                 let mut evidence = Evidence::default();
                 evidence.similarity.insert(chunk(1, 0), similarity);
                 evidence.terms.insert(chunk(1, 0), terms(body, length));
-                rank(&evidence, [], &corpora(), &WEIGHTS)[0].base
+                rank(&evidence, [], &corpora(), &MIX)[0].base
             };
             prop_assert!((0.0..=1.0).contains(&base(similarity)));
             prop_assert!(base(similarity + more) >= base(similarity));

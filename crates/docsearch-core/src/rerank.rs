@@ -1,153 +1,15 @@
 //! From base scores and pages to an order of documents: the second stage of a search.
 
-use crate::asked::Found;
-use crate::definition;
-use crate::name::{self, NameKind};
-use crate::rank::{DocumentId, Map, ScoredDocument, Set, dense_score, name_strength};
-use crate::score::{Candidate, Scorer, Step};
-use crate::similarity::near;
-use crate::understanding::{NameForm, NameRole, Understanding};
+use crate::asked::Findings;
+use crate::page::Page;
+use crate::rank::{DocumentId, Map, ScoredDocument, Set, dense_score};
+use crate::score::{BaseScores, Scorer, Step};
 use crate::version::{self, Versioned};
 
 /// Where up to the first share of the candidates have a verb in their titles, the rules about verbs are
 /// off; from the second on, they are fully on. (tools-azure-mcp and tools-livemcp gain by them; where
 /// pages are named after things they mislead: tldr-commands unnamed loses .04 of nDCG@10.)
 const ACTION_NAMES: (f32, f32) = (0.4, 0.8);
-/// Strength of the page of a module or class for a member of it: the first, and so much more for the
-/// longest qualifier.
-const QUALIFIER: (f32, f32) = (0.35, 0.25);
-/// Strength of a name without the prefix of its library.
-const UNPREFIXED: f32 = 0.7;
-/// Strength of a plain word as a name, for a query that adds what kind of thing it is.
-const PLAIN_KINDLESS: f32 = 0.5;
-/// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
-const ELSEWHERE: f32 = 0.2;
-
-/// Share of the definition of a name that a longer query mentions.
-const MENTIONED: f32 = 0.5;
-
-/// What the rules read of a page.
-#[derive(Clone, Debug, Default)]
-pub struct Page {
-    /// Name of the project.
-    pub project: String,
-    /// Title.
-    pub title: String,
-    /// Slug.
-    pub slug: String,
-    /// Category, with `/` between levels.
-    pub category: Option<String>,
-    /// Beginning of the summary.
-    pub description: String,
-    /// Metadata, if a rule needs it.
-    pub metadata: Option<serde_json::Value>,
-    /// Days since it was published or changed.
-    pub age_days: Option<f32>,
-    /// Version of what it documents.
-    pub version: Option<String>,
-    /// A newer version of it among the pages found.
-    pub newer: Option<String>,
-    /// Strength of the query as a phrase of the text, or 0.
-    pub phrase: f32,
-    /// Strength of an exact name, or 0.
-    pub name: f32,
-    /// Strength of a near name, or 0.
-    pub near_name: f32,
-    /// Share of a definition, or 0.
-    pub definition: f32,
-}
-
-impl Page {
-    fn candidate<'a>(&'a self, dense: f32, lexical: f32) -> Candidate<'a> {
-        Candidate {
-            dense,
-            lexical,
-            phrase: self.phrase,
-            name: self.name,
-            near_name: self.near_name,
-            definition: self.definition,
-            title: &self.title,
-            slug: &self.slug,
-            project: &self.project,
-            category: self.category.as_deref(),
-            description: &self.description,
-            metadata: self.metadata.as_ref(),
-            age_days: self.age_days,
-            newer: self.newer.as_deref(),
-        }
-    }
-
-    /// Lifts the page for a name that brought it. `containers` are the keys of the place that the query
-    /// names, see [`Understanding::container_keys`]. A page of that name elsewhere is only near, if the
-    /// place is known.
-    pub fn bears(&mut self, kind: NameKind, form: &NameForm, asked: &Understanding, containers: &[String]) {
-        if form.role == NameRole::Qualifier {
-            let whole = asked
-                .identifiers
-                .iter()
-                .filter_map(|identifier| identifier.qualifiers().next());
-            let longest = whole.map(str::len).max().unwrap_or(1);
-            let share = form.text.len() as f32 / longest as f32;
-            self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);
-            return;
-        }
-        let factor = form.role.factor(asked.implicit);
-        let of_symbol = matches!(form.role, NameRole::Symbol | NameRole::Path | NameRole::Expanded);
-        let inside = !of_symbol || self.is_in(containers);
-        let as_written = form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str());
-        // "future statement" may mean a sentence about the future; "View protocol" has a name.
-        if form.role == NameRole::Kindless && is_plain(&form.text) {
-            self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);
-            return;
-        }
-        if !inside && asked.known_container {
-            self.near_name = self.near_name.max(factor * ELSEWHERE);
-        } else if kind == NameKind::Unprefixed {
-            self.near_name = self.near_name.max(factor * UNPREFIXED);
-        } else {
-            self.name = self.name.max(factor * name_strength(kind, as_written, inside));
-        }
-    }
-
-    /// Lifts the page for a section that defines what the query asks for, or mentions; `bearers` documents of
-    /// its project have such a section. A page outside the known place that the query names is not meant,
-    /// and one that bears the name needs no more.
-    pub fn defines(&mut self, form: &NameForm, asked: &Understanding, containers: &[String], bearers: usize) {
-        let meant = match form.role {
-            NameRole::Kindless => !is_plain(&form.text),
-            NameRole::Symbol | NameRole::Path | NameRole::Expanded => self.is_in(containers) || !asked.known_container,
-            _ => true,
-        };
-        if meant && self.name == 0.0 {
-            let factor = match form.role {
-                NameRole::Mention => MENTIONED,
-                role => role.factor(asked.implicit),
-            };
-            self.definition = self.definition.max(factor * definition::share(bearers));
-        }
-    }
-
-    /// Whether it lies in one of the containers, or there are none.
-    fn is_in(&self, containers: &[String]) -> bool {
-        containers.is_empty() || self.candidate(0.0, 0.0).is_inside(containers)
-    }
-
-    /// How near a typed name comes to a name of the page, see [`near`].
-    pub fn nearness(&self, typed: &str) -> f32 {
-        let leaf = name::slug_leaf(&self.slug);
-        [Some(self.title.as_str()), name::symbol(&self.title), Some(leaf)]
-            .into_iter()
-            .flatten()
-            .filter_map(|name| near(typed, name))
-            .map(|near| near.strength)
-            .fold(0.0, f32::max)
-    }
-}
-
-/// Whether a text has nothing but small letters and spaces.
-fn is_plain(text: &str) -> bool {
-    !text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace())
-}
 
 /// Tells pages of which a newer version was found, too.
 pub fn mark_older_versions(pages: &mut Map<DocumentId, Page>) {
@@ -193,26 +55,26 @@ impl Ranked {
 #[derive(Debug)]
 pub struct Reranker<'a> {
     scorer: Scorer<'a>,
-    pages: Map<DocumentId, Read<'a>>,
+    pages: Map<DocumentId, ReadPage<'a>>,
     background: f32,
 }
 
 /// A page, and what it has of the query: read once, though it is scored twice or thrice.
 #[derive(Debug)]
-struct Read<'a> {
+struct ReadPage<'a> {
     page: &'a Page,
-    found: Found,
+    found: Findings,
 }
 
 impl<'a> Reranker<'a> {
     /// `pages` are those that the caller sees; other documents are no results. `background` is the
-    /// model's, see [`crate::rank::Weights::background`].
+    /// model's, see [`crate::rank::Mix::background`].
     pub fn new(scorer: Scorer<'a>, pages: &'a Map<DocumentId, Page>, background: f32) -> Self {
-        let read = |page: &'a Page| Read {
+        let read = |page: &'a Page| ReadPage {
             page,
-            found: scorer.find(&page.candidate(0.0, 0.0)),
+            found: scorer.find(page),
         };
-        let pages: Map<DocumentId, Read<'_>> = pages.iter().map(|(&id, page)| (id, read(page))).collect();
+        let pages: Map<DocumentId, ReadPage<'_>> = pages.iter().map(|(&id, page)| (id, read(page))).collect();
         let named = pages.values().filter(|read| read.found.names_action).count();
         let share = named as f32 / pages.len().max(1) as f32;
         Self {
@@ -228,15 +90,16 @@ impl<'a> Reranker<'a> {
         Some(self.score_read(read, document.dense, document.lexical))
     }
 
-    fn score_read(&self, Read { page, found }: &Read<'_>, dense: f32, lexical: f32) -> f32 {
-        self.scorer.score_found(&page.candidate(dense, lexical), found)
+    fn score_read(&self, ReadPage { page, found }: &ReadPage<'_>, dense: f32, lexical: f32) -> f32 {
+        self.scorer.score_found(page, BaseScores { dense, lexical }, found)
     }
 
     /// The steps that lead to [`Reranker::score`].
     pub fn explain(&self, document: &ScoredDocument) -> Vec<Step> {
         let read = self.pages.get(&document.document);
-        read.map_or_else(Vec::new, |Read { page, .. }| {
-            self.scorer.explain(&page.candidate(document.dense, document.lexical))
+        read.map_or_else(Vec::new, |ReadPage { page, .. }| {
+            let (dense, lexical) = (document.dense, document.lexical);
+            self.scorer.explain(page, BaseScores { dense, lexical })
         })
     }
 
@@ -285,7 +148,8 @@ mod tests {
     use super::*;
     use crate::place::KnownNames;
     use crate::rule::Rules;
-    use crate::weight::RuleWeights;
+    use crate::understanding::Understanding;
+    use crate::weight::Weights;
     use proptest::prelude::*;
 
     const BACKGROUND: f32 = 0.05;
@@ -318,7 +182,7 @@ mod tests {
 
     fn with<T>(query: &str, pages: &Map<DocumentId, Page>, call: impl FnOnce(&Reranker<'_>) -> T) -> T {
         let rules = Rules::english();
-        let weights = RuleWeights::default();
+        let weights = Weights::default();
         let understanding = Understanding::read(query, &rules, &KnownNames::default());
         call(&Reranker::new(
             Scorer::new(&understanding, &rules, &weights),
@@ -369,33 +233,6 @@ mod tests {
         };
         assert_eq!(first([version_of(1, "1.9", 0.0), version_of(2, "1.10", 0.0)]), 2);
         assert_eq!(first([version_of(1, "1.9", 0.94), version_of(2, "1.10", 0.0)]), 1);
-    }
-
-    #[test]
-    fn the_page_that_defines_a_name_beats_those_that_use_it() {
-        let defined = |query: &str, bearers| {
-            let rules = Rules::english();
-            let asked = Understanding::read(query, &rules, &KnownNames::default());
-            let mut page = page(0, 0.0);
-            for form in asked.names() {
-                if form.key == name::key("PyList_New") || form.key == name::key("async with") {
-                    page.defines(&form, &asked, &[], bearers);
-                }
-            }
-            page.definition
-        };
-        assert_eq!(defined("PyList_New", 1), 1.0);
-        assert!(defined("PyList_New C function", 1) > 0.9);
-        assert!(defined("PyList_New", 2) < defined("PyList_New", 1));
-        assert_eq!(defined("PyList_New", 4), 0.0, "what many pages define says nothing");
-        assert_eq!(defined("why does PyList_New return null", 1), MENTIONED);
-        assert_eq!(defined("async with statement", 1), 0.0, "words are no name");
-    }
-
-    #[test]
-    fn s0_21_a_name_half_typed_is_near() {
-        assert!(page(0, 0.0).nearness("butt") > 0.4);
-        assert_eq!(page(0, 0.0).nearness("fish"), 0.0);
     }
 
     proptest! {

@@ -256,7 +256,7 @@ impl Rules {
         Ok(Self::new(tables))
     }
 
-    /// The verb that a word is a form of, as the rules spell it.
+    /// The verb that a word is a form of, as the rules spell it. `None` if it is no form of a known verb.
     pub fn verb(&self, word: &str) -> Option<&str> {
         if !(0..=Beginning::default().len()).any(|length| self.beginnings.contains(&beginning(word, length))) {
             return None;
@@ -269,6 +269,7 @@ impl Rules {
 
     /// The phrasal verb that begins with the first of the words, and the places of its other words: `get
     /// rid of`, or `throw ... away` with up to [`MAX_SEPARATED`] words between. Words are in lower case.
+    /// `None` if none does.
     pub fn phrasal_verb(&self, words: &[String]) -> Option<(&str, Vec<usize>)> {
         let verbs = self.phrasal.get(stem(words.first()?).as_ref())?;
         verbs.iter().find_map(|(rest, verb)| {
@@ -285,12 +286,12 @@ impl Rules {
         })
     }
 
-    /// What a verb, as the rules spell it, does.
+    /// What a verb, as the rules spell it, does. `None` if the rules know no such verb, or not what it does.
     pub fn intent(&self, verb: &str) -> Option<Intent> {
         self.tables.actions.get(verb).copied().flatten()
     }
 
-    /// The canonical name of the framework with this [`name::key`].
+    /// The canonical name of the framework with this [`name::key`]. `None` if the key is no alias.
     pub fn framework(&self, key: &str) -> Option<&str> {
         self.frameworks.get(key).map(String::as_str)
     }

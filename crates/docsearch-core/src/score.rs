@@ -12,66 +12,35 @@
 
 use serde::Serialize;
 
-use crate::asked::{Asked, Found};
-use crate::delivery::decimal;
-use crate::name;
-use crate::rank::{base_score, lift};
+pub use crate::asked::Needs;
+use crate::asked::{Findings, PreparedQuery};
+use crate::decimal::decimal;
+use crate::name::NameKind;
+use crate::page::Page;
+use crate::rank::{base_score, lift, name_strength};
 use crate::rule::Rules;
-use crate::understanding::Understanding;
-use crate::weight::RuleWeights;
+use crate::understanding::{NameRole, Understanding};
+use crate::weight::Weights;
 
-/// What words, vectors, boosts and near names can reach together. Exact names reach 0.938 at least
-/// (see [`crate::rank::name_strength`] and [`crate::understanding::NameRole::factor`]), so nothing
-/// stands above them.
+/// What words, vectors, boosts and near names can reach together. Exact names reach more, so nothing stands above them
+/// (see [`crate::rank::name_strength`] and [`crate::understanding::NameRole::factor`]); but for the written out form of
+/// an acronym, on a page outside of a place that nobody knows, which reaches 0.902.
 pub const EVIDENCE_CEILING: f32 = 0.93;
 
-/// Bytes of a description that the rules read.
-pub const DESCRIPTION_BYTES: usize = 300;
+const _: () = assert!(LEAST_EXACT_NAME > EVIDENCE_CEILING);
+/// The weakest of exact names: an alias, not as written, outside of a place that is named without "in".
+const LEAST_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * NameRole::Path.factor(true);
 
 /// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CEILING`].
 const CEILING_KNEE: f32 = 0.9;
 
-/// A document to be scored, with what the rules look at.
+/// What words and vectors say of a document, before any rule.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Candidate<'a> {
+pub struct BaseScores {
     /// Calibrated dense score, 0 to 1, see [`crate::rank::dense_score`].
     pub dense: f32,
     /// Keyword score, 0 to 1.
     pub lexical: f32,
-    /// Strength of the query standing in the text as it is, or 0: [`phrase_strength`].
-    pub phrase: f32,
-    /// Strength of an exact name, or 0: [`crate::rank::name_strength`] times the role's factor.
-    pub name: f32,
-    /// Strength of a name begun or mistyped, or 0, see [`crate::similarity`].
-    pub near_name: f32,
-    /// Share of [`RuleWeights::definition`] for a section that defines a name which the query asks for, or 0.
-    pub definition: f32,
-    /// Title.
-    pub title: &'a str,
-    /// Slug.
-    pub slug: &'a str,
-    /// Name of its project.
-    pub project: &'a str,
-    /// Category.
-    pub category: Option<&'a str>,
-    /// What the document says of itself: its summary. The first [`DESCRIPTION_BYTES`] bytes count.
-    pub description: &'a str,
-    /// Its metadata, for frameworks and platforms.
-    pub metadata: Option<&'a serde_json::Value>,
-    /// Days since it was published, at least 0.
-    pub age_days: Option<f32>,
-    /// A newer version of the page that was found too.
-    pub newer: Option<&'a str>,
-}
-
-impl Candidate<'_> {
-    /// Whether it lies in one of the containers, see [`name::is_inside`].
-    pub fn is_inside(&self, containers: &[String]) -> bool {
-        containers.iter().any(|container| {
-            let names = [self.project, self.category.unwrap_or_default()];
-            name::is_inside(container, names, self.slug, self.metadata)
-        })
-    }
 }
 
 /// One step on the way to a score.
@@ -119,8 +88,8 @@ impl Step {
 /// Scores documents for one query. Made once a query; scoring allocates next to nothing.
 #[derive(Debug)]
 pub struct Scorer<'a> {
-    asked: Asked<'a>,
-    weights: &'a RuleWeights,
+    asked: PreparedQuery<'a>,
+    weights: &'a Weights,
     hybrid: f32,
     intent: f32,
 }
@@ -176,11 +145,11 @@ impl Ledger<'_> {
 
 impl<'a> Scorer<'a> {
     /// Prepares the rules for a query. The legs are mixed as the weights say for its class.
-    pub fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a RuleWeights) -> Self {
+    pub fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
         Self {
-            asked: Asked::new(understanding, rules, weights),
+            asked: PreparedQuery::new(understanding, rules, weights),
             weights,
-            hybrid: weights.hybrid.of(understanding.class),
+            hybrid: weights.hybrid(understanding.class),
             intent: 1.0,
         }
     }
@@ -199,29 +168,34 @@ impl<'a> Scorer<'a> {
         self
     }
 
+    /// Which parts of a page have to be read.
+    pub fn needs(&self) -> Needs {
+        self.asked.needs()
+    }
+
     /// The score, 0 to 1.
-    pub fn score(&self, candidate: &Candidate<'_>) -> f32 {
-        self.score_found(candidate, &self.find(candidate))
+    pub fn score(&self, page: &Page, base: BaseScores) -> f32 {
+        self.score_found(page, base, &self.find(page))
     }
 
     /// What the rules see in a document, whatever its evidence.
-    pub(crate) fn find(&self, candidate: &Candidate<'_>) -> Found {
-        self.asked.find(candidate)
+    pub(crate) fn find(&self, page: &Page) -> Findings {
+        self.asked.find(page)
     }
 
     /// [`Scorer::score`] of a document in which the rules see this.
-    pub(crate) fn score_found(&self, candidate: &Candidate<'_>, found: &Found) -> f32 {
-        self.run(candidate, found, None)
+    pub(crate) fn score_found(&self, page: &Page, base: BaseScores, found: &Findings) -> f32 {
+        self.run(page, base, found, None)
     }
 
     /// The steps that lead to the score; the last `after` is the score.
-    pub fn explain(&self, candidate: &Candidate<'_>) -> Vec<Step> {
+    pub fn explain(&self, page: &Page, base: BaseScores) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.run(candidate, &self.find(candidate), Some(&mut steps));
+        self.run(page, base, &self.find(page), Some(&mut steps));
         steps
     }
 
-    fn run(&self, candidate: &Candidate<'_>, found: &Found, steps: Option<&mut Vec<Step>>) -> f32 {
+    fn run(&self, page: &Page, base: BaseScores, found: &Findings, steps: Option<&mut Vec<Step>>) -> f32 {
         let mut ledger = Ledger {
             score: 0.0,
             base: 0.0,
@@ -229,111 +203,118 @@ impl<'a> Scorer<'a> {
             greatest_boost: (self.weights.max_boost - 1.0).max(0.0),
             steps,
         };
-        self.base(candidate, &mut ledger);
-        self.boosts(candidate, found, &mut ledger);
+        self.base(base, &mut ledger);
+        self.boosts(page, found, &mut ledger);
         if ledger.boosts > 0.0 {
             ledger.score = ledger.boosted();
         }
-        let conflict = (found.conflict * self.weights.intent_conflict * self.intent).clamp(0.0, 1.0);
+        let conflict = (found.conflict * self.weights.penalty_intent_conflict * self.intent).clamp(0.0, 1.0);
         if conflict > 0.0 {
             let after = ledger.score * (1.0 - conflict);
-            let matched = || candidate.title.to_owned();
-            let factors = (found.conflict, self.weights.intent_conflict * self.intent);
+            let matched = || page.title.clone();
+            let factors = (found.conflict, self.weights.penalty_intent_conflict * self.intent);
             ledger.step("penalty", "intent_conflict", matched, factors, after);
         }
-        let elsewhere = (flag(found.elsewhere) * self.weights.elsewhere).clamp(0.0, 1.0);
+        let elsewhere = (flag(found.elsewhere) * self.weights.penalty_elsewhere).clamp(0.0, 1.0);
         if elsewhere > 0.0 {
             let after = ledger.score * (1.0 - elsewhere);
             let container = || self.asked.container().to_owned();
-            ledger.step("penalty", "elsewhere", container, (1.0, self.weights.elsewhere), after);
+            ledger.step(
+                "penalty",
+                "elsewhere",
+                container,
+                (1.0, self.weights.penalty_elsewhere),
+                after,
+            );
         }
-        let older = self.weights.older_version.clamp(0.0, 1.0);
-        if let Some(newer) = candidate.newer.filter(|_| older > 0.0) {
+        let older = self.weights.penalty_older_version.clamp(0.0, 1.0);
+        if let Some(newer) = page.newer.as_ref().filter(|_| older > 0.0) {
             let after = ledger.score * (1.0 - older);
-            let matched = || newer.to_owned();
+            let matched = || newer.clone();
             ledger.step(
                 "penalty",
                 "older_version",
                 matched,
-                (1.0, self.weights.older_version),
+                (1.0, self.weights.penalty_older_version),
                 after,
             );
         }
-        if candidate.phrase > 0.0 {
-            let after = lift(ledger.score, candidate.phrase);
-            ledger.step("phrase", "exact_phrase", String::new, (candidate.phrase, 1.0), after);
+        if page.phrase > 0.0 {
+            let after = lift(ledger.score, page.phrase);
+            ledger.step("phrase", "exact_phrase", String::new, (page.phrase, 1.0), after);
         }
-        let definition = (candidate.definition * self.weights.definition).clamp(0.0, 1.0);
+        let definition = (page.definition * self.weights.weight_definition).clamp(0.0, 1.0);
         if definition > 0.0 {
             let after = lift(ledger.score, definition);
-            let factors = (candidate.definition, self.weights.definition);
+            let factors = (page.definition, self.weights.weight_definition);
             ledger.step("name", "definition", String::new, factors, after);
         }
-        if candidate.near_name > 0.0 {
-            let after = lift(ledger.score, candidate.near_name);
-            let matched = || candidate.title.to_owned();
-            ledger.step("name", "near_name", matched, (candidate.near_name, 1.0), after);
+        if page.near_name > 0.0 {
+            let after = lift(ledger.score, page.near_name);
+            let matched = || page.title.clone();
+            ledger.step("name", "near_name", matched, (page.near_name, 1.0), after);
         }
         let kept = below_ceiling(ledger.score);
         if kept < ledger.score {
             ledger.step("name", "ceiling", String::new, (EVIDENCE_CEILING, 1.0), kept);
         }
-        if candidate.name > 0.0 {
-            let after = lift(ledger.score, candidate.name);
-            let matched = || candidate.title.to_owned();
-            ledger.step("name", "exact_name", matched, (candidate.name, 1.0), after);
+        if page.name > 0.0 {
+            let after = lift(ledger.score, page.name);
+            let matched = || page.title.clone();
+            ledger.step("name", "exact_name", matched, (page.name, 1.0), after);
         }
         ledger.score
     }
 
-    fn base(&self, candidate: &Candidate<'_>, ledger: &mut Ledger<'_>) {
-        let factor = decay(
-            1.0 - candidate.dense,
-            self.weights.decay_slope,
-            self.weights.decay_floor,
-        );
+    fn base(&self, base: BaseScores, ledger: &mut Ledger<'_>) {
+        let factor = decay(1.0 - base.dense, self.weights.decay_slope, self.weights.decay_floor);
         let score = |dense, lexical| base_score(dense, lexical, self.hybrid).clamp(0.0, 1.0);
-        let dense = (candidate.dense, self.hybrid);
-        ledger.step("base", "dense", String::new, dense, score(candidate.dense, 0.0));
-        let decayed = candidate.dense * factor;
+        let dense = (base.dense, self.hybrid);
+        ledger.step("base", "dense", String::new, dense, score(base.dense, 0.0));
+        let decayed = base.dense * factor;
         if factor < 1.0 {
             let after = score(decayed, 0.0);
             ledger.step("base", "decay", String::new, (factor, 1.0), after);
         }
-        let lexical = (candidate.lexical, 1.0 - self.hybrid);
-        let after = score(decayed, candidate.lexical);
+        let lexical = (base.lexical, 1.0 - self.hybrid);
+        let after = score(decayed, base.lexical);
         ledger.step("base", "lexical", String::new, lexical, after);
         ledger.base = ledger.score;
     }
 
-    fn boosts(&self, candidate: &Candidate<'_>, found: &Found, ledger: &mut Ledger<'_>) {
+    fn boosts(&self, page: &Page, found: &Findings, ledger: &mut Ledger<'_>) {
         let weights = self.weights;
-        let title = || candidate.title.to_owned();
-        let category = || candidate.category.unwrap_or_default().to_owned();
+        let title = || page.title.clone();
+        let category = || page.category.clone().unwrap_or_default();
         if let Some((matched, share)) = found.in_pattern {
-            ledger.boost("in_pattern", || matched.to_owned(), weights.in_pattern, share);
+            ledger.boost("in_pattern", || matched.to_owned(), weights.boost_in_pattern, share);
         }
         if found.inside {
             let container = || self.asked.container().to_owned();
-            ledger.boost("framework", container, weights.framework, 1.0);
+            ledger.boost("framework", container, weights.boost_framework, 1.0);
         }
         ledger.boost(
             "filename_exact",
-            || candidate.slug.to_owned(),
-            weights.filename_exact,
+            || page.slug.clone(),
+            weights.boost_filename_exact,
             flag(found.filename_exact),
         );
         ledger.boost(
             "filename_all_words",
             title,
-            weights.filename_all_words,
+            weights.boost_filename_all_words,
             flag(found.all_words),
         );
-        ledger.boost("name_words", title, weights.name_words, found.name_words * self.intent);
-        ledger.boost("api_name", title, weights.api_name, found.api_name);
-        ledger.boost("generic_term", title, found.generic, weights.generic_term);
+        ledger.boost(
+            "name_words",
+            title,
+            weights.boost_name_words,
+            found.name_words * self.intent,
+        );
+        ledger.boost("api_name", title, weights.boost_api_name, found.api_name);
+        ledger.boost("generic_term", title, found.generic, weights.boost_generic_term);
         for matches in [&found.in_name, &found.in_description] {
-            for found in matches.counted(weights.diminishing) {
+            for found in matches.counted(weights.diminishing_factor) {
                 ledger.boost(
                     found.rule,
                     || self.asked.term(found.term).to_owned(),
@@ -345,14 +326,14 @@ impl<'a> Scorer<'a> {
         ledger.boost(
             "category_context",
             category,
-            weights.category_context,
+            weights.boost_category_context,
             flag(found.category) * self.intent,
         );
-        ledger.boost("platform", String::new, weights.platform, flag(found.platform));
-        ledger.boost("phrase", title, weights.phrase, flag(found.phrase));
-        if let Some(age) = candidate.age_days.filter(|_| self.asked.recent()) {
+        ledger.boost("platform", String::new, weights.boost_platform, flag(found.platform));
+        ledger.boost("phrase", title, weights.boost_phrase, flag(found.phrase));
+        if let Some(age) = page.age_days.filter(|_| self.asked.recent()) {
             let share = 0.5f32.powf(age.max(0.0) / weights.recency_half_life.max(1.0));
-            ledger.boost("recency", || format!("{age:.0} days"), weights.recency, share);
+            ledger.boost("recency", || format!("{age:.0} days"), weights.boost_recency, share);
         }
     }
 }

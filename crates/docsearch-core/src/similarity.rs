@@ -6,8 +6,7 @@ use strsim::osa_distance;
 use crate::identifier;
 use crate::name;
 
-/// Greatest strength of a match that is not exact. Exact names have at least 0.94, see
-/// [`crate::rank::name_strength`].
+/// Greatest strength of a match that is not exact: below [`crate::score::EVIDENCE_CEILING`], above which exact names are.
 pub const MAX_STRENGTH: f32 = 0.8;
 
 /// Shortest text, in characters, that is completed.
@@ -62,7 +61,7 @@ pub fn near(typed: &str, name: &str) -> Option<Near> {
 }
 
 /// Strength of a name, given as a key, that begins with `typed`: 0.4 to 0.7, by how much of the
-/// name is there.
+/// name is there. `None` if it does not, or `typed` is too short to tell.
 pub fn prefix(typed: &str, key: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     (typed_chars >= MIN_PREFIX && typed_chars < key_chars && key.starts_with(typed))
@@ -72,7 +71,7 @@ pub fn prefix(typed: &str, key: &str) -> Option<f32> {
 /// Strength of a key that is one or two edits away from `typed`: insertions, deletions,
 /// substitutions and swapped neighbours (optimal string alignment). 0.4 to [`MAX_STRENGTH`], mean of
 /// the edits per character and the trigrams in common. One edit needs four characters, two need
-/// seven.
+/// seven. `None` if it is further away or too short.
 pub fn typo(typed: &str, key: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     let allowed = match typed_chars.min(key_chars) {
@@ -93,6 +92,7 @@ pub fn typo(typed: &str, key: &str) -> Option<f32> {
 /// Strength of a word of the vocabulary, which may be a stem, for a word that nothing holds: see
 /// [`prefix`] and [`typo`]; 0.5 for a stem of at least five characters and three fifths of the word
 /// that the word begins with, since a mistake in an ending keeps the dictionary from taking it off.
+/// `None` if it is not near.
 pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
     let stem = || {
         let (typed_chars, stem_chars) = (typed.chars().count(), lexeme.chars().count());
@@ -109,7 +109,7 @@ pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
 }
 
 /// Strength of a name whose words begin with pieces of `typed`, in order: 0.3 to 0.6, by how much of
-/// the name is there. The first word has to be among them.
+/// the name is there. The first word has to be among them. `None` if they do not.
 pub fn humps(typed: &str, name: &str) -> Option<f32> {
     let words: Vec<String> = identifier::words(name)
         .into_iter()
@@ -122,7 +122,7 @@ pub fn humps(typed: &str, name: &str) -> Option<f32> {
 }
 
 /// Strength of a name that ends with `typed`, from the beginning of a word: 0.4 to 0.7, by how much of
-/// the name is there.
+/// the name is there. `None` if it does not, or `typed` is too short to tell.
 pub fn part(typed: &str, key: &str, name: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     let ends = typed_chars > MIN_PREFIX && typed_chars < key_chars && key.ends_with(typed);

@@ -1,16 +1,18 @@
 //! What a person may have meant: completions and corrections of what was typed.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
-use crate::delivery::decimal;
+use crate::decimal::decimal;
 use crate::name;
 use crate::rule::Rules;
 use crate::similarity::{Nearness, near};
 use crate::understanding::{Role, Understanding};
 
 /// Why something is suggested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum SuggestionKind {
     /// It is a name.
     Name,
@@ -27,13 +29,7 @@ pub enum SuggestionKind {
 impl SuggestionKind {
     /// The word for the column `kind`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Completion => "completion",
-            Self::Correction => "correction",
-            Self::Phrasing => "phrasing",
-            Self::Topic => "topic",
-        }
+        self.into()
     }
 }
 

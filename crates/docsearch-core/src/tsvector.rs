@@ -151,30 +151,31 @@ fn prefix(bytes: &[u8], length: usize) -> u32 {
     }
 }
 
+/// Writes a vector the way `tsvectorin` lays it out.
+#[cfg(test)]
+pub(crate) fn encode(lexemes: &[(&str, &[(u16, Weight)])]) -> Vec<u8> {
+    let mut strings = Vec::new();
+    let mut bytes = (lexemes.len() as i32).to_le_bytes().to_vec();
+    for (lexeme, positions) in lexemes {
+        let bits = u32::from(!positions.is_empty()) | (lexeme.len() as u32) << 1 | (strings.len() as u32) << 12;
+        bytes.extend(bits.to_le_bytes());
+        strings.extend(lexeme.as_bytes());
+        if !positions.is_empty() {
+            strings.resize(strings.len().next_multiple_of(2), 0);
+            strings.extend((positions.len() as u16).to_le_bytes());
+            for (position, weight) in *positions {
+                strings.extend((position | (*weight as u16) << 14).to_le_bytes());
+            }
+        }
+    }
+    bytes.extend(strings);
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    /// Writes a vector the way `tsvectorin` lays it out.
-    fn encode(lexemes: &[(&str, &[(u16, Weight)])]) -> Vec<u8> {
-        let mut strings = Vec::new();
-        let mut bytes = (lexemes.len() as i32).to_le_bytes().to_vec();
-        for (lexeme, positions) in lexemes {
-            let bits = u32::from(!positions.is_empty()) | (lexeme.len() as u32) << 1 | (strings.len() as u32) << 12;
-            bytes.extend(bits.to_le_bytes());
-            strings.extend(lexeme.as_bytes());
-            if !positions.is_empty() {
-                strings.resize(strings.len().next_multiple_of(2), 0);
-                strings.extend((positions.len() as u16).to_le_bytes());
-                for (position, weight) in *positions {
-                    strings.extend((position | (*weight as u16) << 14).to_le_bytes());
-                }
-            }
-        }
-        bytes.extend(strings);
-        bytes
-    }
 
     #[test]
     fn finds_positions_and_weights() {

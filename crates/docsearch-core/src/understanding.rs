@@ -3,30 +3,34 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::identifier::uncontracted;
 use crate::mention::{Identifier, excluded_words, identifiers, quoted_phrases};
 use crate::name;
-use crate::place::{KnownNames, Place, swap};
+use crate::place::{KnownNames, Place};
 use crate::query::MAX_QUERY_CHARS;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
-use crate::word::Word;
+
+mod form;
+mod term;
+
+pub use form::{NameForm, NameRole};
+use term::terms;
+pub use term::{Role, Term};
 
 /// Most words of X in "X in Y" for the query to be of that class.
 const MAX_SYMBOL_WORDS: usize = 4;
 /// Fewest words of a question.
 const MIN_QUESTION_WORDS: usize = 3;
-/// A word before which a verb is a verb; after others, such as articles, it is a noun.
-const BEFORE_VERBS: [&str; 14] = [
-    "i", "you", "we", "to", "and", "or", "then", "can", "please", "not", "me", "do", "does", "should",
-];
-
 /// Most words of a query that is embedded with what they are short for.
 const MAX_WRITTEN_OUT: usize = 3;
 
 /// Classes of queries. Each has its own weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Class {
     /// A name of code: `UITableView`, `os.replace()`, `@>`, `lc_messages configuration parameter`.
     Identifier,
@@ -42,71 +46,11 @@ pub enum Class {
 
 impl Class {
     /// Every class.
-    pub const ALL: [Class; 5] = [
-        Self::Identifier,
-        Self::InPattern,
-        Self::Question,
-        Self::Words,
-        Self::Generic,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The word that output and settings have for it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Identifier => "identifier",
-            Self::InPattern => "in_pattern",
-            Self::Question => "question",
-            Self::Words => "words",
-            Self::Generic => "generic",
-        }
-    }
-}
-
-/// What a word does in a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// A verb that says what is to be done.
-    Action,
-    /// What it is to be done to, and everything else that carries meaning.
-    Object,
-    /// A word that says little.
-    Generic,
-}
-
-/// A word that carries meaning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Term {
-    /// The word.
-    #[serde(flatten)]
-    pub word: Word,
-    /// What it does.
-    pub role: Role,
-    /// For an action, the verb as the rules spell it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub verb: Option<String>,
-    /// What the rules say that it also means.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub synonyms: Vec<String>,
-}
-
-impl Term {
-    /// What it is short for, as the rules know it: words that begin with its first letter and hold the others in order.
-    pub fn written_out(&self) -> Option<&str> {
-        let short = self.word.text.strip_suffix('s').unwrap_or(&self.word.text);
-        let abbreviates = |long: &&String| {
-            let mut letters = long.chars().flat_map(char::to_lowercase);
-            let mut wanted = short
-                .chars()
-                .filter(|letter| letter.is_alphabetic())
-                .flat_map(char::to_lowercase);
-            long.len() > short.len()
-                && long
-                    .to_lowercase()
-                    .starts_with(|first| wanted.clone().next() == Some(first))
-                && wanted.all(|letter| letters.any(|other| other == letter))
-        };
-        self.synonyms.iter().find(abbreviates).map(String::as_str)
+        self.into()
     }
 }
 
@@ -150,53 +94,6 @@ pub struct Understanding {
     pub platforms: Vec<String>,
     /// Whether recent pages are asked for.
     pub recent: bool,
-}
-
-/// How a text that may be a page's name was won from the query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NameRole {
-    /// The query as it is.
-    Whole,
-    /// The symbol in its container.
-    Symbol,
-    /// Parent and child.
-    Path,
-    /// The query without the kind of thing.
-    Kindless,
-    /// The query with an abbreviation written out.
-    Expanded,
-    /// A name of code in a longer query: it earns a boost, and no lift.
-    Mention,
-    /// What comes before the last part of a qualified name, such as the module: its page may describe
-    /// the member.
-    Qualifier,
-}
-
-impl NameRole {
-    /// Factor of [`crate::rank::name_strength`], 0 to 1. The less the query was changed to win the
-    /// name, the more it counts; a name within a sentence does not lift.
-    pub fn factor(self, implicit: bool) -> f32 {
-        match self {
-            Self::Whole => 1.0,
-            Self::Symbol | Self::Path if implicit => 0.998,
-            Self::Symbol | Self::Path => 1.0,
-            Self::Kindless => 0.98,
-            Self::Expanded => 0.96,
-            Self::Mention | Self::Qualifier => 0.0,
-        }
-    }
-}
-
-/// A text that may be a page's name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NameForm {
-    /// The text.
-    pub text: String,
-    /// Its [`name::key`].
-    pub key: String,
-    /// How it was won.
-    pub role: NameRole,
 }
 
 impl Understanding {
@@ -405,7 +302,10 @@ fn kindless(name: &str, is_question: bool, rules: &Rules) -> Option<(String, Str
     }
     (1..=MAX_PHRASE_WORDS.min(words.len() - 1))
         .rev()
-        .flat_map(|count| [words.split_at(words.len() - count), swap(words.split_at(count))])
+        .flat_map(|count| {
+            let (first, rest) = words.split_at(count);
+            [words.split_at(words.len() - count), (rest, first)]
+        })
         .find_map(|(rest, kind)| {
             let kind = kind.join(" ").to_lowercase();
             let kind = kind.trim_start_matches('(').trim_end_matches([')', ',', ':']);
@@ -437,86 +337,6 @@ fn is_name_of_code(text: &str) -> bool {
     };
     let capitals = word.len() > 1 && !word.contains(char::is_lowercase) && word.contains(char::is_uppercase);
     capitals || !word.contains(char::is_alphanumeric) || Identifier::read(word).is_some()
-}
-
-fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
-    let tables = rules.tables();
-    let mut terms: Vec<Term> = Vec::new();
-    let mut before: Option<String> = None;
-    let mut only_openers = true;
-    // Placeholders such as <file_path> stand for values, not for what is looked for.
-    let words: Vec<&str> = topic
-        .split_whitespace()
-        .filter(|word| !(word.starts_with('<') && word.trim_end_matches(['.', ',', '?', '\'']).ends_with('>')))
-        .collect();
-    let lower: Vec<String> = words.iter().map(|word| folded(word)).collect();
-    let mut particles: Vec<usize> = Vec::new();
-    for (at, text) in words.iter().enumerate() {
-        if particles.contains(&at) {
-            before = Some(lower[at].clone());
-            continue;
-        }
-        let is_code = Identifier::read(text).is_some();
-        let may_be_verb = !named && !is_code;
-        if may_be_verb
-            && opens_clause(before.as_deref(), only_openers)
-            && let Some((verb, rest)) = rules.phrasal_verb(&lower[at..])
-        {
-            particles = rest.into_iter().map(|place| at + place).collect();
-            before = Some(lower[at].clone());
-            only_openers = false;
-            terms.push(Term {
-                verb: Some(verb.to_owned()),
-                role: Role::Action,
-                synonyms: Vec::new(),
-                word: Word::new(verb),
-            });
-            continue;
-        }
-        let text = uncontracted(text);
-        for part in crate::identifier::words(text) {
-            let word = Word::new(&text[part]);
-            let is_stop = tables.stop_words.contains(&word.text) || tables.question_words.contains(&word.text);
-            let verb = rules
-                .verb(&word.text)
-                .filter(|_| may_be_verb && opens_clause(before.as_deref(), only_openers));
-            before = Some(word.text.clone());
-            if is_stop {
-                continue;
-            }
-            only_openers = false;
-            if terms.iter().any(|known| known.word == word) {
-                continue;
-            }
-            let role = match verb {
-                Some(_) => Role::Action,
-                None if tables.generic_terms.contains_key(&word.text) => Role::Generic,
-                None => Role::Object,
-            };
-            let synonyms = tables.synonyms.get(&word.text).into_iter().flatten().cloned().collect();
-            terms.push(Term {
-                verb: verb.map(str::to_owned),
-                role,
-                synonyms,
-                word,
-            });
-        }
-    }
-    if let [only] = terms.as_mut_slice() {
-        // A verb with nothing to do it to is a name.
-        only.verb = None;
-        only.role = if tables.generic_terms.contains_key(&only.word.text) {
-            Role::Generic
-        } else {
-            Role::Object
-        };
-    }
-    terms
-}
-
-/// Whether a verb may stand after this word. `only_openers`: nothing but openers stood before.
-fn opens_clause(before: Option<&str>, only_openers: bool) -> bool {
-    before.is_none_or(|before| only_openers && BEFORE_VERBS.contains(&before) || before == "to")
 }
 
 /// A word in lower case, without punctuation around it.

@@ -1,167 +1,377 @@
-//! How much each rule counts, and how the legs are mixed for each class of query.
+//! Every number of ranking that can be set: one table, from which the settings `docsearch.*`, the keys of `config`,
+//! `docsearch.settings()` and the reference come.
 
 use serde::{Deserialize, Serialize};
 
+use crate::bm25::Bm25;
+use crate::rank::Mix;
 use crate::understanding::Class;
 
-/// Share of the dense score in the base score, 0 to 1, for each class of queries.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HybridWeights {
-    /// Of [`Class::Identifier`].
-    pub identifier: f32,
-    /// Of [`Class::InPattern`].
-    pub in_pattern: f32,
-    /// Of [`Class::Question`].
-    pub question: f32,
-    /// Of [`Class::Words`].
-    pub words: f32,
-    /// Of [`Class::Generic`].
-    pub generic: f32,
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weight {
+    /// Its key in `config`; with `docsearch.` before it the name of the setting.
+    pub name: &'static str,
+    /// Whether it is a whole number.
+    pub is_whole: bool,
+    /// What it is unless somebody says otherwise.
+    pub default: f64,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+    /// What it counts.
+    pub unit: &'static str,
+    /// What it does, in a sentence.
+    pub help: &'static str,
+    /// Where the default comes from: a measurement on development sets, a behaviour of the specification, or a decision.
+    pub source: &'static str,
 }
 
-impl HybridWeights {
-    /// The share of a class.
-    pub fn of(&self, class: Class) -> f32 {
+/// The numbers that a weight may be.
+trait Number {
+    const IS_WHOLE: bool;
+}
+
+impl Number for f32 {
+    const IS_WHOLE: bool = false;
+}
+
+impl Number for i64 {
+    const IS_WHOLE: bool = true;
+}
+
+macro_rules! weights {
+    ($($name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
+        /// The table, in the order of the reference.
+        pub const WEIGHTS: &[Weight] = &[$(Weight {
+            name: stringify!($name),
+            is_whole: <$number as Number>::IS_WHOLE,
+            default: $default as f64,
+            min: $min as f64,
+            max: $max as f64,
+            unit: $unit,
+            help: $help,
+            source: $source,
+        }),*];
+
+        /// A value for each row of [`WEIGHTS`].
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Weights {
+            $(#[doc = $help] pub $name: $number,)*
+        }
+
+        impl Default for Weights {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Weights {
+            /// Asks for the value of each row, given with its place in [`WEIGHTS`].
+            ///
+            /// # Errors
+            ///
+            /// The first one of `value`.
+            pub fn from_fn<E>(mut value: impl FnMut(usize, &'static Weight) -> Result<f64, E>) -> Result<Self, E> {
+                let mut rows = WEIGHTS.iter().enumerate();
+                Ok(Self {
+                    $($name: rows.next().map_or(Ok($default as f64), |(place, row)| value(place, row))? as $number,)*
+                })
+            }
+        }
+    };
+}
+
+weights! {
+    hybrid_weight: f32 = -1.0 in -1.0..=1.0, "share",
+        "Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.",
+        "off: classes of queries differ";
+    hybrid_weight_identifier: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is a name of code.",
+        "from 0.2 over 0.3 and 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs identifier from .776 to .816; at 0.6 the latter is .803";
+    hybrid_weight_in_pattern: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is X in Y, and Y is known.",
+        "chosen, as for names of code; not measured alone";
+    hybrid_weight_question: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is a question.",
+        "chosen, as for names of code; not measured alone";
+    hybrid_weight_words: f32 = 0.4 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is some words.",
+        "with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914), python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004";
+    hybrid_weight_generic: f32 = 0.2 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is a generic term alone.",
+        "chosen: a generic term alone is a word to be found as it stands";
+    document_share: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the document as a whole in the keyword score; the rest is its best section.",
+        "chosen; not measured alone";
+    bm25_k1: f32 = 1.0 in 0.0..=10.0, "factor",
+        "BM25F: how soon more occurrences of a word stop to count.",
+        "tools-azure-mcp: P@1 .839 at 0.9 and 1.0, .827 at 1.2; python-docs symbol: .821, .839, .857";
+    bm25_b: f32 = 0.4 in 0.0..=1.0, "share",
+        "BM25F: how much longer texts are held back.",
+        "python-docs: nDCG@10 .770 to .774 from 0.2 to 0.4, .754 at 0.75; scifact does not tell them apart";
+    weight_title: f32 = 2.0 in 0.0..=100.0, "factor",
+        "BM25F: weight of a word in the title; a word in the body weighs 1.",
+        "chosen: twice the body";
+    weight_heading: f32 = 1.5 in 0.0..=100.0, "factor",
+        "BM25F: weight of a word in a heading.",
+        "chosen: between title and body";
+    weight_keyword: f32 = 0.0 in 0.0..=100.0, "factor",
+        "BM25F: weight of a keyword of the document.",
+        "see hybrid_weight_words: keywords are words of the body already";
+    part_weight: f32 = 0.3 in 0.0..=1.0, "share",
+        "How much the parts of an identifier count beside the identifier whole.",
+        "chosen: a part says less than the identifier whole";
+    boost_in_pattern: f32 = 0.8 in 0.0..=1.0, "share of the score",
+        "Boost of a page that X in Y names: whole if its title is X, less if its path or its words are.",
+        "S0.6: 40 to 80 % of the score";
+    boost_framework: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Boost of pages that belong to the Y of X in Y.",
+        "chosen: less than the boosts of names";
+    boost_filename_exact: f32 = 0.5 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose file name is the query.",
+        "S0.7: 50 %";
+    boost_filename_all_words: f32 = 0.4 in 0.0..=1.0, "share of the score",
+        "Boost of a page that has all words of the query in its name.",
+        "S0.8: 40 %";
+    boost_name_words: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose name has no word but those of the query, among pages named by verbs; with some of them, the square of their share.",
+        "tools-azure-mcp: P@1 .851 without it, .863 with it; tools-livemcp .839 and .871; among pages that are not named by verbs it misleads: postgres-docs index-sub loses .05";
+    boost_api_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose name the query is or mentions; three quarters if not as written.",
+        "S0.9: 30 to 40 %";
+    boost_generic_term: f32 = 1.0 in 0.0..=10.0, "factor",
+        "Factor of the boosts in docsearch.generic_term.",
+        "S0.10: the rules give 5 to 10 %";
+    boost_action_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
+        "Boost of a page with the query's verb in its name.",
+        "S2.17";
+    boost_action_description: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Boost of a page with the query's verb in its summary.",
+        "S2.6";
+    boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Boost of a page with another word of a query with a verb in its name.",
+        "S2.17";
+    boost_object_description: f32 = 0.1 in 0.0..=1.0, "share of the score",
+        "Boost of a page with another word of a query with a verb in its summary.",
+        "S2.17";
+    synonym_factor: f32 = 1.2 in 0.0..=10.0, "factor",
+        "Factor of a verb's boost where a page has a synonym of it.",
+        "S2.4: 120 %";
+    diminishing_factor: f32 = 0.8 in 0.0..=1.0, "factor",
+        "Factor of all boosts of words for each further word found.",
+        "S2.17";
+    boost_category_context: f32 = 0.1 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose category a query with a verb names.",
+        "S2.16: 10 %";
+    boost_platform: f32 = 0.1 in 0.0..=1.0, "share of the score",
+        "Boost of a page for the platform that the query names.",
+        "chosen, as for a category";
+    boost_phrase: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Boost of a page with a quoted phrase in its title or summary.",
+        "chosen, as for an object in a name";
+    boost_recency: f32 = 0.3 in 0.0..=1.0, "share of the score",
+        "Boost of a new page, where the query asks for what is new.",
+        "chosen, for S1.8";
+    recency_half_life: f32 = 90.0 in 1.0..=36500.0, "days",
+        "Days after which the boost of new pages is half.",
+        "chosen: a quarter of a year";
+    penalty_intent_conflict: f32 = 1.0 in 0.0..=10.0, "factor",
+        "Factor of the penalties in docsearch.intent_conflict.",
+        "S2.9: the rules give 20 to 30 %";
+    penalty_elsewhere: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.",
+        "decision 8";
+    penalty_older_version: f32 = 0.05 in 0.0..=1.0, "share of the score",
+        "Share of the score that a page loses of which a newer version was found.",
+        "chosen: it decides between pages that are equal otherwise";
+    weight_definition: f32 = 0.6 in 0.0..=1.0, "share of the score",
+        "Strength of the only section of a project that defines a name which the query asks for.",
+        "decision 8";
+    decay_slope: f32 = 0.0 in 0.0..=10.0, "factor",
+        "Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).",
+        "S0.11; off, since the curve belongs to other embedding spaces";
+    decay_floor: f32 = 0.1 in 0.0..=1.0, "factor",
+        "What distant pages keep of their dense score at least.",
+        "S0.11";
+    max_boost: f32 = 2.0 in 1.0..=10.0, "factor",
+        "Greatest factor of all boosts together.",
+        "S2.19";
+    transform_share: f32 = 0.5 in 0.0..=1.0, "share",
+        "Of what a transformed query finds better than the query itself, the share that is added to a score.",
+        "decision 14";
+    grade_min_score: f32 = 0.6 in 0.0..=1.0, "grade",
+        "Answers of a lower grade are to be refined.",
+        "S1.14";
+    grade_min_relevance: f32 = 0.65 in 0.0..=1.0, "grade",
+        "Answers of a lower relevance are to be refined.",
+        "S1.14";
+    grade_min_completeness: f32 = 0.55 in 0.0..=1.0, "grade",
+        "Answers of a lower completeness are to be refined.",
+        "S1.14";
+    dedup_similarity: f32 = 0.8 in 0.0..=1.0, "cosine similarity",
+        "With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.",
+        "S4.12";
+    confidence_high: f32 = 0.85 in 0.0..=1.0, "trust",
+        "Least trust in a result of high confidence: its score and its lead over the next document.",
+        "decision 8: all development sets";
+    confidence_medium: f32 = 0.35 in 0.0..=1.0, "trust",
+        "Least trust in a result of medium confidence.",
+        "decision 8: all development sets";
+    confidence_lead: f32 = 2.0 in 0.0..=10.0, "factor",
+        "How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.",
+        "decision 8: all development sets";
+    candidates: i64 = 200 in 10..=10_000, "documents",
+        "Candidates of a search, or twice max_results: so many documents from the keyword leg, and of the dense leg its share in sections.",
+        "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";
+    keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
+        "Number of sections that keyword search reads at most: rarest words first.",
+        "600 to 1200 give the same quality on scifact and python-docs";
+    exact_search_limit: i64 = 8000 in 0..=10_000_000, "sections",
+        "Up to this number of sections vectors are compared one by one and no index is used.",
+        "of 5,000 to 10,000 all are compared in the time in which the index finds its first 80";
+    minimum_term_length: i64 = 2 in 0..=100, "characters",
+        "Words of so many characters or fewer earn no boost.",
+        "S2.10";
+    snippet_length: i64 = 240 in 20..=10_000, "characters",
+        "Length of snippets, in characters.",
+        "chosen: some lines of a terminal";
+}
+
+impl Weights {
+    /// Share of the dense score in the base score for a class of queries, 0 to 1.
+    pub fn hybrid(&self, class: Class) -> f32 {
+        if self.hybrid_weight >= 0.0 {
+            return self.hybrid_weight;
+        }
         match class {
-            Class::Identifier => self.identifier,
-            Class::InPattern => self.in_pattern,
-            Class::Question => self.question,
-            Class::Words => self.words,
-            Class::Generic => self.generic,
+            Class::Identifier => self.hybrid_weight_identifier,
+            Class::InPattern => self.hybrid_weight_in_pattern,
+            Class::Question => self.hybrid_weight_question,
+            Class::Words => self.hybrid_weight_words,
+            Class::Generic => self.hybrid_weight_generic,
         }
     }
 
-    /// The same shares where they are not greater than this.
-    pub fn at_most(self, share: f32) -> Self {
-        Self {
-            identifier: self.identifier.min(share),
-            in_pattern: self.in_pattern.min(share),
-            question: self.question.min(share),
-            words: self.words.min(share),
-            generic: self.generic.min(share),
+    /// The same weights with shares of the dense score that are not greater than this.
+    #[must_use]
+    pub fn with_hybrid_at_most(mut self, share: f32) -> Self {
+        for own in [
+            &mut self.hybrid_weight,
+            &mut self.hybrid_weight_identifier,
+            &mut self.hybrid_weight_in_pattern,
+            &mut self.hybrid_weight_question,
+            &mut self.hybrid_weight_words,
+            &mut self.hybrid_weight_generic,
+        ] {
+            *own = own.min(share);
         }
+        self
     }
 
-    /// The same share for every class.
-    pub fn same(share: f32) -> Self {
-        Self {
-            identifier: share,
-            in_pattern: share,
-            question: share,
-            words: share,
-            generic: share,
+    /// How the legs are mixed, with this share of the dense score and the background of the model, see
+    /// [`Mix::background`].
+    pub fn mix(&self, hybrid: f32, background: f32) -> Mix {
+        Mix {
+            hybrid,
+            document_share: self.document_share,
+            background,
+            bm25: Bm25 {
+                k1: self.bm25_k1,
+                b: self.bm25_b,
+                title: self.weight_title,
+                heading: self.weight_heading,
+                keyword: self.weight_keyword,
+            },
         }
     }
 }
 
-impl Default for HybridWeights {
-    fn default() -> Self {
-        // Measured with the settings docsearch.hybrid_weight_*, whose defaults these are.
-        Self {
-            identifier: 0.5,
-            in_pattern: 0.5,
-            question: 0.5,
-            words: 0.4,
-            generic: 0.2,
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::convert::Infallible;
+
+    use super::*;
+
+    #[test]
+    fn every_row_is_whole() {
+        let names: BTreeSet<&str> = WEIGHTS.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), WEIGHTS.len());
+        for row in WEIGHTS {
+            assert!(row.min <= row.default && row.default <= row.max, "{}", row.name);
+            assert!(
+                row.help.ends_with('.') && !row.unit.is_empty() && !row.source.is_empty(),
+                "{}",
+                row.name
+            );
+            assert!(!row.is_whole || [row.default, row.min, row.max].iter().all(|n| n.fract() == 0.0));
         }
     }
-}
 
-/// How much each rule counts. Boosts are shares of the score: 0.5 makes a small score half as high
-/// again. 0 switches a rule off.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RuleWeights {
-    /// How the legs are mixed.
-    pub hybrid: HybridWeights,
-    /// "X in Y", X is the name of a page inside Y; 0 to 1. Three quarters of it if parent and child
-    /// stand in its path, half if the words of X stand in its name.
-    pub in_pattern: f32,
-    /// The page lies in the framework that the query names; 0 to 1.
-    pub framework: f32,
-    /// The query is the last segment of the slug; 0 to 1.
-    pub filename_exact: f32,
-    /// All words of the query stand in the title or the last segment of the slug; 0 to 1.
-    pub filename_all_words: f32,
-    /// All words of the name stand in the query, among pages that are named by verbs; 0 to 1. With some
-    /// of them, the square of their share. (tools-azure-mcp: P@1 .851 without it, .863 with it;
-    /// tools-livemcp .839 and .871. Among other pages it misleads: postgres-docs index-sub loses .05.)
-    pub name_words: f32,
-    /// The query is the title or its symbol; 0 to 1. Three quarters of it if it is written
-    /// differently or stands in a longer query.
-    pub api_name: f32,
-    /// Factor of the boosts of generic terms that the rules give; 0 to 2.
-    pub generic_term: f32,
-    /// A verb of the query stands in the name; 0 to 1.
-    pub action_name: f32,
-    /// A verb of the query stands in the description; 0 to 1.
-    pub action_description: f32,
-    /// Another word of the query stands in the name; 0 to 1.
-    pub object_name: f32,
-    /// Another word of the query stands in the description; 0 to 1.
-    pub object_description: f32,
-    /// Factor of a verb that stands for the query's verb, times its closeness; 0 to 2.
-    pub synonym_factor: f32,
-    /// Factor of the second of several matches, squared for the third; 0 to 1.
-    pub diminishing: f32,
-    /// Words of at most so many characters earn nothing for verbs and objects; 0 to 20.
-    pub minimum_term_length: usize,
-    /// A word of the query stands in the category; 0 to 1.
-    pub category_context: f32,
-    /// The page is for a platform that the query names; 0 to 1.
-    pub platform: f32,
-    /// A quoted phrase stands in the title or the description; 0 to 1.
-    pub phrase: f32,
-    /// The page was published today, if recent ones are asked for; 0 to 1.
-    pub recency: f32,
-    /// Days in which the boost of recency halves; 1 to 3,650.
-    pub recency_half_life: f32,
-    /// Factor of the penalties of conflicting intents that the rules give; 0 to 2.
-    pub intent_conflict: f32,
-    /// Share of the score that a page loses which states that it belongs elsewhere than to the Y of "X in Y".
-    pub elsewhere: f32,
-    /// Share of the score that a page loses of which a newer version was found.
-    pub older_version: f32,
-    /// Strength of the only section of a project that defines a name which the query asks for; 0 to 1.
-    pub definition: f32,
-    /// Slope of the decay of the dense score with its distance from 1; 0 to 10, 0 is off.
-    pub decay_slope: f32,
-    /// Least factor of the decay; 0 to 1.
-    pub decay_floor: f32,
-    /// Greatest factor that all boosts together have on a small score; 1 to 10.
-    pub max_boost: f32,
-}
+    #[test]
+    fn the_struct_has_the_defaults_of_the_table_in_its_order() {
+        let of_table = Weights::from_fn(|place, row| {
+            assert_eq!(row, &WEIGHTS[place]);
+            Ok::<_, Infallible>(row.default)
+        });
+        assert_eq!(of_table, Ok(Weights::default()));
+        let serde_json::Value::Object(fields) = serde_json::json!(Weights::default()) else {
+            panic!("not an object")
+        };
+        assert!(WEIGHTS.iter().all(|row| fields.contains_key(row.name)));
+    }
 
-impl Default for RuleWeights {
-    fn default() -> Self {
-        Self {
-            hybrid: HybridWeights::default(),
-            in_pattern: 0.8,
-            framework: 0.25,
-            filename_exact: 0.5,
-            filename_all_words: 0.4,
-            name_words: 0.25,
-            api_name: 0.4,
-            generic_term: 1.0,
-            action_name: 0.4,
-            action_description: 0.2,
-            object_name: 0.2,
-            object_description: 0.1,
-            synonym_factor: 1.2,
-            diminishing: 0.8,
-            minimum_term_length: 2,
-            category_context: 0.1,
-            platform: 0.1,
-            phrase: 0.2,
-            recency: 0.3,
-            recency_half_life: 90.0,
-            intent_conflict: 1.0,
-            elsewhere: 0.25,
-            older_version: 0.05,
-            definition: 0.6,
-            decay_slope: 0.0,
-            decay_floor: 0.1,
-            max_boost: 2.0,
+    #[test]
+    fn one_share_for_all_classes_is_stronger_than_those_of_classes() {
+        let weights = Weights::default();
+        assert!(weights.hybrid(Class::Words) < weights.hybrid(Class::Question));
+        let even = Weights {
+            hybrid_weight: 0.7,
+            ..weights
+        };
+        assert!(Class::ALL.iter().all(|&class| even.hybrid(class) == 0.7));
+        assert!(
+            Class::ALL
+                .iter()
+                .all(|&class| even.with_hybrid_at_most(0.3).hybrid(class) == 0.3)
+        );
+        assert_eq!(
+            weights.with_hybrid_at_most(0.3).hybrid(Class::Generic),
+            weights.hybrid(Class::Generic)
+        );
+    }
+
+    /// `8000` as the reference writes bounds: `8,000`.
+    fn grouped(number: f64) -> String {
+        let text = number.to_string();
+        let (sign, digits) = text
+            .strip_prefix('-')
+            .map_or(("", text.as_str()), |digits| ("-", digits));
+        if digits.contains('.') || digits.len() < 5 {
+            return text;
+        }
+        let groups: Vec<&str> = digits
+            .as_bytes()
+            .rchunks(3)
+            .rev()
+            .filter_map(|group| std::str::from_utf8(group).ok())
+            .collect();
+        format!("{sign}{}", groups.join(","))
+    }
+
+    #[test]
+    fn the_reference_has_every_row() {
+        let reference = include_str!("../../../docs/reference.md");
+        for row in WEIGHTS {
+            let bounds = format!("{} to {}", grouped(row.min), grouped(row.max));
+            let line = format!("| `docsearch.{}` | {} | {bounds} | ", row.name, row.default);
+            assert!(
+                reference.contains(&line),
+                "docs/reference.md has no line that begins with: {line}"
+            );
         }
     }
 }

@@ -198,7 +198,7 @@ impl ModelDirectory {
         ] {
             hasher.update(format!("{name} {} {value}\n", value.len()));
         }
-        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(base16ct::lower::encode_string(&hasher.finalize()))
     }
 
     fn external_weights(&self) -> Vec<PathBuf> {

@@ -87,7 +87,7 @@ impl ChatRequest {
         let bytes = postcard::to_allocvec(&asked).map_err(|problem| Error::Protocol {
             reason: problem.to_string(),
         })?;
-        Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(base16ct::lower::encode_string(&Sha256::digest(bytes)))
     }
 }
 

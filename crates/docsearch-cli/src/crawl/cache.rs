@@ -241,7 +241,7 @@ fn file_name(url: &str) -> String {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&Sha256::digest(text))
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::confidence::Confidence;
 use super::notice::{Notice, is_similar};
+use crate::decimal::{decimal, optional_decimal};
 use crate::score::Step;
 use crate::suggestion::Suggestion;
 
@@ -36,7 +37,7 @@ pub struct Answer {
     pub candidates: usize,
     /// Grade of the results, if they were graded.
     pub grade: Option<Value>,
-    /// Milliseconds by stage, such as `embed_ms`, `lexical_ms`, `boost_ms` and `total_ms`.
+    /// Milliseconds by stage, such as `embed_ms`, `rank_ms`, `present_ms` and `total_ms`.
     pub timings: BTreeMap<String, f64>,
     /// Results before the first one (`offset` of the call).
     #[serde(skip)]
@@ -157,17 +158,4 @@ impl Answer {
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("an answer has nothing that JSON cannot hold")
     }
-}
-
-/// The shortest decimal number that reads as the same `f32`: 0.93 instead of 0.9300000071525574.
-pub(crate) fn decimal<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(shortest(*number))
-}
-
-fn optional_decimal<S: Serializer>(number: &Option<f32>, serializer: S) -> Result<S::Ok, S::Error> {
-    number.map(shortest).serialize(serializer)
-}
-
-fn shortest(number: f32) -> f64 {
-    number.to_string().parse().unwrap_or(f64::from(number))
 }

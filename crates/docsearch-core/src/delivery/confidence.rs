@@ -1,10 +1,12 @@
 //! How far a result can be trusted.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 /// How far a result, or a whole answer, can be trusted. Ordered from low to high.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "snake_case")]
 pub enum Confidence {
     /// A weak match, shown because nothing better was found.
     Low,
@@ -54,11 +56,7 @@ impl Confidence {
 
     /// `high`, `medium` or `low`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
+        self.into()
     }
 }
 

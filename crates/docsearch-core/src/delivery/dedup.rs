@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use strum::EnumString;
+
 /// How further chunks of a document that was already found are treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum Dedup {
     /// The best chunk of each document; free places go to further chunks.
     Document,
@@ -15,14 +18,9 @@ pub enum Dedup {
 }
 
 impl Dedup {
-    /// The mode of this name: `document`, `none` or `similar`.
+    /// The mode of this name: `document`, `none` or `similar`; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "document" => Some(Self::Document),
-            "none" => Some(Self::None),
-            "similar" => Some(Self::Similar),
-            _ => None,
-        }
+        name.parse().ok()
     }
 }
 

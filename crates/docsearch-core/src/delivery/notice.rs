@@ -1,13 +1,15 @@
 //! What a caller should know about an answer.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 /// Spread of the scores of an answer, best less worst, below which its results are equally relevant.
 pub const SIMILAR_SPREAD: f32 = 0.05;
 
 /// What a notice is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum NoticeCode {
     /// Nothing was found.
     NoResults,
@@ -40,21 +42,7 @@ pub enum NoticeCode {
 impl NoticeCode {
     /// The code as it is serialised, such as `similar_relevance`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoResults => "no_results",
-            Self::SimilarRelevance => "similar_relevance",
-            Self::BelowThreshold => "below_threshold",
-            Self::LowConfidence => "low_confidence",
-            Self::VectorUnavailable => "vector_unavailable",
-            Self::TransformFallback => "transform_fallback",
-            Self::GradeFallback => "grade_fallback",
-            Self::QueryTruncated => "query_truncated",
-            Self::ProjectLeftOut => "project_left_out",
-            Self::SwitchedToCompact => "switched_to_compact",
-            Self::ExcerptsShortened => "excerpts_shortened",
-            Self::ReferencesShortened => "references_shortened",
-            Self::ResultsLeftOut => "results_left_out",
-        }
+        self.into()
     }
 }
 

@@ -7,8 +7,7 @@ use crate::name::NameKind;
 use crate::place::KnownNames;
 use crate::rank::name_strength;
 use crate::similarity;
-use crate::understanding::{Class, NameRole};
-use crate::weight::HybridWeights;
+use crate::understanding::NameRole;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
 
@@ -17,56 +16,63 @@ fn understood(query: &str) -> (Understanding, &'static Rules) {
     (Understanding::read(query, &RULES, &known), &RULES)
 }
 
-fn steps(query: &str, candidate: &Candidate<'_>) -> Vec<Step> {
+/// Scores of words and vectors where a test is about other things.
+const BASE: BaseScores = BaseScores {
+    dense: 0.4,
+    lexical: 0.4,
+};
+
+fn steps_from(base: BaseScores, query: &str, page: &Page) -> Vec<Step> {
     let (understanding, rules) = understood(query);
-    let weights = RuleWeights::default();
-    Scorer::new(&understanding, rules, &weights).explain(candidate)
+    let weights = Weights::default();
+    Scorer::new(&understanding, rules, &weights).explain(page, base)
 }
 
-fn score(query: &str, candidate: &Candidate<'_>) -> f32 {
-    steps(query, candidate).last().map_or(0.0, |step| step.after)
+fn steps(query: &str, page: &Page) -> Vec<Step> {
+    steps_from(BASE, query, page)
 }
 
-fn boost(query: &str, candidate: &Candidate<'_>, rule: &str) -> Option<f32> {
-    let step = steps(query, candidate).into_iter().find(|step| step.rule == rule)?;
+fn score_from(base: f32, query: &str, page: &Page) -> f32 {
+    let base = BaseScores {
+        dense: base,
+        lexical: base,
+    };
+    steps_from(base, query, page).last().map_or(0.0, |step| step.after)
+}
+
+fn score(query: &str, page: &Page) -> f32 {
+    score_from(BASE.dense, query, page)
+}
+
+fn boost(query: &str, page: &Page, rule: &str) -> Option<f32> {
+    let step = steps(query, page).into_iter().find(|step| step.rule == rule)?;
     Some(step.raw * step.weight)
 }
 
-fn page<'a>(title: &'a str, slug: &'a str) -> Candidate<'a> {
-    Candidate {
-        dense: 0.4,
-        lexical: 0.4,
-        title,
-        slug,
-        project: "swiftui",
-        ..Candidate::default()
+fn page(title: &str, slug: &str) -> Page {
+    Page {
+        title: title.to_owned(),
+        slug: slug.to_owned(),
+        project: "swiftui".to_owned(),
+        ..Page::default()
     }
 }
 
 #[test]
 fn s2_7_saving_a_text_file_writes_it() {
-    let tool = |title, base, description| Candidate {
-        dense: base,
-        lexical: base,
-        title,
-        slug: title,
-        description,
-        ..Candidate::default()
+    let tool = |title: &str, base, description: &str| {
+        let tool = Page {
+            title: title.to_owned(),
+            slug: title.to_owned(),
+            description: description.to_owned(),
+            ..Page::default()
+        };
+        score_from(base, "save a text file", &tool)
     };
-    let query = "save a text file";
-    let write = score(
-        query,
-        &tool("write_file", 0.45, "Create or overwrite a file with new content"),
-    );
-    let edit = score(query, &tool("edit_file", 0.45, "Make line-based edits to a text file"));
-    let read = score(
-        query,
-        &tool("read_text_file", 0.53, "Read the contents of a file as text"),
-    );
-    let list = score(
-        query,
-        &tool("list_directory", 0.3, "List files and directories in a path"),
-    );
+    let write = tool("write_file", 0.45, "Create or overwrite a file with new content");
+    let edit = tool("edit_file", 0.45, "Make line-based edits to a text file");
+    let read = tool("read_text_file", 0.53, "Read the contents of a file as text");
+    let list = tool("list_directory", 0.3, "List files and directories in a path");
     assert!(
         write > edit && edit > read && read > list,
         "{write} {edit} {read} {list}"
@@ -163,10 +169,10 @@ fn s2_9_a_page_that_does_the_opposite_loses() {
 #[test]
 fn s2_16_recency_platform_and_category_count_when_asked_for() {
     let metadata = serde_json::json!({"platforms": ["iOS"]});
-    let alert = Candidate {
-        metadata: Some(&metadata),
+    let alert = Page {
+        metadata: Some(metadata),
         age_days: Some(0.0),
-        category: Some("Alerts"),
+        category: Some("Alerts".to_owned()),
         ..page("NSAlert", "appkit/nsalert")
     };
     assert_eq!(boost("latest alert on iphone", &alert, "platform"), Some(0.1));
@@ -177,17 +183,9 @@ fn s2_16_recency_platform_and_category_count_when_asked_for() {
 
 #[test]
 fn s2_19_boosts_never_override_the_evidence() {
-    let everything = Candidate {
-        dense: 0.1,
-        lexical: 0.1,
-        ..page("Button", "swiftui/button")
-    };
-    let nothing = Candidate {
-        dense: 0.8,
-        lexical: 0.8,
-        ..page("Other", "other")
-    };
-    assert!(score("Button in SwiftUI", &everything) < score("Button in SwiftUI", &nothing));
+    let everything = score_from(0.1, "Button in SwiftUI", &page("Button", "swiftui/button"));
+    let nothing = score_from(0.8, "Button in SwiftUI", &page("Other", "other"));
+    assert!(everything < nothing);
 }
 
 #[test]
@@ -234,29 +232,55 @@ proptest! {
         more in 0.0f32..0.3, which in 0..6usize,
     ) {
         let (understanding, rules) = understood(query);
-        let weights = RuleWeights::default();
+        let weights = Weights::default();
         let scorer = Scorer::new(&understanding, rules, &weights);
-        let candidate = Candidate {
-            dense, lexical, name, near_name, definition, phrase, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
-        };
-        let score = scorer.score(&candidate);
+        let page = Page { name, near_name, definition, phrase, description, age_days, ..page(title, slug) };
+        let base = BaseScores { dense, lexical };
+        let score = scorer.score(&page, base);
         prop_assert!((0.0..=1.0).contains(&score));
-        let steps = scorer.explain(&candidate);
+        let steps = scorer.explain(&page, base);
         prop_assert!((steps.last().map_or(0.0, |step| step.after) - score).abs() < 1e-6);
         prop_assert!(steps.windows(2).all(|pair| pair[0].after == pair[1].before));
         let boosts: f32 = steps.iter().filter(|step| step.step == "boost").map(|step| step.after).fold(0.0, f32::max);
-        let base = steps.iter().rev().find(|step| step.step == "base").map_or(0.0, |step| step.after);
-        prop_assert!(boosts <= 1.0 - (1.0 - base).powf(weights.max_boost) + 1e-6);
-        let mut richer = candidate;
+        let unboosted = steps.iter().rev().find(|step| step.step == "base").map_or(0.0, |step| step.after);
+        prop_assert!(boosts <= 1.0 - (1.0 - unboosted).powf(weights.max_boost) + 1e-6);
+        let (mut richer, mut nearer) = (page, base);
         match which {
-            0 => richer.dense = (dense + more).min(1.0),
-            1 => richer.lexical = (lexical + more).min(1.0),
+            0 => nearer.dense = (dense + more).min(1.0),
+            1 => nearer.lexical = (lexical + more).min(1.0),
             2 => richer.near_name = (near_name + more).min(similarity::MAX_STRENGTH),
             3 => richer.phrase = phrase.max(phrase_strength(1)),
             4 => richer.definition = (definition + more).min(1.0),
             _ => richer.name = (name + more).min(0.999),
         }
-        prop_assert!(scorer.score(&richer) >= score - 1e-6);
+        prop_assert!(scorer.score(&richer, nearer) >= score - 1e-6);
+    }
+
+    #[test]
+    fn what_the_rules_do_not_need_changes_no_score(
+        (query, title, slug, description, [dense, lexical, ..], age_days) in evidence(), off in any::<bool>(),
+    ) {
+        let (understanding, rules) = understood(query);
+        let mut weights = Weights::default();
+        if off {
+            (weights.boost_action_description, weights.boost_object_description, weights.boost_phrase, weights.boost_recency) = (0.0, 0.0, 0.0, 0.0);
+        }
+        let scorer = Scorer::new(&understanding, rules, &weights);
+        let metadata = Some(serde_json::json!({"framework": "UIKit", "platforms": ["iOS"]}));
+        let whole = Page { description, age_days, metadata, ..page(title, slug) };
+        let needs = scorer.needs();
+        let mut read = whole.clone();
+        if !needs.description {
+            read.description.clear();
+        }
+        if !needs.metadata {
+            read.metadata = None;
+        }
+        if !needs.age {
+            read.age_days = None;
+        }
+        let base = BaseScores { dense, lexical };
+        prop_assert_eq!(scorer.score(&whole, base), scorer.score(&read, base));
     }
 
     #[test]
@@ -264,22 +288,21 @@ proptest! {
         (query, title, slug, description, [dense, lexical, ..], age_days) in evidence(), rule in 0..14usize, more in 0.0f32..0.5,
     ) {
         let (understanding, rules) = understood(query);
-        let candidate = Candidate {
-            dense, lexical, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
-        };
-        let weights = RuleWeights::default();
+        let page = Page { description, age_days, ..page(title, slug) };
+        let base = BaseScores { dense, lexical };
+        let weights = Weights::default();
         let mut stronger = weights;
         let raised = [
-            &mut stronger.in_pattern, &mut stronger.framework, &mut stronger.filename_exact, &mut stronger.filename_all_words,
-            &mut stronger.api_name, &mut stronger.generic_term, &mut stronger.action_name, &mut stronger.action_description,
-            &mut stronger.object_name, &mut stronger.object_description, &mut stronger.category_context, &mut stronger.platform,
-            &mut stronger.phrase, &mut stronger.recency,
+            &mut stronger.boost_in_pattern, &mut stronger.boost_framework, &mut stronger.boost_filename_exact, &mut stronger.boost_filename_all_words,
+            &mut stronger.boost_api_name, &mut stronger.boost_generic_term, &mut stronger.boost_action_name, &mut stronger.boost_action_description,
+            &mut stronger.boost_object_name, &mut stronger.boost_object_description, &mut stronger.boost_category_context, &mut stronger.boost_platform,
+            &mut stronger.boost_phrase, &mut stronger.boost_recency,
         ];
         if let Some(weight) = raised.into_iter().nth(rule) {
             *weight += more;
         }
-        let before = Scorer::new(&understanding, rules, &weights).score(&candidate);
-        let after = Scorer::new(&understanding, rules, &stronger).score(&candidate);
+        let before = Scorer::new(&understanding, rules, &weights).score(&page, base);
+        let after = Scorer::new(&understanding, rules, &stronger).score(&page, base);
         prop_assert!(after >= before - 1e-6);
     }
 
@@ -291,21 +314,12 @@ proptest! {
         implicit in any::<bool>(),
     ) {
         let (understanding, rules) = understood(query);
-        let weights = RuleWeights::default();
+        let weights = Weights::default();
         let scorer = Scorer::new(&understanding, rules, &weights);
-        let sibling = Candidate {
-            dense, lexical, near_name, definition, title, slug, project: "swiftui", description: &description, age_days, ..Candidate::default()
-        };
+        let sibling = Page { near_name, definition, description, age_days, ..page(title, slug) };
         let in_container = !matches!(role, NameRole::Symbol | NameRole::Path);
-        let exact = Candidate { name: name_strength(kind, false, in_container) * role.factor(implicit), title: "X", slug: "x", ..Candidate::default() };
-        prop_assert!(scorer.score(&exact) > scorer.score(&sibling));
+        let exact = Page { name: name_strength(kind, false, in_container) * role.factor(implicit), ..page("X", "x") };
+        let base = BaseScores { dense, lexical };
+        prop_assert!(scorer.score(&exact, BaseScores::default()) > scorer.score(&sibling, base));
     }
-}
-
-#[test]
-fn the_mix_differs_by_class() {
-    let weights = RuleWeights::default();
-    assert!(weights.hybrid.of(Class::Words) < weights.hybrid.of(Class::Question));
-    let even = HybridWeights::same(0.7);
-    assert!(Class::ALL.iter().all(|&class| even.of(class) == 0.7));
 }

@@ -3,8 +3,9 @@ use std::sync::LazyLock;
 
 use docsearch_core::bounds::{LABEL_BYTES, SLUG_BYTES};
 use docsearch_core::language::Language;
+use docsearch_core::lookup::{any_of, query_tokens, terms};
 use docsearch_core::place::{KnownNames, place_keys};
-use docsearch_core::query::{MAX_QUERY_CHARS, Query, any_of, query_tokens, terms};
+use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rule::{Row, Rules};
 use docsearch_core::suggestion::{self, Source};
 use docsearch_core::transformation::{Month, Transformation, need, related, telling, transform};

@@ -1,0 +1,42 @@
+//! Hashes of texts.
+
+use sha2::{Digest, Sha256};
+
+use crate::passage::ANALYSIS_VERSION;
+
+/// SHA-256, in 64 hexadecimal digits, of texts with their lengths and of [`ANALYSIS_VERSION`]: texts that are cut
+/// elsewhere give another digest.
+pub fn digest(texts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(ANALYSIS_VERSION.to_le_bytes());
+    for text in texts {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    }
+    base16ct::lower::encode_string(&hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::digest;
+
+    #[test]
+    fn stored_hashes_stay_what_they_are() {
+        // sha256sum of 01000000 0300000000000000 "abc".
+        assert_eq!(
+            digest(&["abc"]),
+            "3678074e69d62b2cb2bab8016cc71dee3a134517803a31bf0e5ca096a52e5e3f"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn texts_that_are_cut_elsewhere_differ(first in "[a-z]{1,5}", second in "[a-z]{1,5}") {
+            let joined = format!("{first}{second}");
+            prop_assert_ne!(digest(&[&first, &second]), digest(&[&joined]));
+            prop_assert_ne!(digest(&[&first, &second]), digest(&[&joined, ""]));
+        }
+    }
+}

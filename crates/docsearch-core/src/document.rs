@@ -1,0 +1,222 @@
+//! A document as a person or a language model reads it: its Markdown, whole or a section of it, within a length.
+
+use crate::markdown;
+use crate::outline::{Neighbours, Outline};
+
+/// Section names that an error lists, at most.
+const LISTED_SECTIONS: usize = 20;
+
+/// A document.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// Name of its project.
+    pub project: String,
+    /// Slug.
+    pub slug: String,
+    /// Title.
+    pub title: String,
+    /// Category, with `/` between levels.
+    pub category: Option<String>,
+    /// Where it is published.
+    pub source_urls: Vec<String>,
+    /// The day when it last changed, as text.
+    pub updated: String,
+    /// Summary.
+    pub summary: Option<String>,
+    /// Markdown.
+    pub body: String,
+}
+
+/// Which parts of a document are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The text, and not only the summary.
+    pub sections: bool,
+    /// Category, sources and date.
+    pub metadata: bool,
+    /// Greatest length in characters, if there is one.
+    pub max_chars: Option<usize>,
+}
+
+/// That a document has no section of a name; the anchors of those that it has, not all if they are many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSuchSection {
+    /// Anchors, in order.
+    pub anchors: Vec<String>,
+}
+
+/// Writes a document, or one section of it with references to those around it, see [`Outline::find`].
+///
+/// # Errors
+///
+/// If the document has no such section.
+pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Result<String, NoSuchSection> {
+    let mut text = format!("# {}\n", document.title);
+    if shape.metadata {
+        if let Some(category) = &document.category {
+            text.push_str(&format!("\n**Category:** {category}"));
+        }
+        if !document.source_urls.is_empty() {
+            text.push_str(&format!("\n**Sources:** {}", document.source_urls.join(", ")));
+        }
+        text.push_str(&format!("\n**Last Updated:** {}\n", document.updated));
+    }
+    let outline = Outline::new(&document.body);
+    let room = |text: &str| {
+        let taken = text.chars().count();
+        shape.max_chars.map_or(usize::MAX, |most| most.saturating_sub(taken))
+    };
+    match section {
+        Some(wanted) => {
+            let found = outline.find(wanted).ok_or_else(|| NoSuchSection::of(&outline))?;
+            let around = around(document, outline.neighbours(found));
+            let cut = outline.cut(
+                outline.range(found),
+                room(&text).saturating_sub(around.chars().count() + 2),
+            );
+            text.push_str(&format!("\n{}\n{around}", cut.trim()));
+        }
+        None => {
+            if let Some(summary) = document.summary.as_deref().filter(|summary| !summary.is_empty()) {
+                text.push_str(&format!("\n## Summary\n\n{summary}\n"));
+            }
+            if shape.sections {
+                text.push_str("\n## Sections\n\n");
+                let rest = markdown::without_title(&document.body, &document.title);
+                text.push_str(&outline.cut(rest, room(&text).saturating_sub(1)));
+                text.push('\n');
+            }
+        }
+    }
+    Ok(match shape.max_chars {
+        Some(most) if text.chars().count() > most => shortened(&text, most),
+        _ => text,
+    })
+}
+
+impl NoSuchSection {
+    fn of(outline: &Outline<'_>) -> Self {
+        let anchors = outline.sections().iter().map(|section| section.anchor.as_str());
+        let anchors = anchors.filter(|anchor| !anchor.is_empty()).take(LISTED_SECTIONS);
+        Self {
+            anchors: anchors.map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// The sections around one, as references that can be loaded.
+fn around(document: &Document, neighbours: Neighbours<'_>) -> String {
+    let parts: Vec<String> = [
+        ("parent", neighbours.parent),
+        ("previous", neighbours.previous),
+        ("next", neighbours.next),
+    ]
+    .into_iter()
+    .filter_map(|(label, anchor)| Some(format!("{label}: {}/{}#{}", document.project, document.slug, anchor?)))
+    .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("\n[{}]\n", parts.join("; "))
+    }
+}
+
+/// The beginning of a text whose head alone is longer than what may be shown.
+fn shortened(text: &str, most: usize) -> String {
+    const MARK: &str = "[…]";
+    let kept = most.saturating_sub(MARK.chars().count());
+    let start: String = text.chars().take(kept).collect();
+    start.chars().chain(MARK.chars()).take(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WHOLE: Shape = Shape {
+        sections: true,
+        metadata: true,
+        max_chars: None,
+    };
+
+    fn guide() -> Document {
+        Document {
+            project: "kit".to_owned(),
+            slug: "guides/install".to_owned(),
+            title: "Install".to_owned(),
+            category: Some("guides".to_owned()),
+            source_urls: vec!["https://example.org/a".to_owned(), "https://example.org/b".to_owned()],
+            updated: "2025-11-01".to_owned(),
+            summary: Some("How to install.".to_owned()),
+            body: "# Install\n\nFirst words.\n\n## On Linux\n\nUse the package.\n\n### Debian\n\nUse apt.\n\n## On macOS\n\nUse brew.\n"
+                .to_owned(),
+        }
+    }
+
+    fn loaded(section: Option<&str>, shape: Shape) -> String {
+        render(&guide(), section, shape).expect("a section that is there")
+    }
+
+    #[test]
+    fn s3_21_a_document_has_its_title_its_place_and_its_text() {
+        let text = loaded(None, WHOLE);
+        assert!(text.starts_with(
+            "# Install\n\n**Category:** guides\n**Sources:** https://example.org/a, https://example.org/b\n\
+             **Last Updated:** 2025-11-01\n\n## Summary\n\nHow to install.\n\n## Sections\n\nFirst words."
+        ));
+        assert!(text.ends_with("Use brew.\n"));
+    }
+
+    #[test]
+    fn s3_20_parts_that_are_not_wanted_are_left_out() {
+        let text = loaded(
+            None,
+            Shape {
+                sections: false,
+                metadata: false,
+                ..WHOLE
+            },
+        );
+        assert_eq!(text, "# Install\n\n## Summary\n\nHow to install.\n");
+    }
+
+    #[test]
+    fn a_section_names_those_around_it() {
+        let text = loaded(Some("debian"), WHOLE);
+        assert!(text.contains("### Debian\n\nUse apt."), "{text}");
+        assert!(!text.contains("Use brew") && !text.contains("Use the package"));
+        assert!(text.ends_with(
+            "[parent: kit/guides/install#on-linux; previous: kit/guides/install#on-linux; \
+             next: kit/guides/install#on-macos]\n"
+        ));
+    }
+
+    #[test]
+    fn an_unknown_section_is_an_error_that_names_others() {
+        let problem = render(&guide(), Some("windows"), WHOLE).expect_err("no such section");
+        assert_eq!(problem.anchors, ["install", "on-linux", "debian", "on-macos"]);
+        let plain = Document {
+            body: "words".to_owned(),
+            ..guide()
+        };
+        assert_eq!(
+            render(&plain, Some("x"), WHOLE).expect_err("none").anchors,
+            Vec::<String>::new()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_longer_than_asked(most in 0usize..400, section in proptest::option::of(0usize..4), sections in any::<bool>(), metadata in any::<bool>()) {
+            let names = ["install", "on-linux", "debian", "on-macos"];
+            let shape = Shape { sections, metadata, max_chars: Some(most) };
+            let text = loaded(section.map(|section| names[section]), shape);
+            prop_assert!(text.chars().count() <= most);
+            let whole = loaded(section.map(|section| names[section]), Shape { max_chars: None, ..shape });
+            // White space at the end of a section takes room and is not shown.
+            prop_assert!(whole.chars().count() + 4 > most || whole == text);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Two searches for one question, brought together.
+
+use crate::rank::{DocumentId, Map};
+use crate::rerank::Ranked;
+use crate::score::{EVIDENCE_CEILING, Step};
+use crate::transformation::fused;
+
+/// What a search found: documents, best first, and how the best of them came to their scores.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Documents, best first.
+    pub ranked: Vec<Ranked>,
+    /// Of the documents that are explained.
+    pub steps: Map<DocumentId, Vec<Step>>,
+}
+
+/// Another search that is fused with one.
+#[derive(Clone, Copy, Debug)]
+pub struct Other<'a> {
+    /// The rule that explains it, such as `transformed_query`.
+    pub rule: &'static str,
+    /// Its query.
+    pub query: &'a str,
+    /// Share of what it finds better that is added to a score, 0 to 1.
+    pub share: f32,
+}
+
+impl Found {
+    /// Adds what another search found: documents, and a share of what it scores higher, see [`fused`]. Exact names
+    /// stay above all else.
+    pub fn fuse(&mut self, found: Found, other: Other<'_>) {
+        let mut theirs: Map<DocumentId, Ranked> = found
+            .ranked
+            .into_iter()
+            .map(|ranked| (ranked.document.document, ranked))
+            .collect();
+        let fuse = |steps: Option<&mut Vec<Step>>, own: f32, raw: f32| {
+            let score = fused(own, raw, other.share, EVIDENCE_CEILING);
+            if let Some(steps) = steps {
+                steps.push(Step::other(other.rule, other.query, raw, other.share, own, score));
+            }
+            score
+        };
+        for ranked in &mut self.ranked {
+            let document = ranked.document.document;
+            if let Some(their) = theirs.remove(&document) {
+                ranked.score = fuse(self.steps.get_mut(&document), ranked.score, their.score);
+            }
+        }
+        for (document, mut ranked) in theirs {
+            let explained = found
+                .steps
+                .contains_key(&document)
+                .then(|| self.steps.entry(document).or_default());
+            ranked.score = fuse(explained, 0.0, ranked.score);
+            self.ranked.push(ranked);
+        }
+        self.ranked.sort_by(Ranked::by_score);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rank::ScoredDocument;
+
+    const OTHER: Other<'_> = Other {
+        rule: "transformed_query",
+        query: "kubernetes",
+        share: 0.5,
+    };
+
+    fn id(document: i64) -> DocumentId {
+        DocumentId { project: 1, document }
+    }
+
+    fn found(scores: &[(i64, f32)], explained: bool) -> Found {
+        let ranked = scores.iter().map(|&(document, score)| Ranked {
+            document: ScoredDocument {
+                document: id(document),
+                similarity: None,
+                dense: 0.0,
+                lexical: 0.0,
+                base: 0.0,
+                chunks: Vec::new(),
+            },
+            score,
+        });
+        Found {
+            ranked: ranked.collect(),
+            steps: scores
+                .iter()
+                .filter(|_| explained)
+                .map(|&(document, _)| (id(document), Vec::new()))
+                .collect(),
+        }
+    }
+
+    fn scores(found: &Found) -> Vec<(i64, f32)> {
+        found
+            .ranked
+            .iter()
+            .map(|ranked| (ranked.document.document.document, ranked.score))
+            .collect()
+    }
+
+    #[test]
+    fn what_the_other_finds_better_counts_in_part() {
+        let mut own = found(&[(1, 0.6), (2, 0.4)], false);
+        own.fuse(found(&[(2, 0.8), (3, 0.9)], false), OTHER);
+        assert_eq!(
+            scores(&own),
+            [
+                (1, 0.6),
+                (2, fused(0.4, 0.8, 0.5, EVIDENCE_CEILING)),
+                (3, fused(0.0, 0.9, 0.5, EVIDENCE_CEILING))
+            ]
+        );
+    }
+
+    #[test]
+    fn steps_are_written_for_documents_that_are_explained() {
+        let mut own = found(&[(1, 0.6)], true);
+        own.fuse(found(&[(1, 0.9), (2, 0.9)], true), OTHER);
+        for (document, score) in scores(&own) {
+            let step = own.steps[&id(document)].last().expect("a step");
+            assert_eq!(
+                (step.rule, step.matched.as_str(), step.after),
+                ("transformed_query", "kubernetes", score)
+            );
+        }
+        let mut silent = found(&[(1, 0.6)], false);
+        silent.fuse(found(&[(1, 0.9), (2, 0.9)], false), OTHER);
+        assert!(silent.steps.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_sinks_and_names_stay_first(
+            own in proptest::collection::btree_map(0i64..8, 0.0f32..1.0, 0..8),
+            theirs in proptest::collection::btree_map(0i64..8, 0.0f32..1.0, 0..8),
+            share in 0.0f32..=1.0,
+        ) {
+            let of = |scores: &std::collections::BTreeMap<i64, f32>| {
+                found(&scores.iter().map(|(&document, &score)| (document, score)).collect::<Vec<_>>(), false)
+            };
+            let mut both = of(&own);
+            both.fuse(of(&theirs), Other { share, ..OTHER });
+            prop_assert!(both.ranked.windows(2).all(|pair| pair[0].score >= pair[1].score));
+            for (document, score) in scores(&both) {
+                let before = own.get(&document).copied().unwrap_or(0.0);
+                prop_assert!(score >= before - 1e-6);
+                prop_assert!(before > EVIDENCE_CEILING || score <= EVIDENCE_CEILING.max(before) + 1e-6);
+            }
+            let all: std::collections::BTreeSet<i64> = own.keys().chain(theirs.keys()).copied().collect();
+            prop_assert_eq!(both.ranked.len(), all.len());
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The words of a query with the statistics of the projects that are searched: what the keyword leg reads, and what
+//! scores are measured against.
+
+use std::collections::BTreeMap;
+
+use crate::bm25::{Frequencies, Lexeme, idf};
+use crate::lookup::LookupTerm;
+use crate::rank::{ChunkId, ChunkTerms, Corpora, Corpus, Map, TermWeight};
+use crate::statistics::{ChunkFrequencies, Totals};
+use crate::tsvector::TsVector;
+
+/// A query's terms with the statistics of the projects.
+#[derive(Debug)]
+pub struct Lexical<'a> {
+    /// How many terms there are.
+    terms: usize,
+    /// Those that stand in the query.
+    written: Vec<usize>,
+    /// The lexemes that occur, ascending.
+    lexemes: Vec<Lexeme<'a>>,
+    /// How many chunks of the projects together are read to find each.
+    frequencies: BTreeMap<&'a str, f64>,
+    /// Mean number of sections of a document.
+    pub sections_per_document: f64,
+    /// Whether no document has one of the query's words as it is written.
+    pub lacks_a_word: bool,
+    /// What scores are measured against.
+    pub corpora: Corpora,
+}
+
+impl<'a> Lexical<'a> {
+    /// Brings the terms of a query and what is known of their lexemes together.
+    pub fn new(totals: &Map<i64, Totals>, terms: &'a [LookupTerm], frequencies: &ChunkFrequencies) -> Self {
+        let corpus = |totals: &Totals, project: i64| Corpus {
+            terms: terms
+                .iter()
+                .map(|term| {
+                    let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.of(project, lexeme)).sum();
+                    let stand_ins = term.stand_ins.iter().map(|(lexeme, _)| frequencies.of(project, lexeme));
+                    let sum = if own > 0.0 { own } else { stand_ins.sum() };
+                    TermWeight {
+                        idf: idf(totals.chunks, sum) * term.weight,
+                    }
+                })
+                .collect(),
+            average_chunk: totals.average_chunk(),
+            average_document: totals.average_document(),
+        };
+        let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
+        let mut costs = BTreeMap::new();
+        for (number, term) in terms.iter().enumerate() {
+            for (text, closeness) in term.looked_up() {
+                if frequencies.sum(text) > 0.0 {
+                    lexemes.push(Lexeme {
+                        text,
+                        term: number,
+                        closeness,
+                    });
+                    costs.insert(text, frequencies.cost(text));
+                }
+            }
+        }
+        lexemes.sort_by(|a, b| (a.text, a.term).cmp(&(b.text, b.term)));
+        let documents: f64 = totals.values().map(|totals| totals.documents).sum();
+        Self {
+            terms: terms.len(),
+            written: (0..terms.len()).filter(|&term| terms[term].written).collect(),
+            lexemes,
+            frequencies: costs,
+            lacks_a_word: terms.iter().any(|term| {
+                let known = |lexeme: &String| frequencies.sum(lexeme) > 0.0;
+                term.whole && !term.lexemes.iter().any(known)
+            }),
+            sections_per_document: Totals::all_chunks(totals) / documents.max(1.0),
+            corpora: totals
+                .iter()
+                .map(|(&project, totals)| (project, corpus(totals, project)))
+                .collect(),
+        }
+    }
+
+    /// Lexemes to look up: rarest first while their sections fit a budget of sections, at least one. A common word
+    /// can never make a query slow.
+    pub fn within_budget(&self, budget: i64) -> Vec<&str> {
+        let mut known: Vec<(&str, f64)> = self
+            .frequencies
+            .iter()
+            .map(|(&lexeme, &count)| (lexeme, count))
+            .collect();
+        known.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(b.0)));
+        let mut sum = 0.0;
+        known
+            .into_iter()
+            .take_while(|&(_, count)| {
+                let first = sum == 0.0;
+                sum += count;
+                first || sum <= budget as f64
+            })
+            .map(|(lexeme, _)| lexeme)
+            .collect()
+    }
+
+    /// The sections that have every word of the query, of those that were read for [`Self::within_budget`]; `None` if
+    /// there may be others.
+    pub fn with_every_word(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> Option<Vec<ChunkId>> {
+        let looked_up = self.within_budget(budget);
+        let sections: f64 = looked_up.iter().map(|lexeme| self.frequencies[lexeme]).sum();
+        let read_whole = |&term: &usize| {
+            let mut own = self
+                .lexemes
+                .iter()
+                .filter(|own| own.term == term && own.closeness >= 1.0);
+            own.all(|own| looked_up.contains(&own.text))
+        };
+        if sections > budget as f64 || !self.written.iter().any(read_whole) {
+            return None;
+        }
+        let every_word = |found: &ChunkTerms| {
+            self.written
+                .iter()
+                .all(|&term| found.frequencies[term].closeness >= 1.0)
+        };
+        Some(
+            read.iter()
+                .filter(|(_, found)| every_word(found))
+                .map(|(&id, _)| id)
+                .collect(),
+        )
+    }
+
+    /// What a section with this vector of terms has of the query; lengths are in words.
+    pub fn read(&self, vector: &TsVector<'_>, length: f32, document_length: f32) -> ChunkTerms {
+        ChunkTerms {
+            length,
+            document_length,
+            frequencies: Frequencies::of_terms(self.terms, &self.lexemes, vector),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rank::DocumentId;
+    use crate::tsvector::{Weight, encode};
+
+    fn term(lexeme: &str, weight: f32) -> LookupTerm {
+        LookupTerm {
+            lexemes: vec![lexeme.to_owned()],
+            stand_ins: Vec::new(),
+            weight,
+            whole: true,
+            written: true,
+        }
+    }
+
+    fn frequencies(counts: &[(&str, f64)]) -> ChunkFrequencies {
+        ChunkFrequencies::of_rows(
+            counts
+                .iter()
+                .map(|(word, count)| (1, (*word).to_owned(), *count))
+                .collect(),
+        )
+    }
+
+    fn totals() -> Map<i64, Totals> {
+        Map::from_iter([(1, Totals::new(10, 3_000, 100, 4_000))])
+    }
+
+    #[test]
+    fn the_rarest_words_are_read_first_and_one_always() {
+        let terms = [term("the", 1.0), term("vacuum", 1.0), term("table", 1.0)];
+        let known = frequencies(&[("the", 90.0), ("vacuum", 5.0), ("table", 20.0)]);
+        let lexical = Lexical::new(&totals(), &terms, &known);
+        assert_eq!(lexical.within_budget(1), ["vacuum"]);
+        assert_eq!(lexical.within_budget(24), ["vacuum"]);
+        assert_eq!(lexical.within_budget(25), ["vacuum", "table"]);
+        assert_eq!(lexical.within_budget(1_000), ["vacuum", "table", "the"]);
+        assert_eq!(lexical.sections_per_document, 10.0);
+        assert!(!lexical.lacks_a_word);
+    }
+
+    #[test]
+    fn a_word_that_no_document_has_is_told_and_its_stand_in_takes_its_rarity() {
+        let mut unknown = term("vacum", 1.0);
+        unknown.stand_ins = vec![("vacuum".to_owned(), 0.9)];
+        let terms = [unknown, term("table", 0.5)];
+        let known = frequencies(&[("vacuum", 5.0), ("table", 20.0)]);
+        let lexical = Lexical::new(&totals(), &terms, &known);
+        assert!(lexical.lacks_a_word);
+        let corpus = &lexical.corpora[&1];
+        assert_eq!(corpus.terms[0].idf, idf(100.0, 5.0));
+        assert_eq!(corpus.terms[1].idf, 0.5 * idf(100.0, 20.0));
+        assert_eq!((corpus.average_chunk, corpus.average_document), (40.0, 300.0));
+    }
+
+    #[test]
+    fn sections_with_every_word_are_known_if_all_were_read() {
+        let terms = [term("a", 1.0), term("b", 1.0)];
+        let known = frequencies(&[("a", 3.0), ("b", 50.0)]);
+        let lexical = Lexical::new(&totals(), &terms, &known);
+        let chunk = |number| ChunkId {
+            document: DocumentId {
+                project: 1,
+                document: 1,
+            },
+            chunk: number,
+        };
+        let read = |words: &[(&str, &[(u16, Weight)])]| {
+            let bytes = encode(words);
+            lexical.read(&TsVector::new(&bytes).expect("a vector"), 7.0, 70.0)
+        };
+        let place: &[(u16, Weight)] = &[(1, Weight::D)];
+        let found = Map::from_iter([
+            (chunk(0), read(&[("a", place)])),
+            (chunk(1), read(&[("a", place), ("b", place)])),
+        ]);
+        assert_eq!((found[&chunk(0)].length, found[&chunk(0)].document_length), (7.0, 70.0));
+        assert_eq!(lexical.with_every_word(&found, 100), Some(vec![chunk(1)]));
+        assert_eq!(
+            lexical.with_every_word(&found, 5),
+            Some(vec![chunk(1)]),
+            "every section with a was read"
+        );
+        assert_eq!(
+            lexical.with_every_word(&found, 2),
+            None,
+            "some with a may not have been"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_greater_budget_reads_no_fewer_words(
+            counts in proptest::collection::vec(1u16..500, 1..8), budget in 0i64..1_000, more in 0i64..1_000,
+        ) {
+            let words: Vec<String> = (0..counts.len()).map(|number| format!("w{number}")).collect();
+            let terms: Vec<LookupTerm> = words.iter().map(|word| term(word, 1.0)).collect();
+            let known: Vec<(&str, f64)> =
+                words.iter().map(String::as_str).zip(counts.iter().map(|&count| f64::from(count))).collect();
+            let known = frequencies(&known);
+            let lexical = Lexical::new(&totals(), &terms, &known);
+            let (less, more) = (lexical.within_budget(budget), lexical.within_budget(budget + more));
+            prop_assert!(!less.is_empty() && more.starts_with(&less));
+            let sum: f64 = less.iter().map(|lexeme| known.sum(lexeme)).sum();
+            prop_assert!(less.len() == 1 || sum <= budget as f64);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What the keyword leg looks up for a query: its words, what stands for them, and how much each counts.
+
+use std::collections::HashMap;
+
+use crate::rule::Rules;
+use crate::token::{TokenKind, tokens};
+use crate::understanding::Understanding;
+
+/// How well a synonym, abbreviation or acronym stands for its word.
+pub(crate) const SYNONYM_CLOSENESS: f32 = 0.8;
+/// Verbs that stand for another this well or better are looked up with it.
+const MIN_VERB_CLOSENESS: f32 = 0.6;
+
+/// The tokens of a text that are looked up, in order, without gaps; then what the synonyms of the rules
+/// add for them, and for the verbs that were understood.
+pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rules) -> Vec<QueryToken> {
+    let mut tokens = plain_tokens(text, None);
+    let mut expansions = Vec::new();
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| !token.part) {
+        let known = rules.tables().synonyms.get(&token.text.to_lowercase());
+        for expansion in known.into_iter().flatten() {
+            expansions.extend(plain_tokens(expansion, Some((at, SYNONYM_CLOSENESS))));
+        }
+    }
+    for term in understood.iter().flat_map(|understood| &understood.terms) {
+        let synonyms = term
+            .verb
+            .as_ref()
+            .and_then(|verb| rules.tables().action_synonyms.get(verb));
+        let mut synonyms: Vec<(&str, f32)> = synonyms
+            .into_iter()
+            .flatten()
+            .map(|(verb, &closeness)| (verb.as_str(), closeness))
+            .filter(|(_, closeness)| *closeness >= MIN_VERB_CLOSENESS)
+            .collect();
+        synonyms.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        let own = |token: &QueryToken| token.text.eq_ignore_ascii_case(&term.word.text);
+        let at = match tokens.iter().position(own) {
+            Some(at) => at,
+            // The words of "get rid of" say little; verbs that mean it stand in for them.
+            None => {
+                let Some((best, _)) = synonyms.first().copied() else {
+                    continue;
+                };
+                let phrase: Vec<&str> = term.word.text.split(' ').collect();
+                for token in &mut tokens {
+                    token.part |= phrase.iter().any(|word| token.text.eq_ignore_ascii_case(word));
+                }
+                tokens.extend(plain_tokens(best, None).into_iter().map(|token| QueryToken {
+                    written: false,
+                    ..token
+                }));
+                tokens.len() - 1
+            }
+        };
+        for (verb, closeness) in synonyms {
+            expansions.extend(plain_tokens(verb, Some((at, closeness))));
+        }
+    }
+    tokens.extend(expansions);
+    tokens
+}
+
+fn plain_tokens(text: &str, expands: Option<(usize, f32)>) -> Vec<QueryToken> {
+    let alone = !text.contains(char::is_whitespace);
+    tokens(text)
+        .filter(|token| token.kind != TokenKind::Gap)
+        .map(|token| QueryToken {
+            kind: token.kind,
+            text: text[token.range].to_owned(),
+            part: token.inside_whole || (expands.is_some() && !alone),
+            written: expands.is_none(),
+            expands: expands.filter(|_| alone),
+        })
+        .collect()
+}
+
+/// A token of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryToken {
+    /// Kind, which decides the dictionaries it goes through.
+    pub kind: TokenKind,
+    /// As written.
+    pub text: String,
+    /// Whether it is a part of an identifier that the query holds whole, or of an expansion of
+    /// several words.
+    pub part: bool,
+    /// Whether it stands in the query.
+    pub written: bool,
+    /// The place of the token that it stands for, and how well, 0 to 1.
+    pub expands: Option<(usize, f32)>,
+}
+
+/// A term to look up: lexemes that mean the same, and how much the term counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookupTerm {
+    /// What the dictionaries made of the word, and the word itself where that differs: identifiers
+    /// are indexed unstemmed, so `asyncimage` has to find `AsyncImage`.
+    pub lexemes: Vec<String>,
+    /// Lexemes that stand for it, synonyms or guesses, with how well they do, 0 to 1.
+    pub stand_ins: Vec<(String, f32)>,
+    /// Factor of the term's score, 0 to 1.
+    pub weight: f32,
+    /// Whether it is a word or identifier of the query itself, or the verb that a phrase of it means.
+    pub whole: bool,
+    /// Whether it stands in the query: what holds the query word for word has it.
+    pub written: bool,
+}
+
+impl LookupTerm {
+    /// All lexemes with how well they stand for the term.
+    pub fn looked_up(&self) -> impl Iterator<Item = (&str, f32)> {
+        let own = self.lexemes.iter().map(|lexeme| (lexeme.as_str(), 1.0));
+        own.chain(
+            self.stand_ins
+                .iter()
+                .map(|(lexeme, closeness)| (lexeme.as_str(), *closeness)),
+        )
+    }
+}
+
+/// Merges tokens and the lexemes that the dictionaries gave for each into terms without duplicates.
+/// `part_weight` is the factor of parts of identifiers: they say less than the identifier whole.
+pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], part_weight: f32) -> Vec<LookupTerm> {
+    let mut index: HashMap<String, usize> = HashMap::new();
+    let mut places: Vec<Option<usize>> = Vec::with_capacity(tokens.len());
+    let mut terms: Vec<LookupTerm> = Vec::new();
+    for (token, found) in tokens.iter().zip(lexemes) {
+        let whole = !token.part || token.kind.is_whole();
+        let weight = if whole { 1.0 } else { part_weight };
+        let mut lexemes = found.clone();
+        if token.kind == TokenKind::Word && !found.is_empty() {
+            lexemes.push(token.text.to_lowercase());
+        }
+        lexemes.dedup();
+        let Some(first) = lexemes.first() else {
+            places.push(None);
+            continue;
+        };
+        let expanded = token
+            .expands
+            .and_then(|(at, closeness)| Some((places.get(at).copied().flatten()?, closeness)));
+        let place = match (index.get(first), expanded) {
+            (_, Some((term, closeness))) => {
+                let term: &mut LookupTerm = &mut terms[term];
+                for lexeme in lexemes {
+                    if term.looked_up().all(|(known, _)| known != lexeme) {
+                        term.stand_ins.push((lexeme, closeness));
+                    }
+                }
+                places.push(None);
+                continue;
+            }
+            (Some(&known), None) => {
+                terms[known].weight = terms[known].weight.max(weight);
+                terms[known].written |= token.written;
+                known
+            }
+            (None, None) => {
+                index.insert(first.clone(), terms.len());
+                terms.push(LookupTerm {
+                    lexemes,
+                    stand_ins: Vec::new(),
+                    weight,
+                    whole,
+                    written: token.written,
+                });
+                terms.len() - 1
+            }
+        };
+        places.push(Some(place));
+    }
+    terms
+}
+
+/// A `tsquery` that any of the lexemes satisfies, as text.
+pub fn any_of<'a>(lexemes: impl IntoIterator<Item = &'a str>) -> String {
+    lexemes
+        .into_iter()
+        .map(|lexeme| format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''")))
+        .collect::<Vec<_>>()
+        .join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::KnownNames;
+
+    fn tokens_of(text: &str) -> Vec<QueryToken> {
+        query_tokens(text, None, &Rules::english())
+    }
+
+    fn terms_of(tokens: &[QueryToken]) -> Vec<LookupTerm> {
+        let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
+        terms(tokens, &lexemes, 0.3)
+    }
+
+    #[test]
+    fn s0_21_synonyms_are_looked_up_too() {
+        let terms = terms_of(&tokens_of("btn style"));
+        assert_eq!(terms.len(), 2);
+        assert_eq!(terms[0].lexemes, ["btn"]);
+        assert_eq!(terms[0].stand_ins, [("button".to_owned(), SYNONYM_CLOSENESS)]);
+    }
+
+    #[test]
+    fn s2_3_verbs_are_looked_up_with_those_that_stand_for_them() {
+        let rules = Rules::english();
+        let terms = |text: &str| {
+            let understood = Understanding::read(text, &rules, &KnownNames::default());
+            terms_of(&query_tokens(text, Some(&understood), &rules))
+        };
+        let save = terms("save a file");
+        assert!(
+            save[0].stand_ins.iter().any(|(lexeme, _)| lexeme == "write"),
+            "{save:?}"
+        );
+        let get_rid_of = terms("get rid of a file");
+        assert!(get_rid_of[0].lexemes == ["get"] && get_rid_of[0].weight < 1.0);
+        let delete = get_rid_of.iter().find(|term| term.lexemes == ["delete"]);
+        assert!(delete.is_some_and(|term| term.stand_ins.iter().any(|(lexeme, _)| lexeme == "remove")));
+    }
+
+    #[test]
+    fn the_words_of_an_expansion_count_as_parts() {
+        let terms = terms_of(&tokens_of("rbac"));
+        assert_eq!((terms[0].weight, terms[0].whole), (1.0, true));
+        let rest = terms[1..].iter().filter(|term| !term.whole);
+        assert!(
+            rest.clone().count() > 1 && rest.clone().all(|term| term.weight == 0.3),
+            "{terms:?}"
+        );
+    }
+
+    #[test]
+    fn a_word_is_also_looked_up_as_written() {
+        let tokens = tokens_of("asyncimage Button button");
+        let lexemes = [vec!["asyncimag".into()], vec!["button".into()], vec!["button".into()]];
+        let terms = terms(&tokens, &lexemes, 0.5);
+        assert_eq!(terms.len(), 2);
+        assert_eq!(terms[0].lexemes, ["asyncimag", "asyncimage"]);
+        assert_eq!(terms[1].lexemes, ["button"]);
+    }
+
+    #[test]
+    fn parts_count_less_than_the_identifier() {
+        let tokens = tokens_of("UITableView");
+        let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
+        let weights: Vec<f32> = terms(&tokens, &lexemes, 0.25).iter().map(|term| term.weight).collect();
+        assert_eq!(weights, [1.0, 0.25, 0.25, 0.25]);
+    }
+
+    #[test]
+    fn lexemes_are_quoted() {
+        assert_eq!(any_of(["it's", "a\\b"]), r"'it''s' | 'a\\b'");
+    }
+}

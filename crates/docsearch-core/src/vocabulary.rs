@@ -1,0 +1,164 @@
+//! The words of the documents, where a query has one that none of them holds.
+
+use std::ops::RangeInclusive;
+
+use crate::similarity;
+use crate::statistics::ChunkFrequencies;
+
+/// Shortest word, in characters, that is completed or corrected.
+const MIN_CHARS: usize = 3;
+/// Longest word, in characters, that is.
+const MAX_CHARS: usize = 40;
+
+/// A word of the vocabulary.
+#[derive(Debug)]
+pub struct Near {
+    /// The word.
+    pub lexeme: String,
+    /// See [`similarity::vocabulary`].
+    pub strength: f32,
+    chunks: f64,
+}
+
+/// The words of a vocabulary that are near to one of the lexemes, nearest first.
+pub fn by_nearness(lexemes: &[String], vocabulary: &ChunkFrequencies) -> Vec<Near> {
+    let mut near: Vec<Near> = vocabulary
+        .lexemes()
+        .filter_map(|lexeme| {
+            let strength = |typed: &String| similarity::vocabulary(typed, lexeme);
+            let strength = lexemes.iter().filter_map(strength).max_by(f32::total_cmp)?;
+            Some(Near {
+                lexeme: lexeme.to_owned(),
+                strength,
+                chunks: vocabulary.sum(lexeme),
+            })
+        })
+        .collect();
+    near.sort_by(|a, b| {
+        let chunks = b.chunks.total_cmp(&a.chunks);
+        b.strength
+            .total_cmp(&a.strength)
+            .then(chunks)
+            .then_with(|| a.lexeme.cmp(&b.lexeme))
+    });
+    near
+}
+
+/// Where the words of the vocabulary stand that may be near to a word: those that begin with the same letter, or with
+/// the first two swapped.
+#[derive(Debug)]
+pub struct Around {
+    /// How the words begin.
+    pub beginnings: Vec<String>,
+    /// How many characters they have.
+    pub lengths: RangeInclusive<i32>,
+}
+
+impl Around {
+    /// Around a word.
+    pub fn of(word: &str) -> Self {
+        let mut letters = word.chars();
+        let (first, second) = (letters.next(), letters.next());
+        let first: String = first.into_iter().collect();
+        let swapped: String = second.into_iter().chain(first.chars()).collect();
+        let length = i32::try_from(word.chars().count()).unwrap_or(i32::MAX);
+        // Stems are shorter than the words, and what is half typed goes on.
+        let shortest = (length * 3 / 5).min(length - 2).max(1);
+        let lengths = shortest..=length + 12;
+        let beginnings = if swapped.chars().next() == first.chars().next() {
+            vec![first]
+        } else {
+            vec![first, swapped]
+        };
+        Self { beginnings, lengths }
+    }
+
+    /// That part of a vocabulary.
+    pub fn within(&self, whole: &ChunkFrequencies) -> ChunkFrequencies {
+        let mut part = ChunkFrequencies::default();
+        for (from, to) in self.ranges() {
+            part.join(whole.part((&from, &to), &self.lengths));
+        }
+        part
+    }
+
+    /// The texts between which the words lie, in collation "C": from, and up to.
+    pub fn ranges(&self) -> impl Iterator<Item = (String, String)> {
+        self.beginnings
+            .iter()
+            .map(|beginning| (beginning.clone(), after(beginning)))
+    }
+}
+
+/// Whether a word is one that may be completed or corrected.
+pub fn is_word(word: &str) -> bool {
+    (MIN_CHARS..=MAX_CHARS).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
+}
+
+/// The end of the texts that begin with a prefix, in collation "C".
+pub fn after(prefix: &str) -> String {
+    format!("{prefix}{}", char::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn vocabulary(words: &[(&str, f64)]) -> ChunkFrequencies {
+        ChunkFrequencies::of_rows(
+            words
+                .iter()
+                .map(|(word, count)| (1, (*word).to_owned(), *count))
+                .collect(),
+        )
+    }
+
+    fn near(typed: &str, words: &[(&str, f64)]) -> Vec<String> {
+        let found = by_nearness(&[typed.to_owned()], &vocabulary(words));
+        found.into_iter().map(|near| near.lexeme).collect()
+    }
+
+    #[test]
+    fn s0_21_half_typed_and_mistyped_words_are_near() {
+        assert_eq!(near("vacum", &[("vacuum", 3.0), ("valley", 9.0)]), ["vacuum"]);
+        assert_eq!(
+            near("transac", &[("transaction", 1.0), ("train", 1.0)]),
+            ["transaction"]
+        );
+        assert_eq!(near("zzz", &[("vacuum", 3.0)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_words_equally_near_the_frequent_one_comes_first() {
+        assert_eq!(near("tabl", &[("tabla", 1.0), ("table", 9.0)]), ["table", "tabla"]);
+    }
+
+    #[test]
+    fn words_around_begin_with_the_first_letter_or_the_second() {
+        let around = Around::of("vacuum");
+        assert_eq!(around.beginnings, ["v", "av"]);
+        assert_eq!(around.lengths, 3..=18);
+        assert_eq!(Around::of("aardvark").beginnings, ["a"]);
+        let words = [("vac", 1.0), ("avacuum", 1.0), ("awful", 1.0), ("v", 1.0)];
+        let part = around.within(&vocabulary(&words));
+        assert_eq!(part.lexemes().collect::<Vec<_>>(), ["avacuum", "vac"]);
+    }
+
+    #[test]
+    fn only_words_of_letters_are_corrected() {
+        let words = ["go", "git", "größe", "x86", "a-b", &"x".repeat(40), &"x".repeat(41)];
+        assert_eq!(words.map(is_word), [false, true, true, false, false, true, false]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_in_the_ranges_begins_so(word in "[a-z]{1,8}", other in "\\PC{0,8}") {
+            let around = Around::of(&word);
+            let begins = around.beginnings.iter().any(|beginning| other.starts_with(beginning.as_str()));
+            let lies = around.ranges().any(|(from, to)| from <= other && other < to);
+            prop_assert!(!begins || lies || other.contains(char::MAX));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+"""Holds the order of the code: imports run down, and no files import each other in a circle.
+
+Of the extension (`src/`), a folder uses only the folders named after it in LAYERS. Of every crate, files do not import
+each other in a circle; a module and the files of its own folder count as one towards others, and may know each other.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).parent.parent
+CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
+LAYERS = ["functions", "administration", "search", "indexing", "models", "tables", "settings", "postgres"]
+# These two do not know each other.
+BESIDE = {("search", "indexing"), ("indexing", "search")}
+# Recursive descent: a block holds directives and tables, which hold blocks.
+RECURSIVE = {"rst/block", "rst/directive", "rst/table"}
+
+
+def without_comments(text):
+    return re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+
+
+def paths(tree, prefix=()):
+    """The paths of a use tree such as `a::{b, c::d}`."""
+    head, brace, rest = tree.partition("{")
+    names = tuple(name.strip() for name in head.split("::") if name.strip())
+    if not brace:
+        yield prefix + names
+        return
+    depth, part = 0, ""
+    for letter in rest.rstrip()[:-1] + ",":
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            if part.strip():
+                yield from paths(part, prefix + names)
+            part = ""
+        else:
+            part += letter
+
+
+def modules(crate):
+    """The files of a crate by the path of their module."""
+    files = {}
+    for file in sorted(crate.rglob("*.rs")):
+        parts = file.relative_to(crate).with_suffix("").parts
+        if parts not in [("lib",), ("main",)] and parts[-1] != "tests":
+            files[parts] = file
+    return files
+
+
+def imports(module, text, files):
+    """The modules that a file names by `crate::` or `super::`."""
+    used = re.findall(r"\buse ((?:crate|super)::[^;]*);", text)
+    found = [path for tree in used for path in paths(re.sub(r"\s+", " ", tree))]
+    found += [tuple(path.split("::")) for path in re.findall(r"(?<!use )\b((?:crate|super)(?:::\w+)+)", text)]
+    for path in found:
+        here = () if path[0] == "crate" else module[: -1]
+        path = path[1:]
+        while path and path[0] == "super":
+            here, path = here[:-1], path[1:]
+        target = here + tuple(name.split(" ")[0] for name in path)
+        while target and target not in files:
+            target = target[:-1]
+        if target and target != module:
+            yield target
+
+
+def circle(arrows):
+    """A circle of a graph, if it has one."""
+    done, way = set(), []
+
+    def visit(room):
+        if room in way:
+            return way[way.index(room) :] + [room]
+        if room in done:
+            return None
+        way.append(room)
+        for other in sorted(arrows.get(room, ())):
+            found = visit(other)
+            if found:
+                return found
+        way.pop()
+        done.add(room)
+        return None
+
+    for room in sorted(arrows):
+        found = visit(room)
+        if found:
+            return found
+    return None
+
+
+def problems(crate):
+    files = modules(crate)
+    between_files, between_units = {}, {}
+    units = 2 if crate == ROOT / "src" else 1
+    for module, file in files.items():
+        text = without_comments(file.read_text().split("#[cfg(test)]\nmod tests {")[0])
+        for target in imports(module, text, files):
+            if crate == ROOT / "src" and module[0] != target[0]:
+                above, below = LAYERS.index(module[0]), LAYERS.index(target[0])
+                if above > below or (module[0], target[0]) in BESIDE:
+                    yield f"{file.relative_to(ROOT)} imports {'::'.join(target)}, which is not below it"
+            family = module[: len(target)] == target or target[: len(module)] == module
+            if not family and not {"/".join(module), "/".join(target)} <= RECURSIVE:
+                between_files.setdefault("/".join(module), set()).add("/".join(target))
+            if module[:units] != target[:units]:
+                between_units.setdefault("/".join(module[:units]), set()).add("/".join(target[:units]))
+    for arrows in between_files, between_units:
+        found = circle(arrows)
+        if found:
+            yield f"{crate.relative_to(ROOT)}: {' -> '.join(found)}"
+
+
+def main():
+    found = [problem for crate in CRATES for problem in problems(crate)]
+    for problem in found:
+        print(problem, file=sys.stderr)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+//! Making and mending the house: tables, projects, rights, checks and repairs.
+
+pub(crate) mod check;
+pub(crate) mod creation;
+pub(crate) mod grant;
+pub(crate) mod migration;
+pub(crate) mod repair;

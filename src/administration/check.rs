@@ -1,0 +1,138 @@
+//! What is derived from documents, compared with them.
+//!
+//! Everything is read in sets: a statement for each project, or for a thousand documents of it.
+
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::project::{self, Project};
+
+mod documents;
+mod indexes;
+mod models;
+mod orphans;
+mod statistics;
+
+/// What is checked: one project, or all.
+pub(crate) struct CheckScope {
+    pub(crate) projects: Vec<Project>,
+    named: Option<String>,
+}
+
+impl CheckScope {
+    pub(crate) fn new(project: Option<&str>) -> Result<Self> {
+        Ok(Self {
+            projects: project::selected(project)?,
+            named: project.map(str::to_owned),
+        })
+    }
+
+    /// The id of the project, or NULL for all.
+    pub(crate) fn id(&self) -> DatumWithOid<'static> {
+        let named = self.named.as_ref().and(self.projects.first());
+        DatumWithOid::from(named.map(|project| project.id))
+    }
+
+    /// The models of the projects, and those of no project if all are checked.
+    fn models(&self) -> Result<Vec<ModelState>> {
+        statement::rows(
+            "SELECT m.id, m.name, m.digest, m.dimension, c.oid IS NOT NULL, a.atttypmod,
+                    EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id)),
+                    coalesce(m.directory, m.name), m.remote
+             FROM docsearch.model m
+             LEFT JOIN pg_class c ON c.relname = 'vector_' || m.id AND c.relnamespace = 'docsearch'::regnamespace
+             LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
+             WHERE $1::bigint IS NULL OR m.id = (SELECT p.model_id FROM docsearch.project p WHERE p.id = $1)
+             ORDER BY m.id",
+            &[self.id()],
+            |row| {
+                Ok(ModelState {
+                    id: row.required(1)?,
+                    name: row.required(2)?,
+                    digest: row.required(3)?,
+                    dimension: row.required(4)?,
+                    has_table: row.required(5)?,
+                    stored_dimension: row.optional(6)?,
+                    used: row.required(7)?,
+                    directory: row.required(8)?,
+                    remote: row.required(9)?,
+                })
+            },
+        )
+    }
+}
+
+struct ModelState {
+    id: i32,
+    name: String,
+    directory: String,
+    digest: String,
+    dimension: i32,
+    has_table: bool,
+    stored_dimension: Option<i32>,
+    used: bool,
+    remote: bool,
+}
+
+/// Something that is not as it should be.
+pub(crate) struct Finding {
+    pub(crate) problem: &'static str,
+    pub(crate) object: String,
+    pub(crate) detail: String,
+    pub(crate) mend: Mend,
+}
+
+/// What mends it. Projects are places in [`CheckScope::projects`].
+pub(crate) enum Mend {
+    /// Nothing that the extension can do: what a person can.
+    ByHand(String),
+    /// Making the table of a model's vectors.
+    VectorTable(i32),
+    /// A statement, of catalog names only.
+    Statement(String),
+    /// Deleting the rows `x` of a table that fulfil a condition with the parameter [`CheckScope::id`].
+    Delete { table: String, condition: String },
+    /// Indexing documents again as they are stored.
+    Reindex { project: usize, documents: Vec<i64> },
+    /// Writing the names of documents, and what they belong to.
+    Rename { project: usize, documents: Vec<i64> },
+    /// Embedding the chunks without a vector.
+    Embed { project: usize },
+    /// Counting the words of a project.
+    Recount { project: usize },
+}
+
+impl Mend {
+    /// What a person can do about it.
+    pub(crate) fn advice(self, checked: &CheckScope) -> String {
+        match (self, &checked.named) {
+            (Self::ByHand(advice), _) => advice,
+            (_, Some(project)) => {
+                format!("SELECT * FROM docsearch.repair({})", pgrx::spi::quote_literal(project))
+            }
+            (_, None) => "SELECT * FROM docsearch.repair()".to_owned(),
+        }
+    }
+}
+
+/// Finds problems of one kind. Runs as the owner.
+pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
+
+/// All checks, in the order in which what they find can be mended.
+pub(crate) const CHECKS: [Check; 8] = [
+    models::models,
+    models::vector_tables,
+    indexes::indexes,
+    orphans::orphans,
+    documents::documents,
+    documents::names,
+    documents::missing_vectors,
+    statistics::statistics,
+];
+
+/// A number of things, in words.
+pub(crate) fn counted(number: i64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}

@@ -1,0 +1,233 @@
+//! What is derived from documents, compared with them.
+
+use docsearch_core::definition::definitions;
+use docsearch_core::digest::digest;
+use docsearch_core::name;
+use docsearch_core::passage::embedded_text;
+use pgrx::datum::DatumWithOid;
+use std::collections::{BTreeSet, HashSet};
+
+use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::postgres::jsonb::StoredJson;
+use crate::postgres::report::{Result, internal};
+use crate::postgres::statement;
+use crate::tables::project::Project;
+use crate::tables::{names, vectors};
+
+/// Documents that one statement reads.
+const BATCH: i64 = 1_000;
+
+/// Documents whose chunks are not those of their text.
+pub(super) fn documents(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (place, project) in checked.projects.iter().enumerate() {
+        let miscounted: Vec<i64> = statement::rows(
+            "SELECT d.id FROM docsearch.document d
+             LEFT JOIN (SELECT c.document_id, count(*), max(c.chunk_no) FROM docsearch.chunk c
+                        WHERE c.project_id = $1 GROUP BY c.document_id) c(id, chunks, last) ON c.id = d.id
+             WHERE d.project_id = $1 AND (c.id IS NULL OR c.chunks <> d.chunk_count OR c.last + 1 <> c.chunks)
+             ORDER BY d.id",
+            &[DatumWithOid::from(project.id)],
+            |row| row.required(1),
+        )?;
+        let counted_well = |id: &i64| miscounted.binary_search(id).is_err();
+        let mut outdated = outdated(project)?;
+        outdated.retain(counted_well);
+        for (problem, documents) in [("chunks missing", miscounted), ("out of date", outdated)] {
+            let mend = |documents| Mend::Reindex {
+                project: place,
+                documents,
+            };
+            findings.extend(of_documents(problem, project, documents, mend)?);
+        }
+    }
+    Ok(findings)
+}
+
+/// Documents with a chunk whose hash is not the one of its text. (That of the document is of what its
+/// author gave, which is not all stored: a summary or keywords may be ours.)
+fn outdated(project: &Project) -> Result<Vec<i64>> {
+    let mut outdated = BTreeSet::new();
+    in_batches(project, |from, to| {
+        statement::rows(
+            "SELECT c.document_id, c.input_hash, d.title, c.heading_path, CASE WHEN $4 THEN d.body ELSE c.body END,
+                    c.document_term_count <> d.term_count
+             FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
+             WHERE c.project_id = $1 AND c.document_id > $2 AND c.document_id <= $3",
+            &[
+                DatumWithOid::from(project.id),
+                DatumWithOid::from(from),
+                DatumWithOid::from(to),
+                DatumWithOid::from(project.one_vector),
+            ],
+            |row| {
+                pgrx::check_for_interrupts!();
+                let (title, headings, body): (String, Vec<String>, String) =
+                    (row.required(3)?, row.required(4)?, row.required(5)?);
+                let embedded = embedded_text(project.one_vector, &title, &headings, &body);
+                let differs = row.required::<String>(2)? != digest(&[&embedded]);
+                if differs || row.required(6)? {
+                    outdated.insert(row.required::<i64>(1)?);
+                }
+                Ok(())
+            },
+        )
+        .map(|_| ())
+    })?;
+    Ok(outdated.into_iter().collect())
+}
+
+/// Documents whose names are not those of title, slug, aliases and text, or whose containers are not known.
+/// Containers outlive their documents, so there may be more of them.
+pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (place, project) in checked.projects.iter().enumerate() {
+        let containers: HashSet<String> = statement::rows(
+            "SELECT DISTINCT k.key FROM docsearch.container k WHERE k.project_id = $1",
+            &[DatumWithOid::from(project.id)],
+            |row| row.required(1),
+        )?
+        .into_iter()
+        .collect();
+        let (mut misnamed, mut homeless) = (Vec::new(), Vec::new());
+        in_batches(project, |from, to| {
+            statement::rows(
+                "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
+                        ARRAY(SELECT f.key FROM docsearch.definition f
+                              WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)
+                 FROM docsearch.document d
+                 LEFT JOIN (SELECT n.document_id, array_agg(n.kind || ' ' || n.key) FROM docsearch.document_name n
+                            WHERE n.project_id = $1 AND n.document_id > $2 AND n.document_id <= $3
+                            GROUP BY n.document_id) n(id, names) ON n.id = d.id
+                 WHERE d.project_id = $1 AND d.id > $2 AND d.id <= $3 ORDER BY d.id",
+                &[
+                    DatumWithOid::from(project.id),
+                    DatumWithOid::from(from),
+                    DatumWithOid::from(to),
+                ],
+                |row| {
+                    pgrx::check_for_interrupts!();
+                    let (id, title, slug): (i64, String, String) =
+                        (row.required(1)?, row.required(2)?, row.required(3)?);
+                    let category: Option<String> = row.optional(4)?;
+                    let StoredJson(metadata) = row.required(5)?;
+                    let mut stored: Vec<String> = row.required(6)?;
+                    let named = name::page_names(&title, &slug, names::aliases(Some(&metadata)));
+                    let mut named: Vec<String> = named
+                        .into_iter()
+                        .map(|name| format!("{} {}", name.kind.as_str(), name.key))
+                        .collect();
+                    stored.sort();
+                    named.sort();
+                    let defined: Vec<String> = row.required(8)?;
+                    if stored != named || definitions(&row.required::<String>(7)?).into_iter().ne(defined) {
+                        misnamed.push(id);
+                    }
+                    let mut places = name::containers(category.as_deref(), Some(&metadata))
+                        .into_iter()
+                        .map(name::key);
+                    if places.any(|key| !key.is_empty() && !containers.contains(&key)) {
+                        homeless.push(id);
+                    }
+                    Ok(())
+                },
+            )
+            .map(|_| ())
+        })?;
+        for (problem, documents) in [("names wrong", misnamed), ("containers missing", homeless)] {
+            let mend = |documents| Mend::Rename {
+                project: place,
+                documents,
+            };
+            findings.extend(of_documents(problem, project, documents, mend)?);
+        }
+    }
+    Ok(findings)
+}
+
+pub(super) fn missing_vectors(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let models = checked.models()?.into_iter().filter(|row| row.has_table);
+    let models: HashSet<i32> = models.map(|row| row.id).collect();
+    let mut findings = Vec::new();
+    for (place, project) in checked.projects.iter().enumerate() {
+        if !models.contains(&project.model.id) {
+            continue;
+        }
+        let missing = statement::one(
+            &format!(
+                "SELECT count(*), count(DISTINCT c.document_id), min(d.slug) {}
+                   AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
+                                   WHERE q.project_id = c.project_id AND q.document_id = c.document_id)",
+                vectors::chunks_without_vector(&project.model.vector_table())
+            ),
+            &[DatumWithOid::from(project.id)],
+            |row| {
+                Ok((
+                    row.required::<i64>(1)?,
+                    row.required::<i64>(2)?,
+                    row.optional::<String>(3)?,
+                ))
+            },
+        )?;
+        if let Some((chunks, documents, Some(slug))) = missing {
+            findings.push(Finding {
+                problem: "vectors missing",
+                object: project.name.clone(),
+                detail: format!(
+                    "{} of {} without a vector, such as {slug}",
+                    counted(chunks, "chunk"),
+                    counted(documents, "document")
+                ),
+                mend: Mend::Embed { project: place },
+            });
+        }
+    }
+    Ok(findings)
+}
+
+/// Calls `read` with the bounds of one batch of a project's documents after another: numbers above the
+/// first, up to the second.
+fn in_batches(project: &Project, mut read: impl FnMut(i64, i64) -> Result<()>) -> Result<()> {
+    let mut from = i64::MIN;
+    loop {
+        let to = statement::one(
+            "SELECT max(b.id) FROM (SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id > $2
+                                    ORDER BY d.id LIMIT $3) b",
+            &[
+                DatumWithOid::from(project.id),
+                DatumWithOid::from(from),
+                DatumWithOid::from(BATCH),
+            ],
+            |row| row.optional::<i64>(1),
+        )?;
+        let Some(to) = to.flatten() else {
+            return Ok(());
+        };
+        read(from, to)?;
+        from = to;
+    }
+}
+
+/// What concerns certain documents of a project, if any.
+fn of_documents(
+    problem: &'static str,
+    project: &Project,
+    documents: Vec<i64>,
+    mend: impl FnOnce(Vec<i64>) -> Mend,
+) -> Result<Option<Finding>> {
+    let Some(&first) = documents.first() else {
+        return Ok(None);
+    };
+    let slug = statement::one(
+        "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(first)],
+        |row| row.required::<String>(1),
+    )?;
+    let number = i64::try_from(documents.len()).map_err(internal)?;
+    Ok(Some(Finding {
+        problem,
+        object: project.name.clone(),
+        detail: format!("{}, such as {}", counted(number, "document"), slug.unwrap_or_default()),
+        mend: mend(documents),
+    }))
+}

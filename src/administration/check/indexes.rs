@@ -1,0 +1,135 @@
+//! Indexes and constraints that are missing.
+
+use std::collections::HashSet;
+
+use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::postgres::report::Result;
+use crate::postgres::{catalog, statement};
+use crate::tables::vectors;
+
+/// Indexes of the schema: name, table, and what follows `ON table`.
+const INDEXES: [(&str, &str, &str); 14] = [
+    ("document_category", "document", "(project_id, category)"),
+    ("document_source_root", "document", "(project_id, source_root)"),
+    ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
+    (
+        "chunk_terms",
+        "chunk",
+        "USING gin (project_id, terms) WITH (fastupdate = on, gin_pending_list_limit = 256)",
+    ),
+    (
+        "document_name_key",
+        "document_name",
+        "(project_id, key) INCLUDE (document_id, kind)",
+    ),
+    ("document_name_document", "document_name", "(project_id, document_id)"),
+    (
+        "document_name_trigram",
+        "document_name",
+        "USING gin (project_id, key {trigram}.gin_trgm_ops)",
+    ),
+    (
+        "definition_key",
+        "definition",
+        "(project_id, key) INCLUDE (document_id)",
+    ),
+    (
+        "term_stat_lexeme",
+        "term_stat",
+        "(project_id, lexeme) INCLUDE (chunks, documents)",
+    ),
+    ("project_stat_project", "project_stat", "(project_id)"),
+    ("container_key", "container", "(project_id, key) INCLUDE (name)"),
+    ("embedding_queue_next", "embedding_queue", "(next_attempt)"),
+    ("table_change_attached", "table_change", "(attached_id, id)"),
+    (
+        "vector_{model}_embedding",
+        "vector_{model}",
+        "USING hnsw (embedding {vector}.halfvec_cosine_ops)",
+    ),
+];
+
+/// Constraints of the schema with an index: name, table and definition.
+const CONSTRAINTS: [(&str, &str, &str); 10] = [
+    ("model_pkey", "model", "PRIMARY KEY (id)"),
+    ("model_name_key", "model", "UNIQUE (name)"),
+    ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
+    ("project_pkey", "project", "PRIMARY KEY (id)"),
+    ("project_name_key", "project", "UNIQUE (name)"),
+    ("document_pkey", "document", "PRIMARY KEY (project_id, id)"),
+    ("document_project_id_slug_key", "document", "UNIQUE (project_id, slug)"),
+    ("chunk_pkey", "chunk", "PRIMARY KEY (project_id, document_id, chunk_no)"),
+    (
+        "definition_pkey",
+        "definition",
+        "PRIMARY KEY (project_id, document_id, key)",
+    ),
+    (
+        "vector_{model}_pkey",
+        "vector_{model}",
+        "PRIMARY KEY (project_id, document_id, chunk_no)",
+    ),
+];
+
+pub(super) fn indexes(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let there: Vec<(String, String, String, bool)> = statement::rows(
+        "SELECT c.relname::text, t.relname::text, format('%I.%I', 'docsearch', c.relname),
+                i.indisvalid AND i.indisready AND i.indislive
+         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+         WHERE t.relnamespace = 'docsearch'::regnamespace ORDER BY c.relname",
+        &[],
+        |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?, row.required(4)?)),
+    )?;
+    let known: HashSet<&str> = there.iter().map(|(name, ..)| name.as_str()).collect();
+    let schemas = (catalog::trigram_schema()?, vectors::schema()?);
+    let models: Vec<String> = checked
+        .models()?
+        .into_iter()
+        .filter(|row| row.has_table)
+        .map(|row| row.id.to_string())
+        .collect();
+    let create =
+        INDEXES.map(|(name, table, rest)| (name, table, format!("CREATE INDEX {name} ON docsearch.{table} {rest}")));
+    let add = CONSTRAINTS.map(|(name, table, definition)| {
+        let add = format!("ALTER TABLE docsearch.{table} ADD CONSTRAINT {name} {definition}");
+        (name, table, add)
+    });
+    let mut findings = Vec::new();
+    for (name, table, statement) in create.into_iter().chain(add) {
+        // Of a table that every model has, there are as many.
+        let models = if name.contains("{model}") {
+            models.as_slice()
+        } else {
+            &[String::new()]
+        };
+        for model in models {
+            let name = name.replace("{model}", model);
+            if known.contains(name.as_str()) {
+                continue;
+            }
+            findings.push(Finding {
+                problem: "index missing",
+                object: format!("docsearch.{name}"),
+                detail: format!("on docsearch.{}", table.replace("{model}", model)),
+                mend: Mend::Statement(
+                    statement
+                        .replace("{model}", model)
+                        .replace("{trigram}", &schemas.0)
+                        .replace("{vector}", &schemas.1),
+                ),
+            });
+        }
+    }
+    findings.extend(
+        there
+            .iter()
+            .filter(|(.., usable)| !usable)
+            .map(|(_, table, index, _)| Finding {
+                problem: "index invalid",
+                object: index.clone(),
+                detail: format!("on docsearch.{table}"),
+                mend: Mend::Statement(format!("REINDEX INDEX {index}")),
+            }),
+    );
+    Ok(findings)
+}

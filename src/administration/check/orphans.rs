@@ -1,0 +1,79 @@
+//! Rows that belong to nothing.
+
+use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+
+/// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
+/// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
+const OWNED: [(&str, Owner); 7] = [
+    ("document", Owner::Project),
+    ("chunk", Owner::Document),
+    ("document_name", Owner::Document),
+    ("definition", Owner::Document),
+    ("container", Owner::Project),
+    ("term_stat", Owner::Project),
+    ("project_stat", Owner::Project),
+];
+
+#[derive(Clone, Copy)]
+enum Owner {
+    Project,
+    Document,
+}
+
+impl Owner {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::Document => "document",
+        }
+    }
+
+    /// That a row `x` has none.
+    fn is_missing(self) -> &'static str {
+        match self {
+            Self::Project => "NOT EXISTS (SELECT FROM docsearch.project o WHERE o.id = x.project_id)",
+            Self::Document => {
+                "NOT EXISTS (SELECT FROM docsearch.document o
+                             WHERE o.project_id = x.project_id AND o.id = x.document_id)"
+            }
+        }
+    }
+}
+
+pub(super) fn orphans(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let owned = OWNED.map(|(table, owner)| {
+        let without = format!("without a {}", owner.name());
+        (format!("docsearch.{table}"), without, owner.is_missing().to_owned())
+    });
+    let vectors = checked.models()?.into_iter().filter(|row| row.has_table).map(|row| {
+        // Vectors of a project that uses another model are never read.
+        let missing = format!(
+            "NOT EXISTS (SELECT FROM docsearch.chunk o JOIN docsearch.project p ON p.id = o.project_id
+                         WHERE o.project_id = x.project_id AND o.document_id = x.document_id
+                           AND o.chunk_no = x.chunk_no AND {} IN (p.model_id, p.next_model_id))",
+            row.id
+        );
+        let without = "without a chunk of a project with this model".to_owned();
+        (format!("docsearch.vector_{}", row.id), without, missing)
+    });
+    let mut findings = Vec::new();
+    for (table, without, missing) in owned.into_iter().chain(vectors) {
+        let condition = format!("($1::bigint IS NULL OR x.project_id = $1) AND {missing}");
+        let rows = statement::one(
+            &format!("SELECT count(*) FROM {table} x WHERE {condition}"),
+            &[checked.id()],
+            |row| row.required::<i64>(1),
+        )?;
+        if let Some(rows) = rows.filter(|&rows| rows > 0) {
+            findings.push(Finding {
+                problem: "orphans",
+                object: table.clone(),
+                detail: format!("{} {without}", counted(rows, "row")),
+                mend: Mend::Delete { table, condition },
+            });
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,39 @@
+//! Statistics that differ from what they count.
+
+use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::postgres::report::Result;
+use crate::tables::statistics::Drift;
+
+pub(super) fn statistics(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (place, project) in checked.projects.iter().enumerate() {
+        if let Some(drift) = crate::tables::statistics::drift(project.id)? {
+            findings.push(Finding {
+                problem: "statistics wrong",
+                object: project.name.clone(),
+                detail: drifted(&drift),
+                mend: Mend::Recount { project: place },
+            });
+        }
+    }
+    Ok(findings)
+}
+
+fn drifted(drift: &Drift) -> String {
+    let worst = drift
+        .worst
+        .as_ref()
+        .map(|(lexeme, [recorded, recorded_in, chunks, documents])| {
+            format!(
+                "{}, most of all \"{lexeme}\": recorded {} of {}, counted {} of {}",
+                counted(drift.lexemes, "lexeme"),
+                counted(*recorded, "chunk"),
+                counted(*recorded_in, "document"),
+                counted(*chunks, "chunk"),
+                counted(*documents, "document"),
+            )
+        });
+    let sizes = drift.sizes.iter();
+    let sizes = sizes.map(|(what, recorded, counted)| format!("{what}: recorded {recorded}, counted {counted}"));
+    worst.into_iter().chain(sizes).collect::<Vec<_>>().join("; ")
+}

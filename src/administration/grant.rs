@@ -1,0 +1,94 @@
+//! What roles are given: use of the tables, and of models behind endpoints.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{self, Result, invalid, undefined};
+use crate::postgres::statement;
+use crate::tables::{rules, schema};
+
+/// Gives a role what searching needs, or indexing too. The owner of the schema may.
+pub(crate) fn usage(role: &str, write: bool) -> Result<()> {
+    if role.len() >= pgrx::pg_sys::NAMEDATALEN as usize {
+        return Err(undefined(format!("role \"{role}\" does not exist"), "Name a role."));
+    }
+    let role = pgrx::spi::quote_identifier(role);
+    Spi::run(&format!(
+        "GRANT USAGE ON SCHEMA docsearch TO {role};
+         GRANT SELECT ON docsearch.model, docsearch.project, docsearch.document, docsearch.schema_version, {} TO {role}",
+        rules::TABLES.map(|table| format!("docsearch.{}", table.to_string_lossy())).join(", ")
+    ))
+    .map_err(report::internal)?;
+    if write {
+        Spi::run(&format!(
+            "GRANT INSERT, UPDATE, DELETE ON docsearch.project, docsearch.document TO {role}"
+        ))
+        .map_err(report::internal)?;
+    }
+    Ok(())
+}
+
+/// A model and a role that are to be brought together or apart.
+pub(crate) struct ModelGrant {
+    model: i32,
+    role: pg_sys::Oid,
+}
+
+impl ModelGrant {
+    /// Refuses callers who do not own the schema; `call` is what its owner can run.
+    pub(crate) fn named(role: &str, model: &str, call: &str) -> Result<Self> {
+        schema::require_current()?;
+        schema::require_owner(call)?;
+        let known = statement::one(
+            "SELECT m.id, m.remote FROM docsearch.model m WHERE m.name = $1",
+            &[DatumWithOid::from(model)],
+            |row| Ok((row.required::<i32>(1)?, row.required::<bool>(2)?)),
+        )?;
+        let (model, remote) = known.ok_or_else(|| {
+            undefined(
+                format!("model \"{model}\" does not exist"),
+                "SELECT name FROM docsearch.model WHERE remote lists remote models.",
+            )
+        })?;
+        if !remote {
+            return Err(invalid(
+                "the model runs on this server",
+                "Whoever may index may use it: nothing is sent anywhere.",
+            ));
+        }
+        let role_id = statement::one(
+            "SELECT r.oid FROM pg_roles r WHERE r.rolname = $1::text::name",
+            &[DatumWithOid::from(role)],
+            |row| row.required::<pg_sys::Oid>(1),
+        )?;
+        let role = role_id.ok_or_else(|| {
+            undefined(
+                format!("role \"{role}\" does not exist"),
+                "Name a role; its members may use the model, too.",
+            )
+        })?;
+        Ok(Self { model, role })
+    }
+
+    /// Lets the role give the model to projects.
+    pub(crate) fn give(&self) -> Result<()> {
+        self.execute("INSERT INTO docsearch.model_grant (model_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+    }
+
+    /// Takes that back. Projects keep their models.
+    pub(crate) fn take_back(&self) -> Result<()> {
+        self.execute("DELETE FROM docsearch.model_grant g WHERE g.model_id = $1 AND g.role = $2")
+    }
+
+    /// Roles that are gone go from the table, too.
+    fn execute(&self, sql: &str) -> Result<()> {
+        let _owner = AsOwner::enter()?;
+        statement::execute(
+            "DELETE FROM docsearch.model_grant g WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.role)",
+            &[],
+        )?;
+        statement::execute(sql, &[DatumWithOid::from(self.model), DatumWithOid::from(self.role)])
+    }
+}

@@ -1,0 +1,86 @@
+//! The tables: made by the first `create_project`, brought up to date by `migrate`.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::indexing::indexer;
+use crate::postgres::lock::Lock;
+use crate::postgres::report::{self, Result};
+use crate::postgres::statement;
+use crate::tables::{rules, schema};
+
+/// The versions of the schema: each brings the one before it up by one.
+const VERSIONS: [Version; schema::NEWEST] = [
+    Version {
+        sql: include_str!("../../sql/schema/0001.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0002.sql"),
+        then: rules::seed,
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0003.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0004.sql"),
+        then: indexer::rename_all,
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0005.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0006.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0007.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0008.sql"),
+        then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0009.sql"),
+        then: || Ok(()),
+    },
+];
+
+/// What makes the tables usable for another role.
+pub(crate) const SET_UP: &str = "SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)";
+
+/// What leads to a version: statements, and what they cannot say.
+struct Version {
+    sql: &'static str,
+    then: fn() -> Result<()>,
+}
+
+/// Applies the versions that are missing; the owner of the schema may.
+pub(crate) fn migrate() -> Result<i32> {
+    let newest = schema::NEWEST;
+    let applied = schema::version()?;
+    if applied < newest {
+        schema::require_owner(SET_UP)?;
+        // Two first calls at once: the second waits here and then finds everything done.
+        Lock::Schema.acquire();
+        // SAFETY: what the first call has committed is looked up afresh.
+        unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
+        let missing = schema::version()?;
+        for (number, version) in VERSIONS.iter().enumerate().skip(missing) {
+            Spi::run(version.sql).map_err(report::internal)?;
+            let number = i32::try_from(number + 1).map_err(report::internal)?;
+            statement::execute(
+                "INSERT INTO docsearch.schema_version (version) VALUES ($1)",
+                &[DatumWithOid::from(number)],
+            )?;
+        }
+        // This code is that of the newest tables.
+        for version in VERSIONS.iter().skip(missing) {
+            (version.then)()?;
+        }
+    }
+    i32::try_from(newest.max(applied)).map_err(report::internal)
+}

@@ -1,0 +1,91 @@
+//! Mending what the checks find.
+
+use pgrx::prelude::*;
+
+use crate::administration::check::{CHECKS, CheckScope, Finding, Mend, counted};
+use crate::administration::migration;
+use crate::indexing::{embedding, indexer};
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::{statement, subtransaction};
+use crate::tables::{statistics, vectors};
+
+/// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
+/// ends. Begins as the caller, who owns the schema.
+pub(crate) fn repair(project: Option<&str>) -> Result<Vec<(String, String, String)>> {
+    let checked = CheckScope::new(project)?;
+    migration::migrate()?;
+    let _owner = AsOwner::enter()?;
+    // Whoever writes takes a weaker lock on documents first and keeps it, and never waits for a merge:
+    // in this order nobody waits for what waits here.
+    for project in &checked.projects {
+        statistics::hold_merges(project.id);
+    }
+    statement::execute("LOCK TABLE docsearch.document IN EXCLUSIVE MODE", &[])?;
+    let mut rows = Vec::new();
+    for find in CHECKS {
+        for finding in find(&checked)? {
+            let Finding {
+                problem, object, mend, ..
+            } = finding;
+            let done = subtransaction::run(|| self::mend(&checked, mend));
+            let done = done.unwrap_or_else(|problem| Some(format!("not mended: {}", in_one_line(&problem))));
+            rows.extend(done.map(|done| (problem.to_owned(), object, done)));
+        }
+    }
+    Ok(rows)
+}
+
+/// Mends a finding and says how; `None` for what has to be done by hand.
+fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
+    let done = match mend {
+        Mend::ByHand(_) => return Ok(None),
+        Mend::VectorTable(model) => {
+            vectors::create(model)?;
+            "created, empty".to_owned()
+        }
+        Mend::Statement(statement) => {
+            Spi::run(&statement).map_err(internal)?;
+            statement
+        }
+        Mend::Delete { table, condition } => {
+            let gone = statement::change(
+                &format!(
+                    "WITH gone AS (DELETE FROM {table} x WHERE {condition} RETURNING 1) SELECT count(*) FROM gone"
+                ),
+                &[checked.id()],
+                |row| row.required::<i64>(1),
+            )?;
+            format!("{} deleted", counted(gone.first().copied().unwrap_or(0), "row"))
+        }
+        Mend::Reindex { project, documents } => {
+            let outcomes = indexer::reindex(&checked.projects[project], &documents)?;
+            let failed: Vec<String> = outcomes
+                .iter()
+                .filter_map(|outcome| Some(format!("{}: {}", outcome.slug.as_deref()?, outcome.detail.as_deref()?)))
+                .collect();
+            let mut done = format!("{} indexed again", number(outcomes.len() - failed.len(), "document"));
+            if let Some(first) = failed.first() {
+                done.push_str(&format!(", {} not, such as {first}", failed.len()));
+            }
+            done
+        }
+        Mend::Rename { project, documents } => {
+            indexer::rename(&checked.projects[project], &documents)?;
+            format!("names of {} written", number(documents.len(), "document"))
+        }
+        Mend::Embed { project } => {
+            let embedded = embedding::embed_missing(&checked.projects[project])?;
+            format!("{} embedded", number(embedded, "chunk"))
+        }
+        Mend::Recount { project } => {
+            statistics::recount(checked.projects[project].id)?;
+            "counted anew".to_owned()
+        }
+    };
+    Ok(Some(done))
+}
+
+fn number(number: usize, thing: &str) -> String {
+    counted(i64::try_from(number).unwrap_or(i64::MAX), thing)
+}

@@ -1,0 +1,95 @@
+//! `docsearch.answer_prompt` and `docsearch.detect_language`: for a language model that answers from documents.
+
+use docsearch_core::language::{LANGUAGES, Language};
+use docsearch_core::prompt::answer_prompt as prompt;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, invalid};
+use crate::postgres::statement;
+use crate::search::grade::{self, Context};
+use crate::search::language;
+use crate::search::request::Arguments;
+use crate::search::retrieval::Detail;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// A prompt for a language model: the question, the best sections as numbered contexts with their sources, and
+    /// what to do with them, in the language of the question. Nothing is sent anywhere.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::too_many_arguments)]
+    fn answer_prompt(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        max_results: default!(Option<i32>, 5),
+        config: default!(Option<JsonB>, "NULL"),
+        max_tokens: default!(Option<i32>, 4000),
+        language: default!(Option<&str>, "NULL"),
+    ) -> Result<String> {
+        let language = match language {
+            Some(code) => Some(Language::of(code).ok_or_else(|| unknown(code))?),
+            None => language::detected(query.unwrap_or_default())?,
+        };
+        let arguments = Arguments {
+            query,
+            project,
+            category,
+            filter,
+            max_results,
+            config,
+            ..Arguments::default()
+        };
+        let request = arguments.resolve()?;
+        let max_tokens = max_tokens
+            .and_then(|most| usize::try_from(most).ok())
+            .filter(|&most| most >= 200);
+        let max_tokens =
+            max_tokens.ok_or_else(|| invalid("max_tokens must be at least 200", "Allow 200 tokens or more."))?;
+        let answer = request.answer(Detail::Rows)?;
+        let contexts = grade::contexts(&answer.results, usize::MAX)?;
+        let sources = contexts.iter().map(Context::as_source);
+        Ok(prompt(
+            &request.query.text,
+            sources,
+            language.map(|language| language.name),
+            max_tokens,
+        ))
+    }
+
+    /// The language of a text as an ISO 639-1 code, such as en or ja; NULL if nothing tells.
+    #[pg_extern(stable, parallel_safe, strict)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn detect_language(text: &str) -> Result<Option<String>> {
+        Ok(language::detected(text)?.map(|language| language.code.to_owned()))
+    }
+
+    /// The text search configuration for the language of a text, simple if there is none.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.detect_text_config(text text) RETURNS regconfig
+STABLE STRICT PARALLEL SAFE
+SET search_path TO pg_catalog, pg_temp
+LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn detect_text_config(text: &str) -> Result<Option<pg_sys::Oid>> {
+        let config = language::detected(text)?.map_or("simple", |language| language.text_config);
+        statement::one(
+            "SELECT c.oid FROM pg_ts_config c WHERE c.cfgname = $1 AND c.cfgnamespace = 'pg_catalog'::regnamespace",
+            &[DatumWithOid::from(config)],
+            |row| row.required(1),
+        )
+    }
+}
+
+fn unknown(code: &str) -> pg_sys::panic::ErrorReport {
+    let codes = LANGUAGES.map(|language| language.code);
+    invalid(
+        format!("unknown language \"{code}\""),
+        format!("Give an ISO 639-1 code: {}.", codes.join(", ")),
+    )
+}

@@ -1,0 +1,112 @@
+//! `attach_table` and `detach_table`.
+
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::administration::creation::{self, NewProject};
+use crate::indexing::attached::{self, Columns, Table};
+use crate::postgres::owner::require_writer;
+use crate::postgres::report::{Result, internal, invalid};
+use crate::tables::project::{self, Project};
+use crate::tables::schema;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Indexes the rows of a table, now and whenever they change, in the background. Returns the name
+    /// of the project.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.attach_table(
+    source regclass,
+    key text DEFAULT 'id',
+    title text DEFAULT 'title',
+    body text DEFAULT 'body',
+    category text DEFAULT NULL,
+    metadata text DEFAULT NULL,
+    published_at text DEFAULT NULL,
+    project text DEFAULT NULL,
+    slug_prefix text DEFAULT NULL
+) RETURNS text
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    #[allow(clippy::too_many_arguments)]
+    fn attach_table(
+        source: Option<pg_sys::Oid>,
+        key: default!(Option<&str>, "'id'"),
+        title: default!(Option<&str>, "'title'"),
+        body: default!(Option<&str>, "'body'"),
+        category: default!(Option<&str>, "NULL"),
+        metadata: default!(Option<&str>, "NULL"),
+        published_at: default!(Option<&str>, "NULL"),
+        project: default!(Option<&str>, "NULL"),
+        slug_prefix: default!(Option<&str>, "NULL"),
+    ) -> Result<String> {
+        let table = Table::of(source)?;
+        table.require_owned()?;
+        table.require_lasting()?;
+        let project = project_of(&table, project)?;
+        schema::require_current()?;
+        require_writer()?;
+        let columns = Columns {
+            key: given("key", key)?,
+            title,
+            body: given("body", body)?,
+            category,
+            metadata: metadata.map_or_else(Vec::new, |columns| columns.split(',').map(str::trim).collect()),
+            published_at,
+        };
+        attached::attach(&table, &project, &columns, slug_prefix)?;
+        Ok(project.name)
+    }
+
+    /// Ends what attach_table began and returns how many documents were removed.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.detach_table(
+    source regclass,
+    project text DEFAULT NULL,
+    keep_documents boolean DEFAULT false
+) RETURNS bigint
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn detach_table(
+        source: Option<pg_sys::Oid>,
+        project: default!(Option<&str>, "NULL"),
+        keep_documents: default!(Option<bool>, false),
+    ) -> Result<i64> {
+        let table = Table::of(source)?;
+        table.require_owned()?;
+        schema::require_current()?;
+        require_writer()?;
+        let project = project.map(project::by_name).transpose()?;
+        let removed = attached::detach(&table, project.map(|project| project.id), keep_documents == Some(true))?;
+        i64::try_from(removed).map_err(internal)
+    }
+}
+
+/// The project that is named, or one with the name of the table, which is created when missing.
+fn project_of(table: &Table, name: Option<&str>) -> Result<Project> {
+    if let Some(name) = name {
+        return project::by_name(name);
+    }
+    if !schema::exists() || !project::exists(&table.name)? {
+        creation::create(NewProject {
+            name: Some(&table.name),
+            ..NewProject::default()
+        })?;
+    }
+    project::by_name(&table.name)
+}
+
+fn given<'a>(argument: &str, name: Option<&'a str>) -> Result<&'a str> {
+    name.ok_or_else(|| {
+        invalid(
+            format!("{argument} must not be null"),
+            format!("Name the column of the {argument}."),
+        )
+    })
+}

@@ -1,0 +1,71 @@
+//! `check` and `repair`.
+
+use pgrx::prelude::*;
+
+use crate::administration::check::{CHECKS, CheckScope, Finding};
+use crate::administration::repair;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, refuse_read_only};
+use crate::tables::schema;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// What is wrong with the tables, indexes, models and derived rows, of one project or of all.
+    #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn check(
+        project: default!(Option<&str>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(problem, String),
+                name!(object, String),
+                name!(detail, String),
+                name!(repair, String),
+            ),
+        >,
+    > {
+        schema::require_owner("SELECT * FROM docsearch.check()")?;
+        let checked = CheckScope::new(project)?;
+        let _owner = AsOwner::enter()?;
+        if let Some((applied, newest)) = schema::behind()? {
+            // Nothing can be asked of tables that are not there yet.
+            let row = (
+                "tables behind".to_owned(),
+                "docsearch.schema_version".to_owned(),
+                format!("version {applied} of {newest}"),
+                "SELECT docsearch.migrate()".to_owned(),
+            );
+            return Ok(TableIterator::new(vec![row]));
+        }
+        let mut rows = Vec::new();
+        for find in CHECKS {
+            rows.extend(find(&checked)?.into_iter().map(|finding| {
+                let Finding {
+                    problem,
+                    object,
+                    detail,
+                    mend,
+                } = finding;
+                (problem.to_owned(), object, detail, mend.advice(&checked))
+            }));
+        }
+        Ok(TableIterator::new(rows))
+    }
+
+    /// Mends what docsearch.check finds, and says what it did. Indexing waits until the transaction ends.
+    #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn repair(
+        project: default!(Option<&str>, "NULL"),
+    ) -> Result<TableIterator<'static, (name!(problem, String), name!(object, String), name!(detail, String))>> {
+        refuse_read_only(c"docsearch.repair()");
+        schema::require_owner("SELECT * FROM docsearch.repair()")?;
+        Ok(TableIterator::new(repair::repair(project)?))
+    }
+}

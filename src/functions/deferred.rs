@@ -1,0 +1,61 @@
+//! `index_progress` and `wait_for_index`: documents whose vectors come later.
+
+use pgrx::datum::Interval;
+use pgrx::prelude::*;
+use std::time::Duration;
+
+use crate::indexing::{progress, waiting};
+use crate::postgres::report::{Result, invalid};
+use crate::tables::{project, schema, wake};
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// How far background indexing is, project by project.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn index_progress(
+        project: default!(Option<&str>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(project, String),
+                name!(done, i64),
+                name!(waiting, i64),
+                name!(waiting_chunks, i64),
+                name!(failed, i64),
+                name!(unread, i64),
+                name!(rate, Option<f64>),
+                name!(time_left, Option<Interval>),
+                name!(switching_to, Option<String>),
+                name!(last_error, Option<String>),
+            ),
+        >,
+    > {
+        let projects = project::selected(project)?;
+        schema::require_current()?;
+        let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();
+        let documents = progress::documents(&ids)?;
+        let rows = progress::rows(&ids, documents)?;
+        if waiting::is_waited_for()? {
+            wake::rouse();
+        }
+        Ok(TableIterator::new(rows))
+    }
+
+    /// Waits until everything that was committed has its vectors. False if that took too long.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn wait_for_index(timeout: default!(Option<Interval>, "'5 minutes'")) -> Result<bool> {
+        let timeout = timeout.map_or(Ok(Duration::MAX), |timeout| {
+            let seconds = timeout.as_micros() as f64 / 1e6;
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|_| invalid("timeout must not be negative", "Give an interval such as '1 minute'."))
+        })?;
+        schema::require_current()?;
+        waiting::wait(timeout)
+    }
+}

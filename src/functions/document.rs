@@ -1,0 +1,126 @@
+//! `load_doc`, `load_docs`, `list_docs` and `list_docs_json`: documents whole.
+
+use docsearch_core::listing::{ListedDocument, Listing};
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, in_one_line, internal, invalid};
+use crate::tables::document;
+use crate::tables::project;
+
+/// The markdown of a document: title, category, sources, date, summary and sections.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+fn load_doc(
+    slug: Option<&str>,
+    include_sections: default!(Option<bool>, true),
+    include_metadata: default!(Option<bool>, true),
+    project: default!(Option<&str>, "NULL"),
+    section: default!(Option<&str>, "NULL"),
+    max_tokens: default!(Option<i32>, "NULL"),
+) -> Result<String> {
+    let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    document::load(slug, project, section, shape)
+}
+
+/// Several documents: a slug that cannot be loaded has its error in its row.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::type_complexity)]
+fn load_docs(
+    slugs: Option<Vec<Option<String>>>,
+    include_sections: default!(Option<bool>, true),
+    include_metadata: default!(Option<bool>, true),
+    project: default!(Option<&str>, "NULL"),
+    max_tokens: default!(Option<i32>, "NULL"),
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(slug, Option<String>),
+            name!(content, Option<String>),
+            name!(error, Option<String>),
+        ),
+    >,
+> {
+    let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    if let Some(name) = project {
+        project::by_name(name)?;
+    }
+    let slugs = slugs.ok_or_else(|| invalid("slugs must not be null", "list_docs() lists the slugs."))?;
+    let rows = slugs
+        .into_iter()
+        .map(|slug| match document::load(slug.as_deref(), project, None, shape) {
+            Ok(content) => (slug, Some(content), None),
+            Err(problem) => (slug, None, Some(in_one_line(&problem))),
+        });
+    Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+}
+
+/// The documents that the caller sees, without their text.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::type_complexity)]
+fn list_docs(
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    kind: default!(Option<&str>, "NULL"),
+    sort_by: default!(Option<&str>, "'title'"),
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(project, String),
+            name!(category, Option<String>),
+            name!(slug, String),
+            name!(title, String),
+            name!(kind, Option<String>),
+            name!(description, Option<String>),
+            name!(version, Option<String>),
+            name!(chunk_count, i32),
+            name!(updated_at, TimestampWithTimeZone),
+        ),
+    >,
+> {
+    let rows = document::listed(project, category, kind, sort_by)?;
+    Ok(TableIterator::new(rows.into_iter().map(|row| {
+        (
+            row.project,
+            row.category,
+            row.slug,
+            row.title,
+            row.kind,
+            row.description,
+            row.version,
+            row.chunk_count,
+            row.updated_at,
+        )
+    })))
+}
+
+/// The documents that the caller sees as a tree of categories, with counts.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+fn list_docs_json(
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    kind: default!(Option<&str>, "NULL"),
+    sort_by: default!(Option<&str>, "'title'"),
+) -> Result<JsonB> {
+    let documents = document::listed(project, category, kind, sort_by)?
+        .into_iter()
+        .map(|row| {
+            let document = ListedDocument {
+                project: row.project,
+                slug: row.slug,
+                title: row.title,
+                description: row.description,
+                last_updated: row.last_updated,
+            };
+            (row.category, document)
+        });
+    serde_json::to_value(Listing::of(documents))
+        .map(JsonB)
+        .map_err(internal)
+}

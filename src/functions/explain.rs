@@ -1,0 +1,73 @@
+//! `explain_search`.
+
+use pgrx::prelude::*;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, invalid};
+use crate::search::explain;
+use crate::search::request::Arguments;
+use crate::tables::document;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// The steps from the legs of a search to the score of one document, in the order of their
+    /// application. The last value of `after` is the score that search_docs gives it.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn explain_search(
+        query: Option<&str>,
+        slug: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        config: default!(Option<JsonB>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(step, String),
+                name!(rule, String),
+                name!(matched, Option<String>),
+                name!(raw, Option<f32>),
+                name!(weight, Option<f32>),
+                name!(before, f32),
+                name!(after, f32),
+                name!(contribution, f32),
+            ),
+        >,
+    > {
+        let slug = document::checked_slug(slug)?;
+        let arguments = Arguments {
+            query,
+            project,
+            category,
+            filter,
+            config,
+            ..Arguments::default()
+        };
+        let request = arguments.resolve()?;
+        let focus = document::identify(slug, project)?;
+        let steps = explain::steps(&request, focus)?.ok_or_else(|| {
+            invalid(
+                format!("document \"{slug}\" does not match the category or the filter"),
+                "Omit them to see its score.",
+            )
+        })?;
+        let rows = steps.into_iter().map(|step| {
+            (
+                step.step.to_owned(),
+                step.rule.to_owned(),
+                (!step.matched.is_empty()).then_some(step.matched),
+                Some(step.raw),
+                Some(step.weight),
+                step.before,
+                step.after,
+                step.contribution,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+}

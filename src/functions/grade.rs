@@ -1,0 +1,94 @@
+//! `grade_results`, `grade_features` and `grade_input`: how good the answer to a query is.
+
+use docsearch_core::delivery::SearchResult;
+use docsearch_core::grade::{CONTEXT_CHARS, Features, MAX_CONTEXTS};
+use pgrx::prelude::*;
+use std::time::Instant;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, internal};
+use crate::search::grade;
+use crate::search::request::{Arguments, Request};
+use crate::search::retrieval::Detail;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// How good the answer to a query is: score, relevance, completeness, grounded, reasoning and should_refine.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grade_results(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        config: default!(Option<JsonB>, "NULL"),
+    ) -> Result<JsonB> {
+        let request = request(query, project, category, filter, config)?;
+        let (features, results) = judged(&request)?;
+        let grade = request.grade(&features, results.len());
+        serde_json::to_value(grade).map(JsonB).map_err(internal)
+    }
+
+    /// What a grade is made of, by name.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grade_features(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        config: default!(Option<JsonB>, "NULL"),
+    ) -> Result<JsonB> {
+        let request = request(query, project, category, filter, config)?;
+        let (features, _) = judged(&request)?;
+        serde_json::to_value(features.named()).map(JsonB).map_err(internal)
+    }
+
+    /// The contexts that a grade is about: at most 15, the first 500 characters of each.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grade_input(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        config: default!(Option<JsonB>, "NULL"),
+    ) -> Result<TableIterator<'static, (name!(number, i32), name!(source, String), name!(context, String))>> {
+        let request = request(query, project, category, filter, config)?;
+        let (_, results) = judged(&request)?;
+        let contexts = grade::contexts(&results, CONTEXT_CHARS)?;
+        let rows = (1..)
+            .zip(contexts)
+            .map(|(number, context)| (number, context.source, context.text));
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+}
+
+fn request<'a>(
+    query: Option<&'a str>,
+    project: Option<&'a str>,
+    category: Option<&'a str>,
+    filter: Option<JsonB>,
+    config: Option<JsonB>,
+) -> Result<Request<'a>> {
+    let arguments = Arguments {
+        query,
+        project,
+        category,
+        filter,
+        max_results: Some(MAX_CONTEXTS as i32),
+        config,
+        ..Arguments::default()
+    };
+    let mut request = arguments.resolve()?;
+    request.config.grade = true;
+    Ok(request)
+}
+
+fn judged(request: &Request<'_>) -> Result<(Features, Vec<SearchResult>)> {
+    let mut retrieval = request.run(0, None)?;
+    let (answer, features) = request.present(&mut retrieval, Detail::Rows, Instant::now())?;
+    Ok((features.unwrap_or_default(), answer.results))
+}

@@ -1,0 +1,108 @@
+//! `status` and `restart_inference`: the inference program.
+
+use docsearch_inference::Status;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::models::service;
+use crate::models::supervisor::{self, Phase};
+use crate::postgres::report::Result;
+use crate::settings;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// How inference is doing.
+    #[pg_extern(volatile, parallel_restricted)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn status() -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(state, String),
+                name!(pid, Option<i32>),
+                name!(models, pgrx::JsonB),
+                name!(resident_bytes, Option<i64>),
+                name!(queue_depth, Option<i64>),
+                name!(requests, Option<i64>),
+                name!(batches, Option<i64>),
+                name!(cache_hits, Option<i64>),
+                name!(transform_hits, Option<i64>),
+                name!(grade_hits, Option<i64>),
+                name!(p50_ms, Option<f64>),
+                name!(p95_ms, Option<f64>),
+                name!(restarts, Option<i64>),
+                name!(last_error, Option<String>),
+            ),
+        >,
+    > {
+        let in_process = settings::INFERENCE.get() == settings::Inference::InProcess;
+        let supervised = supervisor::running().and_then(|_| supervisor::state());
+        let answer = if in_process {
+            Ok(None)
+        } else {
+            service::program_status()
+        };
+        let state = match (&answer, &supervised) {
+            _ if in_process => "in process",
+            (Ok(Some(_)), _) => "running",
+            (Err(_), _) => "not responding",
+            (Ok(None), Some(state)) if state.phase == Phase::Failed => "failed",
+            (Ok(None), Some(_)) => "starting",
+            (Ok(None), None) => "not started",
+        };
+        let status = answer.ok().flatten();
+        let count = |value: fn(&Status) -> u64| status.as_ref().map(|status| value(status) as i64);
+        // What others ask can be found out by what is counted when one asks the same.
+        let counted = status.as_ref().filter(|_| may_monitor());
+        let requests = |value: fn(&Status) -> u64| counted.map(|status| value(status) as i64);
+        let models: Vec<serde_json::Value> = status
+            .iter()
+            .flat_map(|status| &status.models)
+            .map(|model| {
+                serde_json::json!({
+                    "model": model.directory.rsplit('/').next(),
+                    "dimension": model.dimension,
+                    "digest": model.digest,
+                })
+            })
+            .collect();
+        // Paths of the server are not for everybody.
+        let last_error = supervised.as_ref().and_then(|state| state.last_error.clone());
+        let row = (
+            state.to_owned(),
+            status
+                .as_ref()
+                .map(|status| status.pid as i32)
+                .or_else(|| supervised.as_ref().and_then(|state| state.pid)),
+            pgrx::JsonB(models.into()),
+            count(|status| status.resident_bytes),
+            count(|status| status.queue_depth),
+            requests(|status| status.requests),
+            requests(|status| status.runs),
+            requests(|status| status.cache_hits),
+            requests(|status| status.transform_hits),
+            requests(|status| status.grade_hits),
+            counted.and_then(|status| status.p50_ms),
+            counted.and_then(|status| status.p95_ms),
+            supervised.as_ref().map(|state| i64::from(state.restarts)),
+            last_error.filter(|_| may_monitor()),
+        );
+        Ok(TableIterator::once(row))
+    }
+
+    /// Ends the inference program and waits for the next one.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn restart_inference() -> Result<i32> {
+        service::restart()
+    }
+}
+
+/// Whether the current user may see how the server is doing.
+fn may_monitor() -> bool {
+    // SAFETY: asks about the current user and a role that every server has.
+    unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(pg_sys::ROLE_PG_MONITOR)) }
+}

@@ -1,0 +1,42 @@
+//! `verify_invariants`.
+
+use pgrx::prelude::*;
+
+use crate::postgres::report::{Result, invalid};
+use crate::search::invariants;
+use crate::tables::project;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Searches a project for each unique name of its documents (a title, symbol or slug leaf that no
+    /// other document bears) in each of its forms, and lists those that do not bring their page first.
+    /// Then, for each form, a row with how many names there are and how many of them hold. With
+    /// `sample`, of so many names.
+    #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn verify_invariants(
+        project: Option<&str>,
+        sample: default!(Option<i32>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(form, String),
+                name!(query, Option<String>),
+                name!(expected, Option<String>),
+                name!(found, Option<String>),
+                name!(names, Option<i64>),
+                name!(holding, Option<i64>),
+            ),
+        >,
+    > {
+        let project = project::given(project)?;
+        if sample.is_some_and(|sample| sample < 1) {
+            return Err(invalid("sample must be at least 1", "Omit it for all names."));
+        }
+        Ok(TableIterator::new(invariants::verify(&project, sample)?))
+    }
+}

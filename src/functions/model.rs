@@ -1,0 +1,128 @@
+//! Models: the functions that embed, and those that make models known.
+
+use pgrx::prelude::*;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use crate::administration::migration;
+use crate::models::remote::{self, RemoteModel, RemoteModelArguments};
+use crate::models::{batch, embedder, files, registration};
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, inference, internal, invalid};
+use crate::tables::schema;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// The vector of a query, as real[]; docsearch.embed gives it as vector.
+    #[pg_extern(stable, parallel_restricted, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn query_embedding(query: Option<&str>, model: default!(Option<&str>, "NULL")) -> Result<Option<Vec<f32>>> {
+        let Some(query) = query else {
+            return Ok(None);
+        };
+        let model = embedder::open(&files::model_name(model)?)?;
+        model
+            .embed_query(query)
+            .map(Some)
+            .map_err(|failure| inference(&failure))
+    }
+
+    /// The vectors of passages, as real[]; docsearch.embed_passages gives them as vector[].
+    #[pg_extern(stable, parallel_restricted, cost = 100000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn passage_embeddings(
+        passages: Option<Vec<Option<String>>>,
+        model: default!(Option<&str>, "NULL"),
+    ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
+        let model = embedder::open(&files::model_name(model)?)?;
+        let passages = passages.unwrap_or_default();
+        let count = passages.len();
+        let (places, texts): (Vec<usize>, Vec<String>) = passages
+            .into_iter()
+            .enumerate()
+            .filter_map(|(place, passage)| passage.map(|text| (place, text)))
+            .unzip();
+        let mut vectors = vec![None; count];
+        let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
+        while let Some((index, vector)) = batch::next_vector(batch.as_mut())? {
+            vectors[places[index]] = Some(vector?);
+        }
+        Ok(TableIterator::new((1..).zip(vectors)))
+    }
+
+    /// Number of components of a model's vectors.
+    #[pg_extern(stable, parallel_restricted)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn embedding_dimension(model: default!(Option<&str>, "NULL")) -> Result<i32> {
+        let model = embedder::open(&files::model_name(model)?)?;
+        i32::try_from(embedder::describe(model.as_ref())?.info.dimension).map_err(internal)
+    }
+
+    /// Makes a model known whose files lie in a directory below docsearch.model_directory, after
+    /// checking the files and embedding some texts. Returns its number.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn add_model(name: Option<&str>, directory: default!(Option<&str>, "NULL")) -> Result<i32> {
+        let name = name.ok_or_else(|| {
+            invalid(
+                "name must not be null",
+                "Name the model; it is also its directory below docsearch.model_directory, unless that is given.",
+            )
+        })?;
+        let name = files::model_name(Some(name))?;
+        let directory = directory
+            .map(|directory| files::model_name(Some(directory)))
+            .transpose()?;
+        migration::migrate()?;
+        schema::require_owner("SELECT docsearch.add_model(...)")?;
+        let _owner = AsOwner::enter()?;
+        registration::register(&name, directory.as_deref())
+    }
+
+    /// Makes a model known that an OpenAI-compatible endpoint runs, after embedding some texts with it.
+    /// Returns its number.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::too_many_arguments, reason = "the SQL function has them")]
+    fn add_remote_model(
+        name: Option<&str>,
+        url: Option<&str>,
+        model: Option<&str>,
+        dimension: default!(Option<i32>, "NULL"),
+        api_key_file: default!(Option<&str>, "NULL"),
+        query_prefix: default!(&str, "''"),
+        passage_prefix: default!(&str, "''"),
+        max_tokens: default!(i32, "512"),
+    ) -> Result<i32> {
+        let new = RemoteModel::given(RemoteModelArguments {
+            name,
+            url,
+            model,
+            dimension,
+            api_key_file,
+            query_prefix,
+            passage_prefix,
+            max_tokens,
+        })?;
+        remote::require_superuser()?;
+        migration::migrate()?;
+        schema::require_owner(remote::CALL)?;
+        let _owner = AsOwner::enter()?;
+        remote::register(new)
+    }
+
+    /// Embeds a text with a model.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn test_model(model: default!(Option<&str>, "NULL")) -> Result<String> {
+        let model = embedder::open(&files::model_name(model)?)?;
+        // Another text each time, which no cache knows.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(internal)?;
+        let begun = Instant::now();
+        let vector = model.embed_query(&format!("A test at {} ns", now.as_nanos()));
+        let vector = vector.map_err(|failure| inference(&failure))?;
+        let milliseconds = begun.elapsed().as_millis();
+        Ok(format!("a vector of {} components in {milliseconds} ms", vector.len()))
+    }
+}

@@ -1,0 +1,45 @@
+//! `grant_model` and `revoke_model`, and the trigger that holds projects to them.
+
+use pgrx::prelude::*;
+
+use crate::administration::grant::ModelGrant;
+use crate::postgres::report;
+use crate::tables::model_grant;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Lets a role give a remote model to projects.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn grant_model(role: &str, model: &str) -> report::Result<()> {
+        ModelGrant::named(role, model, "SELECT docsearch.grant_model(...)")?.give()
+    }
+
+    /// Takes back what grant_model gave. Projects keep their models.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn revoke_model(role: &str, model: &str) -> report::Result<()> {
+        ModelGrant::named(role, model, "SELECT docsearch.revoke_model(...)")?.take_back()
+    }
+
+    /// Refuses projects a remote model that who gives it may not use. A trigger of the table of projects.
+    #[pg_trigger]
+    fn project_model<'a>(
+        trigger: &'a PgTrigger<'a>,
+    ) -> Result<Option<PgHeapTuple<'a, impl WhoAllocated>>, PgTriggerError> {
+        let new = trigger.new().ok_or(PgTriggerError::NotTrigger)?;
+        let old = trigger.old();
+        for column in ["model_id", "next_model_id"] {
+            let model: Option<i32> = new.get_by_name(column).ok().flatten();
+            let before: Option<i32> = old.as_ref().and_then(|old| old.get_by_name(column).ok().flatten());
+            if let Some(model) = model.filter(|model| before != Some(*model))
+                && let Err(refused) = model_grant::require(model)
+            {
+                refused.report(PgLogLevel::ERROR);
+            }
+        }
+        Ok(Some(new))
+    }
+}

@@ -1,0 +1,97 @@
+//! The text search parser `docsearch.code_parser`: `docsearch_core::token` behind the parser interface.
+
+use std::ffi::{CString, c_char};
+
+use docsearch_core::token::{Token, TokenKind, tokens};
+use pgrx::datum::Internal;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::postgres::report::{Result, error, internal};
+
+/// A text and the tokens that have not been taken. Lives in the memory context of the parse,
+/// because Postgres does not end a parse that failed.
+struct ParserState {
+    base: *mut c_char,
+    tokens: Box<dyn Iterator<Item = Token>>,
+}
+
+#[pg_schema]
+pub(crate) mod docsearch {
+    use super::*;
+
+    #[pg_extern(immutable, strict, parallel_safe)]
+    fn code_parser_start(text: Internal, length: i32) -> Result<Internal> {
+        let base = pointer::<c_char>(text)?;
+        let length = usize::try_from(length).map_err(internal)?;
+        // SAFETY: the parser interface passes a text of this many bytes, which outlives the parse;
+        // the state is dropped with the memory context of the parse.
+        let text: &'static [u8] = unsafe { std::slice::from_raw_parts(base.cast(), length) };
+        let text = std::str::from_utf8(text)
+            .map_err(|problem| error(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, problem.to_string()))?;
+        Ok(Internal::new(ParserState {
+            base,
+            tokens: Box::new(tokens(text)),
+        }))
+    }
+
+    #[pg_extern(immutable, strict, parallel_safe)]
+    fn code_parser_token(mut state: Internal, start: Internal, length: Internal) -> Result<Internal> {
+        let start = pointer::<*mut c_char>(start)?;
+        let length = pointer::<i32>(length)?;
+        // SAFETY: the state is what code_parser_start returned.
+        let state = unsafe { state.get_mut::<ParserState>() }.ok_or_else(|| internal("no parser state"))?;
+        let Some(token) = state.tokens.next() else {
+            return Ok(Internal::from(Some(pg_sys::Datum::from(0))));
+        };
+        // SAFETY: the interface passes places for a pointer and a length; the range is inside the
+        // text that begins at `base`.
+        unsafe {
+            *start = state.base.add(token.range.start);
+            *length = i32::try_from(token.range.len()).map_err(internal)?;
+        }
+        Ok(Internal::from(Some(pg_sys::Datum::from(token.kind as i32))))
+    }
+
+    #[pg_extern(immutable, strict, parallel_safe)]
+    fn code_parser_end(mut state: Internal) {
+        // SAFETY: the state is what code_parser_start returned. What it holds is freed now, itself
+        // with its memory context.
+        if let Some(state) = unsafe { state.get_mut::<ParserState>() } {
+            state.tokens = Box::new(std::iter::empty());
+        }
+    }
+
+    #[pg_extern(immutable, strict, parallel_safe)]
+    fn code_parser_types(_parser: Internal) -> Result<Internal> {
+        let mut types = Vec::with_capacity(TokenKind::ALL.len() + 1);
+        for kind in TokenKind::ALL {
+            types.push(pg_sys::LexDescr {
+                lexid: kind as i32,
+                alias: palloc_string(kind.alias())?,
+                descr: palloc_string(kind.description())?,
+            });
+        }
+        // An entry with number 0 ends the list.
+        types.push(pg_sys::LexDescr::default());
+        // SAFETY: the list is copied to memory of the caller's context.
+        let list = unsafe {
+            let bytes = std::mem::size_of_val(types.as_slice());
+            let list = pg_sys::palloc(bytes);
+            std::ptr::copy_nonoverlapping(types.as_ptr().cast::<u8>(), list.cast(), bytes);
+            list
+        };
+        Ok(Internal::from(Some(pg_sys::Datum::from(list))))
+    }
+}
+
+fn pointer<T>(argument: Internal) -> Result<*mut T> {
+    let datum = argument.unwrap().ok_or_else(|| internal("null pointer"))?;
+    Ok(datum.cast_mut_ptr())
+}
+
+fn palloc_string(text: &str) -> Result<*mut c_char> {
+    let text = CString::new(text).map_err(internal)?;
+    // SAFETY: copies a terminated string.
+    Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) })
+}

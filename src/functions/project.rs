@@ -1,0 +1,51 @@
+//! `create_project` and `drop_project`.
+
+use pgrx::prelude::*;
+
+use crate::administration::creation::{self, NewProject};
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::Result;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Creates a project and returns its id. The first call makes the tables.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.create_project(
+    name text,
+    title text DEFAULT NULL,
+    model text DEFAULT NULL,
+    text_config regconfig DEFAULT NULL,
+    root_url text DEFAULT NULL,
+    settings jsonb DEFAULT NULL
+) RETURNS bigint
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn create_project(
+        name: Option<&str>,
+        title: default!(Option<&str>, "NULL"),
+        model: default!(Option<&str>, "NULL"),
+        text_config: default!(Option<pg_sys::Oid>, "NULL"),
+        root_url: default!(Option<&str>, "NULL"),
+        settings: default!(Option<JsonB>, "NULL"),
+    ) -> Result<i64> {
+        creation::create(NewProject {
+            name,
+            title,
+            model,
+            text_config,
+            root_url,
+            settings,
+        })
+    }
+
+    /// Removes a project with all its documents and returns how many documents there were.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn drop_project(name: &str) -> Result<i64> {
+        creation::remove(name)
+    }
+}

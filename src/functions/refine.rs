@@ -1,0 +1,53 @@
+//! `search_refined`.
+
+use docsearch_core::refinement::MAX_REFINEMENTS;
+use pgrx::prelude::*;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, invalid};
+use crate::search::refine;
+use crate::search::request::Arguments;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Searches, grades the answer against the query, and tries up to two better queries while the grade asks for
+    /// it. The best answer, with its grade and a trace of all.
+    #[pg_extern(volatile, parallel_unsafe, cost = 30000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::too_many_arguments)]
+    fn search_refined(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        max_results: default!(Option<i32>, 5),
+        min_score: default!(Option<f32>, 0.0),
+        dedup: default!(Option<&str>, "'document'"),
+        config: default!(Option<JsonB>, "NULL"),
+        max_refinements: default!(Option<i32>, 2),
+    ) -> Result<JsonB> {
+        let asked = max_refinements.unwrap_or(2);
+        let most = usize::try_from(asked).ok().filter(|most| *most <= MAX_REFINEMENTS);
+        let most = most.ok_or_else(|| {
+            invalid(
+                format!("max_refinements is {asked}"),
+                format!("Ask for 0 to {MAX_REFINEMENTS}."),
+            )
+        })?;
+        let arguments = Arguments {
+            query,
+            project,
+            category,
+            filter,
+            max_results,
+            min_score,
+            dedup,
+            config,
+        };
+        let mut request = arguments.resolve()?;
+        request.config.grade = true;
+        refine::refined(&request, most).map(JsonB)
+    }
+}

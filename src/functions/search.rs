@@ -1,0 +1,170 @@
+//! `search_docs`, `search_docs_json` and `search_docs_text`.
+
+use docsearch_core::delivery::Notice;
+use docsearch_core::delivery::{Budget, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, deliver};
+use pgrx::prelude::*;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, invalid};
+use crate::search::config;
+use crate::search::request::Arguments;
+use crate::search::retrieval::Detail;
+
+/// The documents that best answer a query, best first.
+#[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+#[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+fn search_docs(
+    query: Option<&str>,
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    filter: default!(Option<JsonB>, "NULL"),
+    max_results: default!(Option<i32>, 5),
+    min_score: default!(Option<f32>, 0.0),
+    dedup: default!(Option<&str>, "'document'"),
+    config: default!(Option<JsonB>, "NULL"),
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(rank, i32),
+            name!(slug, String),
+            name!(title, String),
+            name!(section, String),
+            name!(project, String),
+            name!(category, Option<String>),
+            name!(score, f32),
+            name!(similarity, Option<f32>),
+            name!(keyword_score, f32),
+            name!(confidence, String),
+            name!(snippet, String),
+            name!(url, Option<String>),
+            name!(document_id, i64),
+            name!(chunk_no, i32),
+            name!(chunk_count, i32),
+            name!(additional_chunk, bool),
+            name!(notice, Option<String>),
+        ),
+    >,
+> {
+    let arguments = Arguments {
+        query,
+        project,
+        category,
+        filter,
+        max_results,
+        min_score,
+        dedup,
+        config,
+    };
+    let answer = arguments.resolve()?.answer(Detail::Rows)?;
+    let notice = in_one_text(&answer.notices);
+    if answer.results.is_empty()
+        && let Some(notice) = &notice
+    {
+        notice!("{notice}");
+    }
+    let rows = answer.results.into_iter().map(move |result| {
+        (
+            result.rank as i32,
+            result.slug,
+            result.title,
+            result.section,
+            result.project,
+            result.category,
+            result.score,
+            result.similarity,
+            result.keyword_score,
+            result.confidence.as_str().to_owned(),
+            result.snippet,
+            result.url,
+            result.document_id,
+            result.chunk_no,
+            result.chunk_count,
+            result.additional_chunk,
+            notice.clone(),
+        )
+    });
+    Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+}
+
+/// All notices in one text.
+fn in_one_text(notices: &[Notice]) -> Option<String> {
+    let texts: Vec<String> = notices
+        .iter()
+        .map(|notice| format!("{}: {}", notice.code.as_str(), notice.message))
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// The documents that best answer a query, with everything that is known of the answer.
+#[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+#[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::too_many_arguments)]
+fn search_docs_json(
+    query: Option<&str>,
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    filter: default!(Option<JsonB>, "NULL"),
+    max_results: default!(Option<i32>, 5),
+    min_score: default!(Option<f32>, 0.0),
+    dedup: default!(Option<&str>, "'document'"),
+    config: default!(Option<JsonB>, "NULL"),
+) -> Result<JsonB> {
+    let arguments = Arguments {
+        query,
+        project,
+        category,
+        filter,
+        max_results,
+        min_score,
+        dedup,
+        config,
+    };
+    Ok(JsonB(arguments.resolve()?.answer(Detail::Sections)?.to_json()))
+}
+
+/// The documents that best answer a query, as text for a terminal or a language model.
+#[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+#[search_path(pg_catalog, pg_temp)]
+#[allow(clippy::too_many_arguments)]
+fn search_docs_text(
+    query: Option<&str>,
+    project: default!(Option<&str>, "NULL"),
+    category: default!(Option<&str>, "NULL"),
+    filter: default!(Option<JsonB>, "NULL"),
+    max_results: default!(Option<i32>, 5),
+    min_score: default!(Option<f32>, 0.0),
+    dedup: default!(Option<&str>, "'document'"),
+    config: default!(Option<JsonB>, "NULL"),
+    format: default!(Option<&str>, "'compact'"),
+    max_chars: default!(Option<i32>, 20000),
+    max_tokens: default!(Option<i32>, "NULL"),
+) -> Result<String> {
+    let format = config::format(format.unwrap_or("compact"))?;
+    let budget = budget(max_chars, max_tokens)?;
+    let arguments = Arguments {
+        query,
+        project,
+        category,
+        filter,
+        max_results,
+        min_score,
+        dedup,
+        config,
+    };
+    let request = arguments.resolve()?;
+    let format = request.config.format.unwrap_or(format);
+    Ok(deliver(&request.answer(Detail::Sections)?, format, budget))
+}
+
+fn budget(max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Budget> {
+    let size = |value: i32| usize::try_from(value).unwrap_or_default();
+    let max_chars = max_chars.map_or(DEFAULT_MAX_CHARS, size);
+    Budget::new(max_chars, max_tokens.map(size)).map_err(|problem| {
+        invalid(
+            problem.to_string(),
+            format!("Allow at least {MIN_MAX_CHARS} characters, or omit the limit."),
+        )
+    })
+}

@@ -1,0 +1,38 @@
+//! `set_model`.
+
+use pgrx::prelude::*;
+
+use crate::indexing::model_switch;
+use crate::models::{files, registration};
+use crate::postgres::owner::{AsOwner, require_writer};
+use crate::postgres::report::{Result, invalid};
+use crate::tables::{model_grant, project, schema, sight};
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Gives a project another model, in the background: the old one serves until the new one has
+    /// embedded everything.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn set_model(project: Option<&str>, model: Option<&str>) -> Result<()> {
+        let project = project::given(project)?;
+        let model = model.ok_or_else(|| {
+            invalid(
+                "model must not be null",
+                "SELECT name FROM docsearch.model lists those known.",
+            )
+        })?;
+        let model = files::model_name(Some(model))?;
+        schema::require_current()?;
+        require_writer()?;
+        sight::require_whole(&project)?;
+        let model = {
+            let _owner = AsOwner::enter()?;
+            registration::register(&model, None)?
+        };
+        model_grant::require(model)?;
+        model_switch::begin(&project, model)
+    }
+}

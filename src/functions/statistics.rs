@@ -1,0 +1,39 @@
+//! `merge_statistics` and `finish_load`.
+
+use pgrx::prelude::*;
+
+use crate::postgres::owner::{AsOwner, require_writer};
+use crate::postgres::report::{Result, internal};
+use crate::tables::{project, schema, statistics};
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Adds up the changes of a project's statistics. Indexing does it by itself now and then.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn merge_statistics(project: &str) -> Result<()> {
+        let project = project::by_name(project)?;
+        require_writer()?;
+        let _owner = AsOwner::enter()?;
+        statistics::merge(project.id)
+    }
+
+    /// Ends a load: merges the project's statistics and those of the planner.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn finish_load(project: &str) -> Result<()> {
+        let project = project::by_name(project)?;
+        require_writer()?;
+        schema::require_current()?;
+        let _owner = AsOwner::enter()?;
+        statistics::merge(project.id)?;
+        let vectors = project.model.vector_table();
+        Spi::run(&format!(
+            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.term_stat,
+                     {vectors}"
+        ))
+        .map_err(internal)
+    }
+}

@@ -1,0 +1,69 @@
+//! `suggest`.
+
+use docsearch_core::query::Query;
+use pgrx::prelude::*;
+
+use crate::postgres::report::{Result, invalid};
+use crate::search::config::SearchConfig;
+use crate::search::group::Group;
+use crate::search::suggest;
+use crate::tables::{project, rules};
+
+/// Most suggestions of one call.
+const MAX_SUGGESTIONS: i32 = 100;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// What to search for instead of an unfinished or mistyped text: names, completions, corrections
+    /// and plainer phrasings, best first.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn suggest(
+        text: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        max_results: default!(Option<i32>, 10),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(suggestion, String),
+                name!(kind, String),
+                name!(slug, Option<String>),
+                name!(score, f32),
+            ),
+        >,
+    > {
+        let query = text.and_then(Query::parse).ok_or_else(|| {
+            invalid(
+                "text must not be null or blank",
+                "Give the beginning of a name, or some words.",
+            )
+        })?;
+        let most = max_results.unwrap_or(10);
+        if !(1..=MAX_SUGGESTIONS).contains(&most) {
+            return Err(invalid(
+                format!("max_results is {most}"),
+                format!("Ask for 1 to {MAX_SUGGESTIONS} suggestions."),
+            ));
+        }
+        let (projects, left_out) = project::searched(project)?;
+        if let Some(left_out) = left_out {
+            notice!("{}: {}", left_out.code.as_str(), left_out.message);
+        }
+        let config = SearchConfig::resolve(5, 0.0, "document", None)?;
+        let groups = Group::all(&projects, &query, &*rules::current()?, &config)?;
+        let found = suggest::suggestions(&groups, usize::try_from(most).unwrap_or(1))?;
+        let rows = found.into_iter().map(|suggestion| {
+            (
+                suggestion.suggestion,
+                suggestion.kind.as_str().to_owned(),
+                suggestion.slug,
+                suggestion.score,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+}

@@ -1,0 +1,33 @@
+//! `transform_query`: what a query could have said.
+
+use pgrx::prelude::*;
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, internal};
+use crate::search::request::Arguments;
+use crate::search::transform;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// A query with abbreviations written out, words of the documents if it is vague, and the month if it asks for
+    /// what is new.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn transform_query(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        now: default!(Option<TimestampWithTimeZone>, "pg_catalog.now()"),
+    ) -> Result<JsonB> {
+        let arguments = Arguments {
+            query,
+            project,
+            ..Arguments::default()
+        };
+        let request = arguments.resolve()?;
+        let retrieval = request.run_query(&request.query, 0, None)?;
+        let made = transform::by_rules(&retrieval, &request.projects, transform::month(now)?)?;
+        serde_json::to_value(made).map(JsonB).map_err(internal)
+    }
+}

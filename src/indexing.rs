@@ -1,0 +1,12 @@
+//! From documents to rows: cutting, embedding and writing, at once or by the background worker.
+
+pub(crate) mod attached;
+pub(crate) mod deletion;
+pub(crate) mod embedding;
+pub(crate) mod embedding_queue;
+pub(crate) mod indexer;
+pub(crate) mod keywords;
+pub(crate) mod model_switch;
+pub(crate) mod progress;
+pub(crate) mod waiting;
+pub(crate) mod worker;

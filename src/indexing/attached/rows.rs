@@ -1,0 +1,264 @@
+//! Reading rows of an attached table: whatever its columns are, and whatever code belongs to them, in the
+//! name of its owner, confined and for a limited time.
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+
+use pgrx::datum::DatumWithOid;
+use serde_json::{Value, json};
+
+use super::{Attached, Table};
+use crate::postgres::owner::Confined;
+use crate::postgres::report::{Result, error_with_hint, in_one_line, internal};
+use crate::postgres::time_limit::TimeLimit;
+use crate::postgres::{statement, subtransaction};
+use crate::settings;
+
+/// Most bytes of rows that are read at once, and of one row: more than a document may have.
+const LARGEST: i64 = 64 << 20;
+/// Bytes of a key. No slug holds a longer one, with or without the spaces at its end that `char(n)` adds, so
+/// there is no document of it.
+pub(super) const LONGEST_KEY: usize = 64 << 10;
+
+/// What is known of some keys.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// Documents of rows that are there.
+    pub(super) documents: Vec<Value>,
+    /// Keys of rows that are gone, as they are in slugs.
+    pub(super) gone: Vec<String>,
+    /// Why a row cannot be read, one of those that cannot.
+    pub(super) problem: Option<String>,
+    /// Bytes of the documents.
+    size: i64,
+}
+
+impl Rows {
+    fn join(&mut self, other: Self) {
+        self.documents.extend(other.documents);
+        self.gone.extend(other.gone);
+        self.problem = other.problem.or_else(|| self.problem.take());
+    }
+}
+
+/// The statements that read a table as it is now.
+struct Reader<'a> {
+    attached: &'a Attached,
+    table: Table,
+    /// The key column, quoted, and its type.
+    key: String,
+    key_type: String,
+    /// Whether some rows were too large together.
+    exceeds: Cell<bool>,
+}
+
+impl Attached {
+    /// The next keys of a table that is read from its beginning.
+    pub(super) fn next_keys(&self) -> Result<Vec<String>> {
+        self.confined(|reader| reader.keys_after(self.loaded_to.as_deref(), self.step_rows))
+    }
+
+    /// Rows by their keys. One that cannot be read does not lose the others. `None` if they are too large to
+    /// be read at once.
+    pub(super) fn rows(&self, keys: &[String]) -> Result<Option<Rows>> {
+        self.confined(|reader| {
+            let all = subtransaction::run(|| reader.rows(keys));
+            if all.is_ok() || reader.exceeds.get() {
+                return Ok(all.ok());
+            }
+            let (mut rows, mut size) = (Rows::default(), 0);
+            for key in keys {
+                let one = subtransaction::run(|| reader.rows(std::slice::from_ref(key)));
+                size += one.as_ref().map_or(0, |one| one.size);
+                if size > LARGEST && keys.len() > 1 {
+                    return Ok(None);
+                }
+                rows.join(one.unwrap_or_else(|problem| Rows {
+                    problem: Some(format!("{}: {}", self.slug(key), in_one_line(&problem))),
+                    ..Rows::default()
+                }));
+            }
+            Ok(Some(rows))
+        })
+    }
+
+    /// Checks that the table can be read as it was attached.
+    pub(super) fn check(&self) -> Result<()> {
+        Reader::open(self).map(|_| ())
+    }
+
+    fn confined<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        let reader = Reader::open(self)?;
+        let watch = TimeLimit::start(settings::attached_read_timeout())?;
+        let outcome = {
+            let _owner = Confined::enter(&self.reads_as)?;
+            read(&reader)
+        };
+        if watch.end() {
+            outcome
+        } else {
+            // The code has caught its cancellation. `step` says what is wrong.
+            Err(internal("reading took too long"))
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn open(attached: &'a Attached) -> Result<Self> {
+        let table = Table::of(Some(attached.source))?;
+        if table.owner != attached.reads_as {
+            return Err(error_with_hint(
+                pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!(
+                    "table {} belonged to somebody else when it was attached",
+                    table.qualified
+                ),
+                "Detach it, and have its owner attach it again.",
+            ));
+        }
+        let column = table.key_column(&attached.key)?;
+        Ok(Self {
+            key: pgrx::spi::quote_identifier(&attached.key),
+            key_type: column.type_name,
+            exceeds: Cell::new(false),
+            attached,
+            table,
+        })
+    }
+
+    fn keys_after(&self, last: Option<&str>, limit: i32) -> Result<Vec<String>> {
+        let Self { key, key_type, .. } = self;
+        let condition = match last {
+            None => format!("t.{key} IS NOT NULL AND $1::text IS NULL"),
+            Some(_) => format!("t.{key} > $1::text::{key_type}"),
+        };
+        let sql = format!(
+            "SELECT t.{key}::text FROM {} t WHERE {condition} AND octet_length(t.{key}::text) <= {LONGEST_KEY}
+             ORDER BY t.{key} LIMIT $2",
+            self.table.qualified
+        );
+        statement::rows(&sql, &[DatumWithOid::from(last), DatumWithOid::from(limit)], |row| {
+            row.required(1)
+        })
+    }
+
+    fn rows(&self, keys: &[String]) -> Result<Rows> {
+        let Self {
+            attached,
+            key,
+            key_type,
+            ..
+        } = self;
+        let wanted = DatumWithOid::from(keys.to_vec());
+        let canonical = statement::rows(
+            &format!("SELECT k.key::{key_type}::text FROM unnest($1::text[]) AS k(key)"),
+            &[wanted],
+            |row| row.required::<String>(1),
+        )?;
+        let sql = format!(
+            // What is larger than can be indexed stays where it is.
+            "SELECT r.key, CASE WHEN r.fits THEN r.title END, CASE WHEN r.fits THEN r.body END,
+                    CASE WHEN r.fits THEN r.category END, CASE WHEN r.fits THEN r.metadata END,
+                    CASE WHEN r.fits THEN r.published_at END, r.size
+             FROM (SELECT s.*, s.size <= {LARGEST} AS fits
+                   FROM (SELECT v.*, coalesce(octet_length(v.title), 0)::bigint + coalesce(octet_length(v.body), 0)
+                                     + coalesce(octet_length(v.category), 0) + coalesce(octet_length(v.metadata), 0)
+                                     + coalesce(octet_length(v.published_at), 0) AS size
+                         FROM (SELECT t.{key}::text AS key, {} AS title, {} AS body, {} AS category, {} AS metadata,
+                                      {} AS published_at
+                               FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[]) OFFSET 0) v OFFSET 0) s OFFSET 0) r",
+            self.text(attached.title.as_ref())?,
+            self.text(Some(&attached.body))?,
+            self.text(attached.category.as_ref())?,
+            self.metadata()?,
+            match &attached.published_at {
+                Some(name) => format!("{}::timestamptz::text", self.column(name)?),
+                None => "NULL::text".to_owned(),
+            },
+            self.table.qualified,
+        );
+        let mut rows = Rows::default();
+        let (mut there, mut documents) = (HashSet::new(), HashMap::new());
+        let mut taken = 0;
+        let read = statement::rows(&sql, &[DatumWithOid::from(keys.to_vec())], |row| {
+            let (key, size): (String, i64) = (row.required(1)?, row.required(7)?);
+            if size > LARGEST {
+                return Ok((key, None));
+            }
+            taken += size;
+            if taken > LARGEST {
+                self.exceeds.set(true);
+                return Err(internal("the rows are too large to be read at once"));
+            }
+            let columns = [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?];
+            Ok((key, Some((columns, row.optional::<String>(5)?))))
+        })?;
+        for (key, columns) in read {
+            let document = match columns {
+                Some((columns, metadata)) => self
+                    .document(&key, columns, metadata)
+                    .map_err(|problem| problem.to_string()),
+                None => Err(format!("the row has more than {} MB", LARGEST >> 20)),
+            };
+            match document {
+                Ok(document) => {
+                    documents.insert(key.clone(), document);
+                }
+                Err(problem) => rows.problem = Some(format!("{}: {problem}", attached.slug(&key))),
+            }
+            there.insert(key);
+        }
+        rows.gone = canonical.into_iter().filter(|key| !there.contains(key)).collect();
+        rows.documents = documents.into_values().collect();
+        rows.size = taken;
+        Ok(rows)
+    }
+
+    fn document(
+        &self,
+        key: &str,
+        [title, body, category, published_at]: [Option<String>; 4],
+        metadata: Option<String>,
+    ) -> serde_json::Result<Value> {
+        let metadata: Option<Value> = metadata.as_deref().map(serde_json::from_str).transpose()?;
+        let title = title.filter(|title| !title.trim().is_empty());
+        Ok(json!({
+            "slug": self.attached.slug(key),
+            "title": title.unwrap_or_else(|| key.to_owned()),
+            "body": body.unwrap_or_default(),
+            "category": category,
+            "metadata": metadata,
+            "published_at": published_at,
+            "source_root": self.attached.source_root,
+            "source_path": key,
+        }))
+    }
+
+    /// A column of the row, quoted, which has to be there.
+    fn column(&self, name: &str) -> Result<String> {
+        self.table.column(name)?;
+        Ok(format!("t.{}", pgrx::spi::quote_identifier(name)))
+    }
+
+    fn text(&self, name: Option<&String>) -> Result<String> {
+        match name {
+            Some(name) => Ok(format!("{}::text", self.column(name)?)),
+            None => Ok("NULL::text".to_owned()),
+        }
+    }
+
+    /// Metadata as text: what Postgres stores may be more than can be read here.
+    fn metadata(&self) -> Result<String> {
+        match self.attached.metadata.as_slice() {
+            [] => Ok("NULL::text".to_owned()),
+            [only] if self.table.column(only)?.type_name == "jsonb" => Ok(format!("{}::text", self.column(only)?)),
+            several => {
+                let pairs = several
+                    .iter()
+                    .map(|name| Ok(format!("{}, {}", pgrx::spi::quote_literal(name), self.column(name)?)));
+                let pairs: Vec<String> = pairs.collect::<Result<_>>()?;
+                Ok(format!("jsonb_build_object({})::text", pairs.join(", ")))
+            }
+        }
+    }
+}

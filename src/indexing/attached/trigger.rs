@@ -1,0 +1,260 @@
+//! The trigger of attached tables: it notes the keys of rows that changed.
+//!
+//! It runs as whoever changes the table and asks for nothing by name: rows come from the transition
+//! tables that Postgres hands over, and a key becomes text by the function that Postgres has for its
+//! type. A trigger that somebody else made, for other tables or without transition tables, notes nothing.
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::prelude::*;
+
+use super::rows::LONGEST_KEY;
+use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::{catalog, statement};
+use crate::tables::wake;
+
+/// Keys that are noted by one statement.
+const AT_ONCE: usize = 10_000;
+const BYTES_AT_ONCE: usize = 1 << 20;
+
+/// How keys are written, whatever the session has set: the worker reads them with the same settings.
+const FORMATS: [(&str, &str); 4] = [
+    ("datestyle", "ISO, YMD"),
+    ("intervalstyle", "postgres"),
+    ("extra_float_digits", "1"),
+    ("bytea_output", "hex"),
+];
+
+/// What Postgres asks of a library about each of its functions.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pg_finfo_docsearch_attached_changed() -> &'static pg_sys::Pg_finfo_record {
+    const RECORD: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
+    &RECORD
+}
+
+/// `docsearch.attached_changed`.
+///
+/// # Safety
+///
+/// Postgres calls it with the arguments of a function.
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn docsearch_attached_changed(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
+    // SAFETY: whoever calls a function gives it this structure; where it is called by a trigger, its
+    // context is the data of the trigger, which live as long as the call.
+    let fired = unsafe { Fired::of(fcinfo) };
+    let noted = match fired {
+        Some(fired) => fired.note(),
+        None => Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            "docsearch.attached_changed() is a trigger for statements",
+            "docsearch.attach_table() makes the triggers that a table needs.",
+        )),
+    };
+    noted.unwrap_or_report();
+    pg_sys::Datum::null()
+}
+
+/// A trigger for statements that has fired.
+struct Fired<'a> {
+    data: &'a pg_sys::TriggerData,
+    trigger: &'a pg_sys::Trigger,
+    table: pg_sys::Oid,
+}
+
+impl<'a> Fired<'a> {
+    /// # Safety
+    ///
+    /// The argument is that of a function that Postgres calls, for as long as the result lives.
+    unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Option<Self> {
+        // SAFETY: only a node of this type is read as the data of a trigger, whose pointers are valid.
+        unsafe {
+            let context = (*fcinfo).context;
+            if context.is_null() || (*context).type_ != pg_sys::NodeTag::T_TriggerData {
+                return None;
+            }
+            let data = &*context.cast::<pg_sys::TriggerData>();
+            let for_rows = data.tg_event & pg_sys::TRIGGER_EVENT_ROW != 0;
+            let after = data.tg_event & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_AFTER;
+            (!for_rows && after).then_some(Self {
+                data,
+                trigger: &*data.tg_trigger,
+                table: (*data.tg_relation).rd_id,
+            })
+        }
+    }
+
+    /// The number of the attached table.
+    fn attached(&self) -> Option<i32> {
+        if self.trigger.tgnargs < 1 {
+            return None;
+        }
+        // SAFETY: the trigger has an argument, which is terminated.
+        let argument = unsafe { CStr::from_ptr(*self.trigger.tgargs) };
+        argument.to_str().ok()?.parse().ok()
+    }
+
+    fn note(&self) -> Result<()> {
+        let Some(attached) = self.attached() else {
+            return Ok(());
+        };
+        let Some(column) = key_column(attached, self.table)? else {
+            return Ok(());
+        };
+        match self.data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
+            pg_sys::TRIGGER_EVENT_TRUNCATE => note(attached, vec![None]),
+            _ => self.note_keys(attached, &column),
+        }
+    }
+
+    fn note_keys(&self, attached: i32, column: &str) -> Result<()> {
+        let tables = [self.data.tg_oldtable, self.data.tg_newtable];
+        let Some(key) = Key::find(self.table, column)? else {
+            // Whoever changes the table cannot help it. The worker says what is wrong, and starts over
+            // when it is right again.
+            return note(attached, vec![None]);
+        };
+        let _formats = LocalSettings::apply(&FORMATS)?;
+        let (mut keys, mut bytes) = (HashSet::new(), 0);
+        for table in tables.into_iter().filter(|table| !table.is_null()) {
+            // SAFETY: a transition table of this trigger, whose rows are those of its table.
+            unsafe {
+                self.read(table, |slot| {
+                    let Some(key) = key.text(slot).filter(|key| key.len() <= LONGEST_KEY) else {
+                        return Ok(());
+                    };
+                    bytes += key.len();
+                    keys.insert(key);
+                    if keys.len() < AT_ONCE && bytes < BYTES_AT_ONCE {
+                        return Ok(());
+                    }
+                    bytes = 0;
+                    note(attached, keys.drain().map(Some).collect())
+                })?;
+            }
+        }
+        note(attached, keys.into_iter().map(Some).collect())
+    }
+
+    /// Reads the rows of a transition table.
+    ///
+    /// # Safety
+    ///
+    /// The store holds rows of the trigger's table.
+    unsafe fn read(
+        &self,
+        store: *mut pg_sys::Tuplestorestate,
+        mut each: impl FnMut(*mut pg_sys::TupleTableSlot) -> Result<()>,
+    ) -> Result<()> {
+        // SAFETY: as the executor reads transition tables: with a read pointer of its own, from the start.
+        unsafe {
+            let slot = pg_sys::MakeSingleTupleTableSlot((*self.data.tg_relation).rd_att, &pg_sys::TTSOpsMinimalTuple);
+            let pointer = pg_sys::tuplestore_alloc_read_pointer(store, pg_sys::EXEC_FLAG_REWIND as i32);
+            pg_sys::tuplestore_select_read_pointer(store, pointer);
+            pg_sys::tuplestore_rescan(store);
+            while pg_sys::tuplestore_gettupleslot(store, true, false, slot) {
+                pgrx::check_for_interrupts!();
+                each(slot)?;
+            }
+            pg_sys::ExecDropSingleTupleTableSlot(slot);
+        }
+        Ok(())
+    }
+}
+
+/// A key column, as it is now.
+struct Key {
+    number: i16,
+    output: pg_sys::FmgrInfo,
+}
+
+impl Key {
+    /// The column, if it is there, stored and of a type that comes with Postgres: it may have been dropped,
+    /// renamed, or given another type since the table was attached.
+    fn find(table: pg_sys::Oid, column: &str) -> Result<Option<Self>> {
+        let Some(column) = catalog::column(table, column)? else {
+            return Ok(None);
+        };
+        if !catalog::is_plain_type(column.type_oid) || column.is_virtual {
+            return Ok(None);
+        }
+        let mut output = pg_sys::FmgrInfo::default();
+        // SAFETY: the type exists, and its output function is one of Postgres.
+        unsafe {
+            let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
+            pg_sys::getTypeOutputInfo(column.type_oid, &mut function, &mut is_varlena);
+            pg_sys::fmgr_info(function, &mut output);
+        }
+        Ok(Some(Self {
+            number: column.number,
+            output,
+        }))
+    }
+
+    /// The key of a row as text, unless it is NULL.
+    ///
+    /// # Safety
+    ///
+    /// The slot holds a row of the table.
+    unsafe fn text(&self, slot: *mut pg_sys::TupleTableSlot) -> Option<String> {
+        let place = usize::try_from(self.number - 1).ok()?;
+        let mut output = self.output;
+        // SAFETY: the row has this column, and its value is of the type whose output function this is; the
+        // text is terminated and copied before it is freed.
+        unsafe {
+            if (*slot).tts_nvalid < self.number {
+                pg_sys::slot_getsomeattrs_int(slot, self.number.into());
+            }
+            if *(*slot).tts_isnull.add(place) {
+                return None;
+            }
+            let text = pg_sys::OutputFunctionCall(&mut output, *(*slot).tts_values.add(place));
+            let key = CStr::from_ptr(text).to_string_lossy().into_owned();
+            pg_sys::pfree(text.cast());
+            Some(key)
+        }
+    }
+}
+
+/// The key column of an attached table; `None` if this table is not attached with this number any more.
+fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
+    if catalog::table(c"attached_table").is_none() {
+        return Ok(None);
+    }
+    let _owner = match AsOwner::enter() {
+        Ok(owner) => owner,
+        Err(problem) => {
+            // Whoever changes the table cannot help it.
+            problem.report(PgLogLevel::WARNING);
+            return Ok(None);
+        }
+    };
+    // The transaction may see what was there before the table was attached, and writes to it all the same.
+    let columns = statement::committed(
+        "SELECT a.key_column::text FROM docsearch.attached_table a
+         WHERE a.id = $1 AND a.source = $2::oid::regclass",
+        &[DatumWithOid::from(attached), DatumWithOid::from(table)],
+        |row| row.required(1),
+    )?;
+    Ok(columns.into_iter().next())
+}
+
+/// Notes keys of rows that changed; a NULL key: everything is to be read again.
+fn note(attached: i32, keys: Vec<Option<String>>) -> Result<()> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    {
+        let _owner = AsOwner::enter()?;
+        statement::execute(
+            "INSERT INTO docsearch.table_change (attached_id, key) SELECT $1, k.key FROM unnest($2::text[]) AS k(key)",
+            &[DatumWithOid::from(attached), DatumWithOid::from(keys)],
+        )?;
+    }
+    wake::wake()
+}

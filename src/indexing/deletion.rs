@@ -1,0 +1,51 @@
+//! Removing documents.
+
+use docsearch_core::statistics::Delta;
+use pgrx::datum::DatumWithOid;
+
+use crate::indexing::indexer::read_stored;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::project::Project;
+use crate::tables::statistics;
+
+/// Removes the documents with these slugs that the caller may remove, and returns their slugs; of one source
+/// root, if it is given.
+pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Option<&str>) -> Result<Vec<String>> {
+    slugs.sort();
+    let mut delta = Delta::default();
+    let mut deleted = Vec::new();
+    for slug in slugs {
+        let key = [
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(slug.as_str()),
+            DatumWithOid::from(source_root),
+        ];
+        let id = statement::change(
+            "SELECT d.id FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.slug = $2 AND ($3::text IS NULL OR d.source_root = $3) FOR UPDATE",
+            &key,
+            |row| row.required::<i64>(1),
+        )?;
+        let Some(&id) = id.first() else {
+            continue;
+        };
+        let stored = {
+            let _owner = AsOwner::enter()?;
+            read_stored(project, id)?
+        };
+        let gone = statement::change(
+            "DELETE FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
+            &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+            |row| row.required::<i64>(1),
+        )?;
+        if !gone.is_empty() {
+            delta.count(-1, stored.words, &stored.chunks);
+            deleted.push(slug);
+        }
+    }
+    let _owner = AsOwner::enter()?;
+    statistics::write(delta, project.id)?;
+    Ok(deleted)
+}

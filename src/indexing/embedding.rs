@@ -1,0 +1,135 @@
+//! Chunks without a vector: reading them, embedding them, and storing what came out.
+
+use docsearch_core::passage::{document_passage, embedded_text, passage};
+use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_inference::Embedder;
+use pgrx::datum::DatumWithOid;
+
+use crate::models::{batch, embedder};
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, inference, internal};
+use crate::postgres::statement;
+use crate::tables::keys;
+use crate::tables::model::ModelRow;
+use crate::tables::project::Project;
+use crate::tables::vectors::{self, VectorTable};
+
+/// Chunks of one step: a step holds locks for as long as it takes to write so many vectors.
+const STEP: i64 = 64;
+
+/// A chunk, and what is to be embedded of it.
+pub(crate) struct Chunk {
+    pub(crate) id: ChunkId,
+    input_hash: String,
+    passage: String,
+}
+
+impl Chunk {
+    /// Stores its vector, if its text is still what was embedded and nobody is just writing it. Runs as the owner.
+    pub(crate) fn store(&self, vectors: &VectorTable, vector: Vec<f32>) -> Result<()> {
+        vectors.store_unchanged(self.id, &self.input_hash, vector)
+    }
+}
+
+/// Some of the chunks that a model has not embedded: of certain documents in their order, or of the whole
+/// project. Runs as the owner.
+pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec<i64>>) -> Result<Vec<Chunk>> {
+    statement::rows(
+        &format!(
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
+                    CASE WHEN $3 THEN d.body ELSE c.body END
+             {} AND ($2::bigint[] IS NULL OR c.document_id = ANY ($2))
+             ORDER BY array_position($2, c.document_id), c.document_id, c.chunk_no LIMIT $4",
+            vectors::chunks_without_vector(&model.vector_table())
+        ),
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(documents),
+            DatumWithOid::from(project.one_vector),
+            DatumWithOid::from(STEP),
+        ],
+        |row| {
+            let (title, headings, body): (String, Vec<String>, String) =
+                (row.required(5)?, row.required(6)?, row.required(7)?);
+            Ok(Chunk {
+                id: keys::chunk_id(row)?,
+                input_hash: row.required(4)?,
+                passage: embedded_text(project.one_vector, &title, &headings, &body),
+            })
+        },
+    )
+}
+
+/// Embeds chunks and calls back with each and its vector, or with why it has none. Needs no transaction.
+pub(crate) fn embed(
+    model: &dyn Embedder,
+    chunks: &[Chunk],
+    mut call: impl FnMut(&Chunk, Result<Vec<f32>>) -> Result<()>,
+) -> Result<()> {
+    let passages = chunks.iter().map(|chunk| chunk.passage.clone()).collect();
+    let mut batch = model.embed_passages(passages).map_err(|failure| inference(&failure))?;
+    while let Some((place, vector)) = batch::next_vector(batch.as_mut())? {
+        let chunk = chunks.get(place).ok_or_else(|| internal("no such passage"))?;
+        call(chunk, vector)?;
+    }
+    Ok(())
+}
+
+/// Embeds all chunks of a project that have no vector, and returns how many there were. Runs as the owner,
+/// who has locked the documents.
+pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
+    let mut embedded = 0;
+    let model = embedder::of_row(&project.model)?;
+    let vectors = VectorTable::of(&project.model)?;
+    loop {
+        let chunks = missing(project, &project.model, None)?;
+        if chunks.is_empty() {
+            return Ok(embedded);
+        }
+        embed(model.as_ref(), &chunks, |chunk, vector| {
+            embedded += 1;
+            chunk.store(&vectors, vector?)
+        })?;
+    }
+}
+
+/// The text that was embedded for a chunk, if the caller sees its document. Begins as the caller.
+pub(crate) fn input_of(id: ChunkId) -> Result<Option<String>> {
+    let DocumentId { project, document } = id.document;
+    let found = statement::one(
+        "SELECT d.title, d.body, p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document'
+         FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+         WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project), DatumWithOid::from(document)],
+        |row| {
+            Ok((
+                row.required::<String>(1)?,
+                row.required::<String>(2)?,
+                row.required::<bool>(3)?,
+            ))
+        },
+    )?;
+    let Some((title, body, one_vector)) = found else {
+        return Ok(None);
+    };
+    if one_vector {
+        return Ok((id.chunk == 0).then(|| document_passage(&title, &body)));
+    }
+    let _owner = AsOwner::enter()?;
+    statement::one(
+        "SELECT c.heading_path, c.body FROM docsearch.chunk c
+         WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(document),
+            DatumWithOid::from(id.chunk),
+        ],
+        |row| {
+            Ok(passage(
+                &title,
+                &row.required::<Vec<String>>(1)?,
+                &row.required::<String>(2)?,
+            ))
+        },
+    )
+}

@@ -1,0 +1,259 @@
+//! Documents whose vectors are still to come: who they are, what the worker does for them, and how
+//! far it is.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use docsearch_core::rank::ChunkId;
+use docsearch_inference::Embedder;
+use pgrx::datum::DatumWithOid;
+
+use crate::indexing::embedding::{self, Chunk};
+use crate::models::embedder;
+use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::{statement, subtransaction};
+use crate::tables::project::{self, Project};
+use crate::tables::vectors::{self, VectorTable};
+
+/// Documents of one step of the worker.
+const STEP_DOCUMENTS: i64 = 64;
+/// After so many failures a document counts as failed; it is tried again all the same. A switch of
+/// models is given up.
+pub(crate) const ATTEMPTS: i32 = 5;
+/// Between two looks at documents that others have locked.
+const HELD: Duration = Duration::from_secs(1);
+/// Notes that a document has chunks without a vector. Runs as the owner.
+pub(crate) fn add(project: i64, document: i64) -> Result<()> {
+    statement::execute(
+        "INSERT INTO docsearch.embedding_queue (project_id, document_id) VALUES ($1, $2)
+         ON CONFLICT (project_id, document_id) DO UPDATE
+         SET queued_at = now(), attempts = 0, next_attempt = now(), error = NULL",
+        &[DatumWithOid::from(project), DatumWithOid::from(document)],
+    )
+}
+
+/// The same for several documents.
+pub(crate) fn add_all(project: i64, slugs: Vec<String>) -> Result<()> {
+    statement::execute(
+        "INSERT INTO docsearch.embedding_queue (project_id, document_id)
+         SELECT d.project_id, d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = ANY ($2)
+         ON CONFLICT (project_id, document_id) DO NOTHING",
+        &[DatumWithOid::from(project), DatumWithOid::from(slugs)],
+    )
+}
+
+/// Notes for the projects that wait what keeps the worker from going on. Runs as the owner.
+pub(crate) fn note_failure(reason: &str) -> Result<()> {
+    statement::execute(
+        "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents, error)
+         SELECT p.id, now(), now(), 0, $1 FROM docsearch.project p
+         WHERE p.next_model_id IS NOT NULL
+            OR EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.project_id = p.id)
+            OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.project_id = p.id
+                         AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)))
+         ON CONFLICT (project_id) DO UPDATE SET error = excluded.error",
+        &[DatumWithOid::from(reason)],
+    )
+}
+
+/// The worker goes on. Runs as the owner.
+pub(crate) fn forget_failure() -> Result<()> {
+    statement::execute(
+        "UPDATE docsearch.embedding_rate r SET error = NULL WHERE r.error IS NOT NULL",
+        &[],
+    )
+}
+
+/// What is to be done next.
+pub(crate) enum Due {
+    Now(Box<Work>),
+    /// After this time.
+    Later(Duration),
+    Never,
+}
+
+/// Chunks to embed, of documents of one project.
+pub(crate) struct Work {
+    project: Project,
+    documents: Vec<i64>,
+    chunks: Vec<Chunk>,
+    /// Or why it cannot be used.
+    model: Result<Box<dyn Embedder>>,
+}
+
+/// The documents that have waited longest. Runs as the owner.
+pub(crate) fn next() -> Result<Due> {
+    let due = statement::rows(
+        "SELECT greatest(extract(epoch FROM q.next_attempt - now())::float8, 0)
+         FROM docsearch.embedding_queue q ORDER BY q.next_attempt LIMIT 1",
+        &[],
+        |row| row.required::<f64>(1),
+    )?;
+    let Some(&wait) = due.first() else {
+        return Ok(Due::Never);
+    };
+    if wait > 0.0 {
+        return Ok(Due::Later(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)));
+    }
+    // What others have locked cannot be stored now, and would come first each time.
+    let Some((project, _)) = unlocked(None, 1)?.into_iter().next() else {
+        return Ok(Due::Later(HELD));
+    };
+    let project = project::by_id(project)?;
+    let documents: Vec<i64> = unlocked(Some(project.id), STEP_DOCUMENTS)?
+        .into_iter()
+        .map(|(_, document)| document)
+        .collect();
+    let chunks = embedding::missing(&project, &project.model, Some(documents.clone()))?;
+    Ok(Due::Now(Box::new(Work {
+        model: embedder::of_row(&project.model),
+        project,
+        documents,
+        chunks,
+    })))
+}
+
+/// Documents that are due and that nobody else has locked, with their projects: those that have waited longest.
+fn unlocked(project: Option<i64>, limit: i64) -> Result<Vec<(i64, i64)>> {
+    statement::change(
+        "SELECT q.project_id, q.document_id
+         FROM docsearch.embedding_queue q
+         JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
+         JOIN docsearch.project p ON p.id = q.project_id
+         WHERE q.next_attempt <= now() AND ($1::bigint IS NULL OR q.project_id = $1)
+         ORDER BY q.next_attempt, q.project_id, q.document_id LIMIT $2
+         FOR NO KEY UPDATE OF q, d SKIP LOCKED FOR KEY SHARE OF p SKIP LOCKED",
+        &[DatumWithOid::from(project), DatumWithOid::from(limit)],
+        |row| Ok((row.required::<i64>(1)?, row.required::<i64>(2)?)),
+    )
+}
+
+/// What became of the chunks of a step.
+pub(crate) struct EmbeddedWork {
+    project: Project,
+    documents: Vec<i64>,
+    chunks: Vec<Chunk>,
+    vectors: HashMap<ChunkId, Vec<f32>>,
+    /// Documents with the reason.
+    failed: Vec<(i64, String)>,
+    begun: Instant,
+}
+
+impl Work {
+    /// Embeds the chunks. Needs no transaction, and holds no lock meanwhile.
+    pub(crate) fn embed(self) -> EmbeddedWork {
+        let begun = Instant::now();
+        let Self {
+            project,
+            documents,
+            chunks,
+            model,
+        } = self;
+        let (mut vectors, mut failed) = (HashMap::new(), Vec::new());
+        let record = |chunk: &Chunk, vector: Result<Vec<f32>>| {
+            match vector {
+                Ok(vector) => {
+                    vectors.insert(chunk.id, vector);
+                }
+                Err(problem) => failed.push((chunk.id.document.document, in_one_line(&problem))),
+            }
+            Ok(())
+        };
+        let outcome = model.and_then(|model| embedding::embed(model.as_ref(), &chunks, record));
+        if let Err(problem) = outcome {
+            let reason = in_one_line(&problem);
+            let mut concerned: Vec<i64> = chunks.iter().map(|chunk| chunk.id.document.document).collect();
+            concerned.dedup();
+            let of_all = concerned.into_iter().map(|document| (document, reason.clone()));
+            failed = of_all.collect();
+        }
+        EmbeddedWork {
+            project,
+            documents,
+            chunks,
+            vectors,
+            failed,
+            begun,
+        }
+    }
+}
+
+impl EmbeddedWork {
+    /// Stores the vectors of chunks that are still as they were. Documents that somebody is just
+    /// writing are left for later. Runs as the owner.
+    pub(crate) fn store(&self) -> Result<()> {
+        let project = self.project.id;
+        let vectors = VectorTable::of(&self.project.model)?;
+        // Whoever writes a document locks it first: what is locked here stays as it is.
+        let locked = statement::change(
+            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)
+             ORDER BY d.slug FOR NO KEY UPDATE SKIP LOCKED",
+            &[DatumWithOid::from(project), DatumWithOid::from(self.documents.clone())],
+            |row| row.required::<i64>(1),
+        )?;
+        let mut failed: Vec<(i64, String)> = Vec::new();
+        for &document in &locked {
+            match self.failed.iter().find(|(id, _)| *id == document) {
+                Some(failure) => failed.push(failure.clone()),
+                None => {
+                    if let Err(problem) = subtransaction::run(|| self.store_document(&vectors, document)) {
+                        failed.push((document, in_one_line(&problem)));
+                    }
+                }
+            }
+        }
+        let done = statement::change(
+            &format!(
+                "DELETE FROM docsearch.embedding_queue q
+                 WHERE q.project_id = $1 AND q.document_id = ANY ($2)
+                   AND NOT EXISTS (SELECT {} AND c.document_id = q.document_id)
+                 RETURNING q.document_id",
+                vectors::chunks_without_vector(&self.project.model.vector_table())
+            ),
+            &[DatumWithOid::from(project), DatumWithOid::from(locked)],
+            |row| row.required::<i64>(1),
+        )?;
+        for (document, reason) in failed {
+            statement::execute(
+                "UPDATE docsearch.embedding_queue q
+                 SET attempts = q.attempts + 1, error = $3,
+                     next_attempt = clock_timestamp() + least(interval '10 minutes', interval '1 second' * 2 ^ least(q.attempts, 20))
+                 WHERE q.project_id = $1 AND q.document_id = $2",
+                &[
+                    DatumWithOid::from(project),
+                    DatumWithOid::from(document),
+                    DatumWithOid::from(reason),
+                ],
+            )?;
+        }
+        // A pause of a minute ends a run.
+        statement::execute(
+            "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents)
+             VALUES ($1, clock_timestamp() - $3 * interval '1 second', clock_timestamp(), $2)
+             ON CONFLICT (project_id) DO UPDATE
+             SET documents = CASE WHEN embedding_rate.until > excluded.since - interval '1 minute'
+                                  THEN embedding_rate.documents ELSE 0 END + excluded.documents,
+                 since = CASE WHEN embedding_rate.until > excluded.since - interval '1 minute'
+                              THEN embedding_rate.since ELSE excluded.since END,
+                 until = excluded.until",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(i64::try_from(done.len()).map_err(internal)?),
+                DatumWithOid::from(self.begun.elapsed().as_secs_f64()),
+            ],
+        )
+    }
+
+    fn store_document(&self, vectors: &VectorTable, document: i64) -> Result<()> {
+        let own = self
+            .chunks
+            .iter()
+            .filter(|chunk| chunk.id.document.document == document);
+        for chunk in own {
+            if let Some(vector) = self.vectors.get(&chunk.id) {
+                chunk.store(vectors, vector.clone())?;
+            }
+        }
+        Ok(())
+    }
+}

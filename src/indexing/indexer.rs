@@ -1,0 +1,468 @@
+//! From documents to rows: cutting and embedding them; `writing` writes.
+
+use std::sync::Arc;
+
+use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
+use docsearch_core::digest::digest;
+use docsearch_core::message::bounded;
+use docsearch_core::passage::{document_passage, embedded_text, passage};
+use docsearch_core::statistics::Delta;
+use docsearch_core::{markdown, token};
+use docsearch_inference::{Embedder, Tokenizer};
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+mod passages;
+mod writing;
+use passages::PassageVectors;
+use writing::Stored;
+
+use crate::indexing::keywords::Keywords;
+use crate::indexing::{embedding_queue, model_switch};
+use crate::models::embedder;
+use crate::postgres::jsonb::StoredJson;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, internal};
+use crate::postgres::{statement, subtransaction};
+use crate::settings::IndexMode;
+use crate::tables::document_input::DocumentInput;
+use crate::tables::project::{self, Project};
+use crate::tables::statistics;
+use crate::tables::vectors::VectorTable;
+use crate::tables::{names, sight, terms, wake};
+
+pub(crate) use writing::read_stored;
+
+/// Documents that are read, cut and submitted together; bounds the memory of a call.
+const BATCH: usize = 64;
+/// How often a document is tried that others change at the same time.
+const ATTEMPTS: usize = 3;
+/// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
+/// document: a tsvector holds less than 1 MB.
+const ONE_CHUNK_BYTES: usize = 256 * 1024;
+
+/// Whether one document's failure is an error of the call or a row of its result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnFailure {
+    Raise,
+    Return,
+}
+
+/// What became of a document.
+pub(crate) struct Outcome {
+    pub(crate) slug: Option<String>,
+    pub(crate) action: &'static str,
+    pub(crate) chunks: Option<i32>,
+    pub(crate) detail: Option<String>,
+}
+
+impl OnFailure {
+    fn settle(self, slug: String, problem: ErrorReport) -> Result<Outcome> {
+        match self {
+            Self::Raise => Err(problem),
+            Self::Return => Ok(Outcome::failed(Some(slug), in_one_line(&problem))),
+        }
+    }
+}
+
+impl Outcome {
+    fn written(document: &DocumentPlan) -> Self {
+        Self {
+            slug: Some(document.input.slug.clone()),
+            action: if document.known.is_some() { "changed" } else { "added" },
+            chunks: i32::try_from(document.chunks.len()).ok(),
+            detail: None,
+        }
+    }
+
+    pub(crate) fn failed(slug: Option<String>, detail: impl Into<String>) -> Self {
+        Self {
+            slug,
+            action: "failed",
+            chunks: None,
+            detail: Some(bounded(&detail.into()).into_owned()),
+        }
+    }
+}
+
+/// Indexes documents that have been checked, and says what became of each. Those of a source root, if it is
+/// given, change no others.
+pub(crate) fn index(
+    project: &Project,
+    mut inputs: Vec<DocumentInput>,
+    source_root: Option<&str>,
+    mode: IndexMode,
+    on_failure: OnFailure,
+) -> Result<Vec<Outcome>> {
+    // Everybody takes locks in the order of slugs.
+    inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
+    let indexer = Indexer::open(project, mode, source_root.map_or(Source::Caller, Source::Root))?;
+    let mut outcomes = Vec::with_capacity(inputs.len());
+    let mut delta = Delta::default();
+    let mut inputs = inputs.into_iter().peekable();
+    while inputs.peek().is_some() {
+        let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
+        outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
+    }
+    let _owner = AsOwner::enter()?;
+    write_delta(project, delta)?;
+    let overtaken = model_switch::was_overtaken(project)?;
+    if overtaken {
+        let slugs = outcomes.iter().filter_map(|outcome| outcome.slug.clone());
+        embedding_queue::add_all(project.id, slugs.collect())?;
+    }
+    if overtaken || mode == IndexMode::Deferred {
+        wake::wake()?;
+    }
+    Ok(outcomes)
+}
+
+/// Cuts and embeds documents again as they are stored, and says what became of each. What their author
+/// gave stays as it is. Runs as the owner, who has locked the documents.
+pub(crate) fn reindex(project: &Project, documents: &[i64]) -> Result<Vec<Outcome>> {
+    let indexer = Indexer::open(project, IndexMode::Immediate, Source::Table)?;
+    let mut outcomes = Vec::with_capacity(documents.len());
+    let mut delta = Delta::default();
+    for batch in documents.chunks(BATCH) {
+        let inputs = read_inputs(project, batch)?.into_iter().map(|(_, input)| input);
+        outcomes.extend(indexer.index_batch(inputs.collect(), OnFailure::Return, &mut delta)?);
+    }
+    write_delta(project, delta)?;
+    Ok(outcomes)
+}
+
+fn write_delta(project: &Project, delta: Delta) -> Result<()> {
+    if delta.is_empty() {
+        return Ok(());
+    }
+    terms::tidy_index()?;
+    statistics::write(delta, project.id)
+}
+
+/// Writes the names of documents, and what they belong to, again. Runs as the owner.
+pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
+    for batch in documents.chunks(BATCH) {
+        pgrx::check_for_interrupts!();
+        for (id, input) in read_inputs(project, batch)? {
+            names::write(project.id, id, &input, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the names of all documents again.
+pub(crate) fn rename_all() -> Result<()> {
+    let _owner = AsOwner::enter()?;
+    for project in project::selected(None)? {
+        let documents = statement::rows(
+            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1",
+            &[DatumWithOid::from(project.id)],
+            |row| row.required(1),
+        )?;
+        rename(&project, &documents)?;
+    }
+    Ok(())
+}
+
+/// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
+/// not given.
+fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
+    statement::rows(
+        "SELECT d.id, d.slug, d.title, d.category, d.summary,
+                ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
+                d.metadata, d.body
+         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
+        |row| {
+            let body: String = row.required(8)?;
+            let lead = markdown::lead_paragraph(&body);
+            let StoredJson(metadata) = row.required(7)?;
+            let input = DocumentInput {
+                slug: row.required(2)?,
+                title: row.required(3)?,
+                category: row.optional(4)?,
+                summary: row.optional(5)?.filter(|summary| lead.as_ref() != Some(summary)),
+                keywords: row.required(6)?,
+                metadata: Some(metadata),
+                body: Some(body),
+                ..DocumentInput::default()
+            };
+            Ok((row.required(1)?, input))
+        },
+    )
+}
+
+/// A document that was written by others each time, or that a policy hides.
+fn overtaken(slug: &str) -> ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+        format!("document \"{slug}\" was changed by others while it was indexed, or a policy hides it"),
+        "Index it again.",
+    )
+}
+
+/// What becomes of a document.
+enum Plan {
+    Write(Box<DocumentPlan>),
+    /// Nothing: it is as it was, or others have it.
+    Leave(Outcome),
+}
+
+/// A document that has to be written.
+struct DocumentPlan {
+    input: DocumentInput,
+    content_hash: String,
+    known: Option<KnownDocument>,
+    chunks: Vec<ChunkPlan>,
+    /// Places in the batch of passages, for the chunks that have to be embedded.
+    passages: Vec<(i32, usize)>,
+    keywords: Vec<String>,
+    summary: Option<String>,
+    words: i32,
+}
+
+/// A document as it was when the change of it was planned.
+struct KnownDocument {
+    id: i64,
+    content_hash: String,
+}
+
+struct ChunkPlan {
+    chunk: Chunk,
+    plain: String,
+    input_hash: String,
+}
+
+/// Where documents come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source<'a> {
+    /// A call: what is unchanged is left alone.
+    Caller,
+    /// The same, but documents of other source roots are left alone as well.
+    Root(&'a str),
+    /// The table: what is derived from them is made anew.
+    Table,
+}
+
+struct Indexer<'a> {
+    project: &'a Project,
+    mode: IndexMode,
+    source: Source<'a>,
+    model: Box<dyn Embedder>,
+    tokenizer: Arc<Tokenizer>,
+    vectors: VectorTable,
+    limits: ChunkLimits,
+    keywords: Keywords<'a>,
+}
+
+impl<'a> Indexer<'a> {
+    fn open(project: &'a Project, mode: IndexMode, source: Source<'a>) -> Result<Self> {
+        let row = &project.model;
+        let model = embedder::of_row(row)?;
+        if mode == IndexMode::Immediate {
+            // A model that does not answer is one error, and not one for each document.
+            embedder::describe(model.as_ref())?;
+        }
+        let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
+        let prefix = tokenizer
+            .count(&row.passage_prefix)
+            .map_err(|failure| inference(&failure))?;
+        let limits = ChunkLimits {
+            max_tokens: row.max_tokens.saturating_sub(prefix),
+            special_tokens: tokenizer.special_tokens(),
+            ..ChunkLimits::default()
+        };
+        let limited = sight::policies_apply()?;
+        let _owner = AsOwner::enter()?;
+        Ok(Self {
+            project,
+            mode,
+            source,
+            vectors: VectorTable::of(row)?,
+            limits,
+            keywords: Keywords::open(project, limited)?,
+            tokenizer,
+            model,
+        })
+    }
+
+    fn index_batch(
+        &self,
+        inputs: Vec<DocumentInput>,
+        on_failure: OnFailure,
+        delta: &mut Delta,
+    ) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(inputs.len());
+        let mut planned = Vec::new();
+        let mut passages = Vec::new();
+        for input in inputs {
+            match self.plan(input, &mut passages)? {
+                Plan::Write(document) => planned.push(*document),
+                Plan::Leave(outcome) => outcomes.push(outcome),
+            }
+        }
+        // The lanes are at later documents while the first ones are written.
+        let mut vectors = PassageVectors::submit(self.model.as_ref(), passages)?;
+        for document in planned {
+            outcomes.push(self.settle(document, &mut vectors, on_failure, delta)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Writes a document when its vectors are there. If others have written it in the meantime, it
+    /// is planned again before the next one is locked: everybody takes locks in the order of slugs.
+    fn settle(
+        &self,
+        mut document: DocumentPlan,
+        vectors: &mut PassageVectors,
+        on_failure: OnFailure,
+        delta: &mut Delta,
+    ) -> Result<Outcome> {
+        let slug = document.input.slug.clone();
+        let mut again;
+        let mut vectors = vectors;
+        for _ in 0..ATTEMPTS {
+            let embedded = vectors.of(&document);
+            let written = embedded.and_then(|embedded| match on_failure {
+                OnFailure::Raise => self.write(&document, embedded),
+                OnFailure::Return => subtransaction::run(|| self.write(&document, embedded)),
+            });
+            match written {
+                Ok(Some(change)) => {
+                    delta.add(change);
+                    return Ok(Outcome::written(&document));
+                }
+                Ok(None) => {}
+                Err(problem) => return on_failure.settle(slug, problem),
+            }
+            let mut passages = Vec::new();
+            match self.plan(document.input, &mut passages)? {
+                Plan::Write(planned) => document = *planned,
+                Plan::Leave(outcome) => return Ok(outcome),
+            }
+            again = PassageVectors::submit(self.model.as_ref(), passages)?;
+            vectors = &mut again;
+        }
+        let problem = overtaken(&slug);
+        on_failure.settle(slug, problem)
+    }
+
+    /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
+    fn plan(&self, input: DocumentInput, passages: &mut Vec<String>) -> Result<Plan> {
+        pgrx::check_for_interrupts!();
+        let content_hash = input.content_hash(self.limits.max_tokens);
+        let known = statement::one(
+            "SELECT d.id, d.content_hash, d.chunk_count, d.source_root FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.slug = $2",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(input.slug.as_str()),
+            ],
+            |row| {
+                Ok((
+                    row.required::<i64>(1)?,
+                    row.required::<String>(2)?,
+                    row.required::<i32>(3)?,
+                    row.optional::<String>(4)?,
+                ))
+            },
+        )?;
+        if let (Source::Root(own), Some((_, _, _, root))) = (self.source, &known)
+            && root.as_deref() != Some(own)
+        {
+            let reason = "there is a document with this slug that comes from elsewhere";
+            return Ok(Plan::Leave(Outcome::failed(Some(input.slug), reason)));
+        }
+        let unchanged = |hash: &String| self.source != Source::Table && *hash == content_hash;
+        if let Some((_, _, chunks, _)) = known.as_ref().filter(|(_, hash, _, _)| unchanged(hash)) {
+            return Ok(Plan::Leave(Outcome {
+                slug: Some(input.slug),
+                action: "unchanged",
+                chunks: Some(*chunks),
+                detail: None,
+            }));
+        }
+        let known = known.map(|(id, content_hash, ..)| KnownDocument { id, content_hash });
+        let body = input.body.as_deref().unwrap_or_default();
+        let plain = markdown::plain_text(body);
+        let chunks = if self.project.one_vector {
+            self.one_chunk(&input, body)
+        } else {
+            self.chunks(&input, body)?
+        };
+        let stored = match &known {
+            Some(known) => self.stored(known.id)?,
+            None => Stored::default(),
+        };
+        let mut wanted = Vec::new();
+        for (chunk_no, chunk) in (0i32..).zip(&chunks) {
+            if self.mode == IndexMode::Immediate && !stored.by_hash.contains_key(&chunk.input_hash) {
+                wanted.push((chunk_no, passages.len()));
+                passages.push(self.passage(&input, chunk, body));
+            }
+        }
+        let keywords = if input.keywords.is_empty() {
+            self.keywords.of(&plain, body)?
+        } else {
+            input.keywords.clone()
+        };
+        Ok(Plan::Write(Box::new(DocumentPlan {
+            words: i32::try_from(token::word_count(&plain)).map_err(internal)?,
+            summary: input.summary.clone().or_else(|| markdown::lead_paragraph(body)),
+            content_hash,
+            known,
+            chunks,
+            passages: wanted,
+            keywords,
+            input,
+        })))
+    }
+
+    fn chunks(&self, input: &DocumentInput, body: &str) -> Result<Vec<ChunkPlan>> {
+        let counter = |text: &str| {
+            pgrx::check_for_interrupts!();
+            self.tokenizer.count(text).unwrap_or(text.len())
+        };
+        let chunked = chunk_document(&input.title, body, input.summary.as_deref(), &counter, &self.limits);
+        Ok(chunked
+            .chunks
+            .into_iter()
+            .map(|chunk| ChunkPlan {
+                plain: markdown::plain_text(&chunk.body),
+                input_hash: digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
+                chunk,
+            })
+            .collect())
+    }
+
+    fn one_chunk(&self, input: &DocumentInput, body: &str) -> Vec<ChunkPlan> {
+        let mut end = body.len().min(ONE_CHUNK_BYTES);
+        while !body.is_char_boundary(end) {
+            end -= 1;
+        }
+        let chunk = Chunk {
+            chunk_no: 0,
+            kind: ChunkKind::Summary,
+            heading_path: Vec::new(),
+            also_under: Vec::new(),
+            anchor: String::new(),
+            body: body[..end].to_owned(),
+            token_count: self.limits.max_tokens,
+        };
+        vec![ChunkPlan {
+            plain: markdown::plain_text(&chunk.body),
+            input_hash: digest(&[&document_passage(&input.title, body)]),
+            chunk,
+        }]
+    }
+
+    fn passage(&self, input: &DocumentInput, planned: &ChunkPlan, body: &str) -> String {
+        let body = if self.project.one_vector {
+            body
+        } else {
+            &planned.chunk.body
+        };
+        embedded_text(self.project.one_vector, &input.title, &planned.chunk.heading_path, body)
+    }
+}

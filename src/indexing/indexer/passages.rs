@@ -1,0 +1,44 @@
+//! Vectors of passages that were submitted together.
+
+use std::collections::HashMap;
+
+use docsearch_inference::{Embedder, Embeddings};
+
+use super::DocumentPlan;
+use crate::models::batch;
+use crate::postgres::report::{Result, inference, internal};
+
+/// Vectors of passages, kept until their document is written.
+pub(super) struct PassageVectors {
+    batch: Box<dyn Embeddings>,
+    ready: HashMap<usize, Result<Vec<f32>>>,
+}
+
+impl PassageVectors {
+    pub(super) fn submit(model: &dyn Embedder, passages: Vec<String>) -> Result<Self> {
+        let batch = model.embed_passages(passages).map_err(|failure| inference(&failure))?;
+        Ok(Self {
+            batch,
+            ready: HashMap::new(),
+        })
+    }
+
+    /// Waits for the vectors of a document: chunk numbers and vectors.
+    pub(super) fn of(&mut self, document: &DocumentPlan) -> Result<Vec<(i32, Vec<f32>)>> {
+        let wanted = document.passages.iter();
+        wanted
+            .map(|&(chunk_no, place)| Ok((chunk_no, self.take(place)?)))
+            .collect()
+    }
+
+    fn take(&mut self, place: usize) -> Result<Vec<f32>> {
+        loop {
+            if let Some(vector) = self.ready.remove(&place) {
+                return vector;
+            }
+            let next = batch::next_vector(self.batch.as_mut())?;
+            let (index, vector) = next.ok_or_else(|| internal("a passage has no vector"))?;
+            self.ready.insert(index, vector);
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Writing what was planned: a document with its chunks, names and vectors.
+
+use std::collections::HashMap;
+
+use docsearch_core::chunk::ChunkKind;
+use docsearch_core::rank::{ChunkId, DocumentId, Map};
+use docsearch_core::statistics::Delta;
+use docsearch_core::token;
+use pgrx::datum::DatumWithOid;
+
+use super::{DocumentPlan, Indexer, KnownDocument, Source};
+use crate::indexing::embedding_queue;
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, internal};
+use crate::postgres::statement;
+use crate::postgres::tsvector::TsVectorBytes;
+use crate::settings::IndexMode;
+use crate::tables::names;
+use crate::tables::project::Project;
+
+/// What is there of a document that changes.
+#[derive(Default)]
+pub(crate) struct Stored {
+    pub(crate) words: i64,
+    pub(crate) chunks: Vec<(i64, Vec<u8>)>,
+    /// Chunk numbers by hash, and hashes by chunk number.
+    pub(super) by_hash: HashMap<String, i32>,
+    by_number: HashMap<i32, String>,
+}
+
+/// The chunks of a document as columns.
+#[derive(Default)]
+struct ChunkRows<'a> {
+    kinds: Vec<&'static str>,
+    /// The heading paths of all chunks, one after the other, and where that of each begins and ends, from 1.
+    heading_paths: Vec<&'a str>,
+    first_headings: Vec<i32>,
+    last_headings: Vec<i32>,
+    anchors: Vec<&'a str>,
+    bodies: Vec<&'a str>,
+    tokens: Vec<i32>,
+    words: Vec<i32>,
+    hashes: Vec<&'a str>,
+    plain: Vec<&'a str>,
+    /// What is indexed as headings.
+    headings: Vec<String>,
+}
+
+impl<'a> ChunkRows<'a> {
+    fn of(document: &'a DocumentPlan) -> Result<Self> {
+        let mut rows = Self::default();
+        let title = token::word_count(&document.input.title);
+        for planned in &document.chunks {
+            let chunk = &planned.chunk;
+            let path = chunk.heading_path.iter().map(String::as_str);
+            rows.first_headings
+                .push(i32::try_from(rows.heading_paths.len() + 1).map_err(internal)?);
+            rows.heading_paths.extend(path.clone());
+            rows.last_headings
+                .push(i32::try_from(rows.heading_paths.len()).map_err(internal)?);
+            let also = chunk.also_under.iter().flatten().map(String::as_str);
+            let headings = path.chain(also).collect::<Vec<&str>>().join("\n");
+            let words = token::word_count(&planned.plain) + token::word_count(&headings) + title;
+            rows.words.push(i32::try_from(words).map_err(internal)?);
+            rows.headings.push(headings);
+            rows.kinds.push(match chunk.kind {
+                ChunkKind::Summary => "summary",
+                ChunkKind::Body => "body",
+            });
+            rows.anchors.push(&chunk.anchor);
+            rows.bodies.push(&chunk.body);
+            rows.tokens.push(i32::try_from(chunk.token_count).map_err(internal)?);
+            rows.hashes.push(&planned.input_hash);
+            rows.plain.push(&planned.plain);
+        }
+        Ok(rows)
+    }
+}
+
+impl Indexer<'_> {
+    /// Writes a document and all that is derived from it; `vectors` are those of its new chunks.
+    /// `None` if another transaction has written it since it was planned.
+    pub(super) fn write(&self, document: &DocumentPlan, vectors: Vec<(i32, Vec<f32>)>) -> Result<Option<Delta>> {
+        let mut delta = Delta::default();
+        let stored = match &document.known {
+            Some(known) if !self.lock(known)? => return Ok(None),
+            Some(known) => {
+                let stored = self.stored(known.id)?;
+                delta.count(-1, stored.words, &stored.chunks);
+                stored
+            }
+            None => Stored::default(),
+        };
+        let id = match (self.source, &document.known) {
+            (Source::Caller | Source::Root(_), _) => self.write_document(document)?,
+            (Source::Table, Some(known)) => self.write_counts(known.id, document)?,
+            (Source::Table, None) => None,
+        };
+        let Some(id) = id else {
+            return Ok(None);
+        };
+        let _owner = AsOwner::enter()?;
+        let moved = self.moved_vectors(id, document, &stored)?;
+        let terms = self.write_chunks(id, document)?;
+        if self.mode == IndexMode::Deferred {
+            self.defer(id, document, &stored, &moved)?;
+        }
+        for (chunk_no, vector) in moved.into_iter().chain(vectors) {
+            self.vectors.store(self.chunk_id(id, chunk_no), vector)?;
+        }
+        names::write(self.project.id, id, &document.input, document.known.is_some())?;
+        delta.count(1, document.words.into(), &terms);
+        Ok(Some(delta))
+    }
+
+    fn chunk_id(&self, document: i64, chunk: i32) -> ChunkId {
+        ChunkId {
+            document: DocumentId {
+                project: self.project.id,
+                document,
+            },
+            chunk,
+        }
+    }
+
+    /// Locks a document; whether it is still as it was.
+    fn lock(&self, known: &KnownDocument) -> Result<bool> {
+        let hash = statement::change(
+            "SELECT d.content_hash FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR UPDATE",
+            &[DatumWithOid::from(self.project.id), DatumWithOid::from(known.id)],
+            |row| row.required::<String>(1),
+        )?;
+        Ok(hash.first() == Some(&known.content_hash))
+    }
+
+    /// Inserts or updates the row that row-level security is about: as the caller.
+    fn write_document(&self, document: &DocumentPlan) -> Result<Option<i64>> {
+        let input = &document.input;
+        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        let mut args = vec![
+            DatumWithOid::from(self.project.id),
+            DatumWithOid::from(input.slug.as_str()),
+            DatumWithOid::from(input.title.as_str()),
+            DatumWithOid::from(input.kind.as_deref()),
+            DatumWithOid::from(input.category.as_deref()),
+            DatumWithOid::from(input.version.as_deref()),
+            DatumWithOid::from(document.summary.as_deref()),
+            DatumWithOid::from(document.keywords.clone()),
+            DatumWithOid::from(input.source_urls.clone()),
+            DatumWithOid::from(input.source_path.as_deref()),
+            DatumWithOid::from(input.source_root.as_deref()),
+            DatumWithOid::from(input.metadata.clone().map(JsonB)),
+            DatumWithOid::from(input.body.as_deref()),
+            DatumWithOid::from(document.content_hash.as_str()),
+            DatumWithOid::from(document.words),
+            DatumWithOid::from(chunk_count),
+            DatumWithOid::from(input.published_at.as_deref()),
+        ];
+        let written = match &document.known {
+            None => statement::change(
+                "INSERT INTO docsearch.document
+                     (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
+                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{}'), $13, $14, $15, $16,
+                         $17::timestamptz)
+                 ON CONFLICT (project_id, slug) DO NOTHING RETURNING id",
+                &args,
+                |row| row.required::<i64>(1),
+            ),
+            Some(known) => {
+                args.push(DatumWithOid::from(known.id));
+                statement::change(
+                    "UPDATE docsearch.document d
+                     SET slug = $2, title = $3, kind = $4, category = $5, version = $6, summary = $7,
+                         keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
+                         metadata = coalesce($12, '{}'), body = $13, content_hash = $14, term_count = $15,
+                         chunk_count = $16, published_at = $17::timestamptz, updated_at = now()
+                     WHERE d.project_id = $1 AND d.id = $18 RETURNING d.id",
+                    &args,
+                    |row| row.required::<i64>(1),
+                )
+            }
+        }?;
+        Ok(written.first().copied())
+    }
+
+    /// Writes what is counted of a document whose row stays as it is otherwise.
+    fn write_counts(&self, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
+        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        let written = statement::change(
+            "UPDATE docsearch.document d SET term_count = $3, chunk_count = $4
+             WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(document.words),
+                DatumWithOid::from(chunk_count),
+            ],
+            |row| row.required::<i64>(1),
+        )?;
+        Ok(written.first().copied())
+    }
+
+    /// Writes the chunks of a document in one statement; the words and the terms of each.
+    fn write_chunks(&self, id: i64, document: &DocumentPlan) -> Result<Vec<(i64, Vec<u8>)>> {
+        let count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        if document.known.is_some() {
+            statement::execute(
+                "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
+                &[
+                    DatumWithOid::from(self.project.id),
+                    DatumWithOid::from(id),
+                    DatumWithOid::from(count),
+                ],
+            )?;
+        }
+        let rows = ChunkRows::of(document)?;
+        let written = statement::change(
+            // The body comes first: its positions are then those of its own tokens.
+            "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
+             INSERT INTO docsearch.chunk
+                 (project_id, document_id, chunk_no, kind, heading_path, anchor, body, token_count,
+                  term_count, input_hash, document_term_count, terms)
+             SELECT $1, $2, c.chunk_no, c.kind, ($6::text[])[c.first_heading:c.last_heading], c.anchor, c.body,
+                    c.token_count, c.term_count, c.input_hash, $3,
+                    to_tsvector($4::regconfig, c.plain)
+                    || title.terms
+                    || setweight(to_tsvector($4::regconfig, c.headings), 'B')
+                    || setweight(to_tsvector($4::regconfig, CASE c.chunk_no WHEN 0 THEN $7 ELSE '' END), 'C')
+             FROM title, unnest($8::int[], $9::text[], $10::int[], $11::int[], $12::text[], $13::text[], $14::int[],
+                                $15::int[], $16::text[], $17::text[], $18::text[])
+                  AS c(chunk_no, kind, first_heading, last_heading, anchor, body, token_count,
+                       term_count, input_hash, plain, headings)
+             ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE
+             SET kind = excluded.kind, heading_path = excluded.heading_path, anchor = excluded.anchor,
+                 body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
+                 document_term_count = excluded.document_term_count, input_hash = excluded.input_hash,
+                 terms = excluded.terms
+             RETURNING term_count, terms",
+            &[
+                DatumWithOid::from(self.project.id),
+                DatumWithOid::from(id),
+                DatumWithOid::from(document.words),
+                DatumWithOid::from(self.project.text_config.as_str()),
+                DatumWithOid::from(document.input.title.as_str()),
+                DatumWithOid::from(rows.heading_paths),
+                DatumWithOid::from(document.keywords.join(" ")),
+                DatumWithOid::from((0..count).collect::<Vec<i32>>()),
+                DatumWithOid::from(rows.kinds),
+                DatumWithOid::from(rows.first_headings),
+                DatumWithOid::from(rows.last_headings),
+                DatumWithOid::from(rows.anchors),
+                DatumWithOid::from(rows.bodies),
+                DatumWithOid::from(rows.tokens),
+                DatumWithOid::from(rows.words),
+                DatumWithOid::from(rows.hashes),
+                DatumWithOid::from(rows.plain),
+                DatumWithOid::from(rows.headings),
+            ],
+            |row| {
+                let terms: TsVectorBytes = row.required(2)?;
+                Ok((i64::from(row.required::<i32>(1)?), terms.as_bytes().to_vec()))
+            },
+        )?;
+        Ok(written)
+    }
+
+    pub(super) fn stored(&self, id: i64) -> Result<Stored> {
+        let _owner = AsOwner::enter()?;
+        read_stored(self.project, id)
+    }
+
+    /// Vectors of chunks whose text is the same and whose number is another.
+    fn moved_vectors(&self, id: i64, document: &DocumentPlan, stored: &Stored) -> Result<Vec<(i32, Vec<f32>)>> {
+        let mut from_to = Vec::new();
+        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
+            let stays = stored.by_number.get(&chunk_no) == Some(&planned.input_hash);
+            let embedded = document.passages.iter().any(|&(number, _)| number == chunk_no);
+            let Some(&from) = stored.by_hash.get(&planned.input_hash).filter(|_| !stays && !embedded) else {
+                continue;
+            };
+            from_to.push((self.chunk_id(id, from), chunk_no));
+        }
+        let sources: Vec<ChunkId> = from_to.iter().map(|(from, _)| *from).collect();
+        let vectors = if sources.is_empty() {
+            Map::default()
+        } else {
+            self.vectors.vectors(&sources)?
+        };
+        let moved = from_to.into_iter();
+        Ok(moved
+            .filter_map(|(from, chunk_no)| Some((chunk_no, vectors.get(&from)?.clone())))
+            .collect())
+    }
+
+    /// Takes vectors away that are not of these chunks any more, and leaves the rest to the worker. Runs
+    /// as the owner.
+    fn defer(&self, id: i64, document: &DocumentPlan, stored: &Stored, moved: &[(i32, Vec<f32>)]) -> Result<()> {
+        let without: Vec<i32> = (0i32..)
+            .zip(&document.chunks)
+            .filter(|(chunk_no, planned)| {
+                let stays = stored.by_number.get(chunk_no) == Some(&planned.input_hash);
+                !stays && moved.iter().all(|(number, _)| number != chunk_no)
+            })
+            .map(|(chunk_no, _)| chunk_no)
+            .collect();
+        if without.is_empty() {
+            return Ok(());
+        }
+        self.vectors.forget(self.chunk_id(id, 0).document, without)?;
+        embedding_queue::add(self.project.id, id)
+    }
+}
+
+/// What is stored of a document. Runs as the owner.
+pub(crate) fn read_stored(project: &Project, id: i64) -> Result<Stored> {
+    let words = statement::one(
+        "SELECT d.term_count::bigint FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        |row| row.required::<i64>(1),
+    )?;
+    let mut stored = Stored {
+        words: words.unwrap_or(0),
+        ..Stored::default()
+    };
+    let chunks = statement::rows(
+        "SELECT c.chunk_no, c.input_hash, c.term_count::bigint, c.terms FROM docsearch.chunk c
+         WHERE c.project_id = $1 AND c.document_id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
+        |row| {
+            let terms: TsVectorBytes = row.required(4)?;
+            Ok((
+                row.required::<i32>(1)?,
+                row.required::<String>(2)?,
+                row.required::<i64>(3)?,
+                terms.as_bytes().to_vec(),
+            ))
+        },
+    )?;
+    for (chunk_no, hash, words, terms) in chunks {
+        stored.by_hash.insert(hash.clone(), chunk_no);
+        stored.by_number.insert(chunk_no, hash);
+        stored.chunks.push((words, terms));
+    }
+    Ok(stored)
+}

@@ -1,0 +1,89 @@
+//! Keywords of documents: the words that set one apart from the others of its project.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use docsearch_core::bm25;
+use docsearch_core::keyword::{self, Candidate};
+use docsearch_core::markdown;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::tables::project::{Project, Projects};
+use crate::tables::statistics;
+use crate::tables::terms;
+
+/// Keywords of a document.
+const KEYWORDS: usize = 12;
+/// Where policies hide documents from who indexes, words in fewer chunks count as new: his keywords would tell which of
+/// them the others have.
+const COMMON: f64 = 50.0;
+
+/// Chooses keywords for the documents of one call. They have many words in common, and the statistics
+/// change at its end only, so each word is looked up once.
+pub(crate) struct Keywords<'a> {
+    project: &'a Project,
+    /// Chunks of the project.
+    chunks: f64,
+    /// Frequencies below this count as none.
+    least: f64,
+    /// How rare words are, by the kind of their token.
+    idf: RefCell<HashMap<(i32, String), f32>>,
+}
+
+impl<'a> Keywords<'a> {
+    /// Runs as the owner. `limited` is whether policies apply to the caller.
+    pub(crate) fn open(project: &'a Project, limited: bool) -> Result<Self> {
+        let totals = statistics::totals(&Projects::new([project]))?.remove(&project.id);
+        Ok(Self {
+            project,
+            chunks: totals.unwrap_or_default().chunks,
+            least: if limited { COMMON } else { 0.0 },
+            idf: RefCell::default(),
+        })
+    }
+
+    /// The keywords of a document, given its plain text and its Markdown.
+    pub(crate) fn of(&self, plain: &str, body: &str) -> Result<Vec<String>> {
+        let candidates = keyword::candidates(plain);
+        self.look_up(&candidates)?;
+        let known = self.idf.borrow();
+        let idf: Vec<f32> = candidates
+            .iter()
+            .map(|candidate| known.get(&key(candidate)).copied().unwrap_or_default())
+            .collect();
+        Ok(keyword::select(
+            &candidates,
+            &idf,
+            &markdown::code_identifiers(body),
+            KEYWORDS,
+        ))
+    }
+
+    fn look_up(&self, candidates: &[Candidate]) -> Result<()> {
+        let mut known = self.idf.borrow_mut();
+        let unknown: Vec<&Candidate> = candidates
+            .iter()
+            .filter(|candidate| !known.contains_key(&key(candidate)))
+            .collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let kinds: Vec<i32> = unknown.iter().map(|candidate| candidate.kind as i32).collect();
+        let words: Vec<&str> = unknown.iter().map(|candidate| candidate.word.as_str()).collect();
+        let lexemes = terms::lexemes(&self.project.text_config, &kinds, &words)?;
+        let _owner = AsOwner::enter()?;
+        let projects = Projects::new([self.project]);
+        let frequencies = statistics::frequencies(&projects, lexemes.iter().flatten().cloned().collect())?;
+        for (candidate, lexemes) in unknown.into_iter().zip(lexemes) {
+            let frequency = lexemes.first().map_or(0.0, |lexeme| frequencies.sum(lexeme));
+            let frequency = if frequency < self.least { 0.0 } else { frequency };
+            known.insert(key(candidate), bm25::idf(self.chunks, frequency));
+        }
+        Ok(())
+    }
+}
+
+fn key(candidate: &Candidate) -> (i32, String) {
+    (candidate.kind as i32, candidate.word.clone())
+}

@@ -1,0 +1,176 @@
+//! Another model for a project: it embeds everything beside the one that serves, and takes its place in
+//! one transaction.
+
+use std::collections::HashMap;
+
+use docsearch_core::rank::ChunkId;
+use docsearch_inference::Embedder;
+use pgrx::datum::DatumWithOid;
+
+use crate::indexing::embedding::{self, Chunk};
+use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::models::embedder;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, in_one_line};
+use crate::postgres::{statement, subtransaction};
+use crate::tables::model::{self, ModelRow};
+use crate::tables::project::{self, Project};
+use crate::tables::vectors::{self, VectorTable};
+use crate::tables::wake;
+
+/// Has a model embed a project beside the one that serves, which it replaces in the end. Runs as the caller.
+pub(crate) fn begin(project: &Project, model: i32) -> Result<()> {
+    {
+        let _owner = AsOwner::enter()?;
+        vectors::create(model)?;
+        statement::execute(
+            "UPDATE docsearch.project p
+             SET next_model_id = nullif($2, p.model_id), switch_attempts = 0, switch_next_attempt = now(),
+                 switch_error = NULL, updated_at = now() WHERE p.id = $1",
+            &[DatumWithOid::from(project.id), DatumWithOid::from(model)],
+        )?;
+    }
+    wake::wake()
+}
+
+/// Whether the project got another model while documents were written for this one. Until the end of the
+/// transaction it keeps the one it has. Runs as the owner.
+pub(crate) fn was_overtaken(project: &Project) -> Result<bool> {
+    let model = statement::change(
+        "SELECT p.model_id FROM docsearch.project p WHERE p.id = $1 FOR SHARE",
+        &[DatumWithOid::from(project.id)],
+        |row| row.required::<i32>(1),
+    )?;
+    Ok(model.first().is_some_and(|&model| model != project.model.id))
+}
+
+/// Chunks that the next model of a project has still to embed.
+pub(crate) struct Switch {
+    project: Project,
+    model: ModelRow,
+    chunks: Vec<Chunk>,
+    /// The model, or why it cannot be used.
+    opened: Result<Box<dyn Embedder>>,
+}
+
+/// Whether a switch can go on. Runs as the owner.
+pub(crate) fn is_pending() -> Result<bool> {
+    let pending = statement::one(
+        "SELECT EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)",
+        &[DatumWithOid::from(ATTEMPTS)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(pending == Some(true))
+}
+
+/// The next part of a switch. Runs as the owner.
+pub(crate) fn next() -> Result<Option<Box<Switch>>> {
+    let next = statement::one(
+        "SELECT p.id, p.next_model_id FROM docsearch.project p
+         WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1 AND p.switch_next_attempt <= now()
+         ORDER BY p.id LIMIT 1",
+        &[DatumWithOid::from(ATTEMPTS)],
+        |row| Ok((row.required::<i64>(1)?, row.required::<i32>(2)?)),
+    )?;
+    let Some((project, model)) = next else {
+        return Ok(None);
+    };
+    let project = project::by_id(project)?;
+    let model = model::by_id(model)?;
+    let chunks = embedding::missing(&project, &model, None)?;
+    let opened = embedder::of_row(&model);
+    Ok(Some(Box::new(Switch {
+        project,
+        model,
+        chunks,
+        opened,
+    })))
+}
+
+/// What became of a part of a switch.
+pub(crate) struct EmbeddedSwitch {
+    switch: Switch,
+    /// Or what went wrong.
+    outcome: std::result::Result<HashMap<ChunkId, Vec<f32>>, String>,
+}
+
+impl Switch {
+    /// Embeds the chunks. Needs no transaction.
+    pub(crate) fn embed(self) -> EmbeddedSwitch {
+        let mut vectors = HashMap::new();
+        let outcome = self.opened.as_ref().map_err(in_one_line).and_then(|model| {
+            embedding::embed(model.as_ref(), &self.chunks, |chunk, vector| {
+                vectors.insert(chunk.id, vector?);
+                Ok(())
+            })
+            .map_err(|problem| in_one_line(&problem))
+        });
+        EmbeddedSwitch {
+            outcome: outcome.map(|()| vectors),
+            switch: self,
+        }
+    }
+}
+
+impl EmbeddedSwitch {
+    /// Stores the vectors; after the last ones the new model takes over. Runs as the owner.
+    pub(crate) fn store(&self) -> Result<()> {
+        let Switch {
+            project, model, chunks, ..
+        } = &self.switch;
+        let done = match &self.outcome {
+            Ok(vectors) => subtransaction::run(|| {
+                if chunks.is_empty() {
+                    return self.take_over();
+                }
+                let table = VectorTable::of(model)?;
+                chunks
+                    .iter()
+                    .filter_map(|chunk| Some((chunk, vectors.get(&chunk.id)?)))
+                    .try_for_each(|(chunk, vector)| chunk.store(&table, vector.clone()))
+            })
+            .map_err(|problem| in_one_line(&problem)),
+            Err(problem) => Err(problem.clone()),
+        };
+        let Err(problem) = done else {
+            return statement::execute(
+                "UPDATE docsearch.project p SET switch_error = NULL, switch_attempts = 0
+                 WHERE p.id = $1 AND p.switch_attempts > 0",
+                &[DatumWithOid::from(project.id)],
+            );
+        };
+        statement::execute(
+            "UPDATE docsearch.project p
+             SET switch_error = $3, switch_attempts = p.switch_attempts + 1,
+                 switch_next_attempt = clock_timestamp() + interval '1 second' * 2 ^ p.switch_attempts
+             WHERE p.id = $1 AND p.next_model_id = $2",
+            &[
+                DatumWithOid::from(project.id),
+                DatumWithOid::from(model.id),
+                DatumWithOid::from(problem),
+            ],
+        )
+    }
+
+    /// Whoever writes documents now either ends first, or sees the new model at the end and leaves his
+    /// documents to the worker.
+    fn take_over(&self) -> Result<()> {
+        let Switch { project, model, .. } = &self.switch;
+        let args = [DatumWithOid::from(project.id), DatumWithOid::from(model.id)];
+        statement::execute(
+            "UPDATE docsearch.project p SET model_id = $2, next_model_id = NULL, switch_error = NULL, updated_at = now()
+             WHERE p.id = $1 AND p.next_model_id = $2",
+            &args,
+        )?;
+        // What was written while this waited for them.
+        statement::execute(
+            &format!(
+                "INSERT INTO docsearch.embedding_queue (project_id, document_id)
+                 SELECT DISTINCT c.project_id, c.document_id {}
+                 ON CONFLICT (project_id, document_id) DO NOTHING",
+                vectors::chunks_without_vector(&model.vector_table())
+            ),
+            &[DatumWithOid::from(project.id)],
+        )
+    }
+}

@@ -1,0 +1,187 @@
+//! `docsearch.index_progress`: how far background indexing is with the documents that the caller sees, and what keeps
+//! it from going on.
+
+use docsearch_core::rank::Map;
+use pgrx::datum::{DatumWithOid, Interval};
+use pgrx::pg_sys;
+
+use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::sight;
+
+/// A row of the result.
+pub(crate) type Row = (
+    String,
+    i64,
+    i64,
+    i64,
+    i64,
+    i64,
+    Option<f64>,
+    Option<Interval>,
+    Option<String>,
+    Option<String>,
+);
+
+/// Documents of a project.
+#[derive(Default)]
+pub(crate) struct Documents {
+    all: i64,
+    waiting: i64,
+    waiting_chunks: i64,
+    failed: i64,
+    /// What the last of them that failed did so with.
+    error: Option<String>,
+}
+
+/// Counts documents of projects, all that the caller sees. Begins as the caller.
+pub(crate) fn documents(projects: &[i64]) -> Result<Map<i64, Documents>> {
+    let limited = sight::policies_apply()?;
+    let of_projects = DatumWithOid::from(projects.to_vec());
+    if !limited {
+        let _owner = AsOwner::enter()?;
+        return count(
+            "docsearch.embedding_queue q",
+            &[of_projects, DatumWithOid::from(ATTEMPTS)],
+        );
+    }
+    // What waits is read as the owner of the tables, and counted as the caller, whose policies hold.
+    let mut queue = Queue::default();
+    {
+        let _owner = AsOwner::enter()?;
+        statement::rows(
+            "SELECT q.project_id, q.document_id, q.attempts, extract(epoch FROM q.next_attempt)::float8, q.error
+             FROM docsearch.embedding_queue q WHERE q.project_id = ANY ($1)",
+            std::slice::from_ref(&of_projects),
+            |row| {
+                queue.projects.push(row.required::<i64>(1)?);
+                queue.documents.push(row.required::<i64>(2)?);
+                queue.attempts.push(row.required::<i32>(3)?);
+                queue.next_attempts.push(row.required::<f64>(4)?);
+                queue.errors.push(row.optional::<String>(5)?);
+                Ok(())
+            },
+        )?;
+    }
+    count(
+        "unnest($3::bigint[], $4::bigint[], $5::int[], $6::float8[], $7::text[])
+             AS q(project_id, document_id, attempts, next_attempt, error)",
+        &[
+            of_projects,
+            DatumWithOid::from(ATTEMPTS),
+            DatumWithOid::from(queue.projects),
+            DatumWithOid::from(queue.documents),
+            DatumWithOid::from(queue.attempts),
+            DatumWithOid::from(queue.next_attempts),
+            DatumWithOid::from(queue.errors),
+        ],
+    )
+}
+
+/// What waits, as columns.
+#[derive(Default)]
+struct Queue {
+    projects: Vec<i64>,
+    documents: Vec<i64>,
+    attempts: Vec<i32>,
+    next_attempts: Vec<f64>,
+    errors: Vec<Option<String>>,
+}
+
+fn count(queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> {
+    let counted = statement::rows(
+        &format!(
+            "SELECT d.project_id, d.number, coalesce(q.waiting, 0), coalesce(q.chunks, 0), coalesce(q.failed, 0), q.error
+             FROM (SELECT d.project_id, count(*) FROM docsearch.document d WHERE d.project_id = ANY ($1)
+                   GROUP BY d.project_id) d(project_id, number)
+             LEFT JOIN (
+                 SELECT q.project_id, count(*) FILTER (WHERE q.attempts < $2),
+                        coalesce(sum(d.chunk_count) FILTER (WHERE q.attempts < $2), 0)::bigint,
+                        count(*) FILTER (WHERE q.attempts >= $2),
+                        (array_agg(q.error ORDER BY q.next_attempt DESC) FILTER (WHERE q.error IS NOT NULL))[1]
+                 FROM {queue}
+                 JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
+                 WHERE q.project_id = ANY ($1) GROUP BY q.project_id
+             ) q(project_id, waiting, chunks, failed, error) USING (project_id)"
+        ),
+        args,
+        |row| {
+            let documents = Documents {
+                all: row.required(2)?,
+                waiting: row.required(3)?,
+                waiting_chunks: row.required(4)?,
+                failed: row.required(5)?,
+                error: row.optional(6)?,
+            };
+            Ok((row.required::<i64>(1)?, documents))
+        },
+    )?;
+    Ok(counted.into_iter().collect())
+}
+
+/// A row for each project. Changes of attached tables, and what failed with them, are for their owners; so is what keeps
+/// the worker from going on, where policies hide documents. Begins as the caller.
+pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
+    let limited = sight::policies_apply()?;
+    // SAFETY: asks about the current user.
+    let caller = unsafe { pg_sys::GetUserId() };
+    let _owner = AsOwner::enter()?;
+    statement::rows(
+        "SELECT p.id, p.name, t.changes, r.rate, m.name, p.switch_error, t.error,
+                CASE WHEN o.owns OR NOT $3 THEN w.error END
+         FROM docsearch.project p
+         CROSS JOIN (SELECT pg_has_role($2, n.nspowner, 'USAGE') FROM pg_namespace n WHERE n.nspname = 'docsearch') o(owns)
+         LEFT JOIN docsearch.model m ON m.id = p.next_model_id
+         CROSS JOIN LATERAL (
+             SELECT count(c.id) FILTER (WHERE s.owns OR NOT $3),
+                    (array_agg(a.error) FILTER (WHERE a.error IS NOT NULL AND s.owns))[1]
+             FROM docsearch.attached_table a
+             CROSS JOIN LATERAL (
+                 SELECT o.owns OR EXISTS (SELECT FROM pg_class s
+                                          WHERE s.oid = a.source AND pg_has_role($2, s.relowner, 'USAGE'))
+             ) s(owns)
+             LEFT JOIN docsearch.table_change c ON c.attached_id = a.id
+             WHERE a.project_id = p.id
+         ) t(changes, error)
+         LEFT JOIN LATERAL (
+             SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
+             FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since
+         ) r(rate) ON true
+         LEFT JOIN docsearch.embedding_rate w ON w.project_id = p.id
+         WHERE p.id = ANY ($1) ORDER BY p.name",
+        &[
+            DatumWithOid::from(projects.to_vec()),
+            DatumWithOid::from(caller),
+            DatumWithOid::from(limited),
+        ],
+        |row| {
+            let Documents {
+                all,
+                waiting,
+                waiting_chunks,
+                failed,
+                error,
+            } = documents.remove(&row.required::<i64>(1)?).unwrap_or_default();
+            let rate: Option<f64> = row.optional(4)?;
+            let seconds = rate.filter(|rate| *rate > 0.0).map(|rate| waiting as f64 / rate);
+            let time_left = seconds.map(Interval::from_seconds);
+            let of_switch: Option<String> = row.optional(6)?;
+            let of_table: Option<String> = row.optional(7)?;
+            let of_worker: Option<String> = row.optional(8)?;
+            Ok((
+                row.required(2)?,
+                all - waiting - failed,
+                waiting,
+                waiting_chunks,
+                failed,
+                row.required(3)?,
+                rate,
+                time_left,
+                row.optional(5)?,
+                of_worker.or(error).or(of_switch).or(of_table),
+            ))
+        },
+    )
+}

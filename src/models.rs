@@ -1,0 +1,11 @@
+//! Models: where they are, opening them, the program that runs them, and those behind endpoints.
+
+pub(crate) mod batch;
+pub(crate) mod embedder;
+pub(crate) mod files;
+pub(crate) mod language_model;
+pub(crate) mod registration;
+pub(crate) mod remote;
+pub(crate) mod service;
+pub(crate) mod supervisor;
+pub(crate) mod trial;

@@ -1,0 +1,96 @@
+//! Opening models where they run.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+use docsearch_inference::{Description, Embedder, Model, Options, Registry, RemoteModel};
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+
+use crate::models::{files, remote, service};
+use crate::postgres::report::{Result, inference, internal, undefined};
+use crate::postgres::statement;
+use crate::settings::{self, Inference};
+use crate::tables::model::ModelRow;
+use crate::tables::schema;
+
+static MODELS: Registry = Registry::new();
+
+thread_local! {
+    static STOPS_AT_EXIT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The model of this name, wherever it runs.
+pub(crate) fn open(name: &str) -> Result<Box<dyn Embedder>> {
+    if !files::has_directory(name) && schema::is_current()? {
+        let known = statement::one(
+            &format!(
+                "SELECT {} FROM docsearch.model m WHERE m.name = $1 AND (m.remote OR m.directory IS NOT NULL)",
+                ModelRow::COLUMNS
+            ),
+            &[DatumWithOid::from(name)],
+            |row| ModelRow::read(row, 1),
+        )?;
+        match known {
+            Some(row) if row.remote => return remote::open(&row),
+            Some(row) => return open_directory(name, &row.directory, None),
+            None => {}
+        }
+    }
+    open_directory(name, name, None)
+}
+
+/// The model in a directory. With a digest, only if its files are those.
+pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
+    let directory = files::directory(below);
+    if !directory.is_dir() {
+        return Err(undefined(
+            format!("model \"{name}\" does not exist"),
+            "Name a directory below docsearch.model_directory.",
+        ));
+    }
+    match settings::INFERENCE.get() {
+        Inference::Service => {
+            let directory = directory.into_os_string().into_string();
+            let directory = directory.map_err(|_| internal("the model's directory is not valid UTF-8"))?;
+            let digest = digest.map(str::to_owned);
+            Ok(Box::new(RemoteModel::new(service::shared(), directory, digest)))
+        }
+        Inference::InProcess => Ok(Box::new(in_process(&directory, digest)?)),
+    }
+}
+
+/// A model in this backend, loaded at the first call.
+fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
+    let options = Options {
+        runtime: settings::runtime_path(),
+        lanes: settings::lanes(),
+    };
+    let model = MODELS.get(directory, &options).map_err(|failure| inference(&failure))?;
+    if !STOPS_AT_EXIT.replace(true) {
+        // SAFETY: the callback has the signature that Postgres asks for and touches no Postgres state.
+        unsafe { pg_sys::on_proc_exit(Some(stop_models), pg_sys::Datum::from(0)) };
+    }
+    if let Some(digest) = digest {
+        model.check_digest(digest).map_err(|failure| inference(&failure))?;
+    }
+    Ok(model)
+}
+
+unsafe extern "C-unwind" fn stop_models(_code: i32, _argument: pg_sys::Datum) {
+    MODELS.stop();
+}
+
+/// What a model is.
+pub(crate) fn describe(model: &dyn Embedder) -> Result<Description> {
+    model.describe().map_err(|failure| inference(&failure))
+}
+
+/// The model of a row, if its files are those that the row's vectors were made with.
+pub(crate) fn of_row(row: &ModelRow) -> Result<Box<dyn Embedder>> {
+    if row.remote {
+        return remote::open(row);
+    }
+    open_directory(&row.name, &row.directory, Some(&row.digest))
+}

@@ -1,0 +1,13 @@
+//! What the server offers, in Rust: statements, catalogs, roles, transactions, errors. Knows no table of ours.
+
+pub(crate) mod catalog;
+pub(crate) mod jsonb;
+pub(crate) mod latch;
+pub(crate) mod lock;
+pub(crate) mod owner;
+pub(crate) mod report;
+pub(crate) mod statement;
+pub(crate) mod subtransaction;
+pub(crate) mod time_limit;
+pub(crate) mod transaction;
+pub(crate) mod tsvector;

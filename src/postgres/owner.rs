@@ -1,0 +1,220 @@
+//! Acting as the owner of the tables for a moment, and settings for one call.
+//!
+//! Callers have rights on `docsearch.document` only. What is derived from it is read and written as
+//! the tables' owner, the way the triggers of foreign keys do, and nothing that was read leaves a
+//! function before a query run as the caller has joined it with `document`.
+
+use std::ffi::CString;
+
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::postgres::report::{self, Result, error_with_hint, undefined};
+use crate::postgres::{catalog, statement};
+
+/// While this lives, statements run as the owner of the schema `docsearch`'s tables.
+pub(crate) struct AsOwner {
+    _user: AsUser,
+}
+
+impl AsOwner {
+    /// Becomes the owner.
+    pub(crate) fn enter() -> Result<Self> {
+        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
+        Ok(Self {
+            _user: AsUser::enter(owner()?, flags),
+        })
+    }
+
+    /// The same where the session's user can do more than the owner: nothing is left to be done later,
+    /// when this is gone.
+    pub(crate) fn restricted() -> Result<Self> {
+        let flags =
+            pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS | pg_sys::SECURITY_RESTRICTED_OPERATION;
+        Ok(Self {
+            _user: AsUser::enter(owner()?, flags),
+        })
+    }
+}
+
+/// While this lives, statements run as somebody else.
+pub(crate) struct AsUser {
+    user: pg_sys::Oid,
+    context: i32,
+}
+
+impl AsUser {
+    fn enter(other: pg_sys::Oid, flags: u32) -> Self {
+        let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+        // SAFETY: both pointers are to locals; the pair is set back on drop, and by Postgres itself
+        // when the (sub)transaction aborts.
+        unsafe {
+            pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+            // A restriction lasts; what else held for the user before is not for the other.
+            let lasting = context & pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+            pg_sys::SetUserIdAndSecContext(other, lasting | flags as i32);
+        }
+        Self { user, context }
+    }
+
+    /// Becomes the role of this name, whose policies count, in a restricted operation.
+    pub(crate) fn named(role: &str) -> Result<Self> {
+        let name = CString::new(role).map_err(report::internal)?;
+        // SAFETY: the name is terminated; a role that does not exist gives InvalidOid.
+        let other = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
+        if other == pg_sys::InvalidOid {
+            return Err(undefined(
+                format!("role \"{role}\" does not exist any more"),
+                "Detach the table, and have somebody attach it again.",
+            ));
+        }
+        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
+        Ok(Self::enter(other, flags))
+    }
+}
+
+/// While this lives, statements run as somebody whose code they may call, such as casts, policies and
+/// views: in a restricted operation, with the names of Postgres, and nothing that code sets or locks for
+/// the session outlasts it. What Postgres does for the expressions of indexes.
+pub(crate) struct Confined {
+    // Undone first, so that nothing of the role's runs between the two.
+    _settings: Scratch,
+    _user: AsUser,
+}
+
+impl Confined {
+    /// Becomes the role of this name.
+    pub(crate) fn enter(role: &str) -> Result<Self> {
+        let user = AsUser::named(role)?;
+        Ok(Self {
+            _settings: Scratch::open()?,
+            _user: user,
+        })
+    }
+}
+
+/// A level of settings that leaves nothing behind.
+struct Scratch {
+    level: i32,
+}
+
+impl Scratch {
+    fn open() -> Result<Self> {
+        // SAFETY: the level is closed on drop, and by Postgres at an abort.
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        let scratch = Self { level };
+        set_locally("search_path", "pg_catalog, pg_temp")?;
+        Ok(scratch)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // During an abort Postgres closes the level itself.
+        if !std::thread::panicking() {
+            // SAFETY: closes the level that `open` opened, and gives back the session's advisory locks,
+            // of which this process has none of its own.
+            unsafe {
+                pg_sys::AtEOXact_GUC(false, self.level);
+                pg_sys::LockReleaseSession(pg_sys::USER_LOCKMETHOD as u16);
+            }
+        }
+    }
+}
+
+impl Drop for AsUser {
+    fn drop(&mut self) {
+        // SAFETY: gives back what `enter` found.
+        unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
+    }
+}
+
+/// Refuses callers who may not write documents what is then done as the owner.
+pub(crate) fn require_writer() -> Result<()> {
+    let writes = statement::one(
+        "SELECT has_table_privilege('docsearch.document', 'INSERT')",
+        &[],
+        |row| row.required::<bool>(1),
+    )?;
+    if writes == Some(true) {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        "permission denied to change the statistics of documents",
+        "Ask the owner of schema docsearch to run: SELECT docsearch.grant_usage('your role', write => true).",
+    ))
+}
+
+fn owner() -> Result<pg_sys::Oid> {
+    let owner = catalog::table(c"chunk")
+        .and_then(catalog::owner_of)
+        .ok_or_else(no_tables)?;
+    // Whoever owns the schema can put tables of his own in the place of others.
+    // SAFETY: both are roles.
+    if catalog::schema_owner().is_some_and(|schema| unsafe { pg_sys::has_privs_of_role(schema, owner) }) {
+        return Ok(owner);
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "schema docsearch and its tables belong to different roles",
+        "Give the tables to the owner of the schema, by ALTER TABLE ... OWNER TO, or the schema back.",
+    ))
+}
+
+/// The tables are made by the first `create_project`.
+pub(crate) fn no_tables() -> pg_sys::panic::ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "there is no project yet",
+        "Create one: SELECT docsearch.create_project('name').",
+    )
+}
+
+/// Settings that hold until this is dropped, as with a function's SET clause.
+pub(crate) struct LocalSettings {
+    level: i32,
+}
+
+impl LocalSettings {
+    /// Sets each parameter to its value, as the session's user may.
+    pub(crate) fn apply(settings: &[(&str, &str)]) -> Result<Self> {
+        // SAFETY: the level is closed on drop, and by Postgres at an abort.
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        let local = Self { level };
+        for (name, value) in settings {
+            set_locally(name, value)?;
+        }
+        Ok(local)
+    }
+}
+
+/// Sets a parameter for the present level of settings, as the session's user may.
+fn set_locally(name: &str, value: &str) -> Result<()> {
+    let name = CString::new(name).map_err(report::internal)?;
+    let value = CString::new(value).map_err(report::internal)?;
+    // SAFETY: the strings outlive the call, which copies them.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+    Ok(())
+}
+
+impl Drop for LocalSettings {
+    fn drop(&mut self) {
+        // During an abort Postgres closes the level itself.
+        if !std::thread::panicking() {
+            // SAFETY: closes the level that `apply` opened.
+            unsafe { pg_sys::AtEOXact_GUC(true, self.level) };
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Transactions of the background worker, which has no statement of a client around what it does.
+
+use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
+
+use pgrx::bgworkers::BackgroundWorker;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{ErrorReport, ErrorReportable};
+use pgrx::prelude::*;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::subtransaction;
+
+thread_local! {
+    static FAILED: Cell<bool> = const { Cell::new(false) };
+    static HELD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a transaction has failed since this was asked last because somebody else kept a lock.
+pub(crate) fn was_held() -> bool {
+    HELD.take()
+}
+
+/// Whether a transaction has failed since this was asked last, and with it the locks of the process are gone.
+pub(crate) fn has_failed() -> bool {
+    FAILED.take()
+}
+
+/// What undid a transaction.
+pub(crate) struct Failure {
+    pub(crate) problem: ErrorReport,
+    /// Whether other work would meet it as well, whatever it locks.
+    pub(crate) is_general: bool,
+}
+
+/// Runs `work`. Whatever it fails with, short of the end of the process, undoes its transaction and is
+/// returned.
+pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
+    let work = AssertUnwindSafe(work);
+    let undone = |caught| {
+        let is_held = subtransaction::is_held(&caught);
+        HELD.set(HELD.get() || is_held);
+        Failure {
+            problem: subtransaction::copy(&caught),
+            is_general: subtransaction::is_general(&caught) && !is_held,
+        }
+    };
+    let reported = |problem| Failure {
+        problem,
+        is_general: false,
+    };
+    let outcome = PgTryBuilder::new(move || { work }.0().map_err(reported))
+        .catch_others(|caught| Err(undone(caught)))
+        .catch_rust_panic(|caught| Err(undone(caught)))
+        .execute();
+    if outcome.is_err() {
+        FAILED.set(true);
+        // SAFETY: what the server does with a statement that has failed; without a transaction, nothing.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+    }
+    outcome
+}
+
+/// Runs `work` as the owner of the tables in a transaction of its own, all or nothing. The worker runs no
+/// statement otherwise: its process was started with all rights.
+pub(crate) fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    try_as_owner(work).map_err(|undone| undone.problem)
+}
+
+/// The same, and says what sort of failure it was.
+pub(crate) fn try_as_owner<T>(work: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
+    let work = move || {
+        let _owner = AsOwner::restricted()?;
+        work()
+    };
+    contained(|| {
+        let work = AssertUnwindSafe(work);
+        // An error is raised, so that nothing is committed.
+        Ok(BackgroundWorker::transaction(move || { work }.0().unwrap_or_report()))
+    })
+}
+
+/// Asks the system caches, in a transaction of its own. No statement may run here.
+pub(crate) fn look_up<T>(look: impl FnOnce() -> T) -> Result<T> {
+    let looked = contained(|| {
+        let look = AssertUnwindSafe(look);
+        Ok(BackgroundWorker::transaction(move || { look }.0()))
+    });
+    looked.map_err(|undone| undone.problem)
+}

@@ -1,0 +1,370 @@
+//! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
+//! it, and only documents that the caller may see are ranked.
+
+use docsearch_core::filter::Filter;
+use docsearch_core::legs::{Legs, keep_best};
+use docsearch_core::lexical::Lexical;
+use docsearch_core::page::{DESCRIPTION_BYTES, Page};
+use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, Mix, Set};
+use docsearch_core::rerank::{Ranked, Reranker, mark_older_versions};
+use docsearch_core::score::Step;
+use docsearch_core::statistics::Totals;
+use docsearch_core::version::{Versioned, superseded};
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::jsonb::StoredJson;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::search::config::SearchConfig;
+use crate::search::group::Group;
+use crate::search::lexical::KeywordLeg;
+use crate::search::vocabulary;
+use crate::tables::keys;
+use crate::tables::names;
+use crate::tables::sight::MAX_LISTED;
+use crate::tables::vectors::{Nearest, VectorTable};
+
+/// What a search looks for, the same in every project.
+pub(crate) struct Search<'a> {
+    pub(crate) category: Option<&'a str>,
+    pub(crate) filter: &'a Filter,
+    pub(crate) config: &'a SearchConfig,
+    /// How many of the best documents are explained.
+    pub(crate) explained: usize,
+    /// A document to rank and explain even if no leg finds it.
+    pub(crate) focus: Option<DocumentId>,
+}
+
+/// The documents of a group of projects, ranked.
+#[derive(Default)]
+pub(crate) struct Ranking {
+    /// Documents, best first.
+    pub(crate) ranked: Vec<Ranked>,
+    /// How the best of them came to their scores.
+    pub(crate) steps: Map<DocumentId, Vec<Step>>,
+    /// Number of candidates that the caller sees.
+    pub(crate) candidates: usize,
+}
+
+/// Where a search may find documents.
+enum Scope {
+    /// Everywhere: the caller sees all documents, and there is no filter.
+    Everywhere,
+    /// Among these.
+    Listed(Set<DocumentId>),
+    /// There are too many to list: what was found is checked.
+    Checked,
+}
+
+impl Scope {
+    fn listed(&self) -> Option<Vec<i64>> {
+        match self {
+            Self::Listed(documents) => Some(documents.iter().map(|id| id.document).collect()),
+            Self::Everywhere | Self::Checked => None,
+        }
+    }
+}
+
+/// How far the legs look.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// Documents of the keyword leg, and of the dense leg its share in sections.
+    window: i64,
+    /// Sections that the keyword leg reads.
+    budget: i64,
+    /// Sections that there are.
+    sections: f64,
+}
+
+impl Reach {
+    fn is_everything(self) -> bool {
+        self.window as f64 >= self.sections
+    }
+
+    /// Eight times as far: where most of what is found is hidden or filtered out.
+    fn further(self) -> Self {
+        Self {
+            window: self.window.saturating_mul(8),
+            budget: self.budget.saturating_mul(8),
+            ..self
+        }
+    }
+}
+
+/// What a filter and a category ask of a document `d`, with the parameters of
+/// [`Search::conditions`].
+const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
+    AND ($3::text IS NULL OR d.metadata @@ $3::jsonpath)
+    AND ($4::text IS NULL OR jsonb_build_object('category', d.category, 'version', d.version,
+                                                'kind', d.kind) @@ $4::jsonpath)
+    AND ($5::text IS NULL OR d.published_at >= $5::timestamptz)
+    AND ($6::text IS NULL OR d.published_at <= $6::timestamptz)
+    AND ($7::bigint[] IS NULL OR d.id NOT IN (SELECT unnest($7)))";
+
+impl Search<'_> {
+    /// Ranks the documents of a group of projects. `embedding` is the query's vector, if there is one.
+    pub(crate) fn rank(&self, group: &mut Group<'_>, embedding: Option<&[f32]>) -> Result<Ranking> {
+        let superseded = self.superseded(group)?;
+        let scope = self.scope(group, superseded.as_deref())?;
+        if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
+            return Ok(Ranking::default());
+        }
+        let totals = group.sight.totals(&group.projects)?;
+        let lexemes = group
+            .terms
+            .iter()
+            .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
+        let mut frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
+        vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
+        let group = &*group;
+        let mut reach = Reach {
+            window: self.config.candidates(),
+            budget: self.config.weights.keyword_budget,
+            sections: Totals::all_chunks(&totals),
+        };
+        let lexical = Lexical::new(&totals, &group.terms, &frequencies);
+        let keywords = KeywordLeg::new(&group.projects, &lexical);
+        let vectors = VectorTable::of(group.model)?;
+        let hybrid = match embedding {
+            Some(_) => self.config.weights.hybrid(group.understanding.class),
+            None => 0.0,
+        };
+        let mix = self.config.weights.mix(hybrid, group.model.background);
+        loop {
+            let mut legs = self.run_legs(group, &keywords, &vectors, embedding, &scope, &mix, reach)?;
+            let mut pages = self.pages(group, &legs, superseded.as_deref())?;
+            let short = pages.len() < self.config.wanted() && !reach.is_everything();
+            if matches!(scope, Scope::Checked) && short {
+                reach = reach.further();
+                continue;
+            }
+            let visible: Set<DocumentId> = pages.keys().copied().collect();
+            legs.keep(&visible);
+            legs.drop_common();
+            mark_older_versions(&mut pages);
+            let mut named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), &mut pages);
+            let reranker = Reranker::new(
+                group.scorer(self.config).with_hybrid(mix.hybrid),
+                &pages,
+                mix.background,
+            );
+            if let Some(embedding) = embedding {
+                let documents = rank::rank(&legs.evidence, named.iter().copied(), &lexical.corpora, &mix);
+                let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
+                let mut contenders = reranker.contenders(&documents, nearest, self.config.wanted());
+                contenders.extend(self.focus.filter(|focus| pages.contains_key(focus)));
+                named.retain(|id| contenders.contains(id));
+                legs.evidence.retain(&contenders);
+                let more = legs.unmeasured(&contenders);
+                let _owner = AsOwner::enter()?;
+                let similarity = vectors.of_chunks(embedding, &more)?;
+                legs.evidence.similarity.extend(similarity);
+            }
+            let documents = rank::rank(&legs.evidence, named, &lexical.corpora, &mix);
+            let ranked = reranker.rerank(documents);
+            let explained = ranked
+                .iter()
+                .enumerate()
+                .filter(|(place, ranked)| *place < self.explained || self.focus == Some(ranked.document.document));
+            let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
+            return Ok(Ranking {
+                steps: steps.collect(),
+                ranked,
+                candidates: pages.len(),
+            });
+        }
+    }
+
+    /// Runs as the caller, whose policies count.
+    fn scope(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Scope> {
+        if self.category.is_none() && self.filter.is_empty() {
+            match group.sight.listed() {
+                Some(documents) => return Ok(Scope::Listed(documents.iter().copied().collect())),
+                None if !group.sight.is_limited() => return Ok(Scope::Everywhere),
+                None => {}
+            }
+        }
+        let mut args = self.conditions(group.projects.argument(), superseded);
+        args.push(DatumWithOid::from(MAX_LISTED + 1));
+        let documents = statement::rows(
+            &format!(
+                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $8",
+                group.projects.condition("d")
+            ),
+            &args,
+            keys::document_id,
+        )?;
+        let few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
+        Ok(if few {
+            Scope::Listed(documents.into_iter().collect())
+        } else {
+            Scope::Checked
+        })
+    }
+
+    /// The documents that are not the newest version of their page, if only those are wanted. Runs as the
+    /// caller: a version that is hidden supersedes nothing.
+    fn superseded(&self, group: &Group<'_>) -> Result<Option<Vec<i64>>> {
+        if !self.filter.latest {
+            return Ok(None);
+        }
+        let documents = statement::rows(
+            &format!(
+                "SELECT d.project_id, d.id, d.slug, d.version FROM docsearch.document d
+                 WHERE {} AND d.version IS NOT NULL",
+                group.projects.condition("d")
+            ),
+            &[group.projects.argument()],
+            |row| {
+                let document = keys::document_id(row)?;
+                Ok((document, row.required::<String>(3)?, row.required::<String>(4)?))
+            },
+        )?;
+        let versioned = documents.iter().map(|(document, slug, version)| Versioned {
+            document: document.document,
+            project: document.project,
+            slug,
+            version,
+        });
+        let older = superseded(&versioned.collect::<Vec<_>>()).into_iter();
+        Ok(Some(older.map(|(document, _)| document).collect()))
+    }
+
+    /// The projects and the parameters of [`CONDITIONS`].
+    fn conditions(&self, projects: DatumWithOid<'static>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'_>> {
+        vec![
+            projects,
+            DatumWithOid::from(self.category),
+            DatumWithOid::from(self.filter.metadata.as_deref()),
+            DatumWithOid::from(self.filter.fields.as_deref()),
+            DatumWithOid::from(self.filter.after.as_deref()),
+            DatumWithOid::from(self.filter.before.as_deref()),
+            DatumWithOid::from(superseded.map(<[i64]>::to_vec)),
+        ]
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what the legs share is made once")]
+    fn run_legs(
+        &self,
+        group: &Group<'_>,
+        keywords: &KeywordLeg<'_>,
+        vectors: &VectorTable,
+        embedding: Option<&[f32]>,
+        scope: &Scope,
+        mix: &Mix,
+        Reach {
+            window,
+            budget,
+            sections,
+        }: Reach,
+    ) -> Result<Legs> {
+        let lexical = keywords.lexical;
+        let documents = scope.listed();
+        let _owner = AsOwner::enter()?;
+        let names = names::matches(&group.projects, &group.forms, &group.sight)?;
+        let near = match group.typed() {
+            Some(typed) if lexical.lacks_a_word && !names::any_asked(&names, &group.forms) => {
+                names::near(&group.projects, &typed, &group.sight)?
+            }
+            _ => Set::default(),
+        };
+        let mut evidence = Evidence {
+            terms: keywords.candidates(budget, documents.as_deref())?,
+            ..Evidence::default()
+        };
+        let phrase = match group.phrase() {
+            Some(phrase) => {
+                let among = lexical.with_every_word(&evidence.terms, budget);
+                keywords.holding(phrase, group.text_config, among, &group.sight)?
+            }
+            None => Set::default(),
+        };
+        let most = usize::try_from(window).unwrap_or(usize::MAX);
+        let best = keep_best(&mut evidence, &lexical.corpora, &mix.bm25, most);
+        if let Some(embedding) = embedding {
+            let nearest = Nearest {
+                projects: &group.projects,
+                query: embedding,
+                limit: self.config.nearest(mix.hybrid, window, best.len()),
+                documents: documents.as_deref(),
+                sections: sections as i64,
+            };
+            evidence.similarity = vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
+        }
+        let defining = names::defining(&group.projects, &group.forms, &group.sight)?;
+        let mut legs = Legs {
+            evidence,
+            best,
+            names,
+            near,
+            defining,
+            phrase,
+            focus: None,
+        };
+        if let Scope::Listed(documents) = scope {
+            legs.keep(documents);
+        }
+        if let Some(focus) = self.focus.filter(|focus| !legs.documents().contains(focus)) {
+            legs.focus = Some(focus);
+        }
+        let unread: Vec<ChunkId> = legs
+            .evidence
+            .similarity
+            .keys()
+            .copied()
+            .chain(legs.summaries())
+            .filter(|id| !legs.evidence.terms.contains_key(id))
+            .collect();
+        legs.evidence.terms.extend(keywords.of_chunks(&unread)?);
+        if let Some(excluded) = &group.excluded {
+            let without = keywords.without(&legs.documents(), excluded)?;
+            legs.keep(&without);
+        }
+        Ok(legs)
+    }
+
+    /// The pages of what the legs found that the caller sees and the filter lets through. Runs as the
+    /// caller.
+    fn pages(&self, group: &Group<'_>, legs: &Legs, superseded: Option<&[i64]>) -> Result<Map<DocumentId, Page>> {
+        let (projects, documents): (Vec<i64>, Vec<i64>) =
+            legs.documents().into_iter().map(|id| (id.project, id.document)).unzip();
+        let needs = group.scorer(self.config).needs();
+        let mut args = self.conditions(DatumWithOid::from(projects), superseded);
+        args.push(DatumWithOid::from(documents));
+        args.push(DatumWithOid::from(
+            needs.description.then_some(DESCRIPTION_BYTES as i32),
+        ));
+        args.push(DatumWithOid::from(needs.metadata));
+        args.push(DatumWithOid::from(needs.age));
+        statement::lookup(
+            &format!(
+                "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
+                        CASE WHEN $10 THEN d.metadata END,
+                        CASE WHEN $11 AND isfinite(coalesce(d.published_at, d.updated_at))
+                             THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400 END::real,
+                        d.version
+                 FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
+                      JOIN docsearch.document d USING (project_id, id)
+                 WHERE {CONDITIONS}"
+            ),
+            &args,
+            |row| {
+                let id = keys::document_id(row)?;
+                let page = Page {
+                    project: group.name_of(id.project),
+                    title: row.required(3)?,
+                    slug: row.required(4)?,
+                    category: row.optional(5)?,
+                    description: row.optional::<String>(6)?.unwrap_or_default(),
+                    metadata: row.optional::<StoredJson>(7)?.map(|metadata| metadata.0),
+                    age_days: row.optional(8)?,
+                    version: row.optional(9)?,
+                    ..Page::default()
+                };
+                Ok((id, page))
+            },
+        )
+        .map(|pages| pages.into_iter().collect())
+    }
+}

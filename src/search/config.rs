@@ -1,0 +1,231 @@
+//! What one call of a search asks for: arguments, `config` and settings in one place.
+
+use docsearch_core::delivery::{Dedup, Format, Thresholds};
+use docsearch_core::grade::Minimum;
+use docsearch_core::weight::{WEIGHTS, Weight, Weights};
+use serde_json::{Map, Value};
+
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, invalid};
+use crate::settings;
+
+/// Greatest number of results of one search.
+const MAX_RESULTS: i64 = 1000;
+
+/// Keys of `config` that are not settings.
+const CALL_KEYS: [&str; 8] = [
+    "limit",
+    "max_results",
+    "offset",
+    "min_score",
+    "dedup",
+    "format",
+    "grade",
+    "transform",
+];
+
+/// What becomes of a query before it is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transform {
+    /// Nothing.
+    None,
+    /// What the rules and the documents add.
+    Rules,
+    /// What the language model makes of it.
+    Model,
+}
+
+/// A call's arguments after `config` and the settings have been applied.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchConfig {
+    pub(crate) max_results: usize,
+    pub(crate) offset: usize,
+    pub(crate) min_score: f32,
+    /// How `search_docs_text` writes, if `config` says so.
+    pub(crate) format: Option<Format>,
+    pub(crate) dedup: Dedup,
+    pub(crate) weights: Weights,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) transform: Transform,
+    /// Whether the answer is graded.
+    pub(crate) grade: bool,
+    /// What a grade has to reach.
+    pub(crate) minimum: Minimum,
+}
+
+impl SearchConfig {
+    /// Precedence: `config`, then the arguments, then the settings of session, role, database and
+    /// server.
+    pub(crate) fn resolve(max_results: i32, min_score: f32, dedup: &str, config: Option<JsonB>) -> Result<Self> {
+        let overrides = Overrides::read(config)?;
+        let max_results = match overrides.integer("max_results")?.or(overrides.integer("limit")?) {
+            Some(given) => given,
+            None => max_results.into(),
+        };
+        if !(1..=MAX_RESULTS).contains(&max_results) {
+            return Err(invalid(
+                format!("max_results is {max_results}"),
+                format!("Ask for 1 to {MAX_RESULTS} results."),
+            ));
+        }
+        let offset = overrides.integer("offset")?.unwrap_or(0);
+        if !(0..=MAX_RESULTS).contains(&offset) {
+            return Err(invalid(
+                format!("offset is {offset}"),
+                format!("Use 0 to {MAX_RESULTS}."),
+            ));
+        }
+        let min_score = overrides.number("min_score")?.unwrap_or(min_score.into());
+        if !(0.0..=1.0).contains(&min_score) {
+            return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
+        }
+        let format = overrides.text("format")?.map(format).transpose()?;
+        let weights = Weights::from_fn(|place, row| overrides.weight(place, row))?;
+        Ok(Self {
+            max_results: usize::try_from(max_results).unwrap_or(usize::MAX),
+            offset: usize::try_from(offset).unwrap_or(usize::MAX),
+            min_score: min_score as f32,
+            format,
+            dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
+            thresholds: Thresholds {
+                high: weights.confidence_high,
+                medium: weights.confidence_medium,
+                lead: weights.confidence_lead,
+                min_score: min_score as f32,
+            },
+            transform: overrides.transform()?,
+            grade: overrides.flag("grade")?.unwrap_or(false),
+            weights,
+            minimum: Minimum {
+                score: weights.grade_min_score,
+                relevance: weights.grade_min_relevance,
+                completeness: weights.grade_min_completeness,
+            },
+        })
+    }
+
+    /// Documents that the keyword leg brings, see `candidates` in [`WEIGHTS`].
+    pub(crate) fn candidates(&self) -> i64 {
+        self.weights.candidates.max(2 * self.wanted() as i64)
+    }
+
+    /// Sections that the dense leg brings, of a window that the keyword leg filled with so many
+    /// documents: its share of the score, or what is free.
+    pub(crate) fn nearest(&self, hybrid: f32, window: i64, documents: usize) -> i64 {
+        let share = (window as f64 * f64::from(hybrid)).ceil() as i64;
+        let free = window.saturating_sub(i64::try_from(documents).unwrap_or(i64::MAX));
+        share.max(free).max(2 * self.wanted() as i64)
+    }
+
+    /// Characters of a snippet.
+    pub(crate) fn snippet_length(&self) -> usize {
+        usize::try_from(self.weights.snippet_length).unwrap_or_default()
+    }
+
+    /// Results to rank: those before the offset, too.
+    pub(crate) fn wanted(&self) -> usize {
+        self.max_results + self.offset
+    }
+}
+
+/// The `config` argument.
+struct Overrides(Map<String, Value>);
+
+impl Overrides {
+    fn read(config: Option<JsonB>) -> Result<Self> {
+        let map = match config {
+            None | Some(JsonB(Value::Null)) => Map::new(),
+            Some(JsonB(Value::Object(map))) => map,
+            Some(_) => return Err(invalid("config must be a JSON object", known_keys())),
+        };
+        let unknown = map.keys().find(|key| !is_known(key));
+        match unknown {
+            Some(key) => Err(invalid(format!("unknown config key \"{key}\""), known_keys())),
+            None => Ok(Self(map)),
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<Option<f64>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be a number"), known_keys());
+        self.0
+            .get(key)
+            .map(|value| value.as_f64().ok_or_else(wrong))
+            .transpose()
+    }
+
+    fn integer(&self, key: &str) -> Result<Option<i64>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be a whole number"), known_keys());
+        self.0
+            .get(key)
+            .map(|value| value.as_i64().ok_or_else(wrong))
+            .transpose()
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&str>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be a text"), known_keys());
+        self.0
+            .get(key)
+            .map(|value| value.as_str().ok_or_else(wrong))
+            .transpose()
+    }
+
+    fn flag(&self, key: &str) -> Result<Option<bool>> {
+        let wrong = || invalid(format!("config key \"{key}\" must be true or false"), known_keys());
+        self.0
+            .get(key)
+            .map(|value| value.as_bool().ok_or_else(wrong))
+            .transpose()
+    }
+
+    fn transform(&self) -> Result<Transform> {
+        match self.text("transform")? {
+            None | Some("none") => Ok(Transform::None),
+            Some("rules") => Ok(Transform::Rules),
+            Some("model") => Ok(Transform::Model),
+            Some(other) => Err(invalid(
+                format!("unknown transformation \"{other}\""),
+                "Use none, rules or model.",
+            )),
+        }
+    }
+
+    /// The value of a weight: of the call, or else of the session.
+    fn weight(&self, place: usize, row: &Weight) -> Result<f64> {
+        let given = match row.is_whole {
+            true => self.integer(row.name)?.map(|given| given as f64),
+            false => self.number(row.name)?,
+        };
+        let value = given.unwrap_or_else(|| settings::weight(place, row));
+        if (row.min..=row.max).contains(&value) {
+            return Ok(value);
+        }
+        Err(invalid(
+            format!("config key \"{}\" is {value}", row.name),
+            format!("Use {} to {}.", row.min, row.max),
+        ))
+    }
+}
+
+/// The format of this name.
+pub(crate) fn format(name: &str) -> Result<Format> {
+    Format::parse(name).ok_or_else(|| invalid(format!("unknown format \"{name}\""), "Use compact, detailed or raw."))
+}
+
+fn parse_dedup(name: &str) -> Result<Dedup> {
+    Dedup::parse(name).ok_or_else(|| {
+        invalid(
+            format!("unknown dedup mode \"{name}\""),
+            "Use document, none or similar.",
+        )
+    })
+}
+
+fn is_known(key: &str) -> bool {
+    CALL_KEYS.contains(&key) || WEIGHTS.iter().any(|row| row.name == key)
+}
+
+fn known_keys() -> String {
+    let mut keys: Vec<&str> = WEIGHTS.iter().map(|row| row.name).chain(CALL_KEYS).collect();
+    keys.sort_unstable();
+    format!("Known keys: {}.", keys.join(", "))
+}

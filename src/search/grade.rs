@@ -1,0 +1,148 @@
+//! What a grade is made of.
+
+use docsearch_core::bm25::idf;
+use docsearch_core::delivery::SearchResult;
+use docsearch_core::grade::{Features, GradedContext, GradedTerm};
+use docsearch_core::lookup::LookupTerm;
+use docsearch_core::prompt::Source;
+use docsearch_core::rank::{ChunkId, DocumentId, Map, dense_score};
+use docsearch_core::statistics::Totals;
+use docsearch_core::tsvector::TsVector;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::postgres::tsvector::TsVectorBytes;
+use crate::search::group::Group;
+use crate::tables::keys::{self, WANTED_CHUNKS};
+
+/// A part of a document that an answer rests on.
+pub(crate) struct Context {
+    /// Where it is published, or else the reference that load_doc takes.
+    pub(crate) source: String,
+    /// Title and heading path.
+    pub(crate) title: String,
+    pub(crate) text: String,
+}
+
+impl Context {
+    pub(crate) fn as_source(&self) -> Source<'_> {
+        Source {
+            source: &self.source,
+            title: &self.title,
+            text: &self.text,
+        }
+    }
+}
+
+/// The texts of results, so many characters of each, without those that are empty.
+pub(crate) fn contexts(results: &[SearchResult], max_chars: usize) -> Result<Vec<Context>> {
+    let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
+    let texts: Map<ChunkId, String> = {
+        let _owner = AsOwner::enter()?;
+        statement::rows(
+            &format!(
+                "SELECT c.project_id, c.document_id, c.chunk_no, c.body
+             FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+            ),
+            &keys::chunk_arguments(&ids),
+            |row| Ok((keys::chunk_id(row)?, row.required::<String>(4)?)),
+        )?
+        .into_iter()
+        .collect()
+    };
+    let contexts = results.iter().filter_map(|result| {
+        let text = texts.get(&chunk_id(result))?.trim();
+        let end = text.char_indices().nth(max_chars).map_or(text.len(), |(end, _)| end);
+        let title = match result.section.as_str() {
+            "" => result.title.clone(),
+            section => format!("{} > {section}", result.title),
+        };
+        (!text.is_empty()).then(|| Context {
+            source: result.url.clone().unwrap_or_else(|| result.reference()),
+            title,
+            text: text[..end].to_owned(),
+        })
+    });
+    Ok(contexts.collect())
+}
+
+/// Features of the answer of a search.
+pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result<Features> {
+    let Some(group) = groups.first() else {
+        return Ok(Features::default());
+    };
+    let terms: Vec<&LookupTerm> = group.terms.iter().filter(|term| term.whole).collect();
+    let held = held_terms(&terms, results)?;
+    let contexts: Vec<GradedContext> = results
+        .iter()
+        .map(|result| GradedContext {
+            score: result.score,
+            dense: result
+                .similarity
+                .map(|similarity| dense_score(similarity, group.model.background)),
+            keyword: result.keyword_score,
+            holds: held.get(&chunk_id(result)).cloned().unwrap_or_default(),
+        })
+        .collect();
+    Ok(Features::of(&graded_terms(groups, &terms)?, &contexts))
+}
+
+/// How rare the terms are in the documents of all groups that the caller sees.
+fn graded_terms(groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<Vec<GradedTerm>> {
+    let mut chunks = 0.0;
+    let mut sums = vec![0.0; terms.len()];
+    for group in groups {
+        let lexemes = terms
+            .iter()
+            .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
+        let frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
+        chunks += Totals::all_chunks(&group.sight.totals(&group.projects)?);
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.sum(lexeme)).sum();
+            *sum += own;
+        }
+    }
+    let graded = sums.into_iter().map(|sum| GradedTerm {
+        idf: idf(chunks, sum),
+        known: sum > 0.0,
+    });
+    Ok(graded.collect())
+}
+
+/// How well the sections of results hold each term.
+fn held_terms(terms: &[&LookupTerm], results: &[SearchResult]) -> Result<Map<ChunkId, Vec<f32>>> {
+    let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
+    let _owner = AsOwner::enter()?;
+    let held = statement::rows(
+        &format!(
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.terms
+         FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+        ),
+        &keys::chunk_arguments(&ids),
+        |row| {
+            let bytes: TsVectorBytes = row.required(4)?;
+            let vector = TsVector::new(bytes.as_bytes());
+            let holds = |term: &&LookupTerm| {
+                let vector = vector.as_ref()?;
+                let held = term
+                    .looked_up()
+                    .filter(|(lexeme, _)| vector.positions(lexeme).next().is_some());
+                held.map(|(_, closeness)| closeness).reduce(f32::max)
+            };
+            let holds = terms.iter().map(|term| holds(term).unwrap_or(0.0)).collect();
+            Ok((keys::chunk_id(row)?, holds))
+        },
+    )?;
+    Ok(held.into_iter().collect())
+}
+
+fn chunk_id(result: &SearchResult) -> ChunkId {
+    ChunkId {
+        document: DocumentId {
+            project: result.project_id,
+            document: result.document_id,
+        },
+        chunk: result.chunk_no,
+    }
+}

@@ -1,0 +1,231 @@
+//! Projects that are searched together, and what a query means there.
+
+use std::rc::Rc;
+
+use docsearch_core::legs::AskedNames;
+use docsearch_core::lookup::LookupTerm;
+use docsearch_core::name;
+use docsearch_core::place::{KnownNames, place_keys};
+use docsearch_core::query::Query;
+use docsearch_core::rank::Map;
+use docsearch_core::rule::Rules;
+use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
+use docsearch_core::understanding::{Class, NameForm, Understanding};
+use docsearch_core::word::stem;
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::search::config::SearchConfig;
+use crate::search::lexical;
+use crate::tables::model::ModelRow;
+use crate::tables::project::{Project, Projects};
+use crate::tables::rules::Rulebook;
+use crate::tables::sight::{self, Sight};
+
+/// Most words of a query that is taken for a name half typed or mistyped.
+const MAX_NEAR_WORDS: usize = 3;
+
+/// Most words of a query that is looked up as a phrase.
+const MAX_PHRASE_WORDS: usize = 40;
+
+/// Projects that share model, text search configuration and rules.
+#[derive(Clone)]
+pub(crate) struct Group<'a> {
+    pub(crate) projects: Projects,
+    /// What the caller sees of them.
+    pub(crate) sight: Sight,
+    pub(crate) model: &'a ModelRow,
+    pub(crate) text_config: &'a str,
+    names: Map<i64, &'a str>,
+    rules: Rc<Rules>,
+    pub(crate) understanding: Understanding,
+    /// Names that the query asks for or mentions.
+    pub(crate) forms: Vec<NameForm>,
+    /// Keys of the place that the query names.
+    pub(crate) containers: Vec<String>,
+    /// What the keyword leg looks up.
+    pub(crate) terms: Vec<LookupTerm>,
+    /// The terms that are the last part of a qualified name: a page that describes it has one of them.
+    pub(crate) members: Vec<usize>,
+    /// Lexemes that a result must not have.
+    pub(crate) excluded: Option<Vec<String>>,
+}
+
+impl<'a> Group<'a> {
+    /// Groups the projects of a search.
+    pub(crate) fn all(
+        projects: &'a [Project],
+        query: &Query,
+        rules: &Rulebook,
+        config: &SearchConfig,
+    ) -> Result<Vec<Self>> {
+        let known = known_names(projects, &query.text, rules.general())?;
+        let mut sorted: Vec<Vec<&Project>> = Vec::new();
+        for project in projects {
+            let same = |group: &&mut Vec<&Project>| {
+                group[0].model.id == project.model.id
+                    && group[0].text_config == project.text_config
+                    && Rc::ptr_eq(rules.of(group[0].id), rules.of(project.id))
+            };
+            match sorted.iter_mut().find(same) {
+                Some(group) => group.push(project),
+                None => sorted.push(vec![project]),
+            }
+        }
+        sorted
+            .into_iter()
+            .map(|group| {
+                let rules = Rc::clone(rules.of(group[0].id));
+                Self::new(group, query, rules, &known, config)
+            })
+            .collect()
+    }
+
+    fn new(
+        projects: Vec<&'a Project>,
+        query: &Query,
+        rules: Rc<Rules>,
+        known: &KnownNames,
+        config: &SearchConfig,
+    ) -> Result<Self> {
+        let first = projects[0];
+        let understanding = Understanding::read(&query.text, &rules, known);
+        let terms = |text: &str, understood: Option<&Understanding>| {
+            lexical::terms(text, understood, &rules, &first.text_config, config.weights.part_weight)
+        };
+        let excluded = if understanding.excluded.is_empty() {
+            None
+        } else {
+            let terms = terms(&understanding.excluded.join(" "), None)?;
+            Some(terms.into_iter().flat_map(|term| term.lexemes).collect())
+        };
+        let terms = terms(&understanding.topic, Some(&understanding))?;
+        let searched = Projects::new(projects.iter().copied());
+        Ok(Self {
+            sight: Sight::of(&searched)?,
+            members: members(&understanding, &terms),
+            terms,
+            excluded,
+            forms: understanding.names(),
+            containers: understanding.container_keys(&rules),
+            names: projects
+                .iter()
+                .map(|project| (project.id, project.name.as_str()))
+                .collect(),
+            model: &first.model,
+            text_config: &first.text_config,
+            projects: searched,
+            rules,
+            understanding,
+        })
+    }
+
+    pub(crate) fn scorer<'b>(&'b self, config: &'b SearchConfig) -> Scorer<'b> {
+        Scorer::new(&self.understanding, &self.rules, &config.weights)
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(crate) fn name_of(&self, project: i64) -> String {
+        self.names.get(&project).copied().unwrap_or_default().to_owned()
+    }
+
+    /// The key of what may be a name half typed or mistyped.
+    pub(crate) fn typed(&self) -> Option<String> {
+        let typed = self.understanding.name();
+        let short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
+        (short && self.understanding.class != Class::Question).then(|| name::key(typed))
+    }
+
+    /// The query, if it is long enough to be a phrase of a text.
+    pub(crate) fn phrase(&self) -> Option<&str> {
+        let topic = self.understanding.topic.as_str();
+        let words = topic
+            .split_whitespace()
+            .filter(|word| word.contains(char::is_alphanumeric));
+        (MIN_PHRASE_WORDS..=MAX_PHRASE_WORDS)
+            .contains(&words.count())
+            .then_some(topic)
+    }
+
+    /// What the query asks for by name; `typed` is [`Self::typed`].
+    pub(crate) fn asked_names<'b>(&'b self, typed: &'b str) -> AskedNames<'b> {
+        AskedNames {
+            understanding: &self.understanding,
+            forms: &self.forms,
+            containers: &self.containers,
+            members: &self.members,
+            typed,
+        }
+    }
+}
+
+fn members(understanding: &Understanding, terms: &[LookupTerm]) -> Vec<usize> {
+    let qualified = understanding.identifiers.iter();
+    let names: Vec<String> = qualified
+        .filter(|identifier| identifier.qualifiers().next().is_some())
+        .flat_map(|identifier| {
+            let name = identifier.name.to_lowercase();
+            [stem(&name).into_owned(), name]
+        })
+        .collect();
+    let is_member = |term: &LookupTerm| term.lexemes.iter().any(|lexeme| names.contains(lexeme));
+    let members = terms.iter().enumerate().filter(|(_, term)| is_member(term));
+    members.map(|(place, _)| place).collect()
+}
+
+/// Names of projects, and of what documents belong to, as far as the query may mean them.
+fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<KnownNames> {
+    let keys = place_keys(query, rules);
+    if keys.is_empty() {
+        return Ok(KnownNames::default());
+    }
+    let searched = Projects::new(projects);
+    let mut known: Vec<String> = {
+        let _owner = AsOwner::enter()?;
+        statement::lookup(
+            &format!(
+                "SELECT DISTINCT c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.name",
+                searched.condition("c")
+            ),
+            &[searched.argument(), DatumWithOid::from(keys.clone())],
+            |row| row.required::<String>(1),
+        )?
+    };
+    if sight::policies_apply()? {
+        known = seen(&searched, known)?;
+    }
+    let named = projects
+        .iter()
+        .filter(|project| keys.contains(&name::key(&project.name)));
+    known.extend(named.map(|project| project.name.clone()));
+    Ok(known.iter().map(String::as_str).collect())
+}
+
+/// Those of the containers that a document belongs to which the caller sees.
+fn seen(projects: &Projects, containers: Vec<String>) -> Result<Vec<String>> {
+    if containers.is_empty() {
+        return Ok(containers);
+    }
+    statement::rows(
+        &format!(
+            "SELECT c.name FROM unnest($2::text[]) AS c(name)
+             WHERE EXISTS (
+                 SELECT FROM docsearch.document d
+                 WHERE {} AND (c.name = ANY (string_to_array(d.category, '/'))
+                               OR EXISTS (SELECT FROM jsonb_each(d.metadata) m
+                                          WHERE m.key = ANY ($3) AND m.value @> to_jsonb(c.name))))",
+            projects.condition("d")
+        ),
+        &[
+            projects.argument(),
+            DatumWithOid::from(containers),
+            DatumWithOid::from(name::CONTAINER_KEYS.map(str::to_owned).to_vec()),
+        ],
+        |row| row.required(1),
+    )
+}

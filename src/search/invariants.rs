@@ -1,0 +1,101 @@
+//! The promise that a unique name brings its page first.
+
+use docsearch_core::name::{self, Form};
+use pgrx::datum::DatumWithOid;
+use pgrx::memcxt::PgMemoryContexts;
+
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::search::request::Arguments;
+use crate::search::retrieval::Detail;
+use crate::tables::project::Project;
+
+/// A row of the result.
+pub(crate) type Row = (
+    String,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<i64>,
+    Option<i64>,
+);
+
+/// Searches a project for each unique name of its documents, or for so many, in each of its forms: a row for each that does
+/// not bring its page first, and one for each form with how many names there are and how many hold.
+pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
+    let pages: Vec<(String, String, Vec<String>)> = statement::rows(
+        "SELECT d.title, d.slug,
+                ARRAY(SELECT a.alias FROM jsonb_array_elements_text(CASE WHEN jsonb_typeof(d.metadata -> 'aliases') = 'array'
+                                                                         THEN d.metadata -> 'aliases' ELSE '[]' END) a(alias)
+                      WHERE a.alias IS NOT NULL)
+         FROM docsearch.document d WHERE d.project_id = $1 ORDER BY d.slug",
+        &[DatumWithOid::from(project.id)],
+        |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?)),
+    )?;
+    let names = name::unique_names(pages.iter().map(|(title, slug, aliases)| {
+        let aliases = aliases.iter().map(String::as_str).collect();
+        (title.as_str(), slug.as_str(), aliases)
+    }));
+    let wanted = sample
+        .and_then(|sample| usize::try_from(sample).ok())
+        .unwrap_or(names.len());
+    // Evenly over the alphabet.
+    let step = names.len().div_ceil(wanted.max(1)).max(1);
+    let names: Vec<&(usize, String)> = names.iter().step_by(step).collect();
+    let mut rows = Vec::new();
+    let mut holding: Vec<(Form, i64)> = Form::ALL.iter().map(|&form| (form, 0)).collect();
+    for (place, name) in &names {
+        let expected = &pages[*place].1;
+        let mut searched: Vec<(String, bool)> = Vec::new();
+        for (form, count) in &mut holding {
+            let query = form.of(name, &project.name);
+            let known = searched.iter().find(|(known, _)| *known == query);
+            let holds = match known {
+                Some((_, holds)) => *holds,
+                None => {
+                    let found = first(project, &query)?;
+                    let holds = found.as_ref() == Some(expected);
+                    if !holds {
+                        rows.push((
+                            form.as_str().to_owned(),
+                            Some(query.clone()),
+                            Some(expected.clone()),
+                            found,
+                            None,
+                            None,
+                        ));
+                    }
+                    searched.push((query, holds));
+                    holds
+                }
+            };
+            *count += i64::from(holds);
+        }
+    }
+    let names = i64::try_from(names.len()).ok();
+    rows.extend(
+        holding
+            .into_iter()
+            .map(|(form, holding)| (form.as_str().to_owned(), None, None, None, names, Some(holding))),
+    );
+    Ok(rows)
+}
+
+/// The slug of the page that comes first.
+fn first(project: &Project, query: &str) -> Result<Option<String>> {
+    pgrx::check_for_interrupts!();
+    // What searches leave behind would add up: 37 kB each.
+    // SAFETY: nothing that Postgres allocated meanwhile is used afterwards: the slug is Rust's own.
+    unsafe { PgMemoryContexts::new("search").switch_to(|_| find_first(project, query)) }
+}
+
+fn find_first(project: &Project, query: &str) -> Result<Option<String>> {
+    let arguments = Arguments {
+        query: Some(query),
+        project: Some(&project.name),
+        max_results: Some(1),
+        ..Arguments::default()
+    };
+    let answer = arguments.resolve()?.answer(Detail::Rows)?;
+    Ok(answer.results.into_iter().next().map(|result| result.slug))
+}

@@ -1,0 +1,42 @@
+//! The language of a text.
+
+use docsearch_core::language::{LANGUAGES, Language};
+use pgrx::datum::DatumWithOid;
+use std::collections::BTreeMap;
+
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+
+/// Characters of a text that are looked at for its language.
+const SAMPLE_CHARS: usize = 2_000;
+
+/// The language of a text. Words that say nothing are those that the dictionary of a language leaves out.
+pub(crate) fn detected(text: &str) -> Result<Option<Language>> {
+    let end = text.char_indices().nth(SAMPLE_CHARS).map_or(text.len(), |(end, _)| end);
+    let text = &text[..end];
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let (codes, dictionaries): (Vec<String>, Vec<String>) = LANGUAGES
+        .iter()
+        .filter(|language| language.text_config != "simple")
+        .map(|language| (language.code.to_owned(), format!("{}_stem", language.text_config)))
+        .unzip();
+    let stop_words: BTreeMap<String, i64> = statement::rows(
+        "SELECT l.code, count(*) FROM unnest($1::text[], $2::text[]) AS l(code, dictionary)
+         JOIN pg_ts_dict d ON d.dictname = l.dictionary AND d.dictnamespace = 'pg_catalog'::regnamespace,
+              unnest($3::text[]) AS w(word)
+         WHERE cardinality(ts_lexize(d.oid, w.word)) = 0 GROUP BY l.code",
+        &[
+            DatumWithOid::from(codes),
+            DatumWithOid::from(dictionaries),
+            DatumWithOid::from(words),
+        ],
+        |row| Ok((row.required(1)?, row.required(2)?)),
+    )?
+    .into_iter()
+    .collect();
+    Ok(Language::detect(text, &stop_words))
+}

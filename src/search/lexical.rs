@@ -1,0 +1,192 @@
+//! The keyword leg: sections that hold the query's words.
+
+use docsearch_core::legs::MAX_HOLDING;
+use docsearch_core::lexical::Lexical;
+use docsearch_core::lookup::{self, LookupTerm};
+use docsearch_core::rank::{ChunkId, ChunkTerms, DocumentId, Map, Set};
+use docsearch_core::rule::Rules;
+use docsearch_core::tsvector::TsVector;
+use docsearch_core::understanding::Understanding;
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::report::{Result, internal};
+use crate::postgres::statement::{self, Row};
+use crate::postgres::tsvector::TsVectorBytes;
+use crate::tables::keys::{self, WANTED_CHUNKS};
+use crate::tables::project::Projects;
+use crate::tables::sight::Sight;
+use crate::tables::terms;
+
+/// Where a filter or policies list documents, so many times the keyword budget are read: words
+/// say less there of how many sections are left to read.
+const LISTED_BUDGET: i64 = 8;
+
+/// The terms of a text under a text search configuration.
+pub(crate) fn terms(
+    text: &str,
+    understood: Option<&Understanding>,
+    rules: &Rules,
+    text_config: &str,
+    part_weight: f32,
+) -> Result<Vec<LookupTerm>> {
+    let tokens = lookup::query_tokens(text, understood, rules);
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let kinds: Vec<i32> = tokens.iter().map(|token| token.kind as i32).collect();
+    let lexemes = terms::lexemes(text_config, &kinds, &words)?;
+    Ok(lookup::terms(&tokens, &lexemes, part_weight))
+}
+
+/// The keyword leg of a group of projects.
+pub(crate) struct KeywordLeg<'a> {
+    projects: &'a Projects,
+    pub(crate) lexical: &'a Lexical<'a>,
+}
+
+impl<'a> KeywordLeg<'a> {
+    pub(crate) fn new(projects: &'a Projects, lexical: &'a Lexical<'a>) -> Self {
+        Self { projects, lexical }
+    }
+
+    /// Sections that hold the rarest words, until their number reaches the budget: a common word
+    /// can never make a query slow. All words count in the score. With `documents`, sections of
+    /// those only. Runs as the owner.
+    pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<Map<ChunkId, ChunkTerms>> {
+        let Some(documents) = documents else {
+            return self.matching("", self.lexical.within_budget(budget), budget, &[]);
+        };
+        let budget = budget.saturating_mul(LISTED_BUDGET);
+        if documents.len() as f64 * self.lexical.sections_per_document <= budget as f64 {
+            // `IS TRUE` keeps the index of words away.
+            let condition = "IS TRUE AND c.document_id = ANY ($4)";
+            self.matching(condition, self.lexical.within_budget(i64::MAX), budget, documents)
+        } else {
+            let condition = "AND c.document_id = ANY ($4)";
+            self.matching(condition, self.lexical.within_budget(budget), budget, documents)
+        }
+    }
+
+    fn matching(
+        &self,
+        condition: &str,
+        lexemes: Vec<&str>,
+        limit: i64,
+        documents: &[i64],
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
+        if lexemes.is_empty() {
+            return Ok(Map::default());
+        }
+        let mut args = vec![
+            self.projects.argument(),
+            DatumWithOid::from(lookup::any_of(lexemes)),
+            DatumWithOid::from(limit),
+        ];
+        if !condition.is_empty() {
+            args.push(DatumWithOid::from(documents.to_vec()));
+        }
+        let projects = if documents.is_empty() {
+            self.projects.check("c")
+        } else {
+            self.projects.condition("c")
+        };
+        let rows = statement::rows(
+            &format!(
+                "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+                 FROM docsearch.chunk c
+                 WHERE {projects} AND (c.terms @@ $2::tsquery) {condition} LIMIT $3"
+            ),
+            &args,
+            |row| self.read(row),
+        )?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The terms of certain sections. Runs as the owner.
+    pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
+        let rows = statement::lookup(
+            &format!(
+                "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+             FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+            ),
+            &keys::chunk_arguments(chunks),
+            |row| self.read(row),
+        )?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more
+    /// than a few do, or than some where policies may hide most of them. Runs as the owner.
+    pub(crate) fn holding(
+        &self,
+        phrase: &str,
+        text_config: &str,
+        among: Option<Vec<ChunkId>>,
+        sight: &Sight,
+    ) -> Result<Set<DocumentId>> {
+        let most = sight.most(MAX_HOLDING as i64);
+        let known = among.is_some();
+        let (sections, mut args) = match among {
+            Some(sections) if sections.is_empty() => return Ok(Set::default()),
+            Some(sections) => (
+                format!("{WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no) WHERE true"),
+                keys::chunk_arguments(&sections).into(),
+            ),
+            None => (
+                format!("docsearch.chunk c WHERE {}", self.projects.check("c")),
+                vec![self.projects.argument()],
+            ),
+        };
+        let seen = sight.condition("c.document_id", &mut args);
+        let before = args.len();
+        let sql = format!(
+            "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
+             AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
+            before + 1,
+            before + 2,
+            before + 3
+        );
+        args.extend([
+            DatumWithOid::from(text_config),
+            DatumWithOid::from(phrase),
+            DatumWithOid::from(most + 1),
+        ]);
+        let found = if known {
+            statement::lookup(&sql, &args, keys::document_id)?
+        } else {
+            statement::rows(&sql, &args, keys::document_id)?
+        };
+        let few = i64::try_from(found.len()).is_ok_and(|count| count <= most);
+        Ok(if few {
+            found.into_iter().collect()
+        } else {
+            Set::default()
+        })
+    }
+
+    /// Those of the documents that have none of the lexemes. Runs as the owner.
+    pub(crate) fn without(&self, documents: &Set<DocumentId>, lexemes: &[String]) -> Result<Set<DocumentId>> {
+        let with: Set<DocumentId> = statement::rows(
+            &format!(
+                "SELECT DISTINCT c.project_id, c.document_id FROM docsearch.chunk c
+                 WHERE {} AND c.document_id = ANY ($2) AND c.terms @@ $3::tsquery",
+                self.projects.condition("c")
+            ),
+            &[
+                self.projects.argument(),
+                DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
+                DatumWithOid::from(lookup::any_of(lexemes.iter().map(String::as_str))),
+            ],
+            keys::document_id,
+        )?
+        .into_iter()
+        .collect();
+        Ok(documents.difference(&with).copied().collect())
+    }
+
+    fn read(&self, row: &Row) -> Result<(ChunkId, ChunkTerms)> {
+        let id = keys::chunk_id(row)?;
+        let bytes: TsVectorBytes = row.required(6)?;
+        let vector = TsVector::new(bytes.as_bytes()).ok_or_else(|| internal("broken tsvector"))?;
+        let (length, document_length) = (row.required::<i32>(4)? as f32, row.required::<i32>(5)? as f32);
+        Ok((id, self.lexical.read(&vector, length, document_length)))
+    }
+}

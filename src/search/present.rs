@@ -1,0 +1,197 @@
+//! What is shown of results: documents are read as the caller, sections as the owner.
+
+use std::collections::{BTreeMap, HashMap};
+
+use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
+use docsearch_core::hit::Hit;
+use docsearch_core::lookup::LookupTerm;
+use docsearch_core::markdown;
+use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_core::snippet::{Match, snippet};
+use docsearch_core::tsvector::{TsVector, Weight};
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::postgres::tsvector::TsVectorBytes;
+use crate::search::config::SearchConfig;
+use crate::search::group::Group;
+use crate::tables::keys::{self, WANTED_CHUNKS};
+use crate::tables::project::Project;
+
+/// Reads what is shown of the chosen results.
+pub(crate) fn present(
+    projects: &[Project],
+    groups: &[Group<'_>],
+    chosen: Vec<Hit>,
+    config: &SearchConfig,
+) -> Result<Vec<SearchResult>> {
+    let mut chunks: BTreeMap<i64, Vec<ChunkId>> = BTreeMap::new();
+    for result in &chosen {
+        let wanted = chunks.entry(result.chunk.document.project).or_default();
+        wanted.push(result.chunk);
+        let further = result.sections.iter().map(|(chunk, _)| *chunk);
+        wanted.extend(further.filter(|chunk| *chunk != result.chunk));
+    }
+    let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
+    for project in projects {
+        let Some(chunks) = chunks.get(&project.id) else {
+            continue;
+        };
+        let group = groups.iter().find(|group| group.projects.contains(project.id));
+        let terms = group.map_or(&[][..], |group| &group.terms);
+        let seen = document_views(project, chunks)?;
+        let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
+        sections.extend(section_views(visible, terms, config.snippet_length())?);
+        documents.extend(seen);
+    }
+    let results = chosen.into_iter().filter_map(|result| {
+        let document = documents.get(&result.chunk.document)?;
+        let section = sections.get(&result.chunk).cloned().unwrap_or_default();
+        let matches = result.sections.iter();
+        let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
+        Some(SearchResult {
+            rank: 0,
+            project: document.project.clone(),
+            slug: document.slug.clone(),
+            title: document.title.clone(),
+            section: section.path,
+            anchor: section.anchor,
+            category: document.category.clone(),
+            url: document.url.clone(),
+            score: result.score,
+            similarity: result.similarity,
+            keyword_score: result.keyword_score,
+            confidence: Confidence::of(result.score, result.lead, &config.thresholds),
+            snippet: section.snippet,
+            project_id: result.chunk.document.project,
+            document_id: result.chunk.document.document,
+            chunk_no: result.chunk.chunk,
+            chunk_count: document.chunk_count,
+            additional_chunk: result.additional,
+            load_tokens: document.load_tokens,
+            updated_at: Some(document.updated_at.clone()),
+            section_matches: matches.map(|(section, score)| section.as_match(score)).collect(),
+            breakdown: result.steps,
+        })
+    });
+    let mut results: Vec<SearchResult> = results.collect();
+    for (rank, result) in (1..).zip(&mut results) {
+        result.rank = rank;
+    }
+    Ok(results)
+}
+
+struct DocumentView {
+    project: String,
+    slug: String,
+    title: String,
+    category: Option<String>,
+    url: Option<String>,
+    chunk_count: i32,
+    load_tokens: u32,
+    updated_at: String,
+}
+
+/// The documents of the sections that the caller sees.
+fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
+    let rows = statement::lookup(
+        "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
+                octet_length(d.body), coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
+                         d.updated_at::text)
+         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(chunks.iter().map(|chunk| chunk.document.document).collect::<Vec<i64>>()),
+        ],
+        |row| {
+            let slug: String = row.required(2)?;
+            let root = project
+                .root_url
+                .as_ref()
+                .map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
+            let bytes = usize::try_from(row.required::<i32>(7)?).unwrap_or_default();
+            let document = DocumentView {
+                project: project.name.clone(),
+                title: row.required(3)?,
+                category: row.optional(4)?,
+                url: row.optional::<String>(5)?.or(root),
+                chunk_count: row.required(6)?,
+                load_tokens: u32::try_from(estimated_tokens(bytes)).unwrap_or(u32::MAX),
+                updated_at: row.required(8)?,
+                slug,
+            };
+            let id = DocumentId {
+                project: project.id,
+                document: row.required(1)?,
+            };
+            Ok((id, document))
+        },
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+#[derive(Clone, Default)]
+struct SectionView {
+    path: String,
+    anchor: String,
+    snippet: String,
+}
+
+impl SectionView {
+    fn as_match(&self, score: f32) -> SectionMatch {
+        SectionMatch {
+            id: self.anchor.clone(),
+            title: self.path.clone(),
+            snippet: self.snippet.clone(),
+            score,
+        }
+    }
+}
+
+/// Heading path and snippet of sections whose documents the caller sees.
+fn section_views<'a>(
+    chunks: impl Iterator<Item = &'a ChunkId>,
+    terms: &[LookupTerm],
+    length: usize,
+) -> Result<HashMap<ChunkId, SectionView>> {
+    let _owner = AsOwner::enter()?;
+    let rows = statement::lookup(
+        &format!(
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
+         FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+        ),
+        &keys::chunk_arguments(chunks),
+        |row| {
+            let path: Vec<String> = row.required(4)?;
+            let body: String = row.required(6)?;
+            let bytes: TsVectorBytes = row.required(7)?;
+            let matches = body_matches(bytes.as_bytes(), terms);
+            let section = SectionView {
+                path: path.join(" > "),
+                anchor: row.required(5)?,
+                snippet: snippet(&markdown::plain_text(&body), &matches, length),
+            };
+            Ok((keys::chunk_id(row)?, section))
+        },
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+/// Where the query's words stand in the body.
+fn body_matches(terms_of_chunk: &[u8], terms: &[LookupTerm]) -> Vec<Match> {
+    let Some(vector) = TsVector::new(terms_of_chunk) else {
+        return Vec::new();
+    };
+    let mut matches = Vec::new();
+    for (term, wanted) in terms.iter().enumerate() {
+        // Longer words are rarer: good enough to choose a window.
+        let weight = wanted.weight * wanted.lexemes.first().map_or(0, String::len) as f32;
+        for (lexeme, _) in wanted.looked_up() {
+            let body = vector.positions(lexeme).filter(|&(_, weight)| weight == Weight::D);
+            matches.extend(body.map(|(position, _)| Match { position, term, weight }));
+        }
+    }
+    matches
+}

@@ -1,0 +1,146 @@
+//! A search that tries better queries until its answer is good enough.
+
+use std::time::Instant;
+
+use docsearch_core::delivery::{Answer, Notice};
+use docsearch_core::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
+use docsearch_core::refinement::{Attempt, ByWords, Graded, Retry, refine};
+use docsearch_core::{json_object, prompt};
+use docsearch_inference::Purpose;
+use serde_json::{Value, json};
+
+use crate::models::language_model;
+use crate::postgres::report::{Result, internal};
+use crate::search::config::Transform;
+use crate::search::grade::{Context, contexts};
+use crate::search::request::Request;
+use crate::search::retrieval::{Detail, Retrieval};
+use crate::search::transform;
+
+/// Greatest share of meaning in a second look by words. Of 369 queries of six development sets that were sent back,
+/// recall@10 rises from .7500 to .7554 with it and nDCG@10 from .5944 to .5960; with 0 to .7608, and nDCG falls to .5926.
+const BY_WORDS: f32 = 0.3;
+
+/// An answer, and how long it took.
+struct Timed {
+    answer: Answer,
+    milliseconds: f64,
+}
+
+/// Searches, and tries up to `most` better queries while the grade of the answer asks for it.
+pub(crate) fn refined(request: &Request<'_>, most: usize) -> Result<Value> {
+    let begun = Instant::now();
+    let explained = request.explained(Detail::Sections);
+    let own = request.run_query(&request.query, explained, None)?;
+    let by_words = match (own.found.ranked.is_empty(), request.config.transform) {
+        (true, _) => ByWords::Never,
+        (false, Transform::Model) => ByWords::Last,
+        (false, Transform::None | Transform::Rules) => ByWords::First,
+    };
+    let mut refined = refine(
+        graded(request, own.clone(), begun)?,
+        most,
+        by_words,
+        |last| {
+            let poor = (last.executed_query.as_str(), last.grade.reasoning.as_str());
+            transform::of(&request.to_transform(), &own, Some(poor))
+        },
+        |retry, notice| {
+            let begun = Instant::now();
+            let mut retrieval = match retry {
+                Retry::Transformed(made) => request.fuse(own.clone(), made, explained, None)?,
+                Retry::Words => request.fuse_words(own.clone(), BY_WORDS, explained)?,
+            };
+            retrieval.notices.extend(notice);
+            graded(request, retrieval, begun)
+        },
+    )?;
+    let trace = trace(&request.query.text, &refined.attempts);
+    let answer = &mut refined.attempts[refined.best].graded.answer.answer;
+    own.suggest(answer)?;
+    let mut answer = answer.to_json();
+    if let Value::Object(fields) = &mut answer {
+        fields.extend([
+            ("iterations".to_owned(), trace.len().into()),
+            ("best_iteration".to_owned(), (refined.best + 1).into()),
+            ("stop_reason".to_owned(), refined.stop_reason.as_str().into()),
+            ("trace".to_owned(), trace.into()),
+        ]);
+    }
+    Ok(answer)
+}
+
+/// What was tried, each with what its query was made from.
+fn trace(query: &str, attempts: &[Attempt<Timed>]) -> Vec<Value> {
+    let before = std::iter::once(None).chain(attempts.iter().map(Some));
+    let numbered = (1..).zip(attempts).zip(before);
+    let lines = numbered.map(|((number, attempt), before): ((usize, _), _)| {
+        let Graded {
+            answer: Timed { answer, milliseconds },
+            grade,
+            ..
+        } = &attempt.graded;
+        let refine_input = before.map_or(Value::Null, |before| {
+            json!({
+                "query": query,
+                "previous": before.graded.executed_query,
+                "reasoning": before.graded.grade.reasoning,
+            })
+        });
+        json!({
+            "iteration": number,
+            "executed_query": answer.executed_query,
+            "transformation": answer.transformation,
+            "graded_query": answer.query,
+            "by_words": attempt.by_words,
+            "refine_input": refine_input,
+            "grade": grade,
+            "results": answer.results.iter().map(|result| result.reference()).collect::<Vec<_>>(),
+            "ms": milliseconds,
+        })
+    });
+    lines.collect()
+}
+
+/// Presents and grades what was found: against the query as it was written, whatever was searched.
+fn graded(request: &Request<'_>, mut retrieval: Retrieval<'_>, begun: Instant) -> Result<Graded<Timed>> {
+    let (mut answer, features) = request.present(&mut retrieval, Detail::Sections, begun)?;
+    let by_rules = request.grade(&features.unwrap_or_default(), answer.results.len());
+    let asks = request.config.transform == Transform::Model && !answer.results.is_empty();
+    let grade = match asks.then(|| by_model(request, &answer)).transpose()? {
+        Some(Ok(grade)) => grade,
+        Some(Err(reason)) => {
+            answer.notices.push(Notice::grade_fallback(&reason));
+            by_rules
+        }
+        None => by_rules,
+    };
+    answer.grade = Some(serde_json::to_value(&grade).map_err(internal)?);
+    Ok(Graded {
+        grade,
+        executed_query: answer.executed_query.clone(),
+        has_results: !answer.results.is_empty(),
+        answer: Timed {
+            answer,
+            milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
+        },
+    })
+}
+
+/// The grade that the language model gives, or why there is none.
+fn by_model(request: &Request<'_>, answer: &Answer) -> Result<std::result::Result<Grade, String>> {
+    let read = &answer.results[..answer.results.len().min(MAX_CONTEXTS)];
+    let contexts = contexts(read, CONTEXT_CHARS)?;
+    let user = prompt::grade_prompt(&request.query.text, contexts.iter().map(Context::as_source));
+    let grade = language_model::ask(
+        &mut request.calls.borrow_mut(),
+        Purpose::Grade,
+        prompt::GRADE,
+        &user,
+        |answer| Grade::by_model(&json_object::find(answer)?, &request.config.minimum),
+    );
+    Ok(match grade {
+        Ok(grade) => grade.ok_or_else(|| "the language model gave no grade".to_owned()),
+        Err(failure) => Err(failure.message().to_owned()),
+    })
+}

@@ -1,0 +1,339 @@
+//! From the arguments of a search to its answer.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::time::Instant;
+
+use docsearch_core::delivery::{Answer, Confidence, Notice};
+use docsearch_core::filter::{Filter, FilterError};
+use docsearch_core::fusion::{Found, Other};
+use docsearch_core::grade::{Features, Grade, Grader};
+use docsearch_core::query::{MAX_QUERY_CHARS, Query};
+use docsearch_core::rank::DocumentId;
+use docsearch_core::transformation::Transformation;
+use docsearch_core::understanding::Class;
+use pgrx::pg_sys;
+use serde_json::Value;
+
+use crate::models::embedder;
+use crate::models::language_model::Calls;
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{self, Result, internal, invalid};
+use crate::search::candidates::{Ranking, Search};
+use crate::search::config::{SearchConfig, Transform};
+use crate::search::grade;
+use crate::search::group::Group;
+use crate::search::present::present;
+use crate::search::retrieval::{Detail, Retrieval, Timings, milliseconds};
+use crate::search::transform::{self, Question};
+use crate::tables::project::{self, Project};
+use crate::tables::vectors::VectorTable;
+use crate::tables::{rules, wake};
+
+/// The arguments that all functions that search have in common. Those that a function does not have keep their
+/// defaults.
+#[derive(Default)]
+pub(crate) struct Arguments<'a> {
+    pub(crate) query: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) category: Option<&'a str>,
+    pub(crate) filter: Option<JsonB>,
+    pub(crate) max_results: Option<i32>,
+    pub(crate) min_score: Option<f32>,
+    pub(crate) dedup: Option<&'a str>,
+    pub(crate) config: Option<JsonB>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Checks the arguments.
+    pub(crate) fn resolve(self) -> Result<Request<'a>> {
+        let config = SearchConfig::resolve(
+            self.max_results.unwrap_or(5),
+            self.min_score.unwrap_or(0.0),
+            self.dedup.unwrap_or("document"),
+            self.config,
+        )?;
+        let query = self.query.and_then(Query::parse).ok_or_else(|| {
+            invalid(
+                "query must not be null or blank",
+                "Give a name, some words or a question.",
+            )
+        })?;
+        let (projects, left_out) = project::searched(self.project)?;
+        Ok(Request {
+            query,
+            category: self.category,
+            filter: parse_filter(self.filter)?,
+            projects,
+            left_out,
+            config,
+            calls: RefCell::new(Calls::allowed()),
+        })
+    }
+}
+
+/// What is asked for, checked.
+pub(crate) struct Request<'a> {
+    pub(crate) query: Query,
+    category: Option<&'a str>,
+    filter: Filter,
+    pub(crate) projects: Vec<Project>,
+    /// What is to be said of projects that cannot be searched.
+    left_out: Option<Notice>,
+    pub(crate) config: SearchConfig,
+    /// Questions that this search may ask a language model.
+    pub(crate) calls: RefCell<Calls>,
+}
+
+impl Request<'_> {
+    /// Searches, and reads as much of the results as will be shown.
+    pub(crate) fn answer(&self, detail: Detail) -> Result<Answer> {
+        let begun = Instant::now();
+        let mut retrieval = self.run(self.explained(detail), None)?;
+        let (mut answer, _) = self.present(&mut retrieval, detail, begun)?;
+        if detail == Detail::Sections {
+            retrieval.suggest(&mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    /// How many documents are explained, for what is shown of them.
+    pub(crate) fn explained(&self, detail: Detail) -> usize {
+        match detail {
+            Detail::Rows => 0,
+            Detail::Sections => self.config.wanted(),
+        }
+    }
+
+    /// Reads as much of what a search found as will be shown, with the features of the answer if it is
+    /// graded.
+    pub(crate) fn present(
+        &self,
+        retrieval: &mut Retrieval<'_>,
+        detail: Detail,
+        begun: Instant,
+    ) -> Result<(Answer, Option<Features>)> {
+        let chosen = retrieval.choose(&self.config, detail)?;
+        let presenting = Instant::now();
+        let results = present(&self.projects, &retrieval.groups, chosen, &self.config)?;
+        let mut timings = vec![
+            ("embed_ms", retrieval.timings.embed),
+            ("rank_ms", retrieval.timings.rank),
+            ("present_ms", milliseconds(presenting)),
+        ];
+        let transformation = retrieval.transformation.as_ref();
+        timings.extend(transformation.map(|_| ("transform_ms", retrieval.timings.transform)));
+        let grading = Instant::now();
+        let features = if self.config.grade {
+            let features = grade::features(&retrieval.groups, &results)?;
+            timings.push(("grade_ms", milliseconds(grading)));
+            Some(features)
+        } else {
+            None
+        };
+        timings.push(("total_ms", milliseconds(begun)));
+        let grade = features.as_ref().map(|features| self.grade(features, results.len()));
+        // Without a project there is nothing to understand the query for.
+        let asked = retrieval.groups.first();
+        let mut answer = Answer {
+            query: self.query.text.clone(),
+            executed_query: transformation
+                .map_or(&self.query.text, |made| &made.transformed)
+                .clone(),
+            transformation: transformation.map(serde_json::to_value).transpose().map_err(internal)?,
+            understood: match (detail, asked) {
+                (Detail::Sections, Some(group)) => serde_json::to_value(&group.understanding).map_err(internal)?,
+                _ => Value::Null,
+            },
+            results,
+            notices: std::mem::take(&mut retrieval.notices),
+            tips: Vec::new(),
+            suggestions: Vec::new(),
+            confidence: Confidence::Low,
+            candidates: retrieval.candidates,
+            grade: grade.map(serde_json::to_value).transpose().map_err(internal)?,
+            timings: timings.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
+            offset: self.config.offset,
+        };
+        let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
+        let tips: Vec<String> = retrieval.rules.general().tables().tips.values().cloned().collect();
+        answer.conclude(lone_generic_term, &tips);
+        Ok((answer, features))
+    }
+
+    /// The grade of an answer with these features and so many results.
+    pub(crate) fn grade(&self, features: &Features, results: usize) -> Grade {
+        Grader::fitted().grade(features, results, &self.config.minimum)
+    }
+
+    /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and
+    /// `focus`, which is ranked in any case.
+    pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
+        let mut retrieval = self.run_query(&self.query, explained, focus)?;
+        if self.config.transform == Transform::None {
+            return Ok(retrieval);
+        }
+        let begun = Instant::now();
+        let (transformation, notice) = transform::of(&self.to_transform(), &retrieval, None)?;
+        retrieval.notices.extend(notice);
+        let transform = milliseconds(begun);
+        let mut retrieval = self.fuse(retrieval, transformation, explained, focus)?;
+        retrieval.timings.transform = transform;
+        Ok(retrieval)
+    }
+
+    /// What is to be transformed.
+    pub(crate) fn to_transform(&self) -> Question<'_> {
+        Question {
+            query: &self.query.text,
+            projects: &self.projects,
+            transform: self.config.transform,
+            calls: &self.calls,
+        }
+    }
+
+    /// A search with what its transformed query finds besides.
+    pub(crate) fn fuse<'s>(
+        &'s self,
+        mut retrieval: Retrieval<'s>,
+        transformation: Transformation,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Retrieval<'s>> {
+        if transformation.changed
+            && let Some(query) = Query::parse(&transformation.transformed)
+        {
+            let found = self.run_query(&query, explained, focus)?;
+            let other = Other {
+                rule: "transformed_query",
+                query: &transformation.transformed,
+                share: self.config.weights.transform_share,
+            };
+            retrieval.fuse(found, other);
+        }
+        retrieval.transformation = Some(transformation);
+        Ok(retrieval)
+    }
+
+    /// A search with what its query finds besides when its words count for more, at least 1 less `hybrid`.
+    pub(crate) fn fuse_words<'s>(
+        &'s self,
+        mut retrieval: Retrieval<'s>,
+        hybrid: f32,
+        explained: usize,
+    ) -> Result<Retrieval<'s>> {
+        let mut config = self.config.clone();
+        config.weights = config.weights.with_hybrid_at_most(hybrid);
+        let found = self.run_configured(&self.query, &config, explained, None)?;
+        let other = Other {
+            rule: "by_words",
+            query: &self.query.text,
+            share: self.config.weights.transform_share,
+        };
+        retrieval.fuse(found, other);
+        Ok(retrieval)
+    }
+
+    /// Ranks documents for a query.
+    pub(crate) fn run_query(
+        &self,
+        query: &Query,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Retrieval<'_>> {
+        self.run_configured(query, &self.config, explained, focus)
+    }
+
+    fn run_configured(
+        &self,
+        query: &Query,
+        config: &SearchConfig,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Retrieval<'_>> {
+        wake::resume()?;
+        let rules = rules::current()?;
+        let mut retrieval = Retrieval {
+            groups: Group::all(&self.projects, query, &rules, config)?,
+            rules,
+            transformation: None,
+            found: Found::default(),
+            notices: self.left_out.clone().into_iter().collect(),
+            candidates: 0,
+            timings: Timings::default(),
+        };
+        if query.truncated {
+            retrieval.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
+        }
+        let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
+        for group in &mut retrieval.groups {
+            let embedding = match embeddings.entry(group.model.id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(entry) => {
+                    let begun = Instant::now();
+                    let embedding = embed(group, &mut retrieval.notices)?;
+                    retrieval.timings.embed += milliseconds(begun);
+                    entry.insert(embedding)
+                }
+            };
+            let begun = Instant::now();
+            let search = Search {
+                category: self.category,
+                filter: &self.filter,
+                config,
+                explained,
+                focus: focus.filter(|focus| group.projects.contains(focus.project)),
+            };
+            let Ranking {
+                ranked,
+                steps,
+                candidates,
+            } = search.rank(group, embedding.as_deref())?;
+            retrieval.candidates += candidates;
+            retrieval.found.steps.extend(steps);
+            retrieval.found.ranked.extend(ranked);
+            retrieval.timings.rank += milliseconds(begun);
+        }
+        Ok(retrieval)
+    }
+}
+
+/// The query's vector; without a model the search goes on with keywords, and says so.
+fn embed(group: &Group<'_>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
+    if !VectorTable::exists(group.model) {
+        let reason = format!("the vectors of model \"{}\" are missing", group.model.name);
+        notices.push(Notice::vector_unavailable(&reason));
+        return Ok(None);
+    }
+    let embedded = embedder::of_row(group.model).and_then(|model| {
+        model
+            .embed_query(&group.understanding.embedded())
+            .map_err(|failure| report::inference(&failure))
+    });
+    match embedded {
+        Ok(vector) => Ok(Some(vector)),
+        Err(problem) => {
+            // SAFETY: asks about the current user.
+            let detailed = unsafe { pg_sys::superuser() };
+            let reason = if detailed {
+                problem.message().to_owned()
+            } else {
+                format!("model \"{}\" cannot be used", group.model.name)
+            };
+            notices.push(Notice::vector_unavailable(&reason));
+            Ok(None)
+        }
+    }
+}
+
+fn parse_filter(filter: Option<JsonB>) -> Result<Filter> {
+    let filter = filter.map_or(Value::Null, |JsonB(filter)| filter);
+    Filter::parse(&filter).map_err(|problem: FilterError| {
+        invalid(
+            problem.to_string(),
+            "A filter is an object of keys with a scalar, an array (any of), {\"not\": value} or \
+             {\"from\": value, \"to\": value}; category, version, kind, after and before are fields of the document.",
+        )
+    })
+}

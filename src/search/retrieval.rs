@@ -1,0 +1,119 @@
+//! What a search found, before it is shown.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
+use docsearch_core::fusion::{Found, Other};
+use docsearch_core::hit::{self, Hit, SECTION_MATCHES};
+use docsearch_core::rank::{ChunkId, Map};
+use docsearch_core::transformation::Transformation;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::search::config::SearchConfig;
+use crate::search::group::Group;
+use crate::search::suggest;
+use crate::tables::rules::Rulebook;
+use crate::tables::vectors::VectorTable;
+
+/// Suggestions with a poor answer, at most.
+const SUGGESTIONS: usize = 3;
+
+/// How much of each result is read and explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What fits into rows.
+    Rows,
+    /// The further sections of each document and the steps to its score, too.
+    Sections,
+}
+
+/// A search that was run.
+#[derive(Clone)]
+pub(crate) struct Retrieval<'a> {
+    pub(super) rules: Rc<Rulebook>,
+    /// What became of the query, if a transformation was asked for.
+    pub(crate) transformation: Option<Transformation>,
+    pub(crate) groups: Vec<Group<'a>>,
+    pub(crate) found: Found,
+    pub(crate) notices: Vec<Notice>,
+    pub(super) candidates: usize,
+    pub(super) timings: Timings,
+}
+
+/// Milliseconds of each stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timings {
+    pub(super) embed: f64,
+    pub(super) rank: f64,
+    pub(super) transform: f64,
+}
+
+/// Milliseconds since a time.
+pub(super) fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+impl Retrieval<'_> {
+    /// Adds what another search found.
+    pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: Other<'_>) {
+        self.found.fuse(retrieval.found, other);
+        self.candidates = self.candidates.max(self.found.ranked.len());
+        self.timings.embed += retrieval.timings.embed;
+        self.timings.rank += retrieval.timings.rank;
+    }
+
+    /// Adds what to ask instead to an answer of low confidence.
+    pub(crate) fn suggest(&self, answer: &mut Answer) -> Result<()> {
+        if answer.confidence != Confidence::Low {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        answer.suggestions = suggest::suggestions(&self.groups, SUGGESTIONS)?;
+        if answer.suggestions.is_empty() {
+            answer.suggestions = suggest::topics(&self.groups, SUGGESTIONS)?;
+        }
+        let taken = milliseconds(begun);
+        answer.timings.insert("suggest_ms".to_owned(), taken);
+        *answer.timings.entry("total_ms".to_owned()).or_default() += taken;
+        Ok(())
+    }
+
+    /// Chooses the sections that are shown, in order.
+    pub(super) fn choose(&mut self, config: &SearchConfig, detail: Detail) -> Result<Vec<Hit>> {
+        let beside = match detail {
+            Detail::Rows => 0,
+            Detail::Sections => SECTION_MATCHES,
+        };
+        let Found { ranked, mut steps } = std::mem::take(&mut self.found);
+        let hits = hit::hits(ranked, |document| steps.remove(&document), config.wanted(), beside);
+        let vectors = match config.dedup {
+            Dedup::Similar => self.vectors(hit::compared(&hits, config.wanted()))?,
+            Dedup::Document | Dedup::None => Map::default(),
+        };
+        let dedup = Deduplication {
+            mode: config.dedup,
+            max_similarity: config.weights.dedup_similarity,
+            limit: config.wanted(),
+        };
+        let (chosen, notice) = hit::choose(hits, &dedup, &vectors, config.min_score, config.offset);
+        self.notices.extend(notice);
+        Ok(chosen)
+    }
+
+    fn vectors(&self, chunks: impl Iterator<Item = ChunkId>) -> Result<Map<ChunkId, Vec<f32>>> {
+        let chunks: Vec<ChunkId> = chunks.collect();
+        let _owner = AsOwner::enter()?;
+        let mut vectors = Map::default();
+        for group in &self.groups {
+            let own = chunks.iter().filter(|id| group.projects.contains(id.document.project));
+            let own: Vec<ChunkId> = own.copied().collect();
+            if !VectorTable::exists(group.model) {
+                continue;
+            }
+            vectors.extend(VectorTable::of(group.model)?.vectors(&own)?);
+        }
+        Ok(vectors)
+    }
+}

@@ -1,0 +1,166 @@
+//! Completions and corrections of what was typed.
+
+use std::collections::HashMap;
+
+use docsearch_core::lookup::LookupTerm;
+use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::suggestion::{self, Source, Suggestion, SuggestionKind};
+use docsearch_core::vocabulary::is_word;
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::search::group::Group;
+use crate::search::vocabulary;
+use crate::tables::{keys, names};
+
+/// Sections with a word, one of which the caller has to see for the word to be suggested.
+const WITNESSES: i64 = 200;
+/// Documents whose keywords are read for topics.
+const NEWEST: i64 = 500;
+/// Keywords, most frequent first, that are compared by their stems for topics.
+const STEMMED: i64 = 60;
+/// Documents that are read for how a word is written.
+const TEXTS: usize = 5;
+
+/// Suggestions for the query of the groups, of what the caller sees.
+pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
+    let Some(first) = groups.first() else {
+        return Ok(Vec::new());
+    };
+    let typed = first.understanding.name();
+    let mut named: Vec<(String, String)> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
+    for group in groups {
+        let found = {
+            let _owner = AsOwner::enter()?;
+            let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms, &group.sight)?
+                .into_keys()
+                .collect();
+            if let Some(typed) = group.typed() {
+                found.extend(names::near(&group.projects, &typed, &group.sight)?);
+            }
+            found
+        };
+        named.extend(titles(group, &found)?.into_values());
+        words.extend(near_words(group)?);
+    }
+    let names = named.iter().map(|(name, slug)| Source::Name { name, slug });
+    let words = words.iter().map(|word| Source::Word(word));
+    let mut found = suggestion::suggestions(typed, names, limit);
+    found.extend(suggestion::suggestions(&first.understanding.topic, words, limit));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.truncate(limit);
+    let room = limit.saturating_sub(found.len());
+    found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
+    Ok(found)
+}
+
+/// What most of the documents that the caller sees are about, of the newest ones.
+pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
+    let mut topics = Vec::new();
+    for group in groups {
+        topics.extend(statement::rows(
+            &format!(
+                "SELECT min(f.keyword COLLATE \"C\"), count(DISTINCT d.id)
+                 FROM (SELECT k.keyword, array_agg(d.id) AS documents
+                       FROM (SELECT d.id, d.keywords FROM docsearch.document d WHERE {} ORDER BY d.id DESC LIMIT $2) d,
+                            unnest(d.keywords) AS k(keyword)
+                       GROUP BY k.keyword ORDER BY count(*) DESC, k.keyword LIMIT $4) f,
+                      ts_lexize('pg_catalog.english_stem', lower(f.keyword)) AS s(stems),
+                      unnest(f.documents) AS d(id)
+                 WHERE cardinality(s.stems) > 0
+                 GROUP BY s.stems[1] ORDER BY 2 DESC, 1 LIMIT $3",
+                group.projects.condition("d")
+            ),
+            &[
+                group.projects.argument(),
+                DatumWithOid::from(NEWEST),
+                DatumWithOid::from(limit as i64),
+                DatumWithOid::from(STEMMED),
+            ],
+            |row| Ok((row.required::<i64>(2)?, row.required::<String>(1)?)),
+        )?);
+    }
+    topics.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let topics = topics.into_iter().take(limit).map(|(_, suggestion)| Suggestion {
+        suggestion,
+        kind: SuggestionKind::Topic,
+        slug: None,
+        score: 0.0,
+    });
+    Ok(topics.collect())
+}
+
+/// Titles and slugs of those of the documents that the caller sees.
+fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
+    let rows = statement::rows(
+        &format!(
+            "SELECT d.project_id, d.id, d.title, d.slug FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
+            group.projects.condition("d")
+        ),
+        &[
+            group.projects.argument(),
+            DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
+        ],
+        |row| Ok((keys::document_id(row)?, (row.required(3)?, row.required(4)?))),
+    )?;
+    Ok(rows.into_iter().filter(|(id, _)| documents.contains(id)).collect())
+}
+
+/// Words of documents that the caller sees, near to words of the query that no document has.
+fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
+    let (projects, sight) = (&group.projects, &group.sight);
+    let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
+    let known = sight.frequencies(projects, lexemes.collect())?;
+    let unknown = |term: &&LookupTerm| {
+        term.whole
+            && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0)
+            && term.lexemes.last().is_some_and(|word| is_word(word))
+    };
+    let unknown = group.terms.iter().filter(unknown);
+    let words: Vec<&[String]> = unknown.map(|term| term.lexemes.as_slice()).collect();
+    let found = vocabulary::nearest(sight, projects, &words)?;
+    let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
+    {
+        let _owner = AsOwner::enter()?;
+        for found in found.into_iter().flat_map(|(found, _)| found) {
+            let witnesses = sight.witnesses(projects, &found.lexeme, WITNESSES)?;
+            near.insert(found.lexeme, witnesses);
+        }
+    }
+    let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
+    let seen = titles(group, &witnesses)?;
+    let _owner = AsOwner::enter()?;
+    let mut words = Vec::new();
+    for (lexeme, witnesses) in near {
+        let seen: Vec<DocumentId> = witnesses
+            .into_iter()
+            .filter(|id| seen.contains_key(id))
+            .take(TEXTS)
+            .collect();
+        words.extend(as_written(&lexeme, &seen)?);
+    }
+    words.sort_unstable();
+    Ok(words)
+}
+
+/// The most frequent word that begins with a lexeme, in the first sections of documents that have it.
+/// The dictionaries may have taken its ending off. Runs as the owner.
+fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
+    let (projects, ids): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
+    statement::one(
+        "SELECT lower(found.word[1])
+         FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
+         JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.document_id,
+              regexp_matches(c.body, '\\m' || $3 || '[[:alpha:]]*', 'gi') AS found(word)
+         GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1",
+        &[
+            DatumWithOid::from(projects),
+            DatumWithOid::from(ids),
+            DatumWithOid::from(suggestion::beginning(lexeme)),
+        ],
+        |row| row.required(1),
+    )
+}

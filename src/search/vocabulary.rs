@@ -1,0 +1,118 @@
+//! The words of the documents, where a query has one that none of them holds.
+
+use std::collections::BTreeSet;
+
+use docsearch_core::lookup::LookupTerm;
+use docsearch_core::statistics::ChunkFrequencies;
+use docsearch_core::vocabulary::{Around, Near, by_nearness, is_word};
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::tables::project::Projects;
+use crate::tables::sight::Sight;
+use crate::tables::statistics;
+
+/// Most words that stand in for one.
+const STAND_INS: usize = 3;
+/// A word stands in if it is this much as near as the nearest one.
+const NEARLY: f32 = 0.95;
+/// Most words that are looked at for those that the caller sees, and how many at once.
+const LOOKED_AT: usize = 256;
+const AT_ONCE: usize = 16;
+/// Most words of a query that are corrected where that is looked at word by word.
+const CHECKED_WORDS: usize = 16;
+
+/// Takes words of the vocabulary for those of a query that no document holds: half typed words and
+/// such with a mistake or two. Begins as the caller, who sees a document with each of them.
+pub(crate) fn correct(
+    sight: &Sight,
+    projects: &Projects,
+    terms: &mut [LookupTerm],
+    frequencies: &mut ChunkFrequencies,
+) -> Result<()> {
+    let unknown = |term: &&mut LookupTerm| {
+        term.whole
+            && !term.looked_up().any(|(lexeme, _)| frequencies.sum(lexeme) > 0.0)
+            && term.lexemes.last().is_some_and(|word| is_word(word))
+    };
+    let unknown: Vec<&mut LookupTerm> = terms.iter_mut().filter(unknown).collect();
+    let words: Vec<&[String]> = unknown.iter().map(|term| term.lexemes.as_slice()).collect();
+    let found = nearest(sight, projects, &words)?;
+    for (term, (near, known)) in unknown.into_iter().zip(found) {
+        for near in near {
+            frequencies.take(&known, &near.lexeme);
+            term.stand_ins.push((near.lexeme, near.strength));
+        }
+    }
+    Ok(())
+}
+
+/// The nearest words of the vocabulary to each of some words, nearest first, of those that the caller sees, with their
+/// frequencies. A word is given by its lexemes, itself the last. Begins as the caller.
+pub(crate) fn nearest(
+    sight: &Sight,
+    projects: &Projects,
+    words: &[&[String]],
+) -> Result<Vec<(Vec<Near>, ChunkFrequencies)>> {
+    let words = match sight {
+        Sight::Everything | Sight::Listed(_) => words,
+        Sight::Checked => &words[..words.len().min(CHECKED_WORDS)],
+    };
+    let around = |lexemes: &[String]| Around::of(lexemes.last().map_or("", String::as_str));
+    let listed = match sight {
+        Sight::Listed(listed) if !words.is_empty() => {
+            let first = |text: &str| text.chars().next();
+            let beginnings = words.iter().flat_map(|lexemes| around(lexemes).beginnings);
+            let letters: BTreeSet<Option<char>> = beginnings.map(|beginning| first(&beginning)).collect();
+            Some(listed.vocabulary(projects, |lexeme| letters.contains(&first(lexeme)))?)
+        }
+        Sight::Everything | Sight::Listed(_) | Sight::Checked => None,
+    };
+    let mut found = Vec::with_capacity(words.len());
+    for lexemes in words {
+        let vocabulary = match &listed {
+            Some(listed) => around(lexemes).within(listed),
+            None => {
+                let _owner = AsOwner::enter()?;
+                read(&around(lexemes), projects)?
+            }
+        };
+        let near = nearest_seen(sight, projects, by_nearness(lexemes, &vocabulary))?;
+        let mut frequencies = ChunkFrequencies::default();
+        for near in &near {
+            frequencies.take(&vocabulary, &near.lexeme);
+        }
+        found.push((near, frequencies));
+    }
+    Ok(found)
+}
+
+/// The first of the words that the caller sees, and those nearly as near. What is hidden takes no place: it is passed
+/// over, some words at a time.
+fn nearest_seen(sight: &Sight, projects: &Projects, near: Vec<Near>) -> Result<Vec<Near>> {
+    let mut found: Vec<Near> = Vec::new();
+    let mut near = near.into_iter().take(LOOKED_AT).peekable();
+    while near.peek().is_some() && found.len() < STAND_INS {
+        let part: Vec<Near> = near.by_ref().take(AT_ONCE).collect();
+        let seen = sight.witnessed(projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
+        found.extend(part.into_iter().filter(|near| seen.contains(&near.lexeme)));
+        let least = found.first().map_or(0.0, |best| best.strength * NEARLY);
+        let before = found.len();
+        found.retain(|near| near.strength >= least);
+        if found.len() < before {
+            break;
+        }
+    }
+    found.truncate(STAND_INS);
+    Ok(found)
+}
+
+/// The words around one, in the statistics of the projects. Runs as the owner.
+fn read(around: &Around, projects: &Projects) -> Result<ChunkFrequencies> {
+    let mut vocabulary = ChunkFrequencies::default();
+    for (from, to) in around.ranges() {
+        let lengths = around.lengths.clone();
+        vocabulary.join(statistics::frequencies_between(projects, (&from, &to), lengths)?);
+    }
+    Ok(vocabulary)
+}

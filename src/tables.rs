@@ -1,0 +1,16 @@
+//! The tables of schema `docsearch`, each with what it says to Rust: rows, what is read of them, what is written.
+
+pub(crate) mod document;
+pub(crate) mod document_input;
+pub(crate) mod keys;
+pub(crate) mod model;
+pub(crate) mod model_grant;
+pub(crate) mod names;
+pub(crate) mod project;
+pub(crate) mod rules;
+pub(crate) mod schema;
+pub(crate) mod sight;
+pub(crate) mod statistics;
+pub(crate) mod terms;
+pub(crate) mod vectors;
+pub(crate) mod wake;

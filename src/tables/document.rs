@@ -1,0 +1,235 @@
+//! Documents whole, and lists of them. Everything runs as the caller.
+
+use docsearch_core::delivery::CHARS_PER_TOKEN;
+use docsearch_core::document::{Document, NoSuchSection, Shape, render};
+use docsearch_core::rank::DocumentId;
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+use pgrx::prelude::*;
+
+use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
+use crate::postgres::{catalog, owner, statement};
+use crate::tables::{keys, project, schema};
+
+/// So much of a slug is compared with others, in characters: none is much longer.
+const MAX_COMPARED_CHARS: usize = 1_200;
+
+/// A document in a list.
+pub(crate) struct DocumentSummary {
+    pub(crate) project: String,
+    pub(crate) category: Option<String>,
+    pub(crate) slug: String,
+    pub(crate) title: String,
+    pub(crate) kind: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) chunk_count: i32,
+    pub(crate) updated_at: TimestampWithTimeZone,
+    pub(crate) last_updated: String,
+}
+
+/// The documents that the caller sees, in the order that `sort_by` names.
+pub(crate) fn listed(
+    project: Option<&str>,
+    category: Option<&str>,
+    kind: Option<&str>,
+    sort_by: Option<&str>,
+) -> Result<Vec<DocumentSummary>> {
+    let order = sort_by.unwrap_or("title");
+    if !["title", "category", "date"].contains(&order) {
+        return Err(invalid(
+            format!("unknown sort key \"{order}\""),
+            "Sort by title, category or date.",
+        ));
+    }
+    if let Some(name) = project {
+        project::by_name(name)?;
+    }
+    if !schema::exists() {
+        return Ok(Vec::new());
+    }
+    statement::rows(
+        "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
+                d.updated_at, coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
+                                      d.updated_at::text)
+         FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+         WHERE ($1::text IS NULL OR p.name = $1)
+           AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
+           AND ($3::text IS NULL OR d.kind = $3)
+         ORDER BY CASE WHEN $4 = 'date' THEN d.updated_at END DESC,
+                  CASE WHEN $4 = 'category' THEN d.category END,
+                  lower(d.title), p.name, d.slug",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(category),
+            DatumWithOid::from(kind),
+            DatumWithOid::from(order),
+        ],
+        |row| {
+            Ok(DocumentSummary {
+                project: row.required(1)?,
+                category: row.optional(2)?,
+                slug: row.required(3)?,
+                title: row.required(4)?,
+                kind: row.optional(5)?,
+                description: row.optional(6)?,
+                version: row.optional(7)?,
+                chunk_count: row.required(8)?,
+                updated_at: row.required(9)?,
+                last_updated: row.required(10)?,
+            })
+        },
+    )
+}
+
+/// The parts of a document that arguments ask for.
+pub(crate) fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>) -> Result<Shape> {
+    let max_tokens = max_tokens.map(usize::try_from).transpose();
+    let max_tokens = max_tokens.ok().filter(|limit| *limit != Some(0));
+    let Some(max_tokens) = max_tokens else {
+        return Err(invalid(
+            "max_tokens must be at least 1",
+            "Omit it for the whole document.",
+        ));
+    };
+    Ok(Shape {
+        sections: sections.unwrap_or(true),
+        metadata: metadata.unwrap_or(true),
+        max_chars: max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
+    })
+}
+
+/// A document, as it was found.
+struct StoredDocument {
+    id: DocumentId,
+    document: Document,
+}
+
+/// The Markdown of a document, or of the section that its reference names.
+pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&str>, shape: Shape) -> Result<String> {
+    let (StoredDocument { document, .. }, anchor) = resolve(checked_slug(slug)?, project)?;
+    let section = section.or(anchor);
+    render(&document, section, shape)
+        .map_err(|problem| unknown_section(&document, section.unwrap_or_default(), &problem))
+}
+
+/// The slug that an argument gives, which must not be NULL or blank.
+pub(crate) fn checked_slug(slug: Option<&str>) -> Result<&str> {
+    let slug = slug.filter(|slug| !slug.trim().is_empty());
+    slug.ok_or_else(|| invalid("slug must not be null or blank", "list_docs() lists the slugs."))
+}
+
+/// The document that a slug or a reference names.
+pub(crate) fn identify(given: &str, project: Option<&str>) -> Result<DocumentId> {
+    Ok(resolve(given, project)?.0.id)
+}
+
+/// The document that a slug or a reference names, and the section that the reference names.
+fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(StoredDocument, Option<&'a str>)> {
+    if let Some(name) = project {
+        project::by_name(name)?;
+    } else if !schema::exists() {
+        return Err(owner::no_tables());
+    }
+    let mut found = lookup(given, project)?;
+    let mut anchor = None;
+    if found.is_empty()
+        && let Some((reference, section)) = given.split_once('#')
+    {
+        found = lookup(reference, project)?;
+        anchor = Some(section);
+    }
+    if found.len() > 1 {
+        return Err(ambiguous(given, &found));
+    }
+    match found.pop() {
+        Some(only) => Ok((only, anchor)),
+        None => Err(unknown(given, project)?),
+    }
+}
+
+/// Documents whose slug this is, or else whose reference `project/slug` it is.
+fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+    let exact = read("d.slug = $1 AND ($2::text IS NULL OR p.name = $2)", slug, project)?;
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    read(
+        "starts_with($1, p.name || '/') AND d.slug = substr($1, length(p.name) + 2)
+         AND ($2::text IS NULL OR p.name = $2)",
+        slug,
+        project,
+    )
+}
+
+fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+    statement::rows(
+        &format!(
+            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category,
+                    ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
+                    coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.updated_at::text),
+                    d.summary, d.body
+             FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
+             WHERE {condition} ORDER BY p.name"
+        ),
+        &[DatumWithOid::from(slug), DatumWithOid::from(project)],
+        |row| {
+            Ok(StoredDocument {
+                id: keys::document_id(row)?,
+                document: Document {
+                    project: row.required(3)?,
+                    slug: row.required(4)?,
+                    title: row.required(5)?,
+                    category: row.optional(6)?,
+                    source_urls: row.required(7)?,
+                    updated: row.required(8)?,
+                    summary: row.optional(9)?,
+                    body: row.required(10)?,
+                },
+            })
+        },
+    )
+}
+
+fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
+    let trigram = catalog::trigram_schema()?;
+    let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
+    let nearest: Vec<String> = statement::rows(
+        &format!(
+            "SELECT p.name || '/' || d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+             WHERE $2::text IS NULL OR p.name = $2
+             ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug, p.name
+             LIMIT 3"
+        ),
+        &[DatumWithOid::from(compared), DatumWithOid::from(project)],
+        |row| row.required(1),
+    )?;
+    let hint = if nearest.is_empty() {
+        "There is no document yet: SELECT docsearch.index_doc(...).".to_owned()
+    } else {
+        format!("Did you mean {}?", nearest.join(", "))
+    };
+    Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
+}
+
+fn ambiguous(slug: &str, found: &[StoredDocument]) -> pg_sys::panic::ErrorReport {
+    let references: Vec<String> = found
+        .iter()
+        .map(|StoredDocument { document, .. }| format!("{}/{}", document.project, document.slug))
+        .collect();
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_AMBIGUOUS_PARAMETER,
+        format!("document \"{slug}\" is in {} projects", found.len()),
+        format!("Name one of {}.", references.join(", ")),
+    )
+}
+
+fn unknown_section(document: &Document, wanted: &str, problem: &NoSuchSection) -> pg_sys::panic::ErrorReport {
+    undefined(
+        format!("document \"{}\" has no section \"{wanted}\"", document.slug),
+        if problem.anchors.is_empty() {
+            "The document has no sections.".to_owned()
+        } else {
+            format!("Its sections: {}.", problem.anchors.join(", "))
+        },
+    )
+}

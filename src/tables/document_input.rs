@@ -1,0 +1,189 @@
+//! A document as a caller gives it.
+
+use docsearch_core::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
+use docsearch_core::digest::digest;
+use pgrx::pg_sys::panic::ErrorReport;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::postgres::report::{Result, in_one_line, invalid};
+
+/// The arguments of `index_doc`, which are also the keys of an element of `index_docs`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a document as an object")]
+pub(crate) struct DocumentInput {
+    pub(crate) slug: String,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(crate) title: String,
+    pub(crate) body: Option<String>,
+    #[serde(default)]
+    pub(crate) category: Option<String>,
+    #[serde(default)]
+    pub(crate) metadata: Option<Value>,
+    #[serde(default)]
+    pub(crate) kind: Option<String>,
+    #[serde(default)]
+    pub(crate) version: Option<String>,
+    #[serde(default)]
+    pub(crate) summary: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(crate) keywords: Vec<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(crate) source_urls: Vec<String>,
+    #[serde(default)]
+    pub(crate) source_path: Option<String>,
+    #[serde(default)]
+    pub(crate) source_root: Option<String>,
+    #[serde(default)]
+    pub(crate) published_at: Option<String>,
+}
+
+fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> std::result::Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl DocumentInput {
+    /// What a document may consist of.
+    pub(crate) const KEYS_HINT: &'static str = "A document is an object with slug, title and body, and if you like category, metadata, kind, version, \
+         summary, keywords, source_urls, source_path, source_root and published_at.";
+
+    /// Reads an element of `index_docs`. The error is the slug, if there is one, and what is wrong.
+    pub(crate) fn parse(value: Value) -> std::result::Result<Self, (Option<String>, String)> {
+        let slug = value.get("slug").and_then(Value::as_str).map(str::to_owned);
+        let input: Self = match serde_json::from_value(value) {
+            Ok(input) => input,
+            Err(problem) => return Err((slug, problem.to_string())),
+        };
+        input.checked().map_err(|problem| (slug, in_one_line(&problem)))
+    }
+
+    /// The document as it is stored, if it fulfils what every document has to. The tables have the same
+    /// bounds as constraints.
+    pub(crate) fn checked(mut self) -> Result<Self> {
+        self.check_slug()?;
+        self.title = bounds::title_in_one_line(&self.title);
+        if self.title.trim().is_empty() {
+            return Err(self.refuse("title must not be null or blank", "Give the page's title."));
+        }
+        if self.body.is_none() {
+            return Err(self.refuse("body must not be null", "Give the page's markdown; it may be empty."));
+        }
+        self.check_category()?;
+        self.check_lengths()?;
+        self.check_list("keywords", &self.keywords)?;
+        self.check_list("source_urls", &self.source_urls)?;
+        self.check_metadata()?;
+        if self.published_at.as_deref().is_some_and(is_beyond_years) {
+            return Err(self.refuse(
+                "published_at cannot be used",
+                "Give a time of the years 1 to 9999, or omit it.",
+            ));
+        }
+        Ok(self)
+    }
+
+    fn check_slug(&self) -> Result<()> {
+        let hint = format!(
+            "A slug has 1 to {} bytes without control characters and invisible ones, such as guides/install.",
+            bounds::SLUG_BYTES
+        );
+        if self.slug.trim().is_empty() {
+            return Err(invalid("slug must not be null or blank", hint));
+        }
+        if self.slug.len() > bounds::SLUG_BYTES || !bounds::is_plain(&self.slug) {
+            return Err(self.refuse("slug cannot be used", &hint));
+        }
+        Ok(())
+    }
+
+    fn check_category(&self) -> Result<()> {
+        let category = self.category.as_deref().unwrap_or_default();
+        let levels = category.split('/').count();
+        if category.len() <= bounds::CATEGORY_BYTES && levels <= bounds::CATEGORY_LEVELS && bounds::is_plain(category) {
+            return Ok(());
+        }
+        let hint = format!(
+            "A category has at most {} bytes and {} levels, without control characters and invisible ones, such as \
+             guides/setup.",
+            bounds::CATEGORY_BYTES,
+            bounds::CATEGORY_LEVELS
+        );
+        Err(self.refuse("category cannot be used", &hint))
+    }
+
+    fn check_lengths(&self) -> Result<()> {
+        let texts = [
+            ("title", Some(&self.title), TEXT_BYTES),
+            ("kind", self.kind.as_ref(), LABEL_BYTES),
+            ("version", self.version.as_ref(), LABEL_BYTES),
+            ("summary", self.summary.as_ref(), TEXT_BYTES),
+            ("source_path", self.source_path.as_ref(), bounds::PATH_BYTES),
+            ("source_root", self.source_root.as_ref(), LABEL_BYTES),
+            ("body", self.body.as_ref(), bounds::BODY_BYTES),
+        ];
+        match texts
+            .into_iter()
+            .find(|(_, text, most)| text.is_some_and(|text| text.len() > *most))
+        {
+            Some((name, _, most)) => {
+                Err(self.refuse(&format!("{name} is too long"), &format!("Give at most {most} bytes.")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_list(&self, name: &str, texts: &[String]) -> Result<()> {
+        let bytes: usize = texts.iter().map(String::len).sum();
+        if texts.len() <= LIST_LENGTH && bytes <= TEXT_BYTES {
+            return Ok(());
+        }
+        Err(self.refuse(
+            &format!("{name} are too many"),
+            &format!("Give at most {LIST_LENGTH}, of {TEXT_BYTES} bytes in all."),
+        ))
+    }
+
+    fn check_metadata(&self) -> Result<()> {
+        let metadata = match &self.metadata {
+            None | Some(Value::Null) => return Ok(()),
+            Some(metadata) if metadata.is_object() => metadata,
+            Some(_) => return Err(self.refuse("metadata must be a JSON object", "Give an object, or omit it.")),
+        };
+        if let Some(problem) = bounds::json_problem(metadata) {
+            return Err(self.refuse(
+                &format!("metadata cannot be used, {problem}"),
+                &format!(
+                    "Objects nest at most {} levels deep; numbers lie between -1e308 and 1e308.",
+                    bounds::JSON_LEVELS
+                ),
+            ));
+        }
+        if metadata.to_string().len() > bounds::METADATA_BYTES {
+            return Err(self.refuse(
+                "metadata is too large",
+                &format!("Give at most {} bytes.", bounds::METADATA_BYTES),
+            ));
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, problem: &str, hint: &str) -> ErrorReport {
+        invalid(format!("document \"{}\": {problem}", bounds::shown(&self.slug)), hint)
+    }
+
+    /// SHA-256, hexadecimal, of everything that decides how the document is cut and stored.
+    pub(crate) fn content_hash(&self, max_tokens: usize) -> String {
+        // Keys of a JSON object are written in order, so equal documents give equal text.
+        digest(&[&max_tokens.to_string(), &serde_json::json!(self).to_string()])
+    }
+}
+
+/// Whether a text that may be a time is one that lies before the year 1 or behind 9999.
+fn is_beyond_years(time: &str) -> bool {
+    let time = time.trim().to_ascii_lowercase();
+    let year = time.find(|letter: char| !letter.is_ascii_digit());
+    let long = year.is_some_and(|end| end > 4 && time[end..].starts_with('-'));
+    long || time.ends_with("bc") || time.trim_start_matches(['+', '-']) == "infinity"
+}

@@ -1,0 +1,57 @@
+//! The models that are known.
+
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::report::{Result, internal};
+use crate::postgres::statement;
+
+/// A row of `docsearch.model`.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelRow {
+    pub(crate) id: i32,
+    pub(crate) name: String,
+    /// Below `docsearch.model_directory`.
+    pub(crate) directory: String,
+    pub(crate) background: f32,
+    pub(crate) digest: String,
+    /// Tokens of one text that it reads, special tokens included.
+    pub(crate) max_tokens: usize,
+    pub(crate) passage_prefix: String,
+    /// Whether an endpoint runs it.
+    pub(crate) remote: bool,
+}
+
+impl ModelRow {
+    /// Of a table `m`, as [`ModelRow::read`] wants them.
+    pub(crate) const COLUMNS: &'static str =
+        "m.id, m.name, coalesce(m.directory, m.name), m.background, m.digest, m.max_tokens, m.passage_prefix, m.remote";
+
+    /// Reads the columns that begin with the one numbered `first`.
+    pub(crate) fn read(row: &statement::Row, first: usize) -> Result<Self> {
+        Ok(Self {
+            id: row.required(first)?,
+            name: row.required(first + 1)?,
+            directory: row.required(first + 2)?,
+            background: row.required(first + 3)?,
+            digest: row.required(first + 4)?,
+            max_tokens: usize::try_from(row.required::<i32>(first + 5)?).map_err(internal)?,
+            passage_prefix: row.required(first + 6)?,
+            remote: row.required(first + 7)?,
+        })
+    }
+
+    /// The table of its vectors: the number comes from the catalog.
+    pub(crate) fn vector_table(&self) -> String {
+        format!("docsearch.vector_{}", self.id)
+    }
+}
+
+/// The model of this number.
+pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
+    let row = statement::one(
+        &format!("SELECT {} FROM docsearch.model m WHERE m.id = $1", ModelRow::COLUMNS),
+        &[DatumWithOid::from(id)],
+        |row| ModelRow::read(row, 1),
+    )?;
+    row.ok_or_else(|| internal(format_args!("there is no model {id}")))
+}

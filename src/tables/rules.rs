@@ -1,0 +1,247 @@
+//! The tables of rules: read once by a backend, and again after they have changed.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::rc::Rc;
+
+use docsearch_core::rule::{Conflict, Intent, Row as RuleRow, Rule, RuleError, Rules, Tables};
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use crate::postgres::catalog;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, error_with_hint, internal};
+use crate::postgres::statement::{self, Row};
+
+/// The tables, in schema `docsearch`.
+pub(crate) const TABLES: [&CStr; 9] = [
+    c"action",
+    c"action_synonym",
+    c"intent_conflict",
+    c"generic_term",
+    c"synonym",
+    c"framework_alias",
+    c"platform",
+    c"query_word",
+    c"search_tip",
+];
+
+thread_local! {
+    static CACHE: RefCell<Option<Rc<Rulebook>>> = const { RefCell::new(None) };
+    /// Set when a table of rules may have changed.
+    static STALE: Cell<bool> = const { Cell::new(true) };
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The rules of all projects, and of those that have some of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Rulebook {
+    general: Rc<Rules>,
+    of_project: HashMap<i64, Rc<Rules>>,
+    tables: Vec<pg_sys::Oid>,
+}
+
+impl Rulebook {
+    /// The rules that hold in a project.
+    pub(crate) fn of(&self, project: i64) -> &Rc<Rules> {
+        self.of_project.get(&project).unwrap_or(&self.general)
+    }
+
+    /// The rules that hold where a project has none of its own.
+    pub(crate) fn general(&self) -> &Rc<Rules> {
+        &self.general
+    }
+}
+
+/// The rules as this transaction sees them.
+pub(crate) fn current() -> Result<Rc<Rulebook>> {
+    watch();
+    // Under REPEATABLE READ the tables may be older than what others shall see later.
+    // SAFETY: reads the isolation level of the transaction.
+    let lasting = unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32;
+    let stale = STALE.replace(!lasting);
+    if !stale && let Some(known) = CACHE.with_borrow(Clone::clone) {
+        return Ok(known);
+    }
+    // Before the new ones are read: both at once would be a megabyte.
+    CACHE.set(None);
+    match read().map(Rc::new) {
+        Ok(rules) => {
+            CACHE.set(Some(Rc::clone(&rules)));
+            Ok(rules)
+        }
+        Err(problem) => {
+            STALE.set(true);
+            Err(problem)
+        }
+    }
+}
+
+fn watch() {
+    if !WATCHED.replace(true) {
+        // SAFETY: the callback has the signature that Postgres asks for, and only sets a flag.
+        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::from(0)) };
+    }
+}
+
+unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, table: pg_sys::Oid) {
+    let concerned = table == pg_sys::InvalidOid
+        || CACHE.with(|cache| match cache.try_borrow() {
+            Ok(cache) => cache.as_ref().is_none_or(|known| known.tables.contains(&table)),
+            Err(_) => true,
+        });
+    if concerned {
+        STALE.set(true);
+    }
+}
+
+/// Before there are tables, and in those of an older extension, the shipped rules hold.
+fn read() -> Result<Rulebook> {
+    let tables: Vec<pg_sys::Oid> = TABLES.iter().filter_map(|table| catalog::table(table)).collect();
+    if tables.len() < TABLES.len() {
+        STALE.set(true);
+        return Ok(Rulebook {
+            general: Rc::new(Rules::english()),
+            ..Rulebook::default()
+        });
+    }
+    let _owner = AsOwner::enter()?;
+    let rows = statement::rows(
+        "SELECT r.project_id, 'action', r.verb, r.intent, NULL::real, r.enabled FROM docsearch.action r
+         UNION ALL SELECT r.project_id, 'action_synonym', r.verb, r.synonym, r.closeness, r.enabled FROM docsearch.action_synonym r
+         UNION ALL SELECT r.project_id, 'intent_conflict', r.asked, r.found, r.penalty, r.enabled FROM docsearch.intent_conflict r
+         UNION ALL SELECT r.project_id, 'generic_term', r.term, NULL, r.boost, r.enabled FROM docsearch.generic_term r
+         UNION ALL SELECT r.project_id, 'synonym', r.term, r.expansion, NULL, r.enabled FROM docsearch.synonym r
+         UNION ALL SELECT r.project_id, 'framework_alias', r.alias, r.framework, NULL, r.enabled FROM docsearch.framework_alias r
+         UNION ALL SELECT r.project_id, 'platform', r.word, r.platform, NULL, r.enabled FROM docsearch.platform r
+         UNION ALL SELECT r.project_id, r.kind, r.word, NULL, NULL, r.enabled FROM docsearch.query_word r
+         UNION ALL SELECT r.project_id, 'search_tip', r.tip, NULL, r.number, r.enabled FROM docsearch.search_tip r",
+        &[],
+        |row| Ok((row.optional::<i64>(1)?, rule(row)?)),
+    )?;
+    let mut general = Vec::new();
+    let mut own: HashMap<i64, Vec<RuleRow>> = HashMap::new();
+    for (project, row) in rows {
+        match project {
+            None => general.push(row),
+            Some(project) => own.entry(project).or_default().push(row),
+        }
+    }
+    let general = Rules::new(Tables::default()).overlay(general).map_err(unusable)?;
+    let of_project = own
+        .into_iter()
+        .map(|(project, rows)| Ok((project, Rc::new(general.overlay(rows).map_err(unusable)?))))
+        .collect::<Result<_>>()?;
+    Ok(Rulebook {
+        general: Rc::new(general),
+        of_project,
+        tables,
+    })
+}
+
+fn unusable(problem: RuleError) -> pg_sys::panic::ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
+        format!("a rule cannot be used: {problem}"),
+        "Mend the row in the tables of rules of schema docsearch.",
+    )
+}
+
+fn rule(row: &Row) -> Result<RuleRow> {
+    let kind: String = row.required(2)?;
+    let first: String = row.required(3)?;
+    let second = || row.optional::<String>(4).map(Option::unwrap_or_default);
+    let number = || row.optional::<f32>(5).map(Option::unwrap_or_default);
+    let rule = match kind.as_str() {
+        "action" => Rule::Action {
+            verb: first,
+            intent: row.optional::<String>(4)?.as_deref().map(intent).transpose()?,
+        },
+        "action_synonym" => Rule::ActionSynonym {
+            verb: first,
+            synonym: second()?,
+            closeness: number()?,
+        },
+        "intent_conflict" => Rule::IntentConflict(Conflict {
+            asked: intent(&first)?,
+            found: intent(&second()?)?,
+            penalty: number()?,
+        }),
+        "generic_term" => Rule::GenericTerm {
+            term: first,
+            boost: number()?,
+        },
+        "synonym" => Rule::Synonym {
+            term: first,
+            expansion: second()?,
+        },
+        "framework_alias" => Rule::FrameworkAlias {
+            alias: first,
+            framework: second()?,
+        },
+        "platform" => Rule::Platform {
+            word: first,
+            platform: second()?,
+        },
+        "kind" => Rule::KindWord { word: first },
+        "recency" => Rule::RecencyWord { word: first },
+        "question" => Rule::QuestionWord { word: first },
+        "stop" => Rule::StopWord { word: first },
+        "search_tip" => Rule::SearchTip {
+            number: number()? as i32,
+            tip: first,
+        },
+        other => return Err(internal(format_args!("unknown kind of rule {other}"))),
+    };
+    Ok(RuleRow {
+        rule,
+        enabled: row.required(6)?,
+    })
+}
+
+fn intent(name: &str) -> Result<Intent> {
+    serde_json::from_value(name.into()).map_err(internal)
+}
+
+/// Puts the shipped rules back in place of those of all projects. Returns how many there are.
+pub(crate) fn reset() -> Result<i64> {
+    for table in TABLES {
+        let table = table.to_string_lossy();
+        statement::execute(&format!("DELETE FROM docsearch.{table} WHERE project_id IS NULL"), &[])?;
+    }
+    seed()?;
+    i64::try_from(Rules::english().rows().len()).map_err(internal)
+}
+
+/// Writes the shipped rules into the tables, where those of all projects must be empty.
+pub(crate) fn seed() -> Result<()> {
+    let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
+    for (table, columns, kinds) in [
+        ("action", "verb, intent", "action"),
+        ("action_synonym", "verb, synonym, closeness", "action_synonym"),
+        ("intent_conflict", "asked, found, penalty", "intent_conflict"),
+        ("generic_term", "term, boost", "generic_term"),
+        ("synonym", "term, expansion", "synonym"),
+        ("framework_alias", "alias, framework", "framework_alias"),
+        ("platform", "word, platform", "platform"),
+        ("search_tip", "number, tip", "search_tip"),
+    ] {
+        statement::execute(
+            &format!(
+                "INSERT INTO docsearch.{table} ({columns})
+                 SELECT {columns} FROM jsonb_populate_recordset(NULL::docsearch.{table}, $1) WITH ORDINALITY
+                 WHERE $1 -> (ordinality - 1)::int ->> 'kind' = $2"
+            ),
+            &[DatumWithOid::from(pgrx::JsonB(rows.clone())), DatumWithOid::from(kinds)],
+        )?;
+    }
+    statement::execute(
+        "INSERT INTO docsearch.query_word (kind, word)
+         SELECT split_part(r ->> 'kind', '_', 1), r ->> 'word' FROM jsonb_array_elements($1) r
+         WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word')",
+        &[DatumWithOid::from(pgrx::JsonB(rows))],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! Document frequencies and sizes of projects: changes are appended and added up when read, so that
+//! indexing never waits for a row that everybody changes.
+
+use docsearch_core::rank::Map;
+use docsearch_core::statistics::{ChunkFrequencies, Delta, Totals};
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::lock::Lock;
+use crate::postgres::report::{Result, internal};
+use crate::postgres::statement;
+use crate::tables::project::Projects;
+
+/// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
+/// than twice the merged ones: so writing them again costs no more than writing them did.
+const MERGE_AT: i64 = 20_000;
+
+/// Appends a change. Runs as the owner of the tables.
+pub(crate) fn write(delta: Delta, project: i64) -> Result<()> {
+    let Some(delta) = delta.into_rows() else {
+        return Ok(());
+    };
+    let rows = i64::try_from(delta.lexemes.len()).map_err(internal)?;
+    statement::execute(
+        "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+         SELECT $1, t.lexeme, t.chunks, t.documents
+         FROM unnest($2::text[], $3::int[], $4::int[]) AS t(lexeme, chunks, documents)",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(delta.lexemes),
+            DatumWithOid::from(delta.lexeme_chunks),
+            DatumWithOid::from(delta.lexeme_documents),
+        ],
+    )?;
+    statement::execute(
+        "INSERT INTO docsearch.project_stat
+             (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+         VALUES ($1, $2, $3, $4, $5, $6, false)",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(delta.documents),
+            DatumWithOid::from(delta.document_words),
+            DatumWithOid::from(delta.chunks),
+            DatumWithOid::from(delta.chunk_words),
+            DatumWithOid::from(rows),
+        ],
+    )?;
+    merge_if_due(project)
+}
+
+fn merge_if_due(project: i64) -> Result<()> {
+    let due = statement::one(
+        "SELECT coalesce(sum(s.term_rows) FILTER (WHERE NOT s.merged), 0)
+                > greatest($2, 2 * coalesce(sum(s.term_rows) FILTER (WHERE s.merged), 0))
+         FROM docsearch.project_stat s WHERE s.project_id = $1",
+        &[DatumWithOid::from(project), DatumWithOid::from(MERGE_AT)],
+        |row| row.required(1),
+    )?;
+    if due == Some(true) { merge(project) } else { Ok(()) }
+}
+
+/// Adds up what this transaction sees; a second merge at the same time does nothing. Runs as the owner of the tables.
+pub(crate) fn merge(project: i64) -> Result<()> {
+    if !Lock::Statistics(project).try_acquire() {
+        return Ok(());
+    }
+    statement::execute(
+        "WITH old AS (
+             DELETE FROM docsearch.term_stat s WHERE s.project_id = $1
+             RETURNING s.lexeme, s.chunks, s.documents
+         )
+         INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+         SELECT $1, o.lexeme, sum(o.chunks), sum(o.documents) FROM old o
+         GROUP BY o.lexeme HAVING sum(o.chunks) <> 0 OR sum(o.documents) <> 0",
+        &[DatumWithOid::from(project)],
+    )?;
+    statement::execute(
+        "WITH old AS (
+             DELETE FROM docsearch.project_stat s WHERE s.project_id = $1
+             RETURNING s.documents, s.document_words, s.chunks, s.chunk_words
+         )
+         INSERT INTO docsearch.project_stat
+             (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+         SELECT $1, coalesce(sum(o.documents), 0), coalesce(sum(o.document_words), 0),
+                coalesce(sum(o.chunks), 0), coalesce(sum(o.chunk_words), 0),
+                (SELECT count(*) FROM docsearch.term_stat t WHERE t.project_id = $1), true
+         FROM old o",
+        &[DatumWithOid::from(project)],
+    )
+}
+
+/// Where the statistics of a project differ from its tables.
+pub(crate) struct Drift {
+    /// Number of lexemes whose frequencies differ.
+    pub(crate) lexemes: i64,
+    /// The one that differs most, with its chunks and documents as recorded and as counted.
+    pub(crate) worst: Option<(String, [i64; 4])>,
+    /// The sizes that differ: which, as recorded, as counted.
+    pub(crate) sizes: Vec<(&'static str, i64, i64)>,
+}
+
+/// What the chunks of the project `$1` say of its lexemes.
+const COUNTED: &str = "SELECT l.lexeme, sum(l.chunks)::bigint AS chunks, count(*) AS documents
+     FROM (SELECT c.document_id, t.lexeme COLLATE \"C\" AS lexeme, count(*) AS chunks
+           FROM docsearch.chunk c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
+           WHERE c.project_id = $1 GROUP BY 1, 2) l
+     GROUP BY l.lexeme";
+
+/// What documents and chunks of the project `$1` say of its size.
+const MEASURED: &str = "SELECT d.documents, d.words, c.chunks, c.words
+     FROM (SELECT count(*), coalesce(sum(d.term_count), 0)::bigint FROM docsearch.document d
+           WHERE d.project_id = $1) AS d(documents, words),
+          (SELECT count(*), coalesce(sum(c.term_count), 0)::bigint FROM docsearch.chunk c
+           WHERE c.project_id = $1) AS c(chunks, words)";
+
+/// Compares the statistics of a project with its tables. Runs as the owner of the tables.
+pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
+    let worst = statement::one(
+        &format!(
+            "WITH counted AS ({COUNTED}),
+             recorded AS (
+                 SELECT s.lexeme, sum(s.chunks)::bigint AS chunks, sum(s.documents)::bigint AS documents
+                 FROM docsearch.term_stat s WHERE s.project_id = $1 GROUP BY s.lexeme
+             ),
+             compared AS (
+                 SELECT lexeme, coalesce(r.chunks, 0) AS recorded_chunks, coalesce(r.documents, 0) AS recorded_documents,
+                        coalesce(c.chunks, 0) AS chunks, coalesce(c.documents, 0) AS documents
+                 FROM counted c FULL JOIN recorded r USING (lexeme)
+             )
+             SELECT count(*) OVER (), p.lexeme, p.recorded_chunks, p.recorded_documents, p.chunks, p.documents
+             FROM compared p
+             WHERE (p.recorded_chunks, p.recorded_documents) <> (p.chunks, p.documents)
+             ORDER BY abs(p.recorded_chunks - p.chunks) + abs(p.recorded_documents - p.documents) DESC, p.lexeme
+             LIMIT 1"
+        ),
+        &[DatumWithOid::from(project)],
+        |row| {
+            let counts = [row.required(3)?, row.required(4)?, row.required(5)?, row.required(6)?];
+            Ok((row.required::<i64>(1)?, (row.required::<String>(2)?, counts)))
+        },
+    )?;
+    let sizes = statement::one(
+        &format!(
+            "SELECT coalesce(sum(s.documents), 0)::bigint, coalesce(sum(s.document_words), 0)::bigint,
+                    coalesce(sum(s.chunks), 0)::bigint, coalesce(sum(s.chunk_words), 0)::bigint, m.*
+             FROM ({MEASURED}) AS m(documents, document_words, chunks, chunk_words)
+             LEFT JOIN docsearch.project_stat s ON s.project_id = $1
+             GROUP BY m.documents, m.document_words, m.chunks, m.chunk_words"
+        ),
+        &[DatumWithOid::from(project)],
+        |row| {
+            let names = ["documents", "words of documents", "chunks", "words of chunks"];
+            let sizes = (1..)
+                .zip(names)
+                .map(|(column, name)| Ok((name, row.required::<i64>(column)?, row.required::<i64>(column + 4)?)));
+            sizes.collect::<Result<Vec<_>>>()
+        },
+    )?;
+    let sizes: Vec<_> = sizes.into_iter().flatten().filter(|size| size.1 != size.2).collect();
+    let (lexemes, worst) = worst.map_or((0, None), |(lexemes, worst)| (lexemes, Some(worst)));
+    Ok((lexemes > 0 || !sizes.is_empty()).then_some(Drift { lexemes, worst, sizes }))
+}
+
+/// Waits for a merge that is under way, and keeps others from running until the transaction ends.
+pub(crate) fn hold_merges(project: i64) {
+    Lock::Statistics(project).acquire();
+}
+
+/// Makes the statistics of a project anew. Runs as the owner of the tables, who holds its merges and has
+/// locked the documents: nobody else changes them.
+pub(crate) fn recount(project: i64) -> Result<()> {
+    for table in ["term_stat", "project_stat"] {
+        statement::execute(
+            &format!("DELETE FROM docsearch.{table} s WHERE s.project_id = $1"),
+            &[DatumWithOid::from(project)],
+        )?;
+    }
+    statement::execute(
+        &format!(
+            "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+             SELECT $1, c.lexeme, c.chunks, c.documents FROM ({COUNTED}) c"
+        ),
+        &[DatumWithOid::from(project)],
+    )?;
+    statement::execute(
+        &format!(
+            "INSERT INTO docsearch.project_stat
+                 (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+             SELECT $1, m.*, (SELECT count(*) FROM docsearch.term_stat t WHERE t.project_id = $1), true
+             FROM ({MEASURED}) m"
+        ),
+        &[DatumWithOid::from(project)],
+    )
+}
+
+/// The size of each project. Runs as the owner of the tables.
+pub(crate) fn totals(projects: &Projects) -> Result<Map<i64, Totals>> {
+    let totals = statement::lookup(
+        &format!(
+            "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
+                    sum(s.chunk_words)::float8
+             FROM docsearch.project_stat s WHERE {} GROUP BY s.project_id",
+            projects.condition("s")
+        ),
+        &[projects.argument()],
+        totals_of_project,
+    )?;
+    Ok(totals.into_iter().collect())
+}
+
+/// The size of certain documents. Runs as the owner of the tables.
+pub(crate) fn totals_of_documents(projects: &Projects, documents: Vec<i64>) -> Result<Map<i64, Totals>> {
+    let totals = statement::lookup(
+        &format!(
+            "SELECT c.project_id, count(*) FILTER (WHERE c.chunk_no = 0)::float8,
+                    coalesce(sum(c.document_term_count) FILTER (WHERE c.chunk_no = 0), 0)::float8,
+                    count(*)::float8, sum(c.term_count)::float8
+             FROM docsearch.chunk c WHERE {} AND c.document_id = ANY ($2) GROUP BY c.project_id",
+            projects.condition("c")
+        ),
+        &[projects.argument(), DatumWithOid::from(documents)],
+        totals_of_project,
+    )?;
+    Ok(totals.into_iter().collect())
+}
+
+fn totals_of_project(row: &statement::Row) -> Result<(i64, Totals)> {
+    let totals = Totals {
+        documents: row.required(2)?,
+        document_words: row.required(3)?,
+        chunks: row.required(4)?,
+        chunk_words: row.required(5)?,
+    };
+    Ok((row.required(1)?, totals))
+}
+
+/// In how many chunks of each project lexemes occur. Runs as the owner of the tables.
+pub(crate) fn frequencies(projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
+    let rows = statement::lookup(
+        &format!(
+            "SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
+             WHERE {} AND s.lexeme = ANY ($2) GROUP BY s.project_id, s.lexeme",
+            projects.condition("s")
+        ),
+        &[projects.argument(), DatumWithOid::from(lexemes)],
+        frequency,
+    )?;
+    Ok(ChunkFrequencies::of_rows(rows))
+}
+
+/// The same of the vocabulary between two texts, in words of so many characters.
+pub(crate) fn frequencies_between(
+    projects: &Projects,
+    (from, to): (&str, &str),
+    length: std::ops::RangeInclusive<i32>,
+) -> Result<ChunkFrequencies> {
+    let rows = statement::rows(
+        &format!(
+            "SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
+             WHERE {} AND s.lexeme >= $2 AND s.lexeme < $3 AND length(s.lexeme) BETWEEN $4 AND $5
+             GROUP BY s.project_id, s.lexeme",
+            projects.condition("s")
+        ),
+        &[
+            projects.argument(),
+            DatumWithOid::from(from),
+            DatumWithOid::from(to),
+            DatumWithOid::from(*length.start()),
+            DatumWithOid::from(*length.end()),
+        ],
+        frequency,
+    )?;
+    Ok(ChunkFrequencies::of_rows(rows))
+}
+
+fn frequency(row: &statement::Row) -> Result<(i64, String, f64)> {
+    Ok((row.required(1)?, row.required(2)?, row.required(3)?))
+}

@@ -1,0 +1,137 @@
+//! The bell of the background worker: whoever leaves something to it rings.
+//!
+//! A transaction that leaves something shares [`Lock::Leaving`] until its end, and starts a worker if none keeps
+//! [`Lock::Worker`]; what the worker does with both is said there.
+
+use pgrx::bgworkers::BackgroundWorkerBuilder;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use crate::postgres::lock::Lock;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, warn};
+use crate::postgres::{catalog, statement};
+
+/// A connection that searches looks so often whether a worker is missing.
+const RESUME: Duration = Duration::from_secs(60);
+
+thread_local! {
+    /// The transaction that has left something to the worker last.
+    static NOTED: Cell<Option<TransactionPart>> = const { Cell::new(None) };
+    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says that this process is the worker, which starts no other while it works.
+pub(crate) fn is_never_needed() {
+    IS_WORKER.set(true);
+}
+
+/// A transaction and the part of it that can be rolled back, locks and all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct TransactionPart {
+    transaction: u64,
+    subtransaction: pg_sys::SubTransactionId,
+}
+
+impl TransactionPart {
+    /// Of a transaction that has changed something.
+    fn now() -> Option<Self> {
+        // SAFETY: both ask for the identity of the transaction.
+        let (transaction, subtransaction) = unsafe {
+            (
+                pg_sys::GetTopFullTransactionIdIfAny().value,
+                pg_sys::GetCurrentSubTransactionId(),
+            )
+        };
+        (transaction != 0).then_some(Self {
+            transaction,
+            subtransaction,
+        })
+    }
+}
+
+/// Sees to it that a worker runs once this transaction is committed.
+pub(crate) fn wake() -> Result<()> {
+    let now = TransactionPart::now();
+    if !may_start() || now.is_some() && NOTED.get() == now {
+        return Ok(());
+    }
+    Lock::Leaving.share();
+    NOTED.set(now);
+    rouse();
+    Ok(())
+}
+
+/// The same for what was committed before: no lock is held.
+pub(crate) fn rouse() {
+    if may_start() && !Lock::Worker.is_kept() {
+        start();
+    }
+}
+
+fn may_start() -> bool {
+    // SAFETY: asks for the state of the server.
+    let standby = unsafe { pg_sys::RecoveryInProgress() };
+    // SAFETY: a flag that the server sets once, when a process starts.
+    !standby && !IS_WORKER.get() && unsafe { pg_sys::IsUnderPostmaster }
+}
+
+/// Whether this transaction has left something to the worker.
+pub(crate) fn has_noted() -> bool {
+    let (noted, now) = (NOTED.get(), TransactionPart::now());
+    noted
+        .zip(now)
+        .is_some_and(|(noted, now)| noted.transaction == now.transaction)
+}
+
+/// After a restart of the server, or when the worker has given up, nobody else thinks of what waits:
+/// connections look now and then.
+pub(crate) fn resume() -> Result<()> {
+    if LOOKED.get().is_some_and(|looked| looked.elapsed() < RESUME) {
+        return Ok(());
+    }
+    LOOKED.set(Some(Instant::now()));
+    if catalog::table(c"table_change").is_none() {
+        return Ok(());
+    }
+    let waits = {
+        let _owner = AsOwner::enter()?;
+        statement::one(
+            "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
+                 OR EXISTS (SELECT FROM docsearch.table_change)
+                 OR EXISTS (SELECT FROM docsearch.attached_table a
+                            WHERE a.next_attempt <= now()
+                              AND (a.loading OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)))
+                 OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)",
+            &[],
+            |row| row.required::<bool>(1),
+        )?
+    };
+    if waits == Some(true) {
+        rouse();
+    }
+    Ok(())
+}
+
+/// Asks the server for a worker.
+pub(crate) fn start() {
+    // SAFETY: a variable of the server that holds for the life of the process.
+    let database = unsafe { pg_sys::MyDatabaseId };
+    let started = BackgroundWorkerBuilder::new("docsearch indexer")
+        .set_type("docsearch indexer")
+        .set_library(env!("CARGO_PKG_NAME"))
+        .set_function("docsearch_indexer")
+        .enable_spi_access()
+        .set_argument(database.into_datum())
+        .load_dynamic();
+    if started.is_err() {
+        warn(
+            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            "no background worker slot is free to index in the background",
+            "Raise max_worker_processes; then call docsearch.wait_for_index().",
+        );
+    }
+}

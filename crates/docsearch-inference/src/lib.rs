@@ -25,6 +25,7 @@ mod error;
 #[cfg(all(test, feature = "service"))]
 mod fuzz;
 mod lane;
+mod lock;
 mod model;
 mod pool;
 mod pooling;

@@ -1,10 +1,11 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::embedder::{Description, Embedder, Embeddings};
 use crate::encoder::{Encoder, Role};
 use crate::error::{Result, catch_panic};
+use crate::lock::lock;
 use crate::pool::{Batch, LanePool};
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
@@ -76,7 +77,7 @@ impl Embedder for Model {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        let mut session = self.query.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = lock(&self.query);
         catch_panic(|| self.encoder.embed(&mut session, Role::Query, text))
     }
 

@@ -1,12 +1,13 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::embedder::{Embedded, Embeddings, Progress};
 use crate::error::{Error, Result};
 use crate::lane;
+use crate::lock::lock;
 use crate::queue::{Queue, Task};
 use crate::signal::with_signals_blocked;
 
@@ -51,7 +52,7 @@ impl LanePool {
 
     /// As many lanes as there is work for, within the limit.
     fn start_lanes(&self) -> Result<()> {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = lock(&self.threads);
         threads.retain(|thread| !thread.is_finished());
         let mut state = self.queue.lock();
         let work = state.busy + state.waiting();
@@ -79,7 +80,7 @@ impl LanePool {
     /// Ends all lanes for good and waits for them: each finishes the text it is at.
     pub(crate) fn stop(&self) {
         self.queue.stop();
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
             // A task catches panics; there is nothing to learn from the end of its lane.
             let _ = thread.join();

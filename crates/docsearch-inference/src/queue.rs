@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::lane::Sessions;
+use crate::lock::lock;
 
 /// One passage to embed and what to do with its vector, run on a lane.
 pub(crate) type Task = Box<dyn FnOnce(&mut Sessions) + Send>;
@@ -39,7 +40,7 @@ impl Queue {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The number of a new stream.

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
+use crate::lock::lock;
 use crate::model::{Model, Options};
 
 /// The models of this process, each loaded once. Made for a `static`: creating one does nothing.
@@ -43,7 +44,7 @@ impl Registry {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Model>>> {
-        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.models)
     }
 }
 

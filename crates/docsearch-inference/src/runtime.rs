@@ -1,10 +1,11 @@
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ort::environment::Environment;
 use ort::logging::LogLevel;
 
 use crate::error::{Error, Result, catch_panic};
+use crate::lock::lock;
 use crate::signal::with_signals_blocked;
 use crate::telemetry;
 
@@ -25,7 +26,7 @@ impl Runtime {
         let requested = path
             .canonicalize()
             .map_err(|_| Error::RuntimeMissing { path: path.into() })?;
-        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = lock(&LOADED);
         match &*loaded {
             Some(runtime) if runtime.path == requested => Ok(runtime.clone()),
             Some(runtime) => Err(Error::RuntimeAlreadyLoaded {

@@ -1,11 +1,12 @@
 //! Counting tokens word by word, with the counts of words remembered.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 use crate::error::Result;
+use crate::lock::lock;
 
 /// Where BERT's normaliser and splitter both see a boundary, whatever stands around it.
 const BETWEEN_WORDS: [char; 4] = [' ', '\n', '\t', '\r'];
@@ -44,7 +45,7 @@ impl WordCounts {
 
     /// The tokens of `text`; `count` counts those of a word.
     pub(crate) fn count(&self, text: &str, count: impl Fn(&str) -> Result<usize>) -> Result<usize> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let mut word_tokens = |word: &str| {
             if let Some(tokens) = known.get(word) {
                 return Ok(*tokens);

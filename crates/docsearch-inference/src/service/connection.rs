@@ -14,6 +14,7 @@ use crate::encoder::{Encoder, Role};
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result, catch_panic};
 use crate::lane::Sessions;
+use crate::lock::lock;
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
 
 /// Requests of one connection whose answers have not been written yet: the service does not read
@@ -243,7 +244,7 @@ impl Answers {
     }
 
     fn wait_for_room(&self) {
-        let mut unanswered = self.unanswered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unanswered = lock(&self.unanswered);
         while *unanswered >= UNANSWERED {
             unanswered = self.answered.wait(unanswered).unwrap_or_else(PoisonError::into_inner);
         }
@@ -251,7 +252,7 @@ impl Answers {
 
     /// A place for the answer to a request.
     fn expect(answers: &Arc<Self>, id: u64) -> Reply {
-        *answers.unanswered.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *lock(&answers.unanswered) += 1;
         Reply {
             id,
             answers: Arc::clone(answers),
@@ -262,14 +263,14 @@ impl Answers {
     fn send(&self, response: &Response) {
         if !self.are_closed() {
             let written = protocol::encode(response).is_ok_and(|frame| {
-                let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stream = lock(&self.stream);
                 stream.write_all(&frame).is_ok()
             });
             if !written {
                 self.close();
             }
         }
-        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *lock(&self.unanswered) -= 1;
         self.answered.notify_one();
     }
 
@@ -279,14 +280,14 @@ impl Answers {
 
     /// Whether the client has closed its end, which nobody reads while a query is answered.
     fn client_has_gone(&self) -> bool {
-        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = lock(&self.stream);
         let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
         recv(stream.as_raw_fd(), &mut [0], flags) == Ok(0)
     }
 
     fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = lock(&self.stream);
         // The reader learns of it, too.
         let _ = stream.shutdown(std::net::Shutdown::Both);
     }

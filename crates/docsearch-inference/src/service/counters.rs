@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::endpoint::Purpose;
+use crate::lock::lock;
 use crate::status::Status;
 
 /// Queries whose latency is remembered.
@@ -44,7 +45,7 @@ impl Counters {
 
     /// A query was answered.
     pub(super) fn query(&self, latency: Duration) {
-        let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latencies = lock(&self.latencies);
         if latencies.len() == REMEMBERED {
             latencies.pop_front();
         }
@@ -57,7 +58,7 @@ impl Counters {
         status.cache_hits = self.cache_hits.load(Ordering::Relaxed);
         status.transform_hits = self.transform_hits.load(Ordering::Relaxed);
         status.grade_hits = self.grade_hits.load(Ordering::Relaxed);
-        let latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+        let latencies = lock(&self.latencies);
         let mut sorted: Vec<Duration> = latencies.iter().copied().collect();
         drop(latencies);
         sorted.sort();

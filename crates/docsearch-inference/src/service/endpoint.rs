@@ -12,7 +12,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,7 @@ use self::attempts::{Purpose, Schedule};
 pub(super) use self::caller::Caller;
 use crate::endpoint::{ChatRequest, Endpoint, RemoteEmbedding};
 use crate::error::{Error, ErrorClass, Failure, Result, catch_panic};
+use crate::lock::lock;
 use crate::protocol::Answer;
 
 /// Calls of one endpoint that are under way at once; others wait.
@@ -406,8 +407,4 @@ impl Lane {
     fn has_failed(&self) -> bool {
         lock(&self.state).failing_since.replace(Instant::now()).is_none()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::encoder::Encoder;
 use crate::error::Result;
 use crate::lane::Sessions;
+use crate::lock::lock;
 use crate::status::ModelStatus;
 
 /// How long a model stays loaded without a text, if it is not the only one.
@@ -89,8 +90,4 @@ impl Models {
             Err(_) => directory == except || Arc::strong_count(slot) > 1,
         });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

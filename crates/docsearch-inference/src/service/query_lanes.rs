@@ -3,6 +3,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::lane::Sessions;
+use crate::lock::lock;
 
 /// With so many queries waiting, one more is answered at the same time.
 const QUERIES_THAT_CALL_FOR_HELP: usize = 4;
@@ -103,7 +104,7 @@ impl QueryLanes {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

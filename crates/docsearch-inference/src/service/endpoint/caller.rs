@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use ureq::Agent;
 
+use crate::lock::lock;
+
 /// A client that waits for endpoints. When it goes, its calls end at once.
 #[derive(Default)]
 pub(in crate::service) struct Caller {
@@ -22,7 +24,7 @@ struct State {
 impl Caller {
     /// Ends the connections of all calls under way, and keeps others from beginning.
     pub(in crate::service) fn go(&self) {
-        let mut state = super::lock(&self.state);
+        let mut state = lock(&self.state);
         state.gone = true;
         let agents = std::mem::take(&mut state.agents);
         drop(state);
@@ -31,12 +33,12 @@ impl Caller {
     }
 
     pub(super) fn has_gone(&self) -> bool {
-        super::lock(&self.state).gone
+        lock(&self.state).gone
     }
 
     /// The number of a call that this agent makes now; `None` if nobody waits for it any more.
     pub(super) fn begin(&self, agent: &Agent) -> Option<u64> {
-        let mut state = super::lock(&self.state);
+        let mut state = lock(&self.state);
         if state.gone {
             return None;
         }
@@ -47,12 +49,12 @@ impl Caller {
     }
 
     pub(super) fn end(&self, call: u64) {
-        super::lock(&self.state).agents.remove(&call);
+        lock(&self.state).agents.remove(&call);
     }
 
     /// Waits; false if the client goes meanwhile.
     pub(super) fn waits(&self, pause: Duration) -> bool {
-        let state = super::lock(&self.state);
+        let state = lock(&self.state);
         let (state, _) = self
             .left
             .wait_timeout_while(state, pause, |state| !state.gone)

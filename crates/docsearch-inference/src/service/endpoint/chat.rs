@@ -4,10 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use ureq::Agent;
 
+use super::Lane;
 use super::http::{self, ApiKey, Question, Trouble};
-use super::{Lane, lock};
 use crate::endpoint::ChatRequest;
 use crate::error::ErrorClass;
+use crate::lock::lock;
 
 /// Greatest size of an answer, in bytes: far more than the tokens that are asked for.
 const MAX_ANSWER: u64 = 1 << 20;

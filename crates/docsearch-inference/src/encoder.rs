@@ -1,3 +1,5 @@
+//! A model as its threads share it.
+
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -5,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::directory::ModelDirectory;
 use crate::embedder::ModelInfo;
-use crate::error::{Error, Result, catch_panic};
-use crate::lane::Sessions;
+use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
@@ -82,15 +83,6 @@ impl Encoder {
             Role::Passage => &self.info.passage_prefix,
         };
         embed(&self.tokenizer, session, prefix, text)
-    }
-
-    /// The vector of one text, by the session of a lane.
-    pub(crate) fn embed_on(self: &Arc<Self>, lane: &mut Sessions, role: Role, text: &str) -> Result<Vec<f32>> {
-        let vector = catch_panic(|| self.embed(lane.of(self)?, role, text));
-        if matches!(vector, Err(Error::Panicked { .. })) {
-            lane.close(self);
-        }
-        vector
     }
 }
 

@@ -36,6 +36,7 @@ mod runtime;
 #[cfg(feature = "service")]
 pub mod service;
 mod session;
+mod sessions;
 mod signal;
 mod status;
 mod telemetry;

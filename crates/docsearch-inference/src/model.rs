@@ -84,7 +84,7 @@ impl Embedder for Model {
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
         let batch = Batch::submit(&self.pool, texts, |text, deliver| {
             let encoder = Arc::clone(&self.encoder);
-            Box::new(move |lane| deliver(encoder.embed_on(lane, Role::Passage, &text)))
+            Box::new(move |sessions| deliver(sessions.embed(&encoder, Role::Passage, &text)))
         })?;
         Ok(Box::new(batch))
     }

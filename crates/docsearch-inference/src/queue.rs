@@ -3,8 +3,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::lane::Sessions;
 use crate::lock::lock;
+use crate::sessions::Sessions;
 
 /// One passage to embed and what to do with its vector, run on a lane.
 pub(crate) type Task = Box<dyn FnOnce(&mut Sessions) + Send>;

@@ -13,9 +13,9 @@ use crate::embedder::Description;
 use crate::encoder::{Encoder, Role};
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result, catch_panic};
-use crate::lane::Sessions;
 use crate::lock::lock;
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
+use crate::sessions::Sessions;
 
 /// Requests of one connection whose answers have not been written yet: the service does not read
 /// on before one of them is.
@@ -169,7 +169,7 @@ impl Incoming<'_> {
         self.answer(reply, |lane| {
             let encoder = find(self.service, model, lane)?;
             counters.run();
-            let vector = encoder.embed_on(lane, Role::Query, text)?;
+            let vector = lane.embed(&encoder, Role::Query, text)?;
             self.service.cache.put(encoder.digest()?, text, vector.as_slice());
             counters.query(begun.elapsed());
             Ok(Answer::Vector(vector))
@@ -194,7 +194,7 @@ impl Incoming<'_> {
             let vector = catch_panic(|| {
                 let encoder = find(&service, &model, lane)?;
                 service.counters.run();
-                encoder.embed_on(lane, Role::Passage, &text).map(Answer::Vector)
+                lane.embed(&encoder, Role::Passage, &text).map(Answer::Vector)
             });
             reply.send(vector);
         });

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::encoder::Encoder;
 use crate::error::Result;
-use crate::lane::Sessions;
 use crate::lock::lock;
+use crate::sessions::Sessions;
 use crate::status::ModelStatus;
 
 /// How long a model stays loaded without a text, if it is not the only one.

@@ -2,8 +2,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::lane::Sessions;
 use crate::lock::lock;
+use crate::sessions::Sessions;
 
 /// With so many queries waiting, one more is answered at the same time.
 const QUERIES_THAT_CALL_FOR_HELP: usize = 4;

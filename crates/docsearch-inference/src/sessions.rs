@@ -1,0 +1,70 @@
+//! The sessions that one thread has open.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::encoder::{Encoder, Role};
+use crate::error::{Error, Result, catch_panic};
+use crate::session::EncoderSession;
+
+/// How long a session is kept without work. Opening one takes 35 ms; keeping it costs its
+/// weights in memory.
+pub(crate) const IDLE: Duration = Duration::from_secs(30);
+
+/// Sessions, one for each model that was run.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    open: Vec<OpenSession>,
+}
+
+struct OpenSession {
+    encoder: Arc<Encoder>,
+    session: EncoderSession,
+    used: Instant,
+}
+
+impl Sessions {
+    /// The vector of one text. A session in which that panics is closed: its state is unknown.
+    pub(crate) fn embed(&mut self, encoder: &Arc<Encoder>, role: Role, text: &str) -> Result<Vec<f32>> {
+        let vector = catch_panic(|| encoder.embed(self.of(encoder)?, role, text));
+        if matches!(vector, Err(Error::Panicked { .. })) {
+            self.open.retain(|open| !Arc::ptr_eq(&open.encoder, encoder));
+        }
+        vector
+    }
+
+    /// The session of a model, opened if there is none.
+    fn of(&mut self, encoder: &Arc<Encoder>) -> Result<&mut EncoderSession> {
+        let place = self.open.iter().position(|open| Arc::ptr_eq(&open.encoder, encoder));
+        let place = match place {
+            Some(place) => place,
+            None => {
+                let session = encoder.open()?;
+                self.keep(encoder, session);
+                self.open.len() - 1
+            }
+        };
+        let open = &mut self.open[place];
+        open.used = Instant::now();
+        Ok(&mut open.session)
+    }
+
+    /// Keeps a session that was opened elsewhere.
+    pub(crate) fn keep(&mut self, encoder: &Arc<Encoder>, session: EncoderSession) {
+        self.open.push(OpenSession {
+            encoder: Arc::clone(encoder),
+            session,
+            used: Instant::now(),
+        });
+    }
+
+    /// Closes what has not been used for a while, the last session excepted.
+    pub(crate) fn close_idle(&mut self) {
+        if self.open.len() > 1 {
+            self.open.sort_by_key(|open| open.used);
+            let last = self.open.pop();
+            self.open.retain(|open| open.used.elapsed() < IDLE);
+            self.open.extend(last);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-use docsearch_inference::{Description, Embedder, Model, Options, Registry, RemoteModel};
+use docsearch_inference::{Description, Embedder, Model, Options, Registry, ServedModel};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
@@ -55,7 +55,7 @@ pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> R
             let directory = directory.into_os_string().into_string();
             let directory = directory.map_err(|_| internal("the model's directory is not valid UTF-8"))?;
             let digest = digest.map(str::to_owned);
-            Ok(Box::new(RemoteModel::new(service::shared(), directory, digest)))
+            Ok(Box::new(ServedModel::new(service::shared(), directory, digest)))
         }
         Inference::InProcess => Ok(Box::new(in_process(&directory, digest)?)),
     }

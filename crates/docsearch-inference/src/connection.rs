@@ -1,3 +1,5 @@
+//! The client's end of the socket.
+
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -7,8 +9,8 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr, getsockopt, sockopt};
 
-use crate::client::{Host, Readiness};
 use crate::error::{Error, Result};
+use crate::host::{Host, Readiness};
 use crate::protocol::{self, LENGTH_BYTES, Request, Response};
 
 /// Bytes read from the socket at once: several vectors.

@@ -1,3 +1,5 @@
+//! What everybody who embeds texts has to do with: the trait, and what there is to say of a model.
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +9,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::pooling::Pooling;
 use crate::tokenizer::Tokenizer;
+
+/// What a text is to the model; each has its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// What somebody looks for.
+    Query,
+    /// What may be found.
+    Passage,
+}
 
 /// Turns texts into vectors, wherever the model runs.
 ///
@@ -44,7 +55,7 @@ pub trait Embedder {
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>>;
 }
 
-impl<E: Embedder + ?Sized> Embedder for std::sync::Arc<E> {
+impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     fn describe(&self) -> Result<Description> {
         (**self).describe()
     }

@@ -3,23 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Serialize};
-
 use crate::directory::ModelDirectory;
-use crate::embedder::ModelInfo;
+use crate::embedder::{ModelInfo, Role};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
-
-/// What a text is to the model; each has its prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Role {
-    /// What somebody looks for.
-    Query,
-    /// What may be found.
-    Passage,
-}
 
 /// A model as far as threads share it: everything but the sessions that run its graph.
 pub(crate) struct Encoder {

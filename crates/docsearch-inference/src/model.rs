@@ -2,8 +2,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::embedder::{Description, Embedder, Embeddings};
-use crate::encoder::{Encoder, Role};
+use crate::embedder::{Description, Embedder, Embeddings, Role};
+use crate::encoder::Encoder;
 use crate::error::{Result, catch_panic};
 use crate::lock::lock;
 use crate::pool::{Batch, LanePool};

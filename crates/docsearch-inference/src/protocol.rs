@@ -8,8 +8,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::embedder::Description;
-use crate::encoder::Role;
+use crate::embedder::{Description, Role};
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result};
 use crate::status::Status;

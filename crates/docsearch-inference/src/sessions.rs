@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::encoder::{Encoder, Role};
+use crate::embedder::Role;
+use crate::encoder::Encoder;
 use crate::error::{Error, Result, catch_panic};
 use crate::session::EncoderSession;
 

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use docsearch_inference::{
     ChatRequest, Client, Embedded, Embedder, Endpoint, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, Progress,
-    Readiness, RemoteModel, Sampling,
+    Readiness, ServedModel, Sampling,
 };
 use http_server::{HttpServer, Reaction};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -105,8 +105,8 @@ impl Program {
         Rc::new(RefCell::new(Client::new(self.socket(), Poll { patience })))
     }
 
-    fn model(&self) -> RemoteModel<Poll> {
-        remote(self.client(), None)
+    fn model(&self) -> ServedModel<Poll> {
+        served(self.client(), None)
     }
 
     /// A connection, once the program listens.
@@ -156,9 +156,9 @@ impl Drop for Program {
     }
 }
 
-fn remote(client: Rc<RefCell<Client<Poll>>>, digest: Option<String>) -> RemoteModel<Poll> {
+fn served(client: Rc<RefCell<Client<Poll>>>, digest: Option<String>) -> ServedModel<Poll> {
     let directory = model_directory().to_str().expect("a path in UTF-8").to_owned();
-    RemoteModel::new(client, directory, digest)
+    ServedModel::new(client, directory, digest)
 }
 
 fn passages(count: usize) -> Vec<String> {
@@ -193,7 +193,7 @@ fn a_query_that_was_asked_before_comes_from_the_cache() {
     let program = Program::start();
     let client = program.client();
     let digest = info_digest(&program);
-    let model = remote(Rc::clone(&client), Some(digest));
+    let model = served(Rc::clone(&client), Some(digest));
     let first = model.embed_query("Button").expect("a vector");
     assert_eq!(model.embed_query("Button").expect("a vector"), first);
     let status = client.borrow_mut().status().expect("an answer").expect("a program");
@@ -213,7 +213,7 @@ fn info_digest(program: &Program) -> String {
 fn other_files_than_expected_are_refused_even_if_the_vector_is_in_the_cache() {
     let program = Program::start();
     program.model().embed_query("Button").expect("a vector");
-    let other = remote(program.client(), Some("0".repeat(64)));
+    let other = served(program.client(), Some("0".repeat(64)));
     let problem = other.embed_query("Button").expect_err("another digest");
     assert_eq!(problem.class(), ErrorClass::Changed);
     assert!(problem.hint().is_some());
@@ -222,7 +222,7 @@ fn other_files_than_expected_are_refused_even_if_the_vector_is_in_the_cache() {
 #[test]
 fn a_model_that_cannot_be_loaded_is_an_error_with_its_hint_and_nothing_else_suffers() {
     let program = Program::start();
-    let missing = RemoteModel::new(program.client(), "/nonexistent".to_owned(), None);
+    let missing = ServedModel::new(program.client(), "/nonexistent".to_owned(), None);
     let problem = missing.embed_query("Button").expect_err("no model");
     assert_eq!(problem.class(), ErrorClass::Missing);
     assert!(problem.to_string().contains("/nonexistent") && problem.hint().is_some());
@@ -271,7 +271,7 @@ fn a_batch_goes_on_with_the_next_program() {
 #[test]
 fn a_program_that_hangs_is_given_up_after_the_patience() {
     let program = Program::start();
-    let model = remote(program.patient_client(Duration::from_millis(300)), None);
+    let model = served(program.patient_client(Duration::from_millis(300)), None);
     program.model().embed_query("Button").expect("a vector");
     program.freeze();
     let problem = model.embed_query("another").expect_err("no answer");
@@ -297,7 +297,7 @@ fn what_a_client_no_longer_waits_for_is_not_computed() {
     let modules = directory.path().join("modules.json");
     mkfifo(&modules, Mode::S_IRWXU).expect("a pipe");
     let path = directory.path().to_str().expect("a path in UTF-8").to_owned();
-    let mut batch = RemoteModel::new(Rc::clone(&client), path, None)
+    let mut batch = ServedModel::new(Rc::clone(&client), path, None)
         .embed_passages(passages(60))
         .expect("a batch");
     let begun = batch.next_timeout(Duration::ZERO).expect("a program");
@@ -374,7 +374,7 @@ fn the_program_ends_with_its_supervisor_and_on_a_signal() {
 fn too_little_memory_ends_the_program_or_the_request_and_is_said() {
     let limit = ["--threads", "1", "--cache-bytes", "0", "--memory-limit", "40000000"];
     let program = Program::start_with(&limit);
-    let model = remote(program.patient_client(Duration::from_secs(5)), None);
+    let model = served(program.patient_client(Duration::from_secs(5)), None);
     let problem = model.embed_query("Button").expect_err("40 MB are too little");
     assert!(!problem.to_string().is_empty());
 }
@@ -383,7 +383,7 @@ fn too_little_memory_ends_the_program_or_the_request_and_is_said() {
 fn settings_change_while_it_runs() {
     let mut program = Program::start();
     let client = program.client();
-    let model = remote(Rc::clone(&client), None);
+    let model = served(Rc::clone(&client), None);
     model.embed_query("Button").expect("a vector");
     let stdin = program.child.stdin.as_mut().expect("a pipe");
     stdin

@@ -9,8 +9,8 @@ use nix::sys::socket::{MsgFlags, recv};
 
 use super::Service;
 use super::endpoint::Caller;
-use crate::embedder::Description;
-use crate::encoder::{Encoder, Role};
+use crate::embedder::{Description, Role};
+use crate::encoder::Encoder;
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result, catch_panic};
 use crate::lock::lock;

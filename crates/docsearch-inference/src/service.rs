@@ -1,13 +1,14 @@
 //! The service: one process that runs models for many others, reached through a Unix socket.
 
 mod cache;
-mod connection;
 mod counters;
-mod endpoint;
+mod endpoints;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod models;
 mod query_lanes;
+mod replies;
+mod requests;
 
 use std::io;
 use std::os::unix::net::UnixListener;
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 use self::cache::AnswerCache;
 use self::counters::Counters;
-use self::endpoint::Endpoints;
+use self::endpoints::Endpoints;
 use self::models::Models;
 use self::query_lanes::QueryLanes;
 use crate::pool::LanePool;
@@ -76,7 +77,7 @@ impl Service {
                 let service = Arc::clone(self);
                 thread::Builder::new()
                     .name("docsearch-client".to_owned())
-                    .spawn(move || connection::serve(stream, &service))
+                    .spawn(move || requests::serve(stream, &service))
             });
             match served {
                 Ok(_) => {}

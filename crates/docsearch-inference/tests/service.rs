@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use docsearch_inference::{
     ChatRequest, Client, Embedded, Embedder, Endpoint, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, Progress,
-    Readiness, ServedModel, Sampling,
+    Readiness, Sampling, ServedModel,
 };
 use http_server::{HttpServer, Reaction};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

@@ -1,3 +1,5 @@
+//! Answers that need not be given twice.
+
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
@@ -56,7 +58,8 @@ impl<T: ?Sized> AnswerCache<T> {
         self.answers.len() as u64
     }
 
-    /// What was answered to a text; the subject is the model, or what the text was for.
+    /// What was answered to a text; the subject is the model, or what the text was for. `None` if nothing was, or it
+    /// had to make room.
     pub(super) fn get(&self, subject: &str, text: &str) -> Option<Arc<T>> {
         self.answers.get(&KeyRef { subject, text })
     }

@@ -1,3 +1,5 @@
+//! What the service has done so far, as its status tells it.
+
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -10,7 +10,7 @@ use std::thread;
 
 use docsearch_fuzz::{Format, Target};
 
-use super::{Service, connection, endpoint};
+use super::{Service, endpoints, requests};
 use crate::status::ServiceSettings;
 
 /// Without ONNX Runtime: a request for a model fails.
@@ -23,16 +23,16 @@ static SERVICE: LazyLock<Arc<Service>> = LazyLock::new(|| {
 });
 
 pub(crate) fn targets() -> Vec<Target> {
-    let own = Target::new("inference-requests", Format::FRAME, requests).up_to(8 * 1024);
-    [&[own], endpoint::fuzz::TARGETS].concat()
+    let own = Target::new("inference-requests", Format::FRAME, connection).up_to(8 * 1024);
+    [&[own], endpoints::fuzz::TARGETS].concat()
 }
 
 /// Whatever a client sends, the connection ends when the client does.
-fn requests(input: &[u8]) {
+fn connection(input: &[u8]) {
     let (mut client, service) = UnixStream::pair().expect("a pair of sockets");
     let mut answers = client.try_clone().expect("a second handle");
     thread::scope(|scope| {
-        scope.spawn(|| connection::serve(service, &SERVICE));
+        scope.spawn(|| requests::serve(service, &SERVICE));
         scope.spawn(move || {
             let _ = client.write_all(input);
             let _ = client.shutdown(Shutdown::Write);

@@ -1,3 +1,5 @@
+//! The models that the service has loaded.
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -21,10 +23,10 @@ pub(super) struct Models {
 /// A model's place. Its lock is held while the model is loaded, and others go on.
 #[derive(Default)]
 struct Slot {
-    state: Mutex<Option<Loaded>>,
+    state: Mutex<Option<LoadedModel>>,
 }
 
-struct Loaded {
+struct LoadedModel {
     encoder: Arc<Encoder>,
     used: Instant,
 }
@@ -37,7 +39,7 @@ impl Models {
         }
     }
 
-    /// The model, if it is loaded.
+    /// The model; `None` if it is not loaded, or just being loaded.
     pub(super) fn peek(&self, directory: &str) -> Option<Arc<Encoder>> {
         let slot = Arc::clone(lock(&self.loaded).get(directory)?);
         let mut state = slot.state.try_lock().ok()?;
@@ -46,8 +48,8 @@ impl Models {
         Some(Arc::clone(&loaded.encoder))
     }
 
-    /// The model, loaded now if it has to be; the lane then keeps the session it was tried with.
-    pub(super) fn get(&self, directory: &str, lane: &mut Sessions) -> Result<Arc<Encoder>> {
+    /// The model, loaded now if it has to be; the session it was tried with is then kept.
+    pub(super) fn get(&self, directory: &str, sessions: &mut Sessions) -> Result<Arc<Encoder>> {
         let slot = Arc::clone(lock(&self.loaded).entry(directory.to_owned()).or_default());
         let mut state = lock(&slot.state);
         if let Some(loaded) = state.as_mut() {
@@ -56,8 +58,8 @@ impl Models {
         }
         self.unload_idle(directory);
         let (encoder, session) = Encoder::load(directory.as_ref(), &self.runtime)?;
-        lane.keep(&encoder, session);
-        *state = Some(Loaded {
+        sessions.keep(&encoder, session);
+        *state = Some(LoadedModel {
             encoder: Arc::clone(&encoder),
             used: Instant::now(),
         });

@@ -1,3 +1,5 @@
+//! The sessions for queries.
+
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

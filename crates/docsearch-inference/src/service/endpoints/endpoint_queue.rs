@@ -1,16 +1,6 @@
-//! Endpoints over HTTP: a queue for each, and a few threads that make its calls.
+//! One endpoint: the calls that wait for it, and the few threads that make them.
 
-mod attempts;
-mod caller;
-mod chat;
-mod embeddings;
-#[cfg(test)]
-pub(crate) mod fuzz;
-mod http;
-#[cfg(test)]
-mod tests;
-
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -18,19 +8,24 @@ use std::time::{Duration, Instant};
 
 use ureq::Agent;
 
-use self::attempts::{Purpose, Schedule};
-pub(super) use self::caller::Caller;
-use crate::endpoint::{ChatRequest, Endpoint, RemoteEmbedding};
+use super::attempts::{self, CallKind};
+use super::availability::{Availability, Schedule};
+use super::call::{Call, Patience, Work};
+use super::caller::Caller;
+use super::chat::{self, RefusedParameters};
+use super::embeddings;
+use super::http::{self, ApiKey, Trouble};
+use crate::endpoint::{Endpoint, RemoteEmbedding};
 use crate::error::{Error, ErrorClass, Failure, Result, catch_panic};
 use crate::lock::lock;
 use crate::protocol::Answer;
 
 /// Calls of one endpoint that are under way at once; others wait.
-const AT_ONCE: usize = 4;
+pub(super) const AT_ONCE: usize = 4;
 /// Of these, calls that bring passages: somebody waits for the others.
-const BULK_AT_ONCE: usize = AT_ONCE - 1;
+pub(super) const BULK_AT_ONCE: usize = AT_ONCE - 1;
 /// Texts of one call.
-const TEXTS: usize = 32;
+pub(super) const TEXTS: usize = 32;
 /// Bytes of the texts of one call, unless one text is longer.
 const TEXT_BYTES: usize = 256 * 1024;
 /// How long a call waits for more passages of the same client.
@@ -38,120 +33,13 @@ const GATHERING: Duration = Duration::from_millis(5);
 /// How long a thread and its connections are kept without a call.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// Takes an answer to whoever asked.
-pub(super) type Deliver = Box<dyn FnOnce(Result<Answer>) + Send>;
-
-/// The endpoints that were asked for.
-#[derive(Default)]
-pub(super) struct Endpoints {
-    lanes: Mutex<HashMap<Endpoint, Arc<Lane>>>,
-    schedule: Schedule,
-}
-
-impl Endpoints {
-    /// Asks a language model.
-    pub(super) fn chat(&self, request: ChatRequest, caller: &Arc<Caller>, deliver: Deliver) {
-        let lane = self.lane(&request.endpoint);
-        let limit = request.limit;
-        lane.submit(Call::new(Work::Chat(request), limit, caller, deliver));
-    }
-
-    /// Asks for the vector of a query.
-    pub(super) fn embed_query(&self, asked: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
-        let lane = self.lane(&asked.endpoint);
-        let limit = asked.limit;
-        lane.submit(Call::new(Work::Query(asked, text), limit, caller, deliver));
-    }
-
-    /// Asks for the vector of a passage, together with others.
-    pub(super) fn embed_passage(&self, asked: RemoteEmbedding, text: String, caller: &Arc<Caller>, deliver: Deliver) {
-        let lane = self.lane(&asked.endpoint);
-        let limit = asked.limit;
-        lane.submit(Call::new(Work::Passage(asked, text), limit, caller, deliver));
-    }
-
-    /// Texts that wait.
-    pub(super) fn waiting(&self) -> usize {
-        let lanes: Vec<_> = lock(&self.lanes).values().cloned().collect();
-        lanes
-            .iter()
-            .map(|lane| {
-                let state = lock(&lane.state);
-                state.urgent.len() + state.bulk.len()
-            })
-            .sum()
-    }
-
-    fn lane(&self, endpoint: &Endpoint) -> Arc<Lane> {
-        let mut lanes = lock(&self.lanes);
-        if let Some(lane) = lanes.get(endpoint) {
-            return Arc::clone(lane);
-        }
-        let lane = Arc::new(Lane {
-            endpoint: endpoint.clone(),
-            schedule: self.schedule,
-            state: Mutex::default(),
-            arrived: Condvar::new(),
-        });
-        lanes.insert(endpoint.clone(), Arc::clone(&lane));
-        lane
-    }
-}
-
-enum Work {
-    Chat(ChatRequest),
-    Query(RemoteEmbedding, String),
-    Passage(RemoteEmbedding, String),
-}
-
-/// A call that somebody waits for.
-struct Call {
-    work: Work,
-    patience: Patience,
-    caller: Arc<Caller>,
-    deliver: Deliver,
-}
-
-/// How long a call may take.
-#[derive(Clone, Copy)]
-struct Patience {
-    limit: Duration,
-    deadline: Instant,
-}
-
-impl Patience {
-    fn from_now(limit: Duration) -> Self {
-        Self {
-            limit,
-            deadline: Instant::now() + limit,
-        }
-    }
-}
-
-impl Call {
-    fn new(work: Work, limit: Duration, caller: &Arc<Caller>, deliver: Deliver) -> Self {
-        Self {
-            work,
-            patience: Patience::from_now(limit),
-            caller: Arc::clone(caller),
-            deliver,
-        }
-    }
-
-    /// What is asked for and the text, if it is a passage.
-    fn passage(&self) -> Option<(&RemoteEmbedding, &str)> {
-        match &self.work {
-            Work::Passage(asked, text) => Some((asked, text)),
-            _ => None,
-        }
-    }
-}
-
 /// One endpoint.
-struct Lane {
+pub(super) struct EndpointQueue {
     endpoint: Endpoint,
-    schedule: Schedule,
+    pub(super) availability: Availability,
+    refused: RefusedParameters,
     state: Mutex<State>,
+    /// Signalled when a thread may find something to do.
     arrived: Condvar,
 }
 
@@ -165,11 +53,6 @@ struct State {
     is_gathering: bool,
     threads: usize,
     idle: usize,
-    /// The endpoint has asked to be left alone until then.
-    not_before: Option<Instant>,
-    failing_since: Option<Instant>,
-    /// Parameters that the endpoint has refused.
-    unsupported: BTreeSet<&'static str>,
 }
 
 impl State {
@@ -204,8 +87,25 @@ impl State {
     }
 }
 
-impl Lane {
-    fn submit(self: &Arc<Self>, call: Call) {
+impl EndpointQueue {
+    pub(super) fn new(endpoint: Endpoint, schedule: Schedule) -> Self {
+        Self {
+            availability: Availability::new(endpoint.model.clone(), schedule),
+            refused: RefusedParameters::default(),
+            state: Mutex::default(),
+            arrived: Condvar::new(),
+            endpoint,
+        }
+    }
+
+    /// Texts that wait.
+    pub(super) fn waiting(&self) -> usize {
+        let state = lock(&self.state);
+        state.urgent.len() + state.bulk.len()
+    }
+
+    /// Makes the call as soon as a thread is free.
+    pub(super) fn submit(self: &Arc<Self>, call: Call) {
         let mut state = lock(&self.state);
         let queue = if call.passage().is_some() {
             &mut state.bulk
@@ -233,10 +133,10 @@ impl Lane {
     }
 
     fn start_thread(self: &Arc<Self>) -> io::Result<()> {
-        let lane = Arc::clone(self);
+        let queue = Arc::clone(self);
         thread::Builder::new()
             .name("docsearch-endpoint".to_owned())
-            .spawn(move || lane.work())
+            .spawn(move || queue.work())
             .map(|_| ())
     }
 
@@ -311,19 +211,19 @@ impl Lane {
         match &call.work {
             Work::Chat(request) => {
                 let patience = call.patience;
-                attempts::run(self, &call.caller, patience, Purpose::Chat, || {
+                attempts::run(&self.availability, &call.caller, patience, CallKind::Chat, || {
                     let key = self.key()?;
-                    chat::ask(self, agent, key.as_ref(), request, patience.deadline)
+                    chat::ask(&self.refused, agent, key.as_ref(), request, patience.deadline)
                 })
                 .map(Answer::Text)
             }
             Work::Query(asked, text) | Work::Passage(asked, text) => {
-                let purpose = if call.passage().is_some() {
-                    Purpose::Passages
+                let kind = if call.passage().is_some() {
+                    CallKind::Passages
                 } else {
-                    Purpose::Query
+                    CallKind::Query
                 };
-                let vectors = self.embed(agent, &call.caller, call.patience, purpose, asked, &[text])?;
+                let vectors = self.embed(agent, &call.caller, call.patience, kind, asked, &[text])?;
                 vectors.into_iter().next().map(Answer::Vector).ok_or(Error::Stopped)
             }
         }
@@ -334,17 +234,17 @@ impl Lane {
         agent: &Agent,
         caller: &Caller,
         patience: Patience,
-        purpose: Purpose,
+        kind: CallKind,
         asked: &RemoteEmbedding,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>> {
-        attempts::run(self, caller, patience, purpose, || {
+        attempts::run(&self.availability, caller, patience, kind, || {
             let key = self.key()?;
             embeddings::ask(agent, key.as_ref(), asked, texts, patience.deadline)
         })
     }
 
-    fn key(&self) -> std::result::Result<Option<http::ApiKey>, http::Trouble> {
+    fn key(&self) -> Result<Option<ApiKey>, Trouble> {
         http::read_key(self.endpoint.key_file.as_deref())
     }
 
@@ -357,7 +257,7 @@ impl Lane {
         let embed = |texts: &[&str]| {
             catch_panic(|| {
                 let patience = Patience::from_now(asked.limit);
-                self.embed(agent, &caller, patience, Purpose::Passages, asked, texts)
+                self.embed(agent, &caller, patience, CallKind::Passages, asked, texts)
             })
         };
         let together: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
@@ -381,30 +281,5 @@ impl Lane {
                 }
             }
         }
-    }
-
-    fn not_before(&self) -> Option<Instant> {
-        lock(&self.state).not_before.filter(|until| *until > Instant::now())
-    }
-
-    /// Leaves the endpoint alone until then.
-    fn hold(&self, until: Instant) {
-        let mut state = lock(&self.state);
-        state.not_before = state.not_before.max(Some(until));
-    }
-
-    fn is_failing(&self) -> bool {
-        lock(&self.state)
-            .failing_since
-            .is_some_and(|since| since.elapsed() < self.schedule.failing)
-    }
-
-    fn has_succeeded(&self) {
-        lock(&self.state).failing_since = None;
-    }
-
-    /// Whether the calls before this one have not failed.
-    fn has_failed(&self) -> bool {
-        lock(&self.state).failing_since.replace(Instant::now()).is_none()
     }
 }

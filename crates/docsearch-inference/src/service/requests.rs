@@ -1,27 +1,19 @@
-use std::io::{self, BufReader, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+//! The requests of a connection, one after the other.
 
-use nix::sys::socket::{MsgFlags, recv};
+use std::io::{BufReader, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::Instant;
 
 use super::Service;
-use super::endpoint::Caller;
+use super::endpoints::Caller;
+use super::replies::{Answers, Reply};
 use crate::embedder::{Description, Role};
 use crate::encoder::Encoder;
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
-use crate::error::{Error, Failure, Result, catch_panic};
-use crate::lock::lock;
-use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request, Response};
+use crate::error::{Result, catch_panic};
+use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request};
 use crate::sessions::Sessions;
-
-/// Requests of one connection whose answers have not been written yet: the service does not read
-/// on before one of them is.
-const UNANSWERED: usize = 128;
-/// How long a client may leave answers unread before it is given up. A lane writes them.
-const PATIENCE_WITH_READERS: Duration = Duration::from_secs(5);
 
 /// Serves a connection until the client ends it, in which case what it waited for is cancelled.
 /// Queries are answered on the calling thread: two threads less to wake than by handing them on.
@@ -59,7 +51,7 @@ struct Incoming<'a> {
 
 impl Incoming<'_> {
     /// # Errors
-    /// [`Error::Protocol`]: the client does not speak the protocol.
+    /// [`Error::Protocol`](crate::Error::Protocol): the client does not speak the protocol.
     fn read_all(mut self) -> Result<()> {
         loop {
             self.answers.wait_for_room();
@@ -148,8 +140,8 @@ impl Incoming<'_> {
     }
 
     fn describe(&self, model: &ModelReference, reply: Reply) {
-        self.answer(reply, |lane| {
-            let encoder = find(self.service, model, lane)?;
+        self.answer(reply, |sessions| {
+            let encoder = find(self.service, model, sessions)?;
             Ok(Answer::Description(Description {
                 info: encoder.info.clone(),
                 digest: encoder.digest()?.to_owned(),
@@ -166,10 +158,10 @@ impl Incoming<'_> {
             counters.query(begun.elapsed());
             return reply.send(Ok(Answer::Vector(vector)));
         }
-        self.answer(reply, |lane| {
-            let encoder = find(self.service, model, lane)?;
+        self.answer(reply, |sessions| {
+            let encoder = find(self.service, model, sessions)?;
             counters.run();
-            let vector = lane.embed(&encoder, Role::Query, text)?;
+            let vector = sessions.embed(&encoder, Role::Query, text)?;
             self.service.cache.put(encoder.digest()?, text, vector.as_slice());
             counters.query(begun.elapsed());
             Ok(Answer::Vector(vector))
@@ -178,8 +170,8 @@ impl Incoming<'_> {
 
     /// Answers with what a lane for queries gives, unless the client has gone by then.
     fn answer(&self, reply: Reply, work: impl FnOnce(&mut Sessions) -> Result<Answer>) {
-        self.service.query_lanes.lend(|lane| match lane {
-            Some(lane) if !reply.answers.client_has_gone() => reply.send(catch_panic(|| work(lane))),
+        self.service.query_lanes.lend(|sessions| match sessions {
+            Some(sessions) if !reply.answers.client_has_gone() => reply.send(catch_panic(|| work(sessions))),
             _ => {}
         });
     }
@@ -187,14 +179,14 @@ impl Incoming<'_> {
     fn embed_passage(&self, model: ModelReference, text: String, reply: Reply) {
         let service = Arc::clone(self.service);
         service.counters.request();
-        let task = Box::new(move |lane: &mut Sessions| {
+        let task = Box::new(move |sessions: &mut Sessions| {
             if reply.answers.are_closed() {
                 return;
             }
             let vector = catch_panic(|| {
-                let encoder = find(&service, &model, lane)?;
+                let encoder = find(&service, &model, sessions)?;
                 service.counters.run();
-                lane.embed(&encoder, Role::Passage, &text).map(Answer::Vector)
+                sessions.embed(&encoder, Role::Passage, &text).map(Answer::Vector)
             });
             reply.send(vector);
         });
@@ -215,107 +207,10 @@ impl Incoming<'_> {
 }
 
 /// The model, if its files are those that are asked for.
-fn find(service: &Service, model: &ModelReference, lane: &mut Sessions) -> Result<Arc<Encoder>> {
-    let encoder = service.models.get(&model.directory, lane)?;
+fn find(service: &Service, model: &ModelReference, sessions: &mut Sessions) -> Result<Arc<Encoder>> {
+    let encoder = service.models.get(&model.directory, sessions)?;
     if let Some(expected) = &model.digest {
         encoder.check_digest(expected)?;
     }
     Ok(encoder)
-}
-
-/// The way back to the client, shared by the threads that have answers.
-struct Answers {
-    stream: Mutex<UnixStream>,
-    unanswered: Mutex<usize>,
-    answered: Condvar,
-    closed: AtomicBool,
-}
-
-impl Answers {
-    fn of(stream: &UnixStream) -> io::Result<Self> {
-        let stream = stream.try_clone()?;
-        stream.set_write_timeout(Some(PATIENCE_WITH_READERS))?;
-        Ok(Self {
-            stream: Mutex::new(stream),
-            unanswered: Mutex::new(0),
-            answered: Condvar::new(),
-            closed: AtomicBool::new(false),
-        })
-    }
-
-    fn wait_for_room(&self) {
-        let mut unanswered = lock(&self.unanswered);
-        while *unanswered >= UNANSWERED {
-            unanswered = self.answered.wait(unanswered).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// A place for the answer to a request.
-    fn expect(answers: &Arc<Self>, id: u64) -> Reply {
-        *lock(&answers.unanswered) += 1;
-        Reply {
-            id,
-            answers: Arc::clone(answers),
-            sent: false,
-        }
-    }
-
-    fn send(&self, response: &Response) {
-        if !self.are_closed() {
-            let written = protocol::encode(response).is_ok_and(|frame| {
-                let mut stream = lock(&self.stream);
-                stream.write_all(&frame).is_ok()
-            });
-            if !written {
-                self.close();
-            }
-        }
-        *lock(&self.unanswered) -= 1;
-        self.answered.notify_one();
-    }
-
-    fn are_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
-    /// Whether the client has closed its end, which nobody reads while a query is answered.
-    fn client_has_gone(&self) -> bool {
-        let stream = lock(&self.stream);
-        let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
-        recv(stream.as_raw_fd(), &mut [0], flags) == Ok(0)
-    }
-
-    fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-        let stream = lock(&self.stream);
-        // The reader learns of it, too.
-        let _ = stream.shutdown(std::net::Shutdown::Both);
-    }
-}
-
-/// Where an answer goes. Dropping it unused answers that the work was stopped.
-struct Reply {
-    id: u64,
-    answers: Arc<Answers>,
-    sent: bool,
-}
-
-impl Reply {
-    fn send(mut self, answer: Result<Answer>) {
-        self.answer(answer);
-    }
-
-    fn answer(&mut self, answer: Result<Answer>) {
-        self.sent = true;
-        let answer = answer.map_err(|error| Failure::from(&error));
-        self.answers.send(&Response { id: self.id, answer });
-    }
-}
-
-impl Drop for Reply {
-    fn drop(&mut self) {
-        if !self.sent {
-            self.answer(Err(Error::Stopped));
-        }
-    }
 }

@@ -1,10 +1,13 @@
+//! Questions to a language model.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use ureq::Agent;
 
-use super::Lane;
 use super::http::{self, ApiKey, Question, Trouble};
 use crate::endpoint::ChatRequest;
 use crate::error::ErrorClass;
@@ -16,6 +19,10 @@ const MAX_ANSWER: u64 = 1 << 20;
 const OPTIONAL: [&str; 4] = ["top_k", "top_p", "temperature", "max_tokens"];
 /// How endpoints say that they do not know one.
 const COMPLAINTS: [&str; 6] = ["support", "recogni", "unknown", "extra", "unexpected", "permitted"];
+
+/// Parameters that an endpoint has refused.
+#[derive(Default)]
+pub(super) struct RefusedParameters(Mutex<BTreeSet<&'static str>>);
 
 #[derive(Deserialize)]
 struct Completion {
@@ -46,14 +53,14 @@ struct Part {
 
 /// One attempt; a parameter that the endpoint refuses is left out from then on.
 pub(super) fn ask(
-    lane: &Lane,
+    refused: &RefusedParameters,
     agent: &Agent,
     key: Option<&ApiKey>,
     request: &ChatRequest,
     deadline: Instant,
 ) -> Result<String, Trouble> {
     loop {
-        let body = Value::Object(body(lane, request));
+        let body = Value::Object(body(refused, request));
         let question = Question {
             base: &request.endpoint.url,
             resource: "chat/completions",
@@ -65,14 +72,14 @@ pub(super) fn ask(
         match http::post(agent, &question) {
             Ok(answer) => return text(&answer),
             Err(trouble) => match refused_parameter(&trouble, &body) {
-                Some(parameter) => lock(&lane.state).unsupported.insert(parameter),
+                Some(parameter) => lock(&refused.0).insert(parameter),
                 None => return Err(trouble),
             },
         };
     }
 }
 
-fn body(lane: &Lane, request: &ChatRequest) -> Map<String, Value> {
+fn body(refused: &RefusedParameters, request: &ChatRequest) -> Map<String, Value> {
     let sampling = &request.sampling;
     let mut body = Map::new();
     body.insert("model".to_owned(), request.endpoint.model.as_str().into());
@@ -89,10 +96,10 @@ fn body(lane: &Lane, request: &ChatRequest) -> Map<String, Value> {
         ("top_k", sampling.top_k.map(|value| json!(value))),
         ("max_tokens", Some(json!(sampling.max_tokens))),
     ];
-    let unsupported = &lock(&lane.state).unsupported;
+    let refused = lock(&refused.0);
     for (name, value) in optional {
         let Some(value) = value else { continue };
-        if !unsupported.contains(name) {
+        if !refused.contains(name) {
             body.insert(name.to_owned(), value);
         } else if name == "max_tokens" {
             body.insert("max_completion_tokens".to_owned(), value);

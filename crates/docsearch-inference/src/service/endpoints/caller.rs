@@ -1,3 +1,5 @@
+//! Whoever waits for calls, and may go.
+
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,30 +1,16 @@
+//! The attempts of one call, and what its failure says.
+
 use std::time::{Duration, Instant};
 
+use super::availability::Availability;
+use super::call::Patience;
+use super::caller::Caller;
 use super::http::Trouble;
-use super::{Caller, Lane, Patience};
 use crate::error::{Error, ErrorClass, Failure, Result};
-
-/// When a call that has failed is tried again.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Schedule {
-    /// Before each further attempt; a tenth of it where somebody searches, who has keywords to go on with.
-    pub(super) pauses: [Duration; 3],
-    /// After a failure, calls that somebody waits for are tried once for so long.
-    pub(super) failing: Duration,
-}
-
-impl Default for Schedule {
-    fn default() -> Self {
-        Self {
-            pauses: [1, 2, 4].map(Duration::from_secs),
-            failing: Duration::from_secs(30),
-        }
-    }
-}
 
 /// What an endpoint is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum CallKind {
     /// The answer of a language model.
     Chat,
     /// The vector of a query.
@@ -37,19 +23,19 @@ pub(super) enum Purpose {
 /// call is tried once: a search has something else to go on with, and a load shall not wait with
 /// each of its documents.
 pub(super) fn run<T>(
-    lane: &Lane,
+    availability: &Availability,
     caller: &Caller,
     patience: Patience,
-    purpose: Purpose,
+    kind: CallKind,
     mut once: impl FnMut() -> Result<T, Trouble>,
 ) -> Result<T> {
-    let all = lane.schedule.pauses.as_slice();
-    let pauses = if lane.is_failing() { &[] } else { all };
-    let failure = |attempts, trouble| failure(purpose, patience, attempts, trouble);
+    let all = availability.pauses();
+    let pauses = if availability.is_failing() { &[] } else { all };
+    let failure = |attempts, trouble| failure(kind, patience, attempts, trouble);
     let mut attempts = 0;
     loop {
         let left = patience.deadline.saturating_duration_since(Instant::now());
-        if let Some(until) = lane.not_before() {
+        if let Some(until) = availability.not_before() {
             let pause = until.saturating_duration_since(Instant::now());
             if pause >= left {
                 return Err(failure(attempts, Trouble::held(pause)));
@@ -63,28 +49,28 @@ pub(super) fn run<T>(
         attempts += 1;
         let trouble = match once() {
             Ok(done) => {
-                lane.has_succeeded();
+                availability.has_succeeded();
                 return Ok(done);
             }
             Err(_) if caller.has_gone() => return Err(Error::Stopped),
             Err(trouble) => trouble,
         };
         let is_limited = trouble.class == ErrorClass::RateLimited && trouble.is_transient;
-        let mut pause = pauses.get(attempts - 1).map(|pause| match purpose {
-            Purpose::Query => *pause / 10,
-            Purpose::Chat | Purpose::Passages => *pause,
+        let mut pause = pauses.get(attempts - 1).map(|pause| match kind {
+            CallKind::Query => *pause / 10,
+            CallKind::Chat | CallKind::Passages => *pause,
         });
-        if is_limited && purpose == Purpose::Passages {
+        if is_limited && kind == CallKind::Passages {
             pause = pause.or(all.last().copied());
         }
         if is_limited {
-            lane.hold(Instant::now() + trouble.retry_after.max(pause).unwrap_or_default());
+            availability.hold(Instant::now() + trouble.retry_after.max(pause).unwrap_or_default());
         }
         let pause = pause.map(|pause| trouble.retry_after.map_or(pause, |asked| asked.max(pause)));
         match pause {
             Some(pause) if trouble.is_transient && Instant::now() + pause < patience.deadline => wait(caller, pause)?,
             _ => {
-                report(lane, &trouble, attempts);
+                report(availability, &trouble, attempts);
                 return Err(failure(attempts, trouble));
             }
         }
@@ -100,8 +86,8 @@ fn wait(caller: &Caller, pause: Duration) -> Result<()> {
 
 /// Tells the server log when an endpoint begins to fail, and not for each call. What it refuses says
 /// more of the request than of the endpoint.
-fn report(lane: &Lane, trouble: &Trouble, attempts: usize) {
-    if trouble.class == ErrorClass::Refused || !lane.has_failed() {
+fn report(availability: &Availability, trouble: &Trouble, attempts: usize) {
+    if trouble.class == ErrorClass::Refused || !availability.has_failed() {
         return;
     }
     let said = trouble
@@ -111,7 +97,7 @@ fn report(lane: &Lane, trouble: &Trouble, attempts: usize) {
         .unwrap_or_default();
     eprintln!(
         "model \"{}\" cannot be used: {} (attempts: {attempts}).{said}",
-        lane.endpoint.model, trouble.detail
+        availability.model, trouble.detail
     );
 }
 
@@ -124,7 +110,7 @@ struct Words {
     request: &'static str,
 }
 
-impl Purpose {
+impl CallKind {
     fn words(self) -> Words {
         match self {
             Self::Chat => Words {
@@ -148,14 +134,14 @@ impl Purpose {
     }
 }
 
-fn failure(purpose: Purpose, patience: Patience, attempts: usize, trouble: Trouble) -> Error {
+fn failure(kind: CallKind, patience: Patience, attempts: usize, trouble: Trouble) -> Error {
     let Words {
         who,
         url,
         key_file,
         timeout,
         request,
-    } = purpose.words();
+    } = kind.words();
     let (message, hint) = match trouble.class {
         ErrorClass::Unreachable => (
             format!("{who} cannot be reached"),

@@ -1,3 +1,5 @@
+//! Vectors of texts.
+
 use std::time::Instant;
 
 use serde::Deserialize;

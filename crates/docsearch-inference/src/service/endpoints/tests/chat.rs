@@ -1,0 +1,259 @@
+//! Questions to a language model: what is sent, what answers mean, and when they are asked again.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::super::availability::Schedule;
+use super::super::http;
+use super::http_server::{HttpServer, Reaction};
+use super::{LIMIT, ask, endpoints, request, submit, wait_for_a_pause};
+use crate::error::{ErrorClass, Failure};
+
+const KEY: &str = "sk-secret-0123456789";
+
+fn failure(reaction: Reaction) -> (Failure, usize) {
+    let server = HttpServer::start(vec![reaction]);
+    let failure = ask(&endpoints(), request(&server.url)).expect_err("a failure");
+    (failure, server.received().len())
+}
+
+#[test]
+fn s1_11_a_request_carries_the_question_the_settings_and_the_key() {
+    let directory = TempDir::new().expect("a directory");
+    let key_file = directory.path().join("key");
+    fs::write(&key_file, format!("{KEY}\n")).expect("a file");
+    let server = HttpServer::start(vec![Reaction::chat(" Hi. ")]);
+    let mut request = request(&format!("{}/", server.url));
+    request.endpoint.key_file = key_file.to_str().map(str::to_owned);
+    assert_eq!(ask(&endpoints(), request).expect("an answer"), "Hi.");
+
+    let received = server.received().remove(0);
+    assert!(
+        received.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
+        "{}",
+        received.head
+    );
+    let authorization = format!("authorization: bearer {KEY}\r\n");
+    assert!(
+        received.head.to_lowercase().contains(&authorization),
+        "{}",
+        received.head
+    );
+    assert_eq!(
+        received.body,
+        json!({
+            "model": "small",
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}],
+            "temperature": 0.3, "top_p": 0.95, "top_k": 40, "max_tokens": 200,
+        })
+    );
+}
+
+#[test]
+fn answers_are_read_in_the_forms_that_servers_give_them() {
+    let content = |content: serde_json::Value| {
+        let body = json!({"choices": [{"message": {"content": content}}]}).to_string();
+        let server = HttpServer::start(vec![Reaction::Answer(200, "", body)]);
+        ask(&endpoints(), request(&server.url)).expect("an answer")
+    };
+    assert_eq!(content(json!("plain")), "plain");
+    assert_eq!(
+        content(json!([{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}])),
+        "in parts"
+    );
+    assert_eq!(content(json!("<think>\nWell.\n</think>\nthought")), "thought");
+    assert_eq!(content(json!("<think>\nWell, the tokens ran out")), "");
+    assert_eq!(content(json!(null)), "");
+}
+
+#[test]
+fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
+    let text = |body: &str| Reaction::Answer(200, "", body.to_owned());
+    let quota = Reaction::Answer(429, "", r#"{"error": {"code": "insufficient_quota"}}"#.to_owned());
+    for (reaction, class, attempts, hint) in [
+        (
+            Reaction::status(401),
+            ErrorClass::Authentication,
+            1,
+            "docsearch.llm_api_key_file",
+        ),
+        (
+            Reaction::status(403),
+            ErrorClass::Authentication,
+            1,
+            "docsearch.llm_api_key_file",
+        ),
+        (Reaction::status(404), ErrorClass::Refused, 1, "docsearch.llm_model"),
+        (Reaction::status(400), ErrorClass::Refused, 1, "docsearch.llm_model"),
+        (Reaction::status(429), ErrorClass::RateLimited, 4, "later"),
+        (quota, ErrorClass::RateLimited, 1, "provider"),
+        (Reaction::status(500), ErrorClass::ServerError, 4, "later"),
+        (Reaction::status(503), ErrorClass::ServerError, 4, "later"),
+        (Reaction::status(501), ErrorClass::ServerError, 1, "later"),
+        (Reaction::Break, ErrorClass::Unreachable, 4, "docsearch.llm_url"),
+        (text("<html>"), ErrorClass::Malformed, 1, "docsearch.llm_url"),
+        (text("{\"choices\": []}"), ErrorClass::Malformed, 1, "docsearch.llm_url"),
+        (text(""), ErrorClass::Malformed, 1, "docsearch.llm_url"),
+    ] {
+        let (failure, asked) = failure(reaction);
+        assert_eq!((failure.class, asked), (class, attempts), "{failure:?}");
+        assert!(
+            failure.hint.as_deref().is_some_and(|text| text.contains(hint)),
+            "{failure:?}"
+        );
+    }
+    // Nobody listens there.
+    let failure = ask(&endpoints(), request("http://127.0.0.1:1/v1")).expect_err("a failure");
+    assert_eq!(failure.class, ErrorClass::Unreachable);
+    assert!(
+        failure
+            .detail
+            .is_some_and(|detail| detail.ends_with("after 4 attempts."))
+    );
+    let failure = ask(&endpoints(), request("no address")).expect_err("a failure");
+    assert_eq!(failure.class, ErrorClass::Refused);
+}
+
+#[test]
+fn s3_26_what_passes_is_tried_again_and_while_it_lasts_only_once() {
+    let passes = HttpServer::start(vec![Reaction::status(503), Reaction::Break, Reaction::chat("yes")]);
+    assert_eq!(ask(&endpoints(), request(&passes.url)).expect("an answer"), "yes");
+    assert_eq!(passes.received().len(), 3);
+    assert_eq!(Schedule::default().pauses.map(|pause| pause.as_secs()), [1, 2, 4]);
+
+    let lasts = HttpServer::start(vec![Reaction::status(503)]);
+    let endpoints = endpoints();
+    for attempts in [4, 5, 6] {
+        ask(&endpoints, request(&lasts.url)).expect_err("a failure");
+        assert_eq!(lasts.received().len(), attempts);
+    }
+}
+
+#[test]
+fn s3_27_a_rate_limit_makes_all_calls_wait_as_long_as_it_says() {
+    let limited = Reaction::Answer(429, "Retry-After: 1\r\n", String::new());
+    let server = HttpServer::start(vec![limited, Reaction::chat("yes")]);
+    let (endpoints, begun) = (endpoints(), Instant::now());
+    let first = submit(&endpoints, request(&server.url), &Arc::default());
+    wait_for_a_pause(&endpoints, &server);
+    let second = submit(&endpoints, request(&server.url), &Arc::default());
+    for answer in [first, second] {
+        assert!(answer.recv_timeout(LIMIT).expect("an answer").is_ok());
+        assert!(begun.elapsed() >= Duration::from_millis(900));
+    }
+    assert_eq!(server.received().len(), 3);
+}
+
+#[test]
+fn s3_27_a_pause_longer_than_the_time_limit_is_not_waited_for() {
+    let server = HttpServer::start(vec![Reaction::Answer(429, "Retry-After: 3600\r\n", String::new())]);
+    let endpoints = endpoints();
+    for _ in 0..2 {
+        let failure = ask(&endpoints, request(&server.url)).expect_err("a failure");
+        assert_eq!(failure.class, ErrorClass::RateLimited);
+        assert!(failure.hint.is_some_and(|hint| hint.contains("Try again in 3")));
+    }
+    assert_eq!(server.received().len(), 1);
+}
+
+#[test]
+fn the_key_appears_in_no_failure() {
+    let directory = TempDir::new().expect("a directory");
+    let key_file = directory.path().join("key");
+    let ask_with = |reaction: Reaction, contents: &[u8]| {
+        fs::write(&key_file, contents).expect("a file");
+        let server = HttpServer::start(vec![reaction]);
+        let mut request = request(&server.url);
+        request.endpoint.key_file = key_file.to_str().map(str::to_owned);
+        ask(&endpoints(), request).expect_err("a failure")
+    };
+    for status in [400, 401, 403, 404, 429, 500, 302] {
+        let failure = ask_with(Reaction::Echo(status), KEY.as_bytes());
+        assert!(!format!("{failure:?}").contains("sk-secret"), "{failure:?}");
+    }
+    let key = http::read_key(key_file.to_str()).expect("a key");
+    assert!(!format!("{key:?}").contains("sk-secret"));
+    for contents in [b"".as_slice(), b"two words", b"\xff\xfe", &[b'x'; 100_000]] {
+        let failure = ask_with(Reaction::chat("yes"), contents);
+        assert_eq!(failure.class, ErrorClass::Unreadable);
+    }
+    fs::remove_file(&key_file).expect("a file");
+    let server = HttpServer::start(vec![Reaction::chat("yes")]);
+    let mut request = request(&server.url);
+    request.endpoint.key_file = key_file.to_str().map(str::to_owned);
+    let failure = ask(&endpoints(), request).expect_err("a failure");
+    assert!(
+        failure
+            .hint
+            .is_some_and(|hint| hint.contains("docsearch.llm_api_key_file"))
+    );
+    // Where it is, is for administrators.
+    assert!(!failure.message.contains("key\"") && failure.said.is_some_and(|said| said.contains("/key:")));
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn s3_27_an_endpoint_that_hangs_or_drips_is_given_up_at_the_time_limit() {
+    for reaction in [Reaction::Hang, Reaction::Drip] {
+        // On a slow machine, the time may be over before the endpoint has heard of the call.
+        let mut asked = (0..).map(|power| {
+            let server = HttpServer::start(vec![reaction.clone()]);
+            let mut request = request(&server.url);
+            request.limit = Duration::from_millis(100) * 2_u32.pow(power);
+            (ask(&endpoints(), request).expect_err("a failure"), server)
+        });
+        let (failure, server) = asked
+            .find(|(_, server)| !server.received().is_empty())
+            .expect("a call that was heard");
+        assert_eq!(failure.class, ErrorClass::TimedOut, "{failure:?}");
+        server.wait_for_open(0);
+        assert_eq!(server.received().len(), 1);
+    }
+}
+
+#[test]
+fn an_endless_answer_is_not_read_to_its_end() {
+    let server = HttpServer::start(vec![Reaction::Pour(100 << 20)]);
+    let failure = ask(&endpoints(), request(&server.url)).expect_err("a failure");
+    assert_eq!(failure.class, ErrorClass::Malformed, "{failure:?}");
+    server.wait_for_open(0);
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let other = HttpServer::start(vec![Reaction::chat("stolen")]);
+    let url = other.url.clone();
+    let location: &'static str = Box::leak(format!("Location: {url}/chat/completions\r\n").into_boxed_str());
+    for status in [301, 302, 307, 308] {
+        let (failure, asked) = failure(Reaction::Answer(status, location, String::new()));
+        assert_eq!((failure.class, asked), (ErrorClass::Refused, 1), "{failure:?}");
+    }
+    assert!(other.received().is_empty());
+}
+
+#[test]
+fn parameters_that_a_server_does_not_know_are_left_out_from_then_on() {
+    let server = HttpServer::answering(|received| {
+        for parameter in ["top_k", "max_tokens"] {
+            if received.body.get(parameter).is_some() {
+                let said = format!("{{\"error\": \"Unrecognized request argument supplied: {parameter}\"}}");
+                return Reaction::Answer(400, "", said);
+            }
+        }
+        Reaction::chat("yes")
+    });
+    let endpoints = endpoints();
+    for asked in [3, 4] {
+        assert_eq!(ask(&endpoints, request(&server.url)).expect("an answer"), "yes");
+        assert_eq!(server.received().len(), asked);
+    }
+    let last = server.received().pop().expect("a request").body;
+    assert_eq!(
+        (last.get("max_completion_tokens"), last.get("temperature")),
+        (Some(&json!(200)), Some(&json!(0.3)))
+    );
+}

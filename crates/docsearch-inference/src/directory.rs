@@ -1,3 +1,5 @@
+//! What the files of a sentence-transformers directory say about its model.
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
@@ -123,7 +125,7 @@ impl ModelDirectory {
         })
     }
 
-    /// The pooling mode, if the directory states exactly one that [`Pooling`] knows.
+    /// The pooling mode; `None` unless the directory states exactly one that [`Pooling`] knows.
     pub(crate) fn pooling(&self) -> Option<Pooling> {
         self.pooling.as_ref().and_then(PoolingModule::mode)
     }
@@ -342,7 +344,7 @@ fn file_error(path: &Path, source: std::io::Error) -> Error {
 }
 
 /// The licence that a model's directory states: `license` in the front matter of `README.md`, or else
-/// the first line of a file called `LICENSE`.
+/// the first line of a file called `LICENSE` or `LICENSE.txt`. `None` if there is neither.
 pub fn licence(directory: &Path) -> Option<String> {
     let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
     let card = read("README.md").unwrap_or_default();

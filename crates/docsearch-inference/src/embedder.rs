@@ -87,7 +87,7 @@ pub trait Embeddings {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Progress {
     /// One more vector.
-    Embedded(Embedded),
+    Embedded(PassageVector),
     /// The time has passed without a vector.
     Pending,
     /// All passages have been returned.
@@ -96,7 +96,7 @@ pub enum Progress {
 
 /// The vector of a passage.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Embedded {
+pub struct PassageVector {
     /// The passage's place in the texts that were submitted, from 0.
     pub index: usize,
     /// As many numbers as the model has dimensions.
@@ -127,7 +127,7 @@ pub struct ModelInfo {
     pub max_tokens: usize,
     /// Number of tokens of [`max_tokens`](Self::max_tokens) that a passage may use itself.
     pub passage_tokens: usize,
-    /// How token vectors become the text's vector, if the directory states a known way.
+    /// How token vectors become the text's vector; `None` if the directory states no way that is known.
     pub pooling: Option<Pooling>,
     /// Whether vectors have length 1.
     pub normalized: bool,

@@ -1,3 +1,5 @@
+//! What goes wrong, and how it is told to another process.
+
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -252,7 +254,7 @@ impl Error {
         }
     }
 
-    /// What another program has said of its failure, if it was one.
+    /// What another program has said of its failure; `None` if this process has failed.
     pub fn remote(&self) -> Option<&Failure> {
         match self {
             Error::Remote { failure } => Some(failure),

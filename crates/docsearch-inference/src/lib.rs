@@ -50,7 +50,7 @@ mod word_counts;
 
 pub use client::Client;
 pub use directory::licence;
-pub use embedder::{Description, Embedded, Embedder, Embeddings, ModelInfo, Progress, Role};
+pub use embedder::{Description, Embedder, Embeddings, ModelInfo, PassageVector, Progress, Role};
 pub use endpoint::{ChatRequest, Endpoint, Purpose, RemoteEmbedding, Sampling};
 pub use endpoint_model::EndpointModel;
 pub use error::{Error, ErrorClass, Failure, Result};

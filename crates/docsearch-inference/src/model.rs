@@ -1,3 +1,5 @@
+//! A model that runs in this process.
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -1,10 +1,12 @@
+//! Lanes: threads that embed passages, and batches of passages that they are given.
+
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::embedder::{Embedded, Embeddings, Progress};
+use crate::embedder::{Embeddings, PassageVector, Progress};
 use crate::error::{Error, Result};
 use crate::lane;
 use crate::lock::lock;
@@ -148,7 +150,7 @@ impl Embeddings for Batch {
         };
         self.remaining -= 1;
         match vector {
-            Ok(vector) => Ok(Progress::Embedded(Embedded { index, vector })),
+            Ok(vector) => Ok(Progress::Embedded(PassageVector { index, vector })),
             Err(source) => Err(Error::Passage {
                 index,
                 source: Box::new(source),
@@ -196,7 +198,8 @@ mod tests {
         let mut batch = submit(&pool, texts(500), length).expect("lanes start");
 
         let mut seen = vec![false; 500];
-        while let Progress::Embedded(Embedded { index, vector }) = batch.next_timeout(LONG).expect("lanes answer") {
+        while let Progress::Embedded(PassageVector { index, vector }) = batch.next_timeout(LONG).expect("lanes answer")
+        {
             assert_eq!(vector, [index as f32]);
             assert!(!std::mem::replace(&mut seen[index], true));
         }

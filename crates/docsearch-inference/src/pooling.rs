@@ -1,3 +1,5 @@
+//! From the vectors of tokens to the vector of a text.
+
 use serde::{Deserialize, Serialize};
 
 /// How the vectors of a text's tokens become the vector of the text.

@@ -1,3 +1,5 @@
+//! The passages that wait for a lane.
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,3 +1,5 @@
+//! The models of a process, each loaded once.
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,3 +1,5 @@
+//! ONNX Runtime, loaded once into a process.
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::client::{Client, Loss, PAUSE, connect, unexpected};
 use crate::connection::{Connection, Deadline};
-use crate::embedder::{Embedded, Embeddings, Progress, Role};
+use crate::embedder::{Embeddings, PassageVector, Progress, Role};
 use crate::endpoint::RemoteEmbedding;
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -141,7 +141,7 @@ impl<H: Host + Clone> Embeddings for ServedBatch<H> {
         self.is_making_progress();
         self.loss = Loss::default();
         match answer {
-            Ok(Answer::Vector(vector)) => Ok(Progress::Embedded(Embedded { index, vector })),
+            Ok(Answer::Vector(vector)) => Ok(Progress::Embedded(PassageVector { index, vector })),
             Ok(_) => Err(unexpected()),
             Err(failure) => Err(Error::Passage {
                 index,

@@ -1,3 +1,5 @@
+//! One graph on one thread.
+
 use std::path::Path;
 
 use ort::ep;

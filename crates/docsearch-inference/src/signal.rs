@@ -1,3 +1,5 @@
+//! Keeping signals away from threads that have no handlers for them.
+
 use nix::sys::signal::{SigSet, SigmaskHow};
 
 /// Runs `work` with every signal blocked in the calling thread, and restores the mask after it.

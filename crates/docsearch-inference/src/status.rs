@@ -1,3 +1,5 @@
+//! What can be set of the service, and what it says of itself.
+
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Keeping ONNX Runtime from reporting to its vendor.
+
 #![allow(unsafe_code)]
 
 /// Keeps ONNX Runtime from reporting to its vendor, for the rest of the process.

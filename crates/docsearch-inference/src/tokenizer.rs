@@ -1,3 +1,5 @@
+//! A model's tokenizer: tokens for a graph, and their number for whoever cuts texts.
+
 use std::borrow::Cow;
 use std::path::Path;
 

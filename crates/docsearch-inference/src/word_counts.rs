@@ -24,7 +24,7 @@ pub(crate) struct WordCounts {
 }
 
 impl WordCounts {
-    /// For a tokenizer whose count of a text is the sum of those of its words: BERT's.
+    /// `None` unless the tokenizer's count of a text is the sum of those of its words, as BERT's is.
     pub(crate) fn of(tokenizer: &Tokenizer) -> Option<Self> {
         let is_bert = matches!(tokenizer.get_normalizer(), Some(NormalizerWrapper::BertNormalizer(_)))
             && matches!(

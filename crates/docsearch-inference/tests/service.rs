@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use docsearch_inference::{
-    ChatRequest, Client, Embedded, Embedder, Endpoint, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, Progress,
+    ChatRequest, Client, Embedder, Endpoint, Error, ErrorClass, Host, MAX_TEXT_BYTES, Model, PassageVector, Progress,
     Readiness, Sampling, ServedModel,
 };
 use http_server::{HttpServer, Reaction};
@@ -252,7 +252,7 @@ fn a_batch_goes_on_with_the_next_program() {
     let mut killed = false;
     loop {
         match batch.next_timeout(Duration::from_secs(1)).expect("the batch goes on") {
-            Progress::Embedded(Embedded { index, vector }) => {
+            Progress::Embedded(PassageVector { index, vector }) => {
                 assert!(vectors[index].replace(vector).is_none());
                 if index > 50 && !killed {
                     killed = true;

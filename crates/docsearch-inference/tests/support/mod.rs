@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use docsearch_inference::{Embedded, Embedder, ModelInfo, Options, Progress};
+use docsearch_inference::{Embedder, ModelInfo, Options, PassageVector, Progress};
 use tempfile::TempDir;
 
 /// Longer than anything here takes, on whatever machine.
@@ -46,7 +46,7 @@ pub(crate) fn embed_all(embedder: &dyn Embedder, texts: &[String]) -> Vec<Vec<f3
     let mut batch = embedder.embed_passages(texts.to_vec()).expect("lanes start");
     loop {
         match batch.next_timeout(PATIENCE).expect("lanes answer") {
-            Progress::Embedded(Embedded { index, vector }) => vectors[index] = vector,
+            Progress::Embedded(PassageVector { index, vector }) => vectors[index] = vector,
             Progress::Pending => panic!("no vector in time"),
             Progress::Finished => return vectors,
         }

@@ -99,7 +99,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The key in a file, if there is to be one.
+/// The key in a file; `None` without a file.
 pub(super) fn read_key(path: Option<&str>) -> Result<Option<ApiKey>, Trouble> {
     let Some(path) = path else {
         return Ok(None);
@@ -229,7 +229,7 @@ fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: 
     }
 }
 
-/// What an endpoint says of a failure, in one line, without the key.
+/// What an endpoint says of a failure, in one line, without the key; `None` if it says nothing.
 pub(super) fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
     let mut text = String::from_utf8_lossy(body).into_owned();
     if let Some(ApiKey(key)) = key {
@@ -240,7 +240,7 @@ pub(super) fn words(body: &[u8], key: Option<&ApiKey>) -> Option<String> {
     (!kept.is_empty()).then_some(kept)
 }
 
-/// What `Retry-After` asks for: seconds, or a date.
+/// What `Retry-After` asks for, seconds or a date; `None` if it is neither.
 pub(super) fn pause(value: &str) -> Option<Duration> {
     let value = value.trim();
     let pause = match value.parse::<f64>() {

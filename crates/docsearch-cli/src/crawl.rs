@@ -26,13 +26,13 @@ use postgres::Client;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::Outcome;
 use crate::backlog::{self, Backlog, WaitArgs};
 use crate::connection::ConnectionArgs;
 use crate::document::{Document, ReadOptions};
 use crate::error::Error;
 use crate::index;
 use crate::interrupt::Interrupt;
+use crate::outcome::Outcome;
 use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
 use crate::report::{Ending, Report};

@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use postgres::Client;
 use serde_json::{Value, json};
 
-use crate::Outcome;
 use crate::comparison::Comparison;
 use crate::connection::ConnectionArgs;
 use crate::dataset::{self, Corpus, Query};
@@ -16,6 +15,7 @@ use crate::error::Error;
 use crate::evaluation::{Conditions, Evaluation};
 use crate::metrics::{self, Judgments};
 use crate::nonsense::{self, Unanswerable};
+use crate::outcome::Outcome;
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
 use crate::report::progress_bar;
 use crate::searcher::Searcher;

@@ -7,7 +7,6 @@ use clap::Args;
 use postgres::Client;
 use serde_json::json;
 
-use crate::Outcome;
 use crate::backlog::{self, Backlog, WaitArgs};
 use crate::connection::ConnectionArgs;
 use crate::document::Document;
@@ -17,6 +16,7 @@ use crate::folder;
 use crate::interrupt::Interrupt;
 use crate::json_lines::JsonLines;
 use crate::markup::Format;
+use crate::outcome::Outcome;
 use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
 use crate::report::{Ending, Report};

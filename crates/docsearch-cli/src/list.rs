@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use crate::Outcome;
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::library::{Format, ListRequest, Listing};
+use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
 

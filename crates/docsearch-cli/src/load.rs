@@ -3,10 +3,10 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::Outcome;
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::library::{Format, LoadRequest};
+use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
 

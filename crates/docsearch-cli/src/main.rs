@@ -37,6 +37,7 @@ mod metrics;
 mod nonsense;
 mod notebook;
 mod openapi;
+mod outcome;
 mod output;
 mod printer;
 mod project;
@@ -60,6 +61,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use connection::ConnectionArgs;
 use error::Error;
+use outcome::Outcome;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -142,24 +144,6 @@ fn main() -> ExitCode {
             eprintln!("docsearch: {}", terminal::shown(&error.to_string()));
             ExitCode::from(2)
         }
-    }
-}
-
-/// How a command that ran to its end went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Complete,
-    /// Some inputs were left out; each has been reported.
-    Partial,
-    /// Nothing was found.
-    Nothing,
-    /// The user ended it; what is done is whole.
-    Interrupted,
-}
-
-impl Outcome {
-    fn of_finding(found: bool) -> Self {
-        if found { Self::Complete } else { Self::Nothing }
     }
 }
 

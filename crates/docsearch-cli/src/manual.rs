@@ -7,8 +7,8 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::Outcome;
 use crate::error::Error;
+use crate::outcome::Outcome;
 
 /// Write the manual pages.
 #[derive(Debug, Args)]

@@ -17,10 +17,10 @@ use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
 use tokio::runtime;
 
-use crate::Outcome;
 use crate::connection::{ConnectionArgs, Target};
 use crate::error::Error;
 use crate::library::{Audience, Library, Limits};
+use crate::outcome::Outcome;
 use crate::serve::{self, HttpArgs, Offer};
 pub(crate) use server::DocumentServer;
 

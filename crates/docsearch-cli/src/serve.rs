@@ -27,11 +27,11 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::Outcome;
 use crate::connection::{ConnectionArgs, Target};
 use crate::error::Error;
 use crate::library::{Audience, Library};
 use crate::mcp::{DocumentServer, SessionArgs, serving_runtime};
+use crate::outcome::Outcome;
 use clients::ClientLimits;
 use gate::{Gate, Policy};
 use health::Health;

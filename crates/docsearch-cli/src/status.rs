@@ -3,10 +3,10 @@
 use clap::Args;
 use serde_json::Value;
 
-use crate::Outcome;
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::library::Format;
+use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
 use crate::table::table;

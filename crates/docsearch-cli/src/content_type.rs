@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::document::Unreadable;
+use crate::draft::Unreadable;
 use crate::markup::{self, Markup};
 
 /// Media type in lower case, and its character set.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::content_type::ContentType;
-use crate::draft::Draft;
+use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Links};
 use crate::markup::{self, Markup};
 use crate::{encoding, front_matter, heading, html, llms, mdx, notebook, openapi, rst, slug};
@@ -63,30 +63,6 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) max_file_size: u64,
     /// What every file is written in; by name and content when not given.
     pub(crate) markup: Option<Markup>,
-}
-
-/// Why a file is left out.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
-    #[error(transparent)]
-    File(#[from] file::Refusal),
-    #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
-    TooLarge(u64),
-    #[error("not UTF-8: invalid byte at offset {0}")]
-    NotUtf8(usize),
-    #[error("binary: NUL byte at offset {0}")]
-    Binary(usize),
-    #[error("front matter gives an empty slug")]
-    EmptySlug,
-    #[error("no readable {format}: {reason}")]
-    Malformed { format: &'static str, reason: String },
-    #[error("not a URL with a host: {0}")]
-    Url(String),
-    #[error("content of type {0} is no documentation")]
-    ContentType(String),
-    /// Nothing is wrong with it: it is a page such as a search form, not one to be found.
-    #[error("no documentation: {0}")]
-    NoDocumentation(&'static str),
 }
 
 /// A document and what its reader has to say about it.

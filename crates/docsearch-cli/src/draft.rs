@@ -1,5 +1,6 @@
-//! A document in the making: what a reader of a format hands over.
+//! A document in the making: what a reader of a format hands over, or why it does not.
 
+use crate::file;
 use crate::front_matter::FrontMatter;
 
 /// Markdown and what the source says about it; the place of the source gives the rest.
@@ -20,4 +21,28 @@ impl Draft {
             ..Self::default()
         }
     }
+}
+
+/// Why a file is left out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unreadable {
+    #[error(transparent)]
+    File(#[from] file::Refusal),
+    #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
+    TooLarge(u64),
+    #[error("not UTF-8: invalid byte at offset {0}")]
+    NotUtf8(usize),
+    #[error("binary: NUL byte at offset {0}")]
+    Binary(usize),
+    #[error("front matter gives an empty slug")]
+    EmptySlug,
+    #[error("no readable {format}: {reason}")]
+    Malformed { format: &'static str, reason: String },
+    #[error("not a URL with a host: {0}")]
+    Url(String),
+    #[error("content of type {0} is no documentation")]
+    ContentType(String),
+    /// Nothing is wrong with it: it is a page such as a search form, not one to be found.
+    #[error("no documentation: {0}")]
+    NoDocumentation(&'static str),
 }

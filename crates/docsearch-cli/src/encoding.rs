@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::document::Unreadable;
+use crate::draft::Unreadable;
 
 /// A page has to declare its encoding this early.
 const DECLARATION_BYTES: usize = 4096;

@@ -15,8 +15,7 @@ use std::path::Path;
 
 use dom_query::NodeRef;
 
-use crate::document::Unreadable;
-use crate::draft::Draft;
+use crate::draft::{Draft, Unreadable};
 use crate::front_matter::FrontMatter;
 use vocabulary::Vocabulary;
 

@@ -14,6 +14,7 @@ mod error;
 mod eval;
 mod evaluation;
 mod explain;
+mod extension;
 mod fence;
 mod file;
 mod folder;

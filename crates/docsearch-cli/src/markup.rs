@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{llms, openapi};
+use crate::{extension, llms, openapi};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,18 +58,12 @@ const SAMPLE_LINES: usize = 400;
 
 /// Whether a file is documentation: by its name, data files by their content.
 pub(crate) fn is_documentation(path: &Path) -> bool {
-    match extension(path).as_deref() {
-        Some("json" | "yaml" | "yml") => openapi::is_likely(path),
-        Some(extension) => EXTENSIONS.contains(&extension),
-        None => false,
-    }
+    extension::is_of_prose(path) || extension::is_of_data(path) && openapi::is_likely(path)
 }
 
-const EXTENSIONS: [&str; 9] = ["md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb"];
-
-/// The language that the name of a file tells; a `.txt` may be anything.
+/// The language that the name of a file tells; `None` if it tells none: a `.txt` may be anything.
 pub(crate) fn from_name(path: &Path) -> Option<Markup> {
-    match extension(path)?.as_str() {
+    match extension::of(path)?.as_str() {
         "md" | "markdown" => Some(Markup::Markdown),
         "mdx" => Some(Markup::Mdx),
         "rst" => Some(Markup::ReStructuredText),
@@ -79,17 +73,6 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
         "txt" if llms::is_named(path) => Some(Markup::Llms),
         _ => None,
     }
-}
-
-/// Whether the path of a URL ends in the name of a file rather than in a page with a dot.
-pub(crate) fn has_extension(path: &Path) -> bool {
-    extension(path).is_some_and(|extension| {
-        EXTENSIONS.contains(&extension.as_str()) || matches!(extension.as_str(), "json" | "yaml" | "yml")
-    })
-}
-
-fn extension(path: &Path) -> Option<String> {
-    Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
 /// The language of a text whose name does not tell.

@@ -4,8 +4,7 @@
 
 use serde_json::Value;
 
-use crate::document::Unreadable;
-use crate::draft::Draft;
+use crate::draft::{Draft, Unreadable};
 use crate::{fence, front_matter};
 
 /// Of an output; what is longer is data, not explanation.

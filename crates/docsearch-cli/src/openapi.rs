@@ -16,8 +16,7 @@ use std::path::Path;
 use memchr::memmem;
 use serde_json::Value;
 
-use crate::document::Unreadable;
-use crate::draft::Draft;
+use crate::draft::{Draft, Unreadable};
 use reference::Api;
 
 /// Bytes of a file that are looked through for its kind.

@@ -5,7 +5,7 @@ use std::path::Path;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::markup;
+use crate::extension;
 
 /// File stems that stand for their folder.
 const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
@@ -52,11 +52,16 @@ pub(crate) fn path_of_url(location: &Url, prefix: Option<&str>) -> String {
         format!("{}.html", location.host_str().unwrap_or_default())
     } else if is_first_page {
         "index.html".to_owned()
-    } else if markup::has_extension(Path::new(&path)) && !location.path().ends_with('/') {
+    } else if names_file(Path::new(&path)) && !location.path().ends_with('/') {
         path
     } else {
         format!("{path}.html")
     }
+}
+
+/// Whether the path of a URL ends in the name of a file rather than in a page with a dot.
+fn names_file(path: &Path) -> bool {
+    extension::is_of_prose(path) || extension::is_of_data(path)
 }
 
 /// A slug as its author wrote it, without empty segments.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
+use crate::document::{self, Document, ReadOptions, Reading};
+use crate::draft::Unreadable;
 use crate::error::Error;
 use crate::file::Links;
 use crate::markup::Markup;

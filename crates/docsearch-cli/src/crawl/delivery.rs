@@ -8,7 +8,8 @@ use url::Url;
 
 use super::crawler::{Counts, Output, Page, Problem};
 use super::frontier::Visit;
-use crate::document::{self, Document, ReadOptions, Reading, Unreadable};
+use crate::document::{self, Document, ReadOptions, Reading};
+use crate::draft::Unreadable;
 use crate::error::Error;
 use crate::report::Report;
 

@@ -10,7 +10,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
-use crate::document::Unreadable;
+use crate::draft::Unreadable;
 
 /// Elements inside each other; browsers stop at 512. What is deeper stays as text of the last one.
 const MAX_DEPTH: usize = 256;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::mean_interval;
-use crate::evaluation::{Evaluation, QueryResult, aligned};
 use crate::metrics::Metrics;
+use crate::query_result::QueryResult;
+use crate::table::aligned;
 
 const ALL: &str = "overall";
 type Measure = (&'static str, fn(&Metrics) -> f64);
@@ -44,7 +45,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    pub(crate) fn new(first: &Evaluation, second: &Evaluation) -> Self {
+    pub(crate) fn new(first: &[QueryResult], second: &[QueryResult]) -> Self {
         let pairs = pairs(first, second);
         let mut groups: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
         for pair in &pairs {
@@ -59,7 +60,7 @@ impl Comparison {
         differences.extend(group_differences(ALL, &pairs));
         Self {
             differences,
-            unpaired: first.per_query.len() + second.per_query.len() - 2 * pairs.len(),
+            unpaired: first.len() + second.len() - 2 * pairs.len(),
         }
     }
 
@@ -103,14 +104,9 @@ fn row(difference: &Difference) -> Vec<String> {
     ]
 }
 
-fn pairs<'a>(first: &'a Evaluation, second: &'a Evaluation) -> Vec<Pair<'a>> {
-    let by_id: HashMap<&str, &QueryResult> = second
-        .per_query
-        .iter()
-        .map(|result| (result.id.as_str(), result))
-        .collect();
+fn pairs<'a>(first: &'a [QueryResult], second: &'a [QueryResult]) -> Vec<Pair<'a>> {
+    let by_id: HashMap<&str, &QueryResult> = second.iter().map(|result| (result.id.as_str(), result)).collect();
     first
-        .per_query
         .iter()
         .filter_map(|result| Some((result, *by_id.get(result.id.as_str())?)))
         .collect()
@@ -147,12 +143,12 @@ fn group_differences(group: &str, pairs: &[Pair<'_>]) -> Vec<Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluation::tests::evaluation;
+    use crate::query_result::tests::results;
 
     #[test]
     fn only_common_queries_are_compared() {
-        let first = evaluation(&[("1", "a", 0.0), ("2", "a", 0.0), ("3", "b", 1.0), ("4", "b", 1.0)]);
-        let second = evaluation(&[("1", "a", 1.0), ("2", "a", 1.0), ("3", "b", 1.0)]);
+        let first = results(&[("1", "a", 0.0), ("2", "a", 0.0), ("3", "b", 1.0), ("4", "b", 1.0)]);
+        let second = results(&[("1", "a", 1.0), ("2", "a", 1.0), ("3", "b", 1.0)]);
         let table = Comparison::new(&first, &second).table();
         let cells = |line: usize| table.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(

@@ -132,7 +132,10 @@ fn settings(text: &str) -> Result<Value, String> {
 /// Runs the command.
 pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     if let Some([first, second]) = args.compare.as_deref() {
-        let comparison = Comparison::new(&Evaluation::read(first)?, &Evaluation::read(second)?);
+        let comparison = Comparison::new(
+            &Evaluation::read(first)?.per_query,
+            &Evaluation::read(second)?.per_query,
+        );
         println!("{}", comparison.table());
         return Ok(Outcome::Complete);
     }
@@ -152,7 +155,7 @@ pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcom
     };
     let mut evaluation = Evaluation::new(conditions, results);
     evaluation.nonsense = nonsense;
-    evaluation.comparison = baseline.map(|baseline| Comparison::new(&baseline, &evaluation));
+    evaluation.comparison = baseline.map(|baseline| Comparison::new(&baseline.per_query, &evaluation.per_query));
     println!("{}", evaluation.table());
     if let Some(nonsense) = &evaluation.nonsense {
         println!("\n{}", nonsense.line());

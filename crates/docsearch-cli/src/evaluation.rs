@@ -9,58 +9,15 @@ use serde_json::Value;
 
 use crate::bootstrap::mean_interval;
 use crate::comparison::Comparison;
+use crate::confidence::Confidence;
 use crate::error::Error;
 use crate::metrics::{Metrics, percentile};
 use crate::nonsense::Nonsense;
+use crate::query_result::QueryResult;
+use crate::table::aligned;
 
 /// Scores of first and last result that tell good from weak ones lie at least this far apart.
 const WIDE_SPREAD: f64 = 0.10;
-
-/// How sure the search is of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Confidence {
-    High,
-    Medium,
-    Low,
-}
-
-impl Confidence {
-    const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-
-    /// As `search_docs` writes it.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|confidence| confidence.name() == text)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
-    }
-}
-
-/// What one query found.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct QueryResult {
-    pub(crate) id: String,
-    pub(crate) group: String,
-    /// Slugs of the first 10 documents, best first.
-    pub(crate) ranked: Vec<String>,
-    #[serde(flatten)]
-    pub(crate) metrics: Metrics,
-    /// Score of the first result less that of the tenth, or of the last; `None` below two results
-    /// and in reports that did not measure it.
-    #[serde(default)]
-    pub(crate) spread: Option<f64>,
-    /// Of the first result; `None` without one and in reports that did not measure it.
-    #[serde(default)]
-    pub(crate) confidence: Option<Confidence>,
-    /// Milliseconds of the search as a user runs it (5 results).
-    pub(crate) milliseconds: f64,
-}
 
 /// The answers of one confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -262,36 +219,13 @@ fn score_row(name: &str, summary: &Summary) -> Vec<String> {
     cells
 }
 
-/// Rows with the first column to the left and the others to the right.
-pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if column == 0 {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
+    use crate::query_result::tests::results;
 
     /// An evaluation of (query, group, P@1).
-    pub(crate) fn evaluation(results: &[(&str, &str, f64)]) -> Evaluation {
+    fn evaluation(given: &[(&str, &str, f64)]) -> Evaluation {
         let conditions = Conditions {
             dataset: "set".to_owned(),
             project: "eval_set".to_owned(),
@@ -302,24 +236,7 @@ pub(crate) mod tests {
             indexed: 3,
             indexing_seconds: 1.0,
         };
-        let per_query = results
-            .iter()
-            .map(|&(id, group, p1)| QueryResult {
-                id: id.to_owned(),
-                group: group.to_owned(),
-                ranked: vec!["a".to_owned()],
-                metrics: Metrics {
-                    p1,
-                    ndcg10: p1,
-                    mrr10: p1,
-                    ..Metrics::default()
-                },
-                spread: Some(p1 / 5.0),
-                confidence: Some(if p1 < 0.5 { Confidence::Low } else { Confidence::High }),
-                milliseconds: 2.0,
-            })
-            .collect();
-        Evaluation::new(conditions, per_query)
+        Evaluation::new(conditions, results(given))
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod backlog;
 mod bootstrap;
 mod comparison;
+mod confidence;
 mod connection;
 mod content_type;
 mod crawl;
@@ -42,6 +43,7 @@ mod outcome;
 mod output;
 mod printer;
 mod project;
+mod query_result;
 mod question;
 mod report;
 mod rst;

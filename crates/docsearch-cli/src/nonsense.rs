@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::Confidence;
+use crate::confidence::Confidence;
 
 /// Fixed, so that two configurations are asked the same.
 const SEED: u64 = 20_240_502;

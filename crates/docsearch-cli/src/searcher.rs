@@ -5,11 +5,13 @@ use std::time::Instant;
 use postgres::types::Json;
 use postgres::{Client, Statement};
 
+use crate::confidence::Confidence;
 use crate::dataset::Query;
 use crate::error::{Error, Report};
-use crate::evaluation::{Conditions, Confidence, QueryResult};
+use crate::evaluation::Conditions;
 use crate::metrics::{self, CUTOFF, Judgments, Metrics};
 use crate::nonsense::{FirstResult, Nonsense, Unanswerable};
+use crate::query_result::QueryResult;
 use crate::report::progress_bar;
 
 /// Searches before the first that counts: caches and plans are those of a server in use.

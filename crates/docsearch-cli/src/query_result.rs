@@ -1,0 +1,50 @@
+//! What the queries of an evaluation found.
+
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::Confidence;
+use crate::metrics::Metrics;
+
+/// What one query found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct QueryResult {
+    pub(crate) id: String,
+    pub(crate) group: String,
+    /// Slugs of the first 10 documents, best first.
+    pub(crate) ranked: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) metrics: Metrics,
+    /// Score of the first result less that of the tenth, or of the last; `None` below two results
+    /// and in reports that did not measure it.
+    #[serde(default)]
+    pub(crate) spread: Option<f64>,
+    /// Of the first result; `None` without one and in reports that did not measure it.
+    #[serde(default)]
+    pub(crate) confidence: Option<Confidence>,
+    /// Milliseconds of the search as a user runs it (5 results).
+    pub(crate) milliseconds: f64,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Results of (query, group, P@1).
+    pub(crate) fn results(given: &[(&str, &str, f64)]) -> Vec<QueryResult> {
+        let results = given.iter().map(|&(id, group, p1)| QueryResult {
+            id: id.to_owned(),
+            group: group.to_owned(),
+            ranked: vec!["a".to_owned()],
+            metrics: Metrics {
+                p1,
+                ndcg10: p1,
+                mrr10: p1,
+                ..Metrics::default()
+            },
+            spread: Some(p1 / 5.0),
+            confidence: Some(if p1 < 0.5 { Confidence::Low } else { Confidence::High }),
+            milliseconds: 2.0,
+        });
+        results.collect()
+    }
+}

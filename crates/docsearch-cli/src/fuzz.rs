@@ -11,8 +11,8 @@ use crate::report::Report;
 use crate::supply::Supply;
 use crate::survey::Survey;
 use crate::{
-    connection, content_type, crawl, encoding, front_matter, heading, html, llms, markup, mcp, mdx, notebook, openapi,
-    rst, serve, slug,
+    connection, content_type, crawl, encoding, front_matter, heading, html, llms, markup, mcp_server, mdx, notebook,
+    openapi, rst, serve, slug,
 };
 
 /// What a reader may make of a text, in bytes: so many times the text, and some more.
@@ -36,7 +36,7 @@ fn targets() -> Vec<Target> {
     let others = [
         connection::fuzz::TARGETS,
         crawl::fuzz::TARGETS,
-        mcp::fuzz::TARGETS,
+        mcp_server::fuzz::TARGETS,
         serve::fuzz::TARGETS,
     ];
     readers.into_iter().chain(others.concat()).collect()

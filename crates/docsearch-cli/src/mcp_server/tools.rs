@@ -1,21 +1,17 @@
 //! The tools: what a language model is told of them, and what they do.
 
-use std::sync::Arc;
-
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Parameter};
+use super::tool::{MOST_TOKENS, message, reference, tool};
 use super::{chatgpt, overview};
-use crate::error::Error;
 use crate::library::{Format, Library, ListRequest, LoadRequest, SearchRequest};
 
 /// Tokens of an answer, at 4 characters each, unless the caller says otherwise.
 const SEARCH_TOKENS: i32 = 2_000;
 const LOAD_TOKENS: i32 = 6_000;
 const LIST_TOKENS: i32 = 2_000;
-/// Tokens that no answer exceeds, whatever the caller says: clients cut what is longer.
-pub(super) const MOST_TOKENS: i32 = 20_000;
 const CHARS_PER_TOKEN: i64 = 4;
 
 const SEARCH: &str = "\
@@ -202,29 +198,6 @@ fn formats() -> Value {
     json!({"type": "string", "enum": ["compact", "detailed", "json"], "default": "compact"})
 }
 
-/// A tool that only reads, here and nowhere else.
-pub(super) fn tool(
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
-    required: &[&str],
-    properties: Value,
-) -> Tool {
-    let mut schema = JsonObject::new();
-    schema.insert("type".to_owned(), "object".into());
-    schema.insert("properties".to_owned(), properties);
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
-    }
-    Tool::new(name, description, Arc::new(schema)).with_annotations(
-        ToolAnnotations::with_title(title)
-            .read_only(true)
-            .destructive(false)
-            .idempotent(true)
-            .open_world(false),
-    )
-}
-
 /// Calls a tool; `None` if there is none of this name. What goes wrong is a result that says so.
 pub(super) async fn call(
     library: &Library,
@@ -240,10 +213,6 @@ pub(super) async fn call(
         _ => return None,
     };
     Some(result.unwrap_or_else(|message| CallToolResult::error(vec![ContentBlock::text(message)])))
-}
-
-pub(super) fn message(error: Error) -> String {
-    error.to_string()
 }
 
 async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallToolResult, String> {
@@ -277,15 +246,6 @@ async fn load(library: &Library, given: Option<JsonObject>) -> Result<CallToolRe
     Ok(CallToolResult::success(vec![ContentBlock::text(content)]))
 }
 
-/// A reference as it is, in the brackets it was printed in, or as the address of a resource.
-pub(super) fn reference(given: &str) -> String {
-    let plain = given.trim().trim_start_matches('[').trim_end_matches(']');
-    match super::resources::Address::parse(plain) {
-        Some(address) => address.reference(),
-        None => plain.to_owned(),
-    }
-}
-
 async fn list(library: &Library, given: Option<JsonObject>) -> Result<CallToolResult, String> {
     let arguments = Arguments::new("list_docs", given, &LIST_PARAMETERS)?;
     let request = ListRequest {
@@ -316,7 +276,7 @@ fn tokens(arguments: &Arguments, default: i32) -> Result<Option<i32>, String> {
 }
 
 /// What is structured is in the text, too: clients show a model one or the other.
-pub(super) fn text_or_json(text: String, format: Format) -> CallToolResult {
+fn text_or_json(text: String, format: Format) -> CallToolResult {
     let structured = match format {
         Format::Json => serde_json::from_str(&text).ok().filter(Value::is_object),
         Format::Compact | Format::Detailed => None,
@@ -362,11 +322,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn references_are_taken_however_they_were_shown() {
-        assert_eq!(reference("[swiftui/button#overview]"), "swiftui/button#overview");
-        assert_eq!(reference("docsearch://swiftui/view/frame"), "swiftui/view/frame");
     }
 }

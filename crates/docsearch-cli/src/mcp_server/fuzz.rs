@@ -4,7 +4,7 @@ use docsearch_fuzz::{Format, Target, text};
 use serde_json::{Map, Value};
 
 use super::arguments::{Arguments, Parameter};
-use super::{resources, tools};
+use super::{resources, tool};
 
 const PARAMETERS: [Parameter; 2] = [
     Parameter {
@@ -42,6 +42,6 @@ fn addresses(input: &[u8]) {
         if let Some(found) = resources::Address::parse(address) {
             assert!(found.reference().contains('/'));
         }
-        tools::reference(address);
+        tool::reference(address);
     }
 }

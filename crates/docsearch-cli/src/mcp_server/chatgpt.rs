@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Parameter};
 use super::resources::Address;
-use super::tools::{MOST_TOKENS, message, reference, tool};
+use super::tool::{MOST_TOKENS, message, reference, tool};
 use crate::library::{Format, Library, LoadRequest, SearchRequest};
 
 const RESULTS: i32 = 10;

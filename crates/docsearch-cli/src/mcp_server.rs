@@ -1,5 +1,14 @@
 //! The MCP server, whatever carries its messages.
 
+mod arguments;
+mod chatgpt;
+#[cfg(test)]
+pub(crate) mod fuzz;
+mod overview;
+mod resources;
+mod tool;
+mod tools;
+
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, Implementation,
@@ -9,7 +18,6 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::{resources, tools};
 use crate::library::Library;
 
 const INSTRUCTIONS: &str = "\

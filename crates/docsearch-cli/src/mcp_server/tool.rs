@@ -1,0 +1,60 @@
+//! What all tools have in common.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::resources::Address;
+use crate::error::Error;
+
+/// Tokens that no answer exceeds, whatever the caller says: clients cut what is longer.
+pub(super) const MOST_TOKENS: i32 = 20_000;
+
+/// A tool that only reads, here and nowhere else.
+pub(super) fn tool(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    required: &[&str],
+    properties: Value,
+) -> Tool {
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties);
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    Tool::new(name, description, Arc::new(schema)).with_annotations(
+        ToolAnnotations::with_title(title)
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false),
+    )
+}
+
+/// What the caller of a tool is told of an error.
+pub(super) fn message(error: Error) -> String {
+    error.to_string()
+}
+
+/// A reference as it is, in the brackets it was printed in, or as the address of a resource.
+pub(super) fn reference(given: &str) -> String {
+    let plain = given.trim().trim_start_matches('[').trim_end_matches(']');
+    match Address::parse(plain) {
+        Some(address) => address.reference(),
+        None => plain.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_taken_however_they_were_shown() {
+        assert_eq!(reference("[swiftui/button#overview]"), "swiftui/button#overview");
+        assert_eq!(reference("docsearch://swiftui/view/frame"), "swiftui/view/frame");
+    }
+}

@@ -132,25 +132,31 @@ impl Protection {
     }
 
     fn verifier(&self, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+        let lenient = |authorities| {
+            Arc::new(Lenient {
+                provider: Arc::clone(&provider),
+                authorities,
+            })
+        };
         let authorities = match self.mode {
-            Mode::Disable | Mode::Prefer => return Ok(Arc::new(Unverified(provider))),
+            Mode::Disable | Mode::Prefer => return Ok(lenient(None)),
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => self.authorities.as_deref(),
         };
         let path = match authorities {
             Some(path) if path != Path::new(SYSTEM) => path,
-            None if self.mode == Mode::Require => return Ok(Arc::new(Unverified(provider))),
+            None if self.mode == Mode::Require => return Ok(lenient(None)),
             _ => return Ok(Arc::new(Verifier::new(provider).map_err(failed)?)),
         };
         let mut roots = RootCertStore::empty();
         for certificate in certificates(path)? {
             roots.add(certificate).map_err(failed)?;
         }
-        let full = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+        let full = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .build()
             .map_err(failed)?;
         Ok(match self.mode {
             Mode::VerifyFull => full,
-            _ => Arc::new(AnyName(full)),
+            _ => lenient(Some(full)),
         })
     }
 }
@@ -185,61 +191,16 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::Usage(format!("TLS: {error}"))
 }
 
-/// Believes every certificate, as `prefer` and `require` do: against listeners, not against
-/// impostors.
+/// Looks at less than a browser would: `prefer` and `require` are against listeners, not against impostors.
 #[derive(Debug)]
-struct Unverified(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+struct Lenient {
+    provider: Arc<CryptoProvider>,
+    /// Who knows the authorities, whatever name their certificates bear: `verify-ca`. Every certificate is believed
+    /// without it.
+    authorities: Option<Arc<WebPkiServerVerifier>>,
 }
 
-/// Believes certificates of the known authorities, whatever name they bear: `verify-ca`.
-#[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
-
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for Lenient {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -248,8 +209,11 @@ impl ServerCertVerifier for AnyName {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        let Some(authorities) = &self.authorities else {
+            return Ok(ServerCertVerified::assertion());
+        };
         // The chain is verified before the name.
-        match self.0.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+        match authorities.verify_server_cert(certificate, intermediates, name, ocsp, now) {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -263,7 +227,8 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -272,10 +237,11 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

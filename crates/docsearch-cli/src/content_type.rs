@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use mime::{CHARSET, Mime};
+
 use crate::draft::Unreadable;
 use crate::markup::{self, Markup};
 
-/// Media type in lower case, and its character set.
+/// A media type and its character set.
 #[derive(Debug, Default)]
 pub(crate) struct ContentType {
     essence: String,
@@ -13,17 +15,29 @@ pub(crate) struct ContentType {
 }
 
 impl ContentType {
+    /// Reads a header; of one that is no media type, what stands before the parameters.
     pub(crate) fn parse(header: &str) -> Self {
-        let mut parts = header.split(';');
-        let essence = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
-        let charset = parts.find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            let value = value.trim().trim_matches('"');
-            name.trim().eq_ignore_ascii_case("charset").then(|| value.to_owned())
-        });
-        Self { essence, charset }
+        // What RFC 9110 allows around a semicolon, and `mime` does not.
+        let parts = header.split(';').map(str::trim).filter(|part| !part.is_empty());
+        let compact = parts.collect::<Vec<_>>().join(";");
+        match compact.parse::<Mime>() {
+            Ok(mime) => Self {
+                essence: mime.essence_str().to_owned(),
+                charset: mime.get_param(CHARSET).map(|charset| charset.as_str().to_owned()),
+            },
+            Err(_) => Self {
+                essence: header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase(),
+                charset: None,
+            },
+        }
     }
 
+    /// Type and subtype in lower case; empty if no type was given.
+    pub(crate) fn essence(&self) -> &str {
+        &self.essence
+    }
+
+    /// The character set in lower case; `None` if none was named.
     pub(crate) fn charset(&self) -> Option<&str> {
         self.charset.as_deref()
     }
@@ -57,8 +71,28 @@ mod tests {
     #[test]
     fn the_character_set_is_a_parameter_among_others() {
         let parsed = ContentType::parse("Text/HTML; boundary=x; Charset=\"ISO-8859-1\"");
-        assert_eq!(parsed.essence, "text/html");
-        assert_eq!(parsed.charset(), Some("ISO-8859-1"));
+        assert_eq!(parsed.essence(), "text/html");
+        assert_eq!(parsed.charset(), Some("iso-8859-1"));
         assert_eq!(ContentType::parse("text/plain").charset(), None);
+        for header in [
+            "text/html ; charset=utf-8",
+            "text/html;;charset=utf-8; ",
+            "text/html; profile=\"a; charset=x\"; charset=utf-8",
+        ] {
+            assert_eq!(ContentType::parse(header).charset(), Some("utf-8"), "{header}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_media_type_is_taken_as_far_as_it_goes() {
+        for (header, essence) in [
+            ("", ""),
+            ("HTML", "html"),
+            ("Text/HTML; charset", "text/html"),
+            ("; charset=utf-8", ""),
+        ] {
+            let parsed = ContentType::parse(header);
+            assert_eq!((parsed.essence(), parsed.charset()), (essence, None), "{header}");
+        }
     }
 }

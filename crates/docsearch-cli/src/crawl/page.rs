@@ -55,8 +55,7 @@ pub(crate) fn is_file(path: &str) -> bool {
 
 fn format(content_type: Option<&str>, path: &str) -> Option<Format> {
     let is_markdown = path.ends_with(".md") || path.ends_with(".markdown");
-    let essence = content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default();
-    match essence.trim().to_ascii_lowercase().as_str() {
+    match content_type.map(ContentType::parse).unwrap_or_default().essence() {
         "text/html" | "application/xhtml+xml" => Some(Format::Html),
         "text/markdown" | "text/x-markdown" => Some(Format::Markdown),
         "text/plain" if is_markdown => Some(Format::Markdown),

@@ -17,7 +17,7 @@ pub(crate) struct ContentType {
 impl ContentType {
     /// Reads a header; of one that is no media type, what stands before the parameters.
     pub(crate) fn parse(header: &str) -> Self {
-        // What RFC 9110 allows around a semicolon, and `mime` does not.
+        // RFC 9110 allows white space before a semicolon, and nothing after one; `mime` does not.
         let parts = header.split(';').map(str::trim).filter(|part| !part.is_empty());
         let compact = parts.collect::<Vec<_>>().join(";");
         match compact.parse::<Mime>() {

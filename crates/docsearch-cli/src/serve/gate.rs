@@ -108,6 +108,7 @@ impl Gate {
                 "too many requests from this address",
             ));
         }
+        // Not by tower-http's limit, whose answer is not JSON.
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
         let length: Option<u64> = length.and_then(|length| length.parse().ok());
         if length.is_some_and(|length| length > self.max_body) {
@@ -182,6 +183,7 @@ impl Gate {
             StatusCode::NO_CONTENT.into_response()
         } else {
             tokio::select! {
+                // Not by tower-http's timeout, whose answer is empty.
                 answered = timeout(self.timeout, next.run(request)) => answered.unwrap_or_else(|_| {
                     Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()
                 }),
@@ -264,6 +266,7 @@ pub(super) async fn identify(State(gate): State<Arc<Gate>>, mut request: Request
 }
 
 /// Lets a page whose origin was checked read the answer.
+// Not by tower-http's CORS: it answers preflights with 200, and names methods and headers in these alone.
 fn share(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(VARY, HeaderValue::from_static("Origin"));

@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use postgres::Client;
 use serde_json::{Value, json};
+use strum::Display;
 
 use crate::comparison::Comparison;
 use crate::connection::ConnectionArgs;
@@ -90,20 +91,14 @@ pub(crate) struct EvalArgs {
     compare: Option<Vec<PathBuf>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Display)]
+#[strum(serialize_all = "snake_case")]
 enum Vectors {
     Sections,
     Document,
 }
 
 impl Vectors {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Sections => "sections",
-            Self::Document => "document",
-        }
-    }
-
     fn project_settings(self) -> Option<Value> {
         match self {
             Self::Sections => None,
@@ -187,7 +182,7 @@ fn prepare(
     let mut conditions = Conditions {
         dataset,
         project,
-        vectors: args.vectors.name().to_owned(),
+        vectors: args.vectors.to_string(),
         config: args.config.clone(),
         max_results: args.max_results,
         documents: 0,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::bootstrap::mean_interval;
 use crate::comparison::Comparison;
@@ -84,7 +85,7 @@ fn answers_by_confidence(results: &[&QueryResult]) -> BTreeMap<Confidence, Answe
         };
         (!hits.is_empty()).then_some((confidence, answers))
     };
-    Confidence::ALL.into_iter().filter_map(of).collect()
+    Confidence::VARIANTS.iter().copied().filter_map(of).collect()
 }
 
 /// How the project was made and searched.
@@ -211,8 +212,8 @@ const SCORE_HEADER: [&str; 8] = [
 fn score_row(name: &str, summary: &Summary) -> Vec<String> {
     let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"));
     let mut cells = vec![name.to_owned(), shown(summary.wide_spread)];
-    for confidence in Confidence::ALL {
-        let answers = summary.confidence.get(&confidence);
+    for confidence in Confidence::VARIANTS {
+        let answers = summary.confidence.get(confidence);
         cells.push(shown(answers.map(|answers| answers.share)));
         cells.push(shown(answers.map(|answers| answers.hit1)));
     }

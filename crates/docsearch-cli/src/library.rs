@@ -10,6 +10,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 use serde_json::Value;
+use strum::{AsRefStr, EnumString};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -17,37 +18,19 @@ use crate::error::Error;
 pub(crate) use connections::{Audience, Library, Limits};
 pub(crate) use listing::{ListRequest, Listing};
 
-/// How an answer is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+/// How an answer is written. Parsed as callers of all kinds name it; the first name is that of `search_docs_text`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, AsRefStr, EnumString)]
 pub(crate) enum Format {
     /// A few lines for each result
     #[default]
+    #[strum(to_string = "compact", serialize = "text", serialize = "markdown")]
     Compact,
     /// Everything that is known, with labels
+    #[strum(to_string = "detailed", serialize = "full")]
     Detailed,
     /// For programs
+    #[strum(to_string = "raw", serialize = "json")]
     Json,
-}
-
-impl Format {
-    /// The format of this name, as callers of all kinds write it.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        match name {
-            "compact" | "text" | "markdown" => Some(Self::Compact),
-            "detailed" | "full" => Some(Self::Detailed),
-            "json" | "raw" => Some(Self::Json),
-            _ => None,
-        }
-    }
-
-    /// What `search_docs_text` calls it.
-    fn as_sql(self) -> &'static str {
-        match self {
-            Self::Compact => "compact",
-            Self::Detailed => "detailed",
-            Self::Json => "raw",
-        }
-    }
 }
 
 /// The arguments of `search_docs_text`; those that are `None` have the defaults of the function.
@@ -128,6 +111,7 @@ impl Library {
             Format::Json => i32::MAX,
             Format::Compact | Format::Detailed => DEFAULT_MAX_CHARS,
         });
+        let format: &str = request.format.as_ref();
         self.text(
             "SELECT search_docs_text($1, project => $2, category => $3, filter => $4, max_results => $5,
                  min_score => $6, dedup => $7, config => $8, format => $9, max_chars => $10, max_tokens => $11)",
@@ -140,7 +124,7 @@ impl Library {
                 &request.min_score,
                 &request.dedup,
                 &request.config,
-                &request.format.as_sql(),
+                &format,
                 &max_chars,
                 &request.max_tokens,
             ],

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
+use strum::Display;
 
 use crate::confidence::Confidence;
 
@@ -119,25 +120,18 @@ const HOUSEHOLD_WORDS: [&str; 96] = [
 ];
 
 /// Where a query without an answer comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Display)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// Words that no language has.
+    #[strum(serialize = "invented words")]
     Invented,
     /// Real words in no order.
+    #[strum(serialize = "household words")]
     Words,
     /// Questions about another domain.
+    #[strum(serialize = "another domain")]
     Foreign,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Invented => "invented words",
-            Self::Words => "household words",
-            Self::Foreign => "another domain",
-        }
-    }
 }
 
 /// A query without an answer.
@@ -246,7 +240,7 @@ impl Nonsense {
         let kinds: Vec<String> = self
             .kinds
             .iter()
-            .map(|(kind, of_kind)| format!("{} {}", kind.name(), share(of_kind)))
+            .map(|(kind, of_kind)| format!("{kind} {}", share(of_kind)))
             .collect();
         format!(
             "nonsense with confidence high: {} ({})",

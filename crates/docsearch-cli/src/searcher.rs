@@ -120,7 +120,7 @@ impl<'a> Searcher<'a> {
         let hits = rows.iter().map(|row| Hit {
             slug: row.get("slug"),
             score: f64::from(row.get::<_, f32>("score")),
-            confidence: Confidence::parse(row.get("confidence")),
+            confidence: row.get::<_, &str>("confidence").parse().ok(),
         });
         Ok(hits.collect())
     }

@@ -236,13 +236,7 @@ impl PoolingModule {
         let [mode] = self.modes.as_slice() else {
             return None;
         };
-        match mode.as_str() {
-            "mean_tokens" | "mean" => Some(Pooling::Mean),
-            "cls_token" | "cls" => Some(Pooling::Cls),
-            "lasttoken" => Some(Pooling::LastToken),
-            "max_tokens" | "max" => Some(Pooling::Max),
-            _ => None,
-        }
+        mode.parse().ok()
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use strum::AsRefStr;
 
 use crate::error::{Error, Result};
 
@@ -41,21 +42,13 @@ pub struct Sampling {
 }
 
 /// What an answer of a language model is remembered for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, AsRefStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Purpose {
     /// Other words for a query.
     Transform,
     /// What results are worth.
     Grade,
-}
-
-impl Purpose {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Transform => "transform",
-            Self::Grade => "grade",
-        }
-    }
 }
 
 /// A question to a language model.

@@ -1,18 +1,23 @@
 //! From the vectors of tokens to the vector of a text.
 
 use serde::{Deserialize, Serialize};
+use strum::EnumString;
 
-/// How the vectors of a text's tokens become the vector of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How the vectors of a text's tokens become the vector of the text. Parsed as sentence-transformers name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString)]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
     /// The arithmetic mean.
+    #[strum(serialize = "mean_tokens", serialize = "mean")]
     Mean,
     /// The vector of the first token.
+    #[strum(serialize = "cls_token", serialize = "cls")]
     Cls,
     /// The vector of the last token.
+    #[strum(serialize = "lasttoken")]
     LastToken,
     /// The greatest value of each component.
+    #[strum(serialize = "max_tokens", serialize = "max")]
     Max,
 }
 

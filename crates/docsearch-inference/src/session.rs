@@ -6,6 +6,7 @@ use ort::ep;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{Session, SessionInputValue};
 use ort::value::{Outlet, TensorElementType, TensorRef};
+use strum::{EnumString, IntoStaticStr};
 
 use crate::directory::ModelDirectory;
 use crate::error::{Error, Result, catch_panic};
@@ -24,10 +25,14 @@ pub(crate) struct EncoderSession {
     normalize: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
+/// An input, by the name that graphs give it.
+#[derive(Debug, Clone, Copy, EnumString, IntoStaticStr)]
 enum Input {
+    #[strum(serialize = "input_ids")]
     Ids,
+    #[strum(serialize = "attention_mask")]
     Mask,
+    #[strum(serialize = "token_type_ids")]
     Types,
 }
 
@@ -93,7 +98,7 @@ impl EncoderSession {
                 Input::Types => &tokens.type_ids,
             };
             let tensor = TensorRef::from_array_view(([1, length], values.as_slice()))?;
-            inputs.push((input.name(), SessionInputValue::from(tensor)));
+            inputs.push((<&str>::from(input), SessionInputValue::from(tensor)));
         }
         let outputs = self.session.run(inputs)?;
         let (shape, values) = outputs[self.output.name()].try_extract_tensor::<f32>()?;
@@ -135,23 +140,12 @@ fn open_graph(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
 
 impl Input {
     fn named(outlet: &Outlet, graph: &Path) -> Result<Self> {
-        let input = [Self::Ids, Self::Mask, Self::Types]
-            .into_iter()
-            .find(|input| input.name() == outlet.name());
-        match (input, outlet.dtype().tensor_type()) {
-            (Some(input), Some(TensorElementType::Int64)) => Ok(input),
+        match (outlet.name().parse::<Self>(), outlet.dtype().tensor_type()) {
+            (Ok(input), Some(TensorElementType::Int64)) => Ok(input),
             _ => Err(Error::Unsupported {
                 path: graph.into(),
                 reason: format!("input \"{}\" of type {}", outlet.name(), outlet.dtype()),
             }),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ids => "input_ids",
-            Self::Mask => "attention_mask",
-            Self::Types => "token_type_ids",
         }
     }
 }

@@ -12,6 +12,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
+use strum::EnumString;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -25,9 +26,12 @@ const PROTOCOL: &[u8] = b"postgresql";
 const SYSTEM: &str = "system";
 
 /// How a connection is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Mode {
     Disable,
+    /// Also for `allow`, which is never stronger.
+    #[strum(serialize = "prefer", serialize = "allow")]
     Prefer,
     Require,
     VerifyCa,
@@ -35,18 +39,6 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The mode of this name. `allow` is taken for `prefer`, which is never weaker.
-    fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "disable" => Self::Disable,
-            "allow" | "prefer" => Self::Prefer,
-            "require" => Self::Require,
-            "verify-ca" => Self::VerifyCa,
-            "verify-full" => Self::VerifyFull,
-            _ => return None,
-        })
-    }
-
     /// What the protocol has to do; whom to trust is up to the connector.
     pub(super) fn ssl_mode(self) -> SslMode {
         match self {
@@ -79,7 +71,7 @@ impl Protection {
         let authorities = words.remove("sslrootcert").map(PathBuf::from);
         let is_system = authorities.as_deref() == Some(Path::new(SYSTEM));
         let mode = match words.remove("sslmode") {
-            Some(name) => Mode::parse(&name).ok_or_else(|| {
+            Some(name) => name.parse::<Mode>().map_err(|_| {
                 Error::Usage(format!(
                     "invalid sslmode \"{name}\"\nHINT:  One of disable, allow, prefer, require, verify-ca, verify-full."
                 ))

@@ -265,8 +265,10 @@ async fn list(library: &Library, given: Option<JsonObject>) -> Result<CallToolRe
 fn format(arguments: &Arguments) -> Result<Format, String> {
     match arguments.text("format")? {
         None => Ok(Format::Compact),
-        Some(name) => Format::named(&name.to_lowercase())
-            .ok_or_else(|| format!("unknown format \"{name}\"\nHINT:  One of compact, detailed, json.")),
+        Some(name) => name
+            .to_lowercase()
+            .parse()
+            .map_err(|_| format!("unknown format \"{name}\"\nHINT:  One of compact, detailed, json.")),
     }
 }
 

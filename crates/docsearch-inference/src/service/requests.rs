@@ -74,7 +74,7 @@ impl Incoming<'_> {
                 Ask::Chat(request) => self.chat(request, reply),
                 Ask::Recall { purpose, key } => reply.send(Ok(Answer::Recalled(self.recall(purpose, &key)))),
                 Ask::Remember { purpose, key, text } => {
-                    self.service.answers.put(purpose.as_str(), &key, text);
+                    self.service.answers.put(purpose.as_ref(), &key, text);
                     reply.send(Ok(Answer::Remembered));
                 }
                 Ask::Embed { model, role, text } => match role {
@@ -104,7 +104,7 @@ impl Incoming<'_> {
     }
 
     fn recall(&self, purpose: Purpose, key: &str) -> Option<String> {
-        let text = self.service.answers.get(purpose.as_str(), key)?;
+        let text = self.service.answers.get(purpose.as_ref(), key)?;
         self.service.counters.recalled(purpose);
         Some(text.to_string())
     }

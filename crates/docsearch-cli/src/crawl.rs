@@ -38,12 +38,12 @@ use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
 use crate::report::{Ending, Report};
 use cache::Cache;
 use crawler::{Crawler, Incomplete, Plan, Summary, nothing};
-use delivery::{Delivered, Delivery, Sink};
+use delivery::{Delivery, Receipt, Sink};
 use fetch::{Fetcher, Manners};
 use frontier::{Frontier, Memory, Visit};
 use http::{ClientOptions, Failure};
 use scope::{BadAddress, Reach, Scope};
-use sitemap::{Allowance, Listed};
+use sitemap::{Allowance, SitemapEntry};
 use start::{Starts, bad_address};
 
 /// Said to who interrupts a crawl.
@@ -340,7 +340,7 @@ impl Crawl<'_> {
             let reason = "not all responses are kept: the next crawl fetches the others again (--max-cache)";
             self.report.warning("", reason);
         }
-        let Delivered { slugs, unread, skipped } = delivery.finish();
+        let Receipt { slugs, unread, skipped } = delivery.finish();
         summary.counts.skipped += skipped;
         if !listing.problems.is_empty() {
             summary.counts.failed += listing.problems.len() as u64;
@@ -357,7 +357,7 @@ impl Crawl<'_> {
     }
 
     /// The rules of the crawl, and its first addresses.
-    fn plan(&self, listed: Vec<Listed>) -> Result<(Plan, Frontier), Error> {
+    fn plan(&self, listed: Vec<SitemapEntry>) -> Result<(Plan, Frontier), Error> {
         let args = self.args;
         let starts = self.starts;
         let given: Vec<&str> = starts.list.iter().map(String::as_str).collect();

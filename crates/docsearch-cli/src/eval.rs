@@ -15,7 +15,7 @@ use crate::dataset::{self, Corpus, Query};
 use crate::error::Error;
 use crate::evaluation::{Conditions, Evaluation};
 use crate::metrics::{self, Judgments};
-use crate::nonsense::{self, Unanswerable};
+use crate::nonsense::{self, UnanswerableQuery};
 use crate::outcome::Outcome;
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
 use crate::report::progress_bar;
@@ -282,11 +282,11 @@ fn index_corpus(client: &mut Client, name: &str, corpus: Corpus, args: &EvalArgs
 }
 
 /// Queries without an answer, as `--nonsense` and `--foreign` ask for them.
-fn unanswerable(args: &EvalArgs) -> Result<Vec<Unanswerable>, Error> {
+fn unanswerable(args: &EvalArgs) -> Result<Vec<UnanswerableQuery>, Error> {
     let mut queries = nonsense::random_queries(args.nonsense);
     if let Some(path) = &args.foreign {
         let foreign: Vec<Query> = dataset::read_lines(path)?;
-        queries.extend(foreign.into_iter().map(|query| Unanswerable {
+        queries.extend(foreign.into_iter().map(|query| UnanswerableQuery {
             kind: nonsense::Kind::Foreign,
             text: query.text,
         }));

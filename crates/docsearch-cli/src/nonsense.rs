@@ -136,13 +136,13 @@ pub(crate) enum Kind {
 
 /// A query without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unanswerable {
+pub(crate) struct UnanswerableQuery {
     pub(crate) kind: Kind,
     pub(crate) text: String,
 }
 
 /// `count` queries of random words, invented and real ones in turn; always the same.
-pub(crate) fn random_queries(count: usize) -> Vec<Unanswerable> {
+pub(crate) fn random_queries(count: usize) -> Vec<UnanswerableQuery> {
     let mut random = Rng::with_seed(SEED);
     let queries = (0..count).map(|number| {
         let kind = if number % 2 == 0 { Kind::Invented } else { Kind::Words };
@@ -152,7 +152,7 @@ pub(crate) fn random_queries(count: usize) -> Vec<Unanswerable> {
                 Kind::Words | Kind::Foreign => pick(&mut random, &HOUSEHOLD_WORDS).to_owned(),
             })
             .collect();
-        Unanswerable {
+        UnanswerableQuery {
             kind,
             text: words.join(" "),
         }
@@ -173,7 +173,7 @@ fn pick<'a>(random: &mut Rng, words: &[&'a str]) -> &'a str {
 /// The first result of a query without an answer.
 #[derive(Debug)]
 pub(crate) struct FirstResult {
-    pub(crate) query: Unanswerable,
+    pub(crate) query: UnanswerableQuery,
     /// Empty if nothing was found.
     pub(crate) slug: String,
     pub(crate) confidence: Option<Confidence>,
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn only_high_answers_are_false_answers() {
         let result = |kind, text: &str, confidence| FirstResult {
-            query: Unanswerable {
+            query: UnanswerableQuery {
                 kind,
                 text: text.to_owned(),
             },

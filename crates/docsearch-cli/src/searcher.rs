@@ -10,7 +10,7 @@ use crate::dataset::Query;
 use crate::error::{Error, Report};
 use crate::evaluation::Conditions;
 use crate::metrics::{self, CUTOFF, Judgments, Metrics};
-use crate::nonsense::{FirstResult, Nonsense, Unanswerable};
+use crate::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
 use crate::query_result::QueryResult;
 use crate::report::progress_bar;
 
@@ -88,7 +88,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// How sure the answers to queries without an answer are.
-    pub(crate) fn measure_nonsense(&mut self, queries: Vec<Unanswerable>) -> Result<Nonsense, Error> {
+    pub(crate) fn measure_nonsense(&mut self, queries: Vec<UnanswerableQuery>) -> Result<Nonsense, Error> {
         let progress = progress_bar(queries.len() as u64);
         let mut results = Vec::with_capacity(queries.len());
         for query in queries {

@@ -51,15 +51,16 @@ pub(crate) struct FileOptions {
     pub(crate) links: Links,
 }
 
-type Outcome = Result<Vec<Reading>, Unreadable>;
+/// What reading a file gives.
+type Readings = Result<Vec<Reading>, Unreadable>;
 
-/// Files of folders and single files, in their order. They are read ahead, by a thread on every
-/// core, while the database is busy with those before.
+/// Files of folders and single files, in their order. They are read ahead, by at most [`MAX_READERS`]
+/// threads, while the database is busy with those before.
 pub(crate) struct Files {
     inputs: Arc<Vec<Input>>,
     options: FileOptions,
     /// Each gives every n-th file.
-    readers: Vec<Receiver<Outcome>>,
+    readers: Vec<Receiver<Readings>>,
     next: usize,
 }
 
@@ -88,7 +89,7 @@ fn start_reader(
     options: &FileOptions,
     first: usize,
     step: usize,
-) -> Result<Receiver<Outcome>, Error> {
+) -> Result<Receiver<Readings>, Error> {
     let (sender, receiver) = sync_channel(READ_AHEAD.div_ceil(step));
     let (inputs, options) = (Arc::clone(inputs), options.clone());
     thread::Builder::new()
@@ -101,8 +102,8 @@ fn start_reader(
                     max_file_size: options.max_file_size,
                     markup: options.markup,
                 };
-                let outcome = document::read(&input.root, &input.relative, options.links, &read_options);
-                if sender.send(outcome).is_err() {
+                let readings = document::read(&input.root, &input.relative, options.links, &read_options);
+                if sender.send(readings).is_err() {
                     return;
                 }
             }
@@ -118,11 +119,11 @@ impl Supply for Files {
         };
         let reader = &self.readers[self.next % self.readers.len()];
         self.next += 1;
-        let outcome = reader
+        let readings = reader
             .recv()
             .map_err(|_| Error::Usage(format!("cannot read on at {}", input.relative.display())))?;
         let place = input.relative.display().to_string();
-        Ok(Some(match outcome {
+        Ok(Some(match readings {
             Ok(readings) => survey.admit(&place, readings, report),
             Err(Unreadable::NoDocumentation(reason)) if !input.is_named => {
                 survey.leave_out(reason);

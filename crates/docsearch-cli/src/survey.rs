@@ -11,7 +11,7 @@ use crate::report::Report;
 
 /// A source that could not be read: its documents stay.
 #[derive(Debug, PartialEq)]
-struct Skipped {
+struct SkippedSource {
     source_root: String,
     slug: String,
     path: String,
@@ -21,7 +21,7 @@ struct Skipped {
 pub(crate) struct Survey {
     /// First source of every slug.
     slugs: HashMap<String, String>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedSource>,
     /// Inputs whose documents are not known, such as lines that are no JSON.
     unknown: usize,
     /// Sources that hold no documentation, by reason.
@@ -57,7 +57,7 @@ impl Survey {
     }
 
     pub(crate) fn skip(&mut self, source_root: &str, slug: &str, path: &str) {
-        self.skipped.push(Skipped {
+        self.skipped.push(SkippedSource {
             source_root: source_root.to_owned(),
             slug: slug.to_owned(),
             path: path.to_owned(),
@@ -95,7 +95,7 @@ impl Survey {
         self.left_out.values().sum()
     }
 
-    /// `left out: 12 files that are no documentation (redirect 9, search page 3)`
+    /// `left out 12 files that are no documentation (redirect: 9, search page: 3)`; `None` if nothing was left out.
     pub(crate) fn left_out_text(&self) -> Option<String> {
         let reasons: Vec<String> = self
             .left_out
@@ -114,7 +114,7 @@ impl Survey {
     /// Deletes the documents of `source_root` that were not seen. A source that could not be read
     /// keeps its documents, also those that it gave a slug of their own.
     pub(crate) fn delete_missing(&self, client: &mut Client, project: &str, source_root: &str) -> Result<u64, Error> {
-        let skipped: Vec<&Skipped> = self
+        let skipped: Vec<&SkippedSource> = self
             .skipped
             .iter()
             .filter(|skipped| skipped.source_root == source_root)

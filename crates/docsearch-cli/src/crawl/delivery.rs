@@ -30,7 +30,7 @@ pub(crate) struct Delivery<'a> {
 }
 
 /// What came through.
-pub(crate) struct Delivered {
+pub(crate) struct Receipt {
     /// The page of every slug.
     pub(crate) slugs: HashMap<String, Url>,
     /// Paths of pages that could not be read.
@@ -50,9 +50,9 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    pub(crate) fn finish(self) -> Delivered {
+    pub(crate) fn finish(self) -> Receipt {
         let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
-        Delivered {
+        Receipt {
             slugs: slugs.collect(),
             unread: self.unread,
             skipped: self.skipped,
@@ -165,7 +165,7 @@ mod tests {
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
         delivery.page(page("bad.md", b"\xff")).unwrap();
-        let Delivered { slugs, unread, skipped } = delivery.finish();
+        let Receipt { slugs, unread, skipped } = delivery.finish();
         assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);
         assert_eq!(unread, ["/guide/a/index.md", "/bad.md"]);
         assert_eq!(skipped, 1);

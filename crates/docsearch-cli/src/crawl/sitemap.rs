@@ -44,7 +44,7 @@ impl Allowance {
     }
 
     /// Whether there is room for an address, which is taken.
-    fn takes(&mut self, listed: &Listed) -> bool {
+    fn takes(&mut self, listed: &SitemapEntry) -> bool {
         let length = listed.url.len();
         if self.addresses == 0 || self.address_bytes < length {
             self.is_exceeded = true;
@@ -59,21 +59,21 @@ impl Allowance {
 /// What a sitemap lists, as far as there was room for it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sitemap {
-    Pages(Vec<Listed>),
+    Pages(Vec<SitemapEntry>),
     /// Addresses of other sitemaps.
-    Index(Vec<Listed>),
+    Index(Vec<SitemapEntry>),
 }
 
 /// An address and, where told, when what is there was changed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct SitemapEntry {
     pub(crate) url: String,
     pub(crate) changed: Option<String>,
 }
 
 /// Why a sitemap cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub(crate) enum BadSitemap {
     #[error("not a gzip file: {0}")]
     Gzip(std::io::Error),
     #[error("larger than {MAX_BYTES} bytes")]
@@ -85,7 +85,7 @@ pub(crate) enum Unreadable {
 }
 
 /// Reads a sitemap, as XML or as one address per line, packed or not. Addresses that are too long are left out.
-pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, Unreadable> {
+pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, BadSitemap> {
     let unpacked;
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         unpacked = unpack(bytes)?;
@@ -99,10 +99,12 @@ pub(crate) fn read(bytes: &[u8], allowance: &mut Allowance) -> Result<Sitemap, U
     if text.starts_with('<') {
         return read_xml(text, allowance);
     }
-    let pages = lines(text).filter(|url| url.len() <= MAX_ADDRESS).map(|url| Listed {
-        url: url.to_owned(),
-        changed: None,
-    });
+    let pages = lines(text)
+        .filter(|url| url.len() <= MAX_ADDRESS)
+        .map(|url| SitemapEntry {
+            url: url.to_owned(),
+            changed: None,
+        });
     Ok(Sitemap::Pages(pages.take_while(|page| allowance.takes(page)).collect()))
 }
 
@@ -113,23 +115,23 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
+fn unpack(bytes: &[u8]) -> Result<Vec<u8>, BadSitemap> {
     let mut unpacked = Vec::new();
     MultiGzDecoder::new(bytes)
         .take(MAX_BYTES + 1)
         .read_to_end(&mut unpacked)
-        .map_err(Unreadable::Gzip)?;
+        .map_err(BadSitemap::Gzip)?;
     if unpacked.len() as u64 > MAX_BYTES {
-        return Err(Unreadable::TooLarge);
+        return Err(BadSitemap::TooLarge);
     }
     Ok(unpacked)
 }
 
-fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, Unreadable> {
+fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, BadSitemap> {
     let mut reader = Reader::from_str(text);
     let mut is_index = None;
     let mut listed = Vec::new();
-    let mut current = Listed::default();
+    let mut current = SitemapEntry::default();
     let mut content = String::new();
     let mut depth = 0_u32;
     loop {
@@ -140,7 +142,7 @@ fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, Unreadable
                 match tag.local_name().as_ref() {
                     "urlset" if is_index.is_none() => is_index = Some(false),
                     "sitemapindex" if is_index.is_none() => is_index = Some(true),
-                    "url" | "sitemap" if depth == 2 => current = Listed::default(),
+                    "url" | "sitemap" if depth == 2 => current = SitemapEntry::default(),
                     _ => {}
                 }
             }
@@ -172,7 +174,7 @@ fn read_xml(text: &str, allowance: &mut Allowance) -> Result<Sitemap, Unreadable
     match is_index {
         Some(true) => Ok(Sitemap::Index(listed)),
         Some(false) => Ok(Sitemap::Pages(listed)),
-        None => Err(Unreadable::NoSitemap),
+        None => Err(BadSitemap::NoSitemap),
     }
 }
 
@@ -191,12 +193,12 @@ mod tests {
 
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<Sitemap, Unreadable> {
+    fn read(bytes: &[u8]) -> Result<Sitemap, BadSitemap> {
         super::read(bytes, &mut Allowance::default())
     }
 
-    fn listed(url: &str, changed: Option<&str>) -> Listed {
-        Listed {
+    fn listed(url: &str, changed: Option<&str>) -> SitemapEntry {
+        SitemapEntry {
             url: url.to_owned(),
             changed: changed.map(str::to_owned),
         }
@@ -237,10 +239,10 @@ mod tests {
     fn what_is_no_sitemap() {
         assert!(matches!(
             read(b"<html><body></body></html>"),
-            Err(Unreadable::NoSitemap)
+            Err(BadSitemap::NoSitemap)
         ));
-        assert!(matches!(read(b"<urlset><url></loc>"), Err(Unreadable::Xml(_))));
-        assert!(matches!(read(b"\x1f\x8bnonsense"), Err(Unreadable::Gzip(_))));
+        assert!(matches!(read(b"<urlset><url></loc>"), Err(BadSitemap::Xml(_))));
+        assert!(matches!(read(b"\x1f\x8bnonsense"), Err(BadSitemap::Gzip(_))));
     }
 
     #[test]
@@ -250,7 +252,7 @@ mod tests {
         for _ in 0..51 {
             packed.write_all(&zeros).unwrap();
         }
-        assert!(matches!(read(&packed.finish().unwrap()), Err(Unreadable::TooLarge)));
+        assert!(matches!(read(&packed.finish().unwrap()), Err(BadSitemap::TooLarge)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::CrawlArgs;
 use super::fetch::Fetcher;
 use super::http::{Failure, Kind, Validators};
 use super::scope::{self, BadAddress};
-use super::sitemap::{self, Allowance, Listed, Sitemap};
+use super::sitemap::{self, Allowance, Sitemap, SitemapEntry};
 use crate::error::Error;
 
 const MAX_SITEMAPS: usize = 1_000;
@@ -112,7 +112,7 @@ pub(super) fn bad_address(text: &str, reason: &BadAddress) -> Error {
 /// The addresses of a sitemap and of the sitemaps that it lists.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    pub(crate) pages: Vec<Listed>,
+    pub(crate) pages: Vec<SitemapEntry>,
     /// Sitemaps that could not be read, and why.
     pub(crate) problems: Vec<(String, String)>,
 }
@@ -180,7 +180,7 @@ enum Problem {
     #[error(transparent)]
     Failure(#[from] Failure),
     #[error(transparent)]
-    Unreadable(#[from] sitemap::Unreadable),
+    BadSitemap(#[from] sitemap::BadSitemap),
     #[error("a list of sitemaps within another")]
     Nested,
     #[error("the sitemaps list more than a crawl takes")]
@@ -193,7 +193,7 @@ fn read_child(
     parent: Option<&Url>,
     fetcher: &mut Fetcher,
     allowance: &mut Allowance,
-) -> Result<Vec<Listed>, Problem> {
+) -> Result<Vec<SitemapEntry>, Problem> {
     let url = scope::parse(address)?;
     if parent.is_some_and(|parent| parent.origin() != url.origin()) {
         return Err(Problem::OtherSite);

@@ -24,14 +24,14 @@ use server::{Reply, Request, Server};
 
 /// What one crawl found.
 #[derive(Default)]
-struct Found {
+struct Pages {
     pages: Vec<Page>,
     problems: Vec<(String, String)>,
     /// Ends the crawl after so many pages.
     stop_after: Option<(usize, Interrupt)>,
 }
 
-impl Output for Found {
+impl Output for Pages {
     fn page(&mut self, page: Page) -> Result<(), Error> {
         self.pages.push(page);
         match &self.stop_after {
@@ -48,7 +48,7 @@ impl Output for Found {
     fn progress(&mut self, _counts: &Counts) {}
 }
 
-impl Found {
+impl Pages {
     fn paths(&self) -> Vec<&str> {
         self.pages.iter().map(|page| page.url.path()).collect()
     }
@@ -101,7 +101,7 @@ impl Setting {
         }
     }
 
-    fn crawl(&self) -> (Found, Summary) {
+    fn crawl(&self) -> (Pages, Summary) {
         let stop = Interrupt::default();
         let cache = Cache::open(self.cache.path(), "test", self.refresh, 1 << 30).unwrap();
         let plan = Plan {
@@ -119,9 +119,9 @@ impl Setting {
             });
         }
         let mut fetcher = Fetcher::new(&self.client, self.manners.clone(), stop.clone());
-        let mut found = Found {
+        let mut found = Pages {
             stop_after: self.stop_after.map(|pages| (pages, stop.clone())),
-            ..Found::default()
+            ..Pages::default()
         };
         let summary = Crawler::new(&plan, frontier, &mut fetcher, &cache, &stop, &mut found)
             .run()
@@ -447,7 +447,7 @@ fn a_page_that_its_sitemap_calls_unchanged_is_not_asked_for() {
             changed: Some(changed.to_owned()),
         });
         let mut fetcher = Fetcher::new(&setting.client, setting.manners.clone(), stop.clone());
-        let mut found = Found::default();
+        let mut found = Pages::default();
         Crawler::new(&plan, frontier, &mut fetcher, &cache, &stop, &mut found)
             .run()
             .unwrap();

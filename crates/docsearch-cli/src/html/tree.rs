@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
     };
     let document = Document::default();
     document.set_quirks_mode(QuirksMode::NoQuirks);
-    let bounded = Bounded {
+    let bounded = BoundedSink {
         builder: TreeBuilder::new(document, options),
         is_xhtml: text.trim_start().starts_with("<?xml"),
         depth: Cell::new(0),
@@ -111,7 +111,7 @@ fn depth(document: &Document) -> usize {
 }
 
 /// Stands between the tokenizer and the tree builder, which bounds neither depth nor size.
-struct Bounded {
+struct BoundedSink {
     builder: TreeBuilder<NodeId, Document>,
     /// `<a/>` is an element without content.
     is_xhtml: bool,
@@ -121,7 +121,7 @@ struct Bounded {
     elements: Cell<usize>,
 }
 
-impl Bounded {
+impl BoundedSink {
     /// Whether the tree builder may see the tag.
     fn admits(&self, tag: &Tag) -> bool {
         let is_admitted = self.is_shallow(tag);
@@ -172,7 +172,7 @@ impl Bounded {
     }
 }
 
-impl TokenSink for Bounded {
+impl TokenSink for BoundedSink {
     type Handle = NodeId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {

@@ -119,7 +119,7 @@ impl Library {
 
     async fn attempt(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
         let object = self.pool.get().await.map_err(|error| self.no_connection(error))?;
-        let running = Running {
+        let running = RunningStatement {
             object: Some(object),
             library: self,
         };
@@ -178,12 +178,12 @@ async fn prepare(client: &Client, session: &Limits) -> Result<(), tokio_postgres
 }
 
 /// A statement that is under way on a connection of its own.
-struct Running<'a> {
+struct RunningStatement<'a> {
     object: Option<Object>,
     library: &'a Library,
 }
 
-impl Running<'_> {
+impl RunningStatement<'_> {
     fn client(&self) -> &Object {
         self.object.as_ref().expect("present until it is finished or dropped")
     }
@@ -194,7 +194,7 @@ impl Running<'_> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningStatement<'_> {
     fn drop(&mut self) {
         let Some(object) = self.object.take() else {
             return;

@@ -15,30 +15,30 @@ const ARRIVAL: Duration = Duration::from_secs(1);
 /// The places there are.
 pub(super) struct Places {
     free: Arc<Semaphore>,
-    resting: Mutex<Resting>,
+    resting: Mutex<RestingConnections>,
     /// Somebody has begun to.
     rest: Notify,
 }
 
 /// Connections without a request under way, in the order in which they began to rest.
 #[derive(Default)]
-struct Resting {
+struct RestingConnections {
     last: u64,
-    connections: BTreeMap<u64, Rest>,
+    connections: BTreeMap<u64, RestingConnection>,
 }
 
 /// A connection without a request under way.
-struct Rest {
+struct RestingConnection {
     since: Instant,
     has_asked: bool,
     given_away: CancellationToken,
 }
 
-impl Resting {
+impl RestingConnections {
     /// Takes the connection that has rested longest of those that have asked or had the time to; else tells when
     /// there may be one.
-    fn choose(&mut self, now: Instant) -> Result<Rest, Option<Instant>> {
-        let is_free = |rest: &Rest| rest.has_asked || now.duration_since(rest.since) >= ARRIVAL;
+    fn choose(&mut self, now: Instant) -> Result<RestingConnection, Option<Instant>> {
+        let is_free = |rest: &RestingConnection| rest.has_asked || now.duration_since(rest.since) >= ARRIVAL;
         let chosen = self.connections.iter().find(|(_, rest)| is_free(rest));
         let chosen = chosen.map(|(&number, _)| number);
         chosen
@@ -100,7 +100,7 @@ impl Places {
         }
     }
 
-    fn resting(&self) -> MutexGuard<'_, Resting> {
+    fn resting(&self) -> MutexGuard<'_, RestingConnections> {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +137,7 @@ impl Place {
         let mut resting = self.places.resting();
         resting.last += 1;
         let number = resting.last;
-        let rest = Rest {
+        let rest = RestingConnection {
             since: Instant::now(),
             has_asked: self.has_asked(),
             given_away: self.given_away.clone(),
@@ -169,12 +169,12 @@ mod tests {
     fn who_has_asked_goes_first_and_who_has_just_come_not_yet() {
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);
-        let rest = |seconds, has_asked| Rest {
+        let rest = |seconds, has_asked| RestingConnection {
             since: after(seconds),
             has_asked,
             given_away: CancellationToken::new(),
         };
-        let mut resting = Resting {
+        let mut resting = RestingConnections {
             last: 3,
             connections: BTreeMap::from([(1, rest(10, false)), (2, rest(10, true)), (3, rest(11, false))]),
         };

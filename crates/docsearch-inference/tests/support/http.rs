@@ -41,14 +41,14 @@ impl Reaction {
 
 /// A request as it came.
 #[derive(Clone)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
     pub(crate) body: serde_json::Value,
 }
 
 #[derive(Default)]
 struct State {
-    received: Vec<Received>,
+    received: Vec<ReceivedRequest>,
     open: usize,
     most_open: usize,
 }
@@ -70,7 +70,7 @@ impl HttpServer {
     }
 
     /// A server that reacts as `react` says.
-    pub(crate) fn answering(react: impl FnMut(&Received) -> Reaction + Send + 'static) -> Self {
+    pub(crate) fn answering(react: impl FnMut(&ReceivedRequest) -> Reaction + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
@@ -91,7 +91,7 @@ impl HttpServer {
         }
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
         self.state.0.lock().expect("a lock").received.clone()
     }
 
@@ -113,7 +113,11 @@ impl HttpServer {
 
 type Shared = (Mutex<State>, Condvar);
 
-fn serve(stream: &TcpStream, shared: &Shared, react: &Mutex<impl FnMut(&Received) -> Reaction>) -> std::io::Result<()> {
+fn serve(
+    stream: &TcpStream,
+    shared: &Shared,
+    react: &Mutex<impl FnMut(&ReceivedRequest) -> Reaction>,
+) -> std::io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let Some(received) = read(stream)? else {
@@ -134,7 +138,7 @@ fn serve(stream: &TcpStream, shared: &Shared, react: &Mutex<impl FnMut(&Received
     done
 }
 
-fn read(stream: &TcpStream) -> std::io::Result<Option<Received>> {
+fn read(stream: &TcpStream) -> std::io::Result<Option<ReceivedRequest>> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     loop {
@@ -152,10 +156,10 @@ fn read(stream: &TcpStream) -> std::io::Result<Option<Received>> {
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    Ok(Some(Received { head, body }))
+    Ok(Some(ReceivedRequest { head, body }))
 }
 
-fn answer(mut stream: &TcpStream, received: &Received, reaction: &Reaction) -> std::io::Result<()> {
+fn answer(mut stream: &TcpStream, received: &ReceivedRequest, reaction: &Reaction) -> std::io::Result<()> {
     let head = |status: u16, more: &str, length: u64| {
         format!("HTTP/1.1 {status} Reason\r\nConnection: close\r\n{more}Content-Length: {length}\r\n\r\n")
     };

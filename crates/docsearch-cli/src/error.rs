@@ -48,7 +48,7 @@ impl Error {
         }
     }
 
-    /// The code of an error that the database reported.
+    /// The code of an error that the database reported; `None` of any other.
     pub(crate) fn sqlstate(&self) -> Option<&str> {
         if let Self::Withheld { sqlstate, .. } = self {
             return sqlstate.as_deref();

@@ -3,7 +3,7 @@
 /// A heading is cut here: what is longer is a paragraph by mistake.
 const MAX_CHARACTERS: usize = 500;
 
-/// The text of the first ATX or setext heading outside code fences.
+/// The text of the first ATX or setext heading outside code fences; `None` if there is none with a text.
 pub(crate) fn first_heading(markdown: &str) -> Option<String> {
     let mut fence: Option<&str> = None;
     let mut previous = "";

@@ -38,6 +38,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    /// `None` where name and content have to tell.
     pub(crate) fn markup(self) -> Option<Markup> {
         Some(match self {
             Self::Auto => return None,

@@ -45,7 +45,7 @@ impl PasswordFile {
         Ok(Self(fs::read_to_string(path)?))
     }
 
-    /// The password of the first line that matches.
+    /// The password of the first line that matches; `None` if no line does.
     pub(super) fn password(&self, server: Server<'_>) -> Option<String> {
         let lines = self.0.lines().filter(|line| !line.starts_with('#'));
         lines.filter_map(|line| matching(line, server)).next()

@@ -32,12 +32,12 @@ const NAMES: [(&str, &str); 20] = [
 pub(super) struct Variables<'a>(pub(super) &'a dyn Fn(&str) -> Option<String>);
 
 impl Variables<'_> {
-    /// The value of a variable; an empty one counts as not set.
+    /// The value of a variable; `None` if it is not set, or empty.
     pub(super) fn get(&self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| !value.is_empty())
     }
 
-    /// The user's home directory.
+    /// The user's home directory; `None` if the environment does not name one.
     pub(super) fn home(&self) -> Option<PathBuf> {
         self.get("HOME").map(PathBuf::from)
     }

@@ -89,7 +89,7 @@ impl Cache {
         self.is_resumed
     }
 
-    /// What is known about `url`. An entry that cannot be read is as good as none.
+    /// What is known about `url`; `None` if there is no entry, or one that cannot be read or does not count.
     pub(crate) fn get(&self, url: &Url) -> Option<Entry> {
         let entry = read_entry(&self.folder.join(file_name(url.as_str())))?;
         let counts = self.is_fresh(&entry) || !self.ignores_others;

@@ -201,7 +201,7 @@ fn backoff(attempt: u32) -> Duration {
     pause.mul_f64(1.0 + fastrand::f64() / 4.0)
 }
 
-/// Seconds or a date, as RFC 9110 has it.
+/// What `Retry-After` asks for, seconds or a date as RFC 9110 has it; `None` if it is neither.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     match value.parse() {

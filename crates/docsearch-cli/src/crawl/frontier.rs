@@ -75,6 +75,7 @@ impl Frontier {
         self.queue.push_back(visit);
     }
 
+    /// The page whose turn it is; `None` if no page waits.
     pub(crate) fn next(&mut self) -> Option<Visit> {
         self.queue.pop_front()
     }

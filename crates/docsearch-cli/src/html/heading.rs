@@ -7,6 +7,7 @@ use super::{collapse, set_code};
 /// Elements between a heading and the section that it opens.
 const MAX_WRAPPERS: usize = 5;
 
+/// From `h1` to `h6`; `None` for another element.
 pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
     let name = node.qual_name_ref()?;
     match (*name.local).as_bytes() {
@@ -15,7 +16,8 @@ pub(super) fn level(node: &NodeRef<'_>) -> Option<usize> {
     }
 }
 
-/// The text of the only heading of level one; where there are several, none is the title.
+/// The text of the only heading of level one; `None` if there are several, of which none is the title, or none with
+/// a text.
 pub(super) fn only_of_level_one(main: &NodeRef<'_>) -> Option<String> {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("h1")).collect();
     let [heading] = headings.as_slice() else {

@@ -32,7 +32,7 @@ const JAVADOC_LISTS: [&str; 15] = [
     "serialized-form",
 ];
 
-/// Why the file at `relative` is none, as far as its path tells.
+/// Why the file at `relative` is no documentation; `None` if its path does not tell so.
 pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static str> {
     let mut folder = root.to_owned();
     for component in relative.parent()?.components() {
@@ -48,7 +48,7 @@ pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static 
     no_documentation_named(relative)
 }
 
-/// Why the page at `relative` is none, as far as its name tells.
+/// Why the page at `relative` is no documentation; `None` if its name does not tell so.
 pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     let stem = relative.file_stem()?.to_str()?;
     if markup::from_name(relative) != Some(Markup::Html) {
@@ -61,7 +61,7 @@ pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     (stem == "404" && is_at_root).then_some("error page")
 }
 
-/// Why the page is none, as far as its content tells.
+/// Why the page is no documentation; `None` if its content does not tell so.
 pub(super) fn no_documentation_in(page: &Document, path: &Path) -> Option<&'static str> {
     if is_redirect(page) {
         return Some("redirect");

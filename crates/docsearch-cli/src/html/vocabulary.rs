@@ -38,7 +38,7 @@ impl Vocabulary {
         self.0.contains(key(selector))
     }
 
-    /// Those of `selectors` that may match, in one.
+    /// Those of `selectors` that may match, in one; `None` if none may.
     pub(super) fn selector(&self, selectors: &[&str]) -> Option<String> {
         let possible: Vec<&str> = selectors
             .iter()

@@ -9,7 +9,7 @@ pub(super) struct Parameter {
     pub(super) aliases: &'static [&'static str],
 }
 
-/// The arguments of one call under their right names.
+/// The arguments of one call under their right names. Those that were not given are `None`.
 #[derive(Debug, Default)]
 pub(super) struct Arguments(Map<String, Value>);
 

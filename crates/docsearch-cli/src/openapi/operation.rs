@@ -50,6 +50,7 @@ impl<'a> Operation<'a> {
         text(self.value, "operationId")
     }
 
+    /// `None` if it is missing or empty.
     pub(super) fn summary(&self) -> Option<&'a str> {
         text(self.value, "summary")
     }

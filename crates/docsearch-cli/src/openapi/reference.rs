@@ -20,6 +20,7 @@ impl<'a> Api<'a> {
         self.root.get("swagger").is_some()
     }
 
+    /// A text or a number about the whole; `None` if it is missing or empty.
     pub(super) fn info(&self, key: &str) -> Option<String> {
         match self.root.get("info")?.get(key)? {
             Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -60,7 +61,7 @@ impl<'a> Api<'a> {
         Some(format!("{scheme}://{host}{}", path.trim_end_matches('/')))
     }
 
-    /// The named security schemes, wherever the version keeps them.
+    /// A security scheme by its name, wherever the version keeps it; `None` if there is none.
     pub(super) fn security_scheme(&self, name: &str) -> Option<&'a Value> {
         let schemes = match self.is_swagger() {
             true => self.root.get("securityDefinitions"),
@@ -87,7 +88,7 @@ fn pointer(value: &Value) -> Option<String> {
     Some(percent_decode_str(fragment).decode_utf8_lossy().into_owned())
 }
 
-/// The last part of a reference: the name of what it means.
+/// The last part of a reference, the name of what it means; `None` for what is not a reference.
 pub(super) fn name(value: &Value) -> Option<&str> {
     let reference = value.get("$ref")?.as_str()?;
     reference.rsplit(['/', '#']).next()

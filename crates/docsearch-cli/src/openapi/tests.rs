@@ -1,3 +1,5 @@
+//! Small descriptions of each version, and what becomes of them.
+
 use super::*;
 
 const PETS: &str = "\

@@ -34,7 +34,7 @@ pub(super) fn indentation(line: &str) -> usize {
     line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
-/// The adornment character of a line that consists of nothing else.
+/// The character of which a line consists that adorns a heading; `None` for any other line.
 pub(super) fn adornment(line: &str) -> Option<char> {
     let first = line.chars().next()?;
     let uniform = ADORNMENTS.contains(first) && line.chars().all(|character| character == first);

@@ -38,7 +38,8 @@ impl References {
         references
     }
 
-    /// The address of a `` `name`_ `` reference.
+    /// The address of a `` `name`_ `` reference; `None` if the page has no target of this name, or one that leads in a
+    /// circle.
     pub(super) fn url(&self, name: &str) -> Option<&str> {
         let mut name = normalise(name);
         // A target may point to another one: `.. _a: b_`.
@@ -52,11 +53,12 @@ impl References {
         None
     }
 
-    /// The heading of the section that bears a label of this page.
+    /// The heading of the section that bears a label; `None` if no label of this page is called so.
     pub(super) fn section(&self, label: &str) -> Option<&str> {
         self.labels.get(&normalise(label)).map(String::as_str)
     }
 
+    /// What `|name|` stands for; `None` if the page does not say.
     pub(super) fn substitution(&self, name: &str) -> Option<&str> {
         self.substitutions.get(name).map(String::as_str)
     }

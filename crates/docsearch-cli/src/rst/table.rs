@@ -5,7 +5,7 @@ use super::line::{dedent, fence};
 
 type Row = Vec<String>;
 
-/// A table between rules of `=`: columns are where the rule says.
+/// A table between rules of `=`: columns are where the rule says. `None` if the lines are no such table.
 pub(super) fn simple(reader: &mut Reader, lines: &[String]) -> Option<Step> {
     let columns = rule_columns(&lines[0])?;
     let is_rule = |line: &str| rule_columns(line).is_some();
@@ -67,7 +67,8 @@ fn append(row: &mut Row, cells: &[String]) {
     }
 }
 
-/// A table drawn with `+`, `-` and `|`. One whose cells span columns is kept as it is drawn.
+/// A table drawn with `+`, `-` and `|`. One whose cells span columns is kept as it is drawn. `None` if the lines are
+/// no such table.
 pub(super) fn grid(reader: &mut Reader, lines: &[String]) -> Option<Step> {
     if !lines[0].starts_with("+-") || !lines[0].ends_with('+') {
         return None;

@@ -199,7 +199,7 @@ impl Gate {
     }
 }
 
-/// What limits the requests of an address to so many a second; 0 is no limit.
+/// What limits the requests of an address to so many a second; `None`, no limit, for 0.
 pub(super) fn quota(rate: u32) -> Option<Quota> {
     let rate = NonZeroU32::new(rate)?;
     let burst = rate.saturating_mul(NonZeroU32::new(BURST).unwrap_or(NonZeroU32::MIN));

@@ -56,7 +56,7 @@ impl Places {
         }
     }
 
-    /// A place, once there is one.
+    /// A place, once there is one; `None` if nobody gives out places any more.
     pub(super) async fn take(self: &Arc<Self>) -> Option<Place> {
         let permit = match Arc::clone(&self.free).try_acquire_owned() {
             Ok(permit) => permit,

@@ -69,7 +69,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Vec<Token>, Error> {
         .collect()
 }
 
-/// Which token was sent; all are compared, whether one has matched or not.
+/// Which token was sent, `None` if no token was; all are compared, whether one has matched or not.
 pub(super) fn position<'a>(tokens: impl Iterator<Item = &'a Token>, sent: &str) -> Option<usize> {
     let sent = digest(sent);
     let mut found = None;

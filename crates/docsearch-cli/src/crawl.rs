@@ -164,7 +164,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let starts = Starts::read(args)?;
     let cache_root = args.cache_dir.clone().map_or_else(cache::default_root, Ok)?;

@@ -124,7 +124,6 @@ fn settings(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &EvalArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     if let Some([first, second]) = args.compare.as_deref() {
         let comparison = Comparison::new(

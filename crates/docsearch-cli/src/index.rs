@@ -175,7 +175,6 @@ impl Plan {
     }
 }
 
-/// Runs the command.
 pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let source_root = args.source_root.as_deref();
     let max_file_size = args.max_file_size * 1_000_000;

@@ -17,9 +17,9 @@ pub struct ServiceSettings {
 /// What the service says of itself.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Status {
-    /// Process id.
+    /// Process id of the service.
     pub pid: u32,
-    /// Models that are loaded.
+    /// Models that are loaded at the moment.
     pub models: Vec<ModelStatus>,
     /// Resident memory, in bytes.
     pub resident_bytes: u64,

@@ -79,11 +79,9 @@ pub(crate) trait Output {
 /// How far a crawl has come.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
-    /// Addresses visited.
     pub(crate) visited: u64,
     /// Addresses known and not yet visited.
     pub(crate) waiting: u64,
-    /// Pages found.
     pub(crate) pages: u64,
     /// Responses that were sent anew.
     pub(crate) fetched: u64,

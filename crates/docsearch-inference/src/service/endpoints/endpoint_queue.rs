@@ -33,7 +33,7 @@ const GATHERING: Duration = Duration::from_millis(5);
 /// How long a thread and its connections are kept without a call.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// One endpoint.
+/// The calls of one endpoint, and what they have taught of it.
 pub(super) struct EndpointQueue {
     endpoint: Endpoint,
     pub(super) availability: Availability,

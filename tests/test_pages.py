@@ -1,16 +1,24 @@
 """Promises over real pages: the 79 of examples/swiftui."""
 
+import json
+import math
 import random
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from test_folder import docsearch
 
-PAGES = Path(__file__).resolve().parent.parent / "examples" / "swiftui"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+PAGES = EXAMPLES / "swiftui"
+JUDGMENTS = EXAMPLES / "judgments" / "api-lookup"
 SEED = 20251122
 SPANS = 400
 GREATEST_COMPACT = 2000
+WIDE_SPREAD, LEAST_SHARE = 0.10, 0.8
+LEAST_RIGHT, LEAST_RECIPROCAL_RANK = 0.909, 0.955
+LEAST_SCORE, LEAST_LEAD = 0.85, 0.05
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +26,32 @@ def pages(database):
     done = docsearch("index", PAGES, "--project", "swiftui", conninfo=database.conninfo)
     assert done.returncode == 0, done.stderr
     return database
+
+
+@dataclass
+class Answer:
+    """What a query with a judgment found."""
+
+    query: str
+    group: str
+    scores: list[float]
+    # Of the first page that is right.
+    place: float
+
+
+@pytest.fixture(scope="module")
+def answers(pages) -> list[Answer]:
+    queries = [json.loads(line) for line in (JUDGMENTS / "queries.jsonl").read_text().splitlines()]
+    judgments = [line.split("\t") for line in (JUDGMENTS / "qrels.tsv").read_text().splitlines()[1:]]
+    right = {(query, slug) for query, slug, grade in judgments if int(grade) > 0}
+    found = []
+    with pages.connect() as connection:
+        for query in queries:
+            rows = connection.execute("SELECT slug, score FROM search_docs(%s, max_results => 10)", [query["text"]])
+            slugs, scores = zip(*rows, strict=True)
+            places = [place for place, slug in enumerate(slugs, 1) if (query["_id"], slug) in right]
+            found.append(Answer(query["text"], query["metadata"]["group"], list(scores), min(places, default=math.inf)))
+    return found
 
 
 def unique_spans(texts: dict[str, list[str]]) -> list[tuple[str, str]]:
@@ -75,3 +109,31 @@ def test_s4_3_five_compact_results_fit(pages):
         SELECT max(length(search_docs_text(d.title || ' ' || left(d.summary, 100))))
         FROM docsearch.document d""")
     assert lengths[0][0] <= GREATEST_COMPACT
+
+
+def test_s4_14_scores_tell_good_results_from_weak_ones(answers):
+    narrow = [answer for answer in answers if answer.scores[0] - answer.scores[-1] < WIDE_SPREAD]
+    assert len(narrow) <= (1 - LEAST_SHARE) * len(answers), narrow
+
+
+def test_s0_31_the_right_page_comes_first_or_soon(answers):
+    assert sum(answer.place == 1 for answer in answers) >= LEAST_RIGHT * len(answers)
+    assert sum(1 / answer.place for answer in answers) >= LEAST_RECIPROCAL_RANK * len(answers)
+
+
+def test_s0_32_names_are_found_first_without_exception(answers):
+    asked_by_name = [answer for answer in answers if answer.group in ("exact", "in-framework", "ambiguous")]
+    assert len(asked_by_name) > 50
+    assert [answer for answer in asked_by_name if answer.place != 1] == []
+
+
+def test_s4_15_a_page_asked_for_by_its_title_stands_out(pages):
+    rows = pages.execute("""
+        SELECT d.title, r.scores[1], r.scores[2]
+        FROM docsearch.document d, LATERAL (
+            SELECT array_agg(score ORDER BY rank) AS scores FROM search_docs(d.title, max_results => 2)) r
+        WHERE NOT EXISTS (
+            SELECT FROM docsearch.document_name own JOIN docsearch.document_name other USING (project_id, key)
+            WHERE own.document_id = d.id AND own.kind = 'title' AND other.document_id <> d.id)""")
+    assert len(rows) > 70
+    assert [row for row in rows if row[1] <= LEAST_SCORE or row[1] - row[2] < LEAST_LEAD] == []

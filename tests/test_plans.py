@@ -1,4 +1,4 @@
-"""A connection that searches all day stays as large as it was."""
+"""What searches take: the memory of a connection, and statements."""
 
 from pathlib import Path
 
@@ -47,3 +47,30 @@ def test_searches_do_not_add_up_in_memory(database: Database):
         contexts_after, private_after = sizes()
     assert contexts_after - contexts < CONTEXT_GROWTH
     assert private_after - private < PRIVATE_GROWTH
+
+
+def test_s4_13_dropping_further_sections_takes_no_statement(database: Database):
+    database.execute("SELECT docsearch.create_project('guide')")
+    parts = "".join(f"\n\n## {word.title()}\n\n" + f"A section on the {word} and its zebra. " * 20 for word in WORDS)
+    database.index("guide", page("long", f"About zebras.{parts}"), page("short", "One zebra."))
+    statements: list[str] = []
+    with database.connect() as connection:
+        connection.add_notice_handler(lambda notice: statements.append(notice.message_primary))
+
+        def search(dedup: str) -> tuple[list[bool], int]:
+            """Which results are further sections, and how many statements the search takes."""
+            statements.clear()
+            rows = connection.execute("SELECT additional_chunk FROM search_docs('zebra', 'guide', dedup => %s)",
+                                      [dedup])
+            return [further for further, in rows], sum("Query Text" in said for said in statements)
+
+        for dedup in ("document", "none", "similar"):
+            search(dedup)
+        connection.execute("LOAD 'auto_explain'")
+        connection.execute("SET auto_explain.log_min_duration = 0")
+        connection.execute("SET auto_explain.log_nested_statements = on")
+        connection.execute("SET client_min_messages = log")
+        (further, taken), (_, without), (_, compared) = search("document"), search("none"), search("similar")
+    assert any(further)
+    # Comparing sections takes one for their vectors.
+    assert taken == without == compared - 1

@@ -503,6 +503,13 @@ def test_status_says_what_the_program_does(database, new_program):
     assert 0 < seen["p50_ms"] <= seen["p95_ms"]
 
 
+def test_s0_20_an_identifier_is_embedded_once_for_all_its_forms(database, new_program):
+    for query in ("UITableViewController", "a controller of tables"):
+        before = answered(database)["requests"]
+        assert database.execute(SEARCH, query)
+        assert answered(database)["requests"] == before + 1
+
+
 def test_restart_inference_gives_another_program(site, database, program):
     restarts = status(database)["restarts"]
     again = site.restart_inference()

@@ -27,6 +27,10 @@ SELECT r ->> 'slug' AS slug, (r ->> 'load_tokens')::int > 20 AS costs,
        (SELECT array_agg(m ->> 'id' ORDER BY m ->> 'id') FROM jsonb_array_elements(r -> 'section_matches') m) AS sections
 FROM jsonb_array_elements(pg_temp.json('magnify or turn the map') -> 'results') r LIMIT 1;
 
+-- s3_13: what is said of a section.
+SELECT array_agg(DISTINCT key ORDER BY key) FROM jsonb_path_query(pg_temp.json('magnify or turn the map'), '$.results[0].section_matches[*]') m,
+    jsonb_object_keys(m) key;
+
 -- s0_12, s0_14: a generic term alone is of low confidence, and four tips say how to ask.
 SELECT answer ->> 'confidence' AS confidence, jsonb_array_length(answer -> 'tips') AS tips,
        jsonb_path_query_array(answer, '$.notices[*].code') AS notices

@@ -78,3 +78,7 @@ SELECT docsearch.index_doc('flat', 'long', 'Long page', E'# One\n\n' || repeat('
 SELECT chunk_count FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = 'flat';
 SELECT docsearch.drop_project('flat');
 SELECT docsearch.drop_project('guide');
+-- s3_2: with a project everything goes that belongs to it.
+SELECT (SELECT count(*) FROM docsearch.document) AS documents, (SELECT count(*) FROM docsearch.chunk) AS chunks,
+       (SELECT count(*) FROM docsearch.vector_1) AS vectors, (SELECT count(*) FROM docsearch.document_name) AS names,
+       (SELECT count(*) FROM docsearch.term_stat) AS terms;

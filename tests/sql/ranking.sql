@@ -39,6 +39,8 @@ SELECT pg_temp.boost('button', 'button', 'filename_exact'),
 -- s0_12: a generic term alone is no question.
 SELECT a ->> 'confidence', jsonb_array_length(a -> 'tips'), a -> 'notices' -> -1 ->> 'message'
 FROM unnest(ARRAY['frame', 'frame modifier']) q, search_docs_json(q, 'apple') a;
+-- s0_13: with context, it finds what it belongs to.
+SELECT pg_temp.top('frame modifier');
 -- s0_14: nothing found.
 SELECT jsonb_array_length(search_docs_json('zzqqxx', 'apple') -> 'tips');
 -- s0_17: both forms of an identifier are looked up.
@@ -89,6 +91,8 @@ SELECT count(*) FROM docsearch.explain_search('ListCreate', 'reference/lists', '
 SELECT docsearch.index_doc('apple', 'gauge', 'Gauge', E'# Gauge\n\nShows a value in a range.\n\n## Styles\n\n' || repeat('It has many looks in its range. ', 20) || E'\n\n## See also\n\n' || repeat('Gauge, the Gauge, another Gauge. ', 20));
 SELECT section, chunk_no FROM search_docs('Gauge', 'apple', max_results => 1);
 SELECT section FROM search_docs('another gauge the gauge', 'apple', max_results => 1);
+-- s3_16: the page as a whole and its sections have vectors.
+SELECT rule FROM docsearch.explain_search('another gauge the gauge', 'gauge', 'apple') WHERE rule LIKE '%vector';
 
 -- s0_36, and each form of every unique name: nothing breaks it.
 SELECT * FROM docsearch.verify_invariants('apple');
@@ -104,6 +108,16 @@ FROM unnest(ARRAY[0.1, 1.0]) dedup_similarity,
                  config => jsonb_build_object('dedup_similarity', dedup_similarity))
 GROUP BY 1 ORDER BY 1;
 SELECT * FROM search_docs('cats', 'apple', dedup => 'semantic');
+
+-- s4_23: technical terms outweigh likeness, by which vectors alone go.
+SELECT docsearch.create_project('ops') > 0 AS created;
+SELECT count(*) FROM docsearch.index_docs('ops', '[
+  {"slug": "probes", "title": "Health checks for Chroma", "body": "A health check connects to the network port of the Chroma database, and reports whether its container is up."},
+  {"slug": "vectors", "title": "Vector databases", "body": "Chroma, Weaviate and Qdrant keep embeddings. Each is a network service that can be monitored."},
+  {"slug": "compose", "title": "The compose file", "body": "Names the images, volumes and passwords that the stack needs. The backup runs at night and keeps seven days. The healthcheck of ChromaDB opens a TCP connection, since its image has no curl. Logs are rotated every week, and the oldest are removed. Mail is sent to whoever is on call. Pictures are resized by a worker, and videos are cut by another. The shop has a theme for the summer and one for the winter. Certificates are renewed every month by a timer."}]');
+SELECT hybrid, slug FROM unnest('{"{\"hybrid_weight\": 1}","{}"}'::jsonb[]) hybrid,
+    search_docs('ChromaDB healthcheck TCP', 'ops', max_results => 1, config => hybrid);
+SELECT docsearch.drop_project('ops');
 
 -- s3_24: the tree of categories.
 SELECT list_docs_json('apple') -> 'total_documents',

@@ -22,6 +22,8 @@ FROM unnest(ARRAY['How do I create a partial index?', 'Caching', 'memory/leaks']
 -- s1_7, s1_8: what is new is of this month, never of a day; and about something.
 SELECT t ->> 'transformed' AS transformed, t -> 'recency' AS recency
 FROM unnest(ARRAY['latest articles', 'What''s new today?']) query, docsearch.transform_query(query, 'kit', '2025-12-15') t;
+SELECT query, count(e.rule) AS boosts FROM unnest(ARRAY['latest memory tips', 'memory tips']) query,
+    LATERAL docsearch.explain_search(query, 'memory/buffers', 'kit', config => '{"recency_half_life": 36500}') e WHERE e.rule = 'recency' GROUP BY query;
 SELECT docsearch.transform_query(' ');
 SELECT docsearch.transform_query('x', 'nowhere');
 

@@ -32,6 +32,20 @@ SELECT rule, matched, raw FROM docsearch.explain_search('vaporise the file', 'de
 ROLLBACK;
 SELECT count(*) FROM docsearch.explain_search('vaporise the file', 'delete_file', 'tools') WHERE rule = 'intent_synonym';
 
+-- s2_20: a connection reads them again only after a change. Nobody else may touch the tables meanwhile.
+BEGIN;
+LOCK TABLE docsearch.action, docsearch.action_synonym, docsearch.intent_conflict, docsearch.generic_term, docsearch.synonym,
+           docsearch.framework_alias, docsearch.platform, docsearch.query_word, docsearch.search_tip IN SHARE MODE;
+SELECT count(*) FROM search_docs('get rid of the file', 'tools');
+SELECT seq_scan AS before FROM pg_stat_xact_user_tables WHERE relid = 'docsearch.action'::regclass \gset
+SELECT count(*) FROM search_docs('get rid of the file', 'tools');
+SELECT seq_scan - :before AS further FROM pg_stat_xact_user_tables WHERE relid = 'docsearch.action'::regclass;
+UPDATE docsearch.action SET intent = intent WHERE verb = 'save';
+SELECT seq_scan AS before FROM pg_stat_xact_user_tables WHERE relid = 'docsearch.action'::regclass \gset
+SELECT count(*) FROM search_docs('get rid of the file', 'tools');
+SELECT seq_scan - :before AS further FROM pg_stat_xact_user_tables WHERE relid = 'docsearch.action'::regclass;
+ROLLBACK;
+
 -- A rule of one project leaves others alone; a row can switch off what holds for all.
 SELECT docsearch.create_project('other') > 0 AS created;
 SELECT docsearch.index_doc('other', 'delete_file', 'delete_file', 'Delete a file for good.');

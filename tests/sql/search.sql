@@ -14,7 +14,7 @@ SELECT slug, action FROM docsearch.index_docs('swiftui', '[
 
 CREATE FUNCTION pg_temp.top(query text) RETURNS text LANGUAGE sql AS $$ SELECT slug FROM search_docs(query) WHERE rank = 1 $$;
 
--- s0_1, s0_2, s0_4, s0_5, s0_7, s0_17, s0_36: exact names come first, however they are written.
+-- s0_1, s0_2, s0_3, s0_4, s0_5, s0_7, s0_17, s0_28, s0_36: exact names come first, however they are written.
 SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'Button', 'button', 'Button in SwiftUI', 'button in swift ui', 'UIButton', 'ui button', 'UIButton in UIKit',
     'navigationview in swiftui', 'NavigationView', 'asyncimagephase failure in swiftui',
@@ -52,6 +52,12 @@ SELECT count(*), min(confidence), min(notice) FROM search_docs('quantum chromody
 SELECT pg_temp.top('tap') IS NOT NULL;
 SELECT slug FROM search_docs('stopped working picture', config => '{"hybrid_weight": 1}', max_results => 1);
 SELECT slug FROM search_docs('invisible', config => '{"hybrid_weight": 0}', max_results => 1);
+
+-- s3_3, s3_7: a project keeps its model; the setting names that of new ones.
+SET docsearch.default_model = 'no-such-model';
+SELECT count(similarity) FROM search_docs('starts an action', max_results => 3);
+SELECT docsearch.create_project('other');
+RESET docsearch.default_model;
 
 -- s4_6, s4_9: the best section of each document first, then further ones, marked.
 SELECT docsearch.create_project('one') > 0 AS created;

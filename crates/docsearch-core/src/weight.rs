@@ -192,7 +192,7 @@ weights! {
         "decision 8";
     decay_slope: f32 = 0.0 in 0.0..=10.0, "factor",
         "Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).",
-        "S0.11; off, since the curve belongs to other embedding spaces";
+        "S0.11, decision 17: off, since the curve belongs to other embedding spaces";
     decay_floor: f32 = 0.1 in 0.0..=1.0, "factor",
         "What distant pages keep of their dense score at least.",
         "S0.11";

@@ -26,7 +26,7 @@ pub use text::compact_limit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Format {
-    /// Three lines for each result, with a note at most one more; 5 results within 2,000 characters.
+    /// At most three lines for each result; 5 results within 2,000 characters.
     Compact,
     /// Everything that is known of each result, with labels.
     Detailed,

@@ -48,7 +48,7 @@ fn written(text: &str, escape: impl Fn(char, &mut String)) -> String {
 }
 
 /// Directional overrides and isolates, what has no width, and what ends a line without being a line end. A joiner
-/// stays behind a letter or sign of the scripts that need it.
+/// stays after a letter or sign of the scripts that need it.
 fn is_hidden(character: char, before: char) -> bool {
     match character {
         '\u{200c}' | '\u{200d}' => before.is_ascii() || is_invisible(before),

@@ -52,7 +52,7 @@ impl Default for ChunkLimits {
 }
 
 impl ChunkLimits {
-    /// Tokens left for a body behind a context of `context_tokens`: at least a quarter of `max_tokens`, and at least 1.
+    /// Tokens left for a body after a context of `context_tokens`: at least a quarter of `max_tokens`, and at least 1.
     fn budget(&self, context_tokens: usize) -> usize {
         let left = self
             .max_tokens

@@ -105,7 +105,7 @@ struct Letters {
 }
 
 impl Letters {
-    /// Letters and digits, `+` behind them, and `#` behind a first one: `C++` and `C#` are names, and
+    /// Letters and digits, `+` after them, and `#` after a first one: `C++` and `C#` are names, and
     /// `add#2` is `add 2`.
     fn keep(&mut self, c: char, alphanumeric: bool) -> bool {
         let keep = match c {

@@ -19,7 +19,7 @@ pub struct Match {
 
 /// Cuts about `max_chars` characters out of a plain text, where the most weight of different terms
 /// comes together, with as much before them as behind. White space is folded; `…` marks what was
-/// left away; no word is cut inside unless it alone is longer than that. The matches are positions
+/// left out; no word is cut in two unless it alone is longer than that. The matches are positions
 /// of the text's own vector: without matches the text's beginning is taken.
 pub fn snippet(text: &str, matches: &[Match], max_chars: usize) -> String {
     let spans = match_spans(text, matches);

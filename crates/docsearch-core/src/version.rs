@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// Words that stand for the newest version.
 const NEWEST: [&str; 3] = ["latest", "current", "stable"];
-/// Words behind a number that say nothing of its place.
+/// Words after a number that say nothing about its order.
 const SILENT: [&str; 7] = ["x", "final", "ga", "release", "lts", "stable", "docs"];
 /// Words that begin what comes after a release.
 const AFTER: [&str; 5] = ["post", "p", "sp", "patch", "hotfix"];
@@ -109,7 +109,7 @@ impl Version {
     }
 
     /// A slug without the part that names this version: the same for all versions of a page. The part is
-    /// a segment (`v1.9/install`) or the end of one behind a mark (`guide-1.9/install`).
+    /// a segment (`v1.9/install`) or the end of one after a mark (`guide-1.9/install`).
     pub fn page<'a>(&self, slug: &'a str) -> Vec<&'a str> {
         let mut found = false;
         let mut segments: Vec<&str> = Vec::new();

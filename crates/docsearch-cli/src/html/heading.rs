@@ -53,7 +53,7 @@ pub(super) fn free_from_lists(main: &NodeRef<'_>) {
     }
 }
 
-/// Writes the anchor of every heading behind its text.
+/// Writes the anchor of every heading after its text.
 pub(super) fn carry_anchors(main: &NodeRef<'_>) {
     let headings: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| level(node).is_some()).collect();
     for heading in headings {

@@ -52,7 +52,7 @@ impl Vocabulary {
 /// The first class, id or attribute, or else the first element.
 fn key(selector: &str) -> &str {
     let is_name = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
-    // Behind a colon may stand what an element does not have.
+    // What follows a colon may be something that an element does not have.
     let from = match selector.find(['.', '#', '[', ':']) {
         Some(mark) if !selector[mark..].starts_with(':') => mark + 1,
         _ => 0,

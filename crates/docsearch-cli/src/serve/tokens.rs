@@ -56,7 +56,7 @@ pub(super) fn read(file: Option<&Path>, variable: Option<&str>) -> Result<Vec<To
     Ok(tokens)
 }
 
-/// A token on each line, and behind it the role it stands for.
+/// A token on each line, followed by the role it stands for.
 pub(super) fn parse(text: &str, name: &str) -> Result<Vec<Token>, Error> {
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

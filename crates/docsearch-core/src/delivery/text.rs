@@ -1,7 +1,7 @@
 //! Answers as text for a terminal or a language model.
 //!
 //! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean`, `topics here` and `tip`.
-//! What documents say stands behind a label, on one line.
+//! What documents say follows a label, on one line.
 
 use std::fmt::Write;
 
@@ -68,7 +68,7 @@ struct Lines {
     heading: String,
     reference: String,
     facts: String,
-    /// Where the page is published, behind a bar.
+    /// Where the page is published, after a bar.
     url: String,
     excerpt: String,
 }

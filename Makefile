@@ -21,6 +21,7 @@ help:
 
 ## make demo                   from nothing: build, start a private server, index, search
 ## make test                   every test (test-core, test-sql, test-client, test-model: one part)
+##                             [FILE=name] one file of test-sql or test-client, such as search, test_http
 ## make fuzz [SECONDS=60]      hostile inputs for every parser, so many seconds each, and ten minutes of SQL
 ##                             [TARGET=part of a name] [INPUT=file] [SQL_SECONDS=600] [SEED=n]
 ## make start | stop           a private development server with the extension
@@ -53,7 +54,7 @@ demo: cli
 test:
 	@$(PYTHON) scripts/test.py
 test-core test-sql test-client test-model: test-%:
-	@$(PYTHON) scripts/test.py $*
+	@$(PYTHON) scripts/test.py $* $(if $(FILE),--file $(FILE))
 
 .PHONY: fuzz
 fuzz:

@@ -6,6 +6,9 @@ sql     pgspot over the SQL scripts, then SQL regression files, tests/sql/*.sql,
         tests/schedule
 client  client-side tests, tests/test_*.py, against a running server
 model   the model builder's tests, model/test_*.py
+
+--file runs single files of one stage: `sql --file search`, `client --file test_http`, or one
+test of a file, `client --file test_http::test_name`. Every file stands alone.
 """
 
 import argparse
@@ -14,7 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +29,8 @@ TESTS = toolchain.ROOT / "tests"
 CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli", "docsearch-fuzz")
 SQL_DATABASE = "regression"
 CLIENT_DATABASE = "client"
+# The regression file that creates the extension; the others expect it.
+CREATING_FILE = "extension"
 PASSED_RUST = r"test result: ok\. (\d+) passed"
 PASSED_PYTEST = r"(\d+) passed"
 
@@ -106,19 +111,29 @@ def scheduled() -> list[str]:
     return names
 
 
-def sql() -> str:
-    """The regression files, through the pg_regress of the private PostgreSQL."""
-    names, instance = scheduled(), test_server()
-    spot()
+def sql(files: Sequence[str] = ()) -> str:
+    """The regression files, or some of them, through the pg_regress of the private PostgreSQL.
+
+    pgspot is left out where files are named.
+    """
+    names, wanted = scheduled(), {Path(file).stem for file in files}
+    if unknown := wanted - set(names):
+        raise Failure(f"tests/sql has no {', '.join(sorted(unknown))}")
+    names = [name for name in names if not files or name in wanted]
+    instance = test_server()
+    if not files:
+        spot()
     instance.start(SQL_DATABASE)
+    if CREATING_FILE not in names:
+        instance.query(server.CREATE_EXTENSION, SQL_DATABASE)
     results = toolchain.target_directory() / "regress"
     results.mkdir(parents=True, exist_ok=True)
     pg_regress = instance.bin.parent / "lib" / "pgxs" / "src" / "test" / "regress" / "pg_regress"
     status, _ = run([pg_regress, "--use-existing", f"--dbname={SQL_DATABASE}",
                      f"--host={instance.socket}", "--port=5432", f"--user={server.USER}",
                      f"--bindir={instance.bin}", f"--inputdir={TESTS}",
-                     f"--expecteddir={TESTS}", f"--outputdir={results}",
-                     f"--schedule={TESTS / 'schedule'}"], instance.environment())
+                     f"--expecteddir={TESTS}", f"--outputdir={results}", *names],
+                    instance.environment())
     if status != 0:
         differences = results / "regression.diffs"
         if differences.is_file():
@@ -127,17 +142,29 @@ def sql() -> str:
     return f"{len(names)} SQL files"
 
 
-def pytest(directory: Path, environment: dict[str, str]) -> int:
-    """Runs the pytest files of a directory; returns how many tests passed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", directory]
+def pytest(directory: Path, environment: dict[str, str], files: Sequence[str] = ()) -> int:
+    """Runs the pytest files of a directory, or some of them; returns how many tests passed."""
+    targets = [target(directory, file) for file in files] or [directory]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *targets]
     status, output = run(command, {**toolchain.python_environment(), **environment})
     if status != 0:
         raise Failure(f"pytest {directory.name}")
     return count(PASSED_PYTEST, output)
 
 
-def client() -> str:
-    """The client-side tests; they find the server and the programs in the environment."""
+def target(directory: Path, file: str) -> str:
+    """A file of a directory as pytest takes it, with what `::` names in it."""
+    name, separator, test = file.partition("::")
+    path = directory / f"{Path(name).stem}.py"
+    if not path.is_file():
+        raise Failure(f"{directory.name} has no {path.name}")
+    return f"{path}{separator}{test}"
+
+
+def client(files: Sequence[str] = ()) -> str:
+    """The client-side tests, or those of some files; they find the server and the programs in
+    the environment.
+    """
     instance = test_server()
     instance.start(CLIENT_DATABASE)
     if run([*toolchain.CARGO, "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
@@ -149,7 +176,7 @@ def client() -> str:
                    "PATH": f"{instance.bin}{os.pathsep}{os.environ['PATH']}"}
     if (node := node_packages()) is not None:
         environment["DOCSEARCH_TEST_NODE"] = str(node)
-    return f"{pytest(TESTS, environment)} client tests"
+    return f"{pytest(TESTS, environment, files)} client tests"
 
 
 def node_packages() -> Path | None:
@@ -171,13 +198,18 @@ def model() -> str:
 
 
 STAGES = {"core": core, "sql": sql, "client": client, "model": model}
+STAGES_WITH_FILES = ("sql", "client")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", metavar="stage", help="which (default: all)")
+    parser.add_argument("--file", dest="files", nargs="+", default=[], metavar="name",
+                        help="run only these files of the stage sql or client")
     options = parser.parse_args()
+    if options.files and (len(options.stages) != 1 or options.stages[0] not in STAGES_WITH_FILES):
+        parser.error(f"--file goes with one stage of {', '.join(STAGES_WITH_FILES)}")
     if unknown := set(options.stages) - set(STAGES):
         parser.error(f"unknown stage {', '.join(unknown)}; there are {', '.join(STAGES)}")
     passed, failed = [], []
@@ -185,7 +217,8 @@ def main() -> None:
         for name in options.stages or STAGES:
             print(f"==> {name}", flush=True)
             try:
-                passed.append(STAGES[name]())
+                stage = STAGES[name]
+                passed.append(stage(options.files) if options.files else stage())
             except (Failure, SystemExit) as failure:
                 print(f"FAILED {name}: {failure}", file=sys.stderr, flush=True)
                 failed.append(name)

@@ -1,4 +1,5 @@
 -- s3_31: everything that can break is found, mended, and then no longer found.
+\i tests/fixtures/swiftui.sql
 SELECT docsearch.create_project('checked') > 0 AS created;
 SELECT slug, action, chunks FROM docsearch.index_docs('checked', (
     SELECT jsonb_agg(jsonb_build_object(
@@ -155,3 +156,4 @@ ROLLBACK;
 
 SELECT docsearch.drop_project('checked'), docsearch.drop_project('flat');
 SELECT * FROM docsearch.check();
+SELECT docsearch.drop_project('swiftui');

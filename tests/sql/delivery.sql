@@ -1,4 +1,5 @@
--- An answer in one value: search_docs_json and search_docs_text, over the project of search.sql.
+-- An answer in one value: search_docs_json and search_docs_text.
+\i tests/fixtures/swiftui.sql
 CREATE FUNCTION pg_temp.json(query text, config jsonb DEFAULT NULL, min_score real DEFAULT 0) RETURNS jsonb LANGUAGE sql
     AS $$ SELECT search_docs_json(query, min_score => min_score, config => config) $$;
 
@@ -63,3 +64,4 @@ SELECT search_docs_text('view', format => 'xml');
 SELECT search_docs_text('view', max_chars => 10);
 SELECT search_docs_json('  ');
 SELECT docsearch.delete_doc('swiftui', 'gestures');
+SELECT docsearch.drop_project('swiftui');

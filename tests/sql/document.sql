@@ -1,3 +1,4 @@
+\i tests/fixtures/swiftui.sql
 SELECT docsearch.create_project('manual') > 0 AS created;
 SELECT docsearch.index_doc('manual', 'guides/install', 'Install', E'# Install\n\nHow to install it.\n\n## Linux\n\nUse apt.\n\n### Debian\n\nVersion 12.\n\n## Windows\n\nUse the setup.',
     category => 'Guides', kind => 'guide', source_urls => ARRAY['https://example.org/install']);
@@ -31,3 +32,4 @@ SELECT slug FROM list_docs(project => 'manual', sort_by => 'date') LIMIT 1;
 SELECT * FROM list_docs(sort_by => 'size');
 SELECT * FROM list_docs(project => 'manul');
 SELECT docsearch.drop_project('manual');
+SELECT docsearch.drop_project('swiftui');

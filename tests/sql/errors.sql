@@ -1,4 +1,5 @@
 -- What cannot be done is refused with an SQLSTATE and a hint.
+\i tests/fixtures/swiftui.sql
 SELECT * FROM search_docs(NULL);
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('   ');
@@ -53,3 +54,4 @@ SELECT count(*) FROM docsearch.delete_missing('swiftui', 'x', '{}');
 SELECT bool_and(docsearch.delete_doc('swiftui', slug)) FROM unnest(ARRAY['odd/empty', 'odd/fence', 'odd/line', 'odd/quotes']) slug;
 -- No project is left behind with half a document.
 SELECT count(*) FROM docsearch.document d WHERE NOT EXISTS (SELECT FROM docsearch.chunk c WHERE c.document_id = d.id AND c.project_id = d.project_id);
+SELECT docsearch.drop_project('swiftui');

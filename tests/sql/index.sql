@@ -1,3 +1,4 @@
+SELECT docsearch.create_project('guide') > 0 AS created;
 -- New, changed and unchanged documents.
 SELECT docsearch.index_doc('guide', 'install', 'Install', E'# Install\n\nRun the installer.\n\n## Linux\n\nUse the package manager.\n');
 SELECT docsearch.index_doc('guide', 'install', 'Install', E'# Install\n\nRun the installer.\n\n## Linux\n\nUse the package manager.\n');

@@ -3,6 +3,8 @@ CREATE ROLE docsearch_reader;
 CREATE ROLE docsearch_writer;
 SELECT docsearch.grant_usage('docsearch_reader');
 SELECT docsearch.grant_usage('docsearch_writer', write => true);
+-- Its tables, with one for the vectors of a model.
+SELECT docsearch.create_project('some') > 0 AS created;
 
 -- Functions: all that belong to the extension, and all others in its schema.
 CREATE VIEW functions AS
@@ -75,3 +77,4 @@ DROP TABLE seen;
 
 DROP OWNED BY docsearch_reader, docsearch_writer;
 DROP ROLE docsearch_reader, docsearch_writer;
+SELECT docsearch.drop_project('some');

@@ -29,3 +29,4 @@ SELECT docsearch.create_project('german', text_config => 'docsearch.german') > 0
 SELECT text_config FROM docsearch.project WHERE name = 'german';
 SELECT docsearch.drop_project('german');
 SELECT docsearch.drop_project('german');
+SELECT docsearch.drop_project('guide');

@@ -1,16 +1,5 @@
 -- A small API reference.
-SELECT docsearch.create_project('swiftui', root_url => 'app://docs') > 0 AS created;
-SELECT slug, action FROM docsearch.index_docs('swiftui', '[
-  {"slug": "button", "title": "Button", "category": "Controls", "metadata": {"framework": "SwiftUI"}, "body": "# Button\n\nA control that starts an action when people tap it.\n\n## Overview\n\nGive a Button an action and a label."},
-  {"slug": "uikit/uibutton", "title": "UIButton", "category": "Controls", "metadata": {"framework": "UIKit"}, "body": "# UIButton\n\nA control of UIKit that runs code when somebody taps it. In SwiftUI use Button."},
-  {"slug": "navigationview", "title": "NavigationView", "category": "Navigation", "metadata": {"framework": "SwiftUI"}, "body": "# NavigationView\n\nAn old container for navigation. Use NavigationStack."},
-  {"slug": "navigationstack", "title": "NavigationStack", "category": "Navigation", "metadata": {"framework": "SwiftUI"}, "body": "# NavigationStack\n\nShows views above each other. It replaces NavigationView; NavigationLink pushes."},
-  {"slug": "asyncimagephase/failure", "title": "failure", "category": "Images", "metadata": {"framework": "SwiftUI"}, "body": "# failure\n\nAn image could not be loaded, with its error."},
-  {"slug": "asyncimagephase/empty", "title": "empty", "category": "Images", "metadata": {"framework": "SwiftUI"}, "body": "# empty\n\nNo image is loaded."},
-  {"slug": "view/frame", "title": "frame(width:height:)", "category": "Layout", "metadata": {"framework": "SwiftUI"}, "body": "# frame(width:height:)\n\nPuts the view into an invisible frame."},
-  {"slug": "uikit/uitableview", "title": "UITableView", "category": "Lists", "metadata": {"framework": "UIKit"}, "body": "# UITableView\n\nShows rows in one column."},
-  {"slug": "uikit/uitableviewcontroller", "title": "UITableViewController", "category": "Lists", "metadata": {"framework": "UIKit"}, "body": "# UITableViewController\n\nManages a UITableView. The UITableView fills the screen. UITableView, UITableView."}
-]');
+\i tests/fixtures/swiftui.sql
 
 CREATE FUNCTION pg_temp.top(query text) RETURNS text LANGUAGE sql AS $$ SELECT slug FROM search_docs(query) WHERE rank = 1 $$;
 
@@ -88,3 +77,4 @@ FROM unnest('{"{}","{\"exact_search_limit\": 0, \"candidates\": 10}"}'::jsonb[])
      search_docs('a cat that sleeps', 'machines', config => config || '{"hybrid_weight": 1}')
 GROUP BY config ORDER BY config::text;
 SELECT docsearch.drop_project('cats') + docsearch.drop_project('machines') AS dropped;
+SELECT docsearch.drop_project('swiftui');

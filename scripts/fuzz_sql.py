@@ -259,9 +259,10 @@ def main() -> None:
     smith = None
     if options.sqlsmith:
         said = options.log.with_name("sqlsmith.log").open("w")
+        # sqlsmith reads a seed as a C int.
         smith = subprocess.Popen([options.sqlsmith, f"--target={URL}&user={ROLE}" if "user=" not in URL else
                                   f"--target={re.sub('user=[^&]*', f'user={ROLE}', URL)}", "--exclude-catalog", "--verbose",
-                                  f"--seed={options.seed}"], stdout=said, stderr=subprocess.STDOUT)
+                                  f"--seed={options.seed % 2**31}"], stdout=said, stderr=subprocess.STDOUT)
     called, lost = call(functions, options.seconds, chance)
     gave_up = False
     if smith:

@@ -7,15 +7,19 @@ COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, jsonb, intege
     'the answer of search_docs as one object: query, understood (what its text says: class, symbol, container, identifiers ...), executed_query, results with section_matches and the cost of loading each document in tokens, notices with code and message, tips, suggestions, confidence, candidates, grade and timings in milliseconds.';
 COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, jsonb, integer, real, text, jsonb, text, integer, integer) IS
     'the answer of search_docs as text: format compact (three lines for each result; 5 results within 2,000 characters), detailed or raw (the JSON object). Within max_chars characters (200 or more) and max_tokens tokens of 4 characters: detail goes first, then excerpts, then results, and a note says so.';
+COMMENT ON FUNCTION docsearch.search_answer(text, text, text, jsonb, integer, real, text, jsonb, text, integer, integer) IS
+    'the text of search_docs_text with what a program would have to read out of it, in one row: content, the text; results, how many were found; confidence of the answer (high, medium or low); notices, their codes.';
 COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, integer) IS
     'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at max_tokens tokens (4 characters each); a section comes with the references of its parent, the one before and the next. Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
+COMMENT ON FUNCTION @extschema@.load_doc_json(text, boolean, boolean, text, text, integer) IS
+    'the document of load_doc as one object: project, slug, reference, title, summary, category, kind, version, url, source_urls, keywords, metadata, dates (ISO 8601, UTC), tokens (4 bytes each), sections (anchor, level, title, tokens with those below), section with the references of its parent, the one before and the next if one is asked for, content (the markdown of load_doc) and whether max_tokens has truncated it. Errors as of load_doc.';
 COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, integer) IS
-    'load_doc for several slugs, one row each in the order given; a slug that cannot be loaded has an error in its row and does not lose the others.';
-COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text) IS
-    'the documents that the caller sees, without their text; sort_by is title, category or date (newest change first). A category includes those below it, as in guides and guides/install.';
+    'load_doc for several slugs, one row each in the order given; a slug that cannot be loaded has an error in its row and does not lose the others. max_tokens (4 characters each) holds for all of them together: short documents are whole, long ones share what is left.';
+COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text, integer, integer) IS
+    'the documents that the caller sees, without their text; sort_by is title, category or date (newest change first). A category includes those below it, as in guides and guides/install. Rows after the first skip, and as many as have max_tokens tokens (4 characters each) together, but one at least; a NOTICE says how many follow.';
 
-COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text) IS
-    'the documents of list_docs as a tree: total_documents, and categories with name, category, document_count (with those below), documents (project, slug, title, description, last_updated) and categories.';
+COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text, integer, integer) IS
+    'the documents of list_docs as a tree: total_documents, next_skip (what skip gives the next part; null at the end), and categories with name, category, document_count (with those below), documents (project, slug, title, description, last_updated) and categories.';
 
 COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, jsonb, jsonb) IS
     'how search_docs comes to the score of the document that slug names: first what each leg found, then each step with the score before and after it. step is leg, base, boost, penalty or name; contribution is after less before; the last after is the score, 0 to 1. Errors: unknown document (42704), one that category or filter leave out (22023).';

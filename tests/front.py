@@ -21,15 +21,14 @@ PAGES = [
     page("long", f"# Long\n\n{LONG}", category="api"),
 ]
 SECRET = page("secret", "# Secret\n\nThe pause of the retry that nobody may see.", category="internal")
-# The front ends find these before those of the extension, if they are told to.
-SLOW = """
-    CREATE SCHEMA slow;
-    CREATE FUNCTION slow.search_docs_text(query text, project text = NULL, category text = NULL, filter jsonb = NULL,
-        max_results int = 5, min_score real = 0, dedup text = 'document', config jsonb = NULL, format text = 'compact',
-        max_chars int = 20000, max_tokens int = NULL) RETURNS text LANGUAGE plpgsql AS
-        $$ BEGIN PERFORM pg_sleep(86400); RETURN 'slept'; END $$;
-    GRANT USAGE ON SCHEMA slow TO PUBLIC"""
-SLOW_OPTIONS = {"PGOPTIONS": "-c search_path=slow,public"}
+# What the front ends search with does this instead.
+SEARCH_INSTEAD = """
+    CREATE OR REPLACE FUNCTION docsearch.search_answer(query text, project text = NULL, category text = NULL,
+        filter jsonb = NULL, max_results int = 5, min_score real = 0, dedup text = 'document', config jsonb = NULL,
+        format text = 'compact', max_chars int = 20000, max_tokens int = NULL)
+        RETURNS TABLE (content text, results int, confidence text, notices text[]) LANGUAGE plpgsql AS
+        $$ BEGIN {} END $$"""
+SLOW = SEARCH_INSTEAD.format("PERFORM pg_sleep(86400);")
 # For those who are to wait for them.
 PATIENT = ("--timeout", "3600")
 
@@ -54,7 +53,7 @@ def slow_statements(database: Database) -> int:
     """How many slow searches run in the database."""
     return database.execute("""
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active'
-        AND query LIKE 'SELECT search_docs_text%%'""")[0][0]
+        AND query LIKE 'SELECT %%search_answer%%' AND pid <> pg_backend_pid()""")[0][0]
 
 
 @contextmanager

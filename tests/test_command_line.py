@@ -19,7 +19,7 @@ from conftest import GUARD, Database, own_server, page
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from front import PROGRAM, SLOW, SLOW_OPTIONS, document, environment, private, wait_for_slow
+from front import PROGRAM, SLOW, document, environment, private, wait_for_slow
 from psycopg.conninfo import conninfo_to_dict
 from test_folder import docsearch
 
@@ -57,6 +57,10 @@ def test_answers_are_those_of_the_sql_functions(documented: Database) -> None:
 def test_every_format_says_the_same(documented: Database) -> None:
     found = json.loads(ask(documented, "search", "retry", "--format", "json"))
     assert found["results"][0]["slug"] == "guides/retry"
+    loaded = json.loads(ask(documented, "load", "kit/guides/retry#backoff", "--format", "json"))
+    assert loaded == documented.execute("SELECT load_doc_json('kit/guides/retry#backoff')")[0][0]
+    part = json.loads(ask(documented, "list", "--project", "kit", "--max-tokens", 200, "--format", "json"))
+    assert 0 < len(part["documents"]) == part["next_offset"] < part["total"]
     listed = json.loads(ask(documented, "list", "--project", "kit", "--limit", 2, "--format", "json"))
     assert listed["total"] == 6 and listed["next_offset"] == 2 and len(listed["documents"]) == 2
     lines = ask(documented, "list", "--project", "kit", "--category", "guides").splitlines()
@@ -85,6 +89,23 @@ def test_a_database_without_the_extension_is_told_apart(new_database: Callable[.
     empty = new_database()
     assert "projects: none yet" in ask(empty, "status")
     assert "create_project" in ask(empty, "search", "x", status=FAILED)
+
+
+def test_an_extension_older_than_the_program_is_told(new_database: Callable[..., Database]) -> None:
+    older = document(new_database())
+    signature = older.execute("SELECT oid::regprocedure::text FROM pg_proc WHERE proname = 'search_answer'")[0][0]
+    older.execute(f"ALTER EXTENSION pg_docsearch DROP FUNCTION {signature}; DROP FUNCTION {signature}")
+    said = ask(older, "search", "retry", status=FAILED)
+    assert "SQLSTATE 42883" in said and "ALTER EXTENSION pg_docsearch UPDATE" in said, said
+
+
+def test_a_time_limit_says_what_helps(new_database: Callable[..., Database]) -> None:
+    database = document(new_database())
+    database.execute(SLOW)
+    done = subprocess.run([PROGRAM, "search", "retry", "--url", database.conninfo], capture_output=True, text=True,
+                          env=environment(PGOPTIONS="-c statement_timeout=10"))
+    assert done.returncode == FAILED and "SQLSTATE 57014" in done.stderr, done.stderr
+    assert "raise statement_timeout" in done.stderr, done.stderr
 
 
 def test_a_reader_who_has_seen_enough_is_no_failure(documented: Database) -> None:
@@ -145,7 +166,7 @@ def test_an_interrupt_cancels_the_statement(new_database: Callable[..., Database
     database = document(new_database())
     database.execute(SLOW)
     process = subprocess.Popen([PROGRAM, "search", "retry", "--url", database.conninfo],
-                               env=environment(**SLOW_OPTIONS), stderr=subprocess.DEVNULL)
+                               env=environment(), stderr=subprocess.DEVNULL)
     wait_for_slow(database, 1)
     process.send_signal(signal.SIGINT)
     assert process.wait(GUARD) == 130

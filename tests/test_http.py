@@ -16,8 +16,8 @@ from conftest import GUARD, Database, wait_until
 from front import (
     PATIENT,
     PROGRAM,
+    SEARCH_INSTEAD,
     SLOW,
-    SLOW_OPTIONS,
     document,
     environment,
     private,
@@ -108,8 +108,9 @@ def test_the_api_answers_as_the_sql_functions(documented: Database, address: str
     assert [entry["slug"] for entry in listed["documents"]] == ["api/session/close", "guides/install"]
     assert listed["total"] == 6 and listed["next_offset"] == 2
     loaded = get(address, "/v1/docs/kit/api/session/close")
-    assert loaded == {"project": "kit", "slug": "api/session/close",
-                      "content": documented.execute("SELECT load_doc('kit/api/session/close')")[0][0]}
+    assert loaded == documented.execute("SELECT load_doc_json('kit/api/session/close')")[0][0]
+    assert loaded["content"] == documented.execute("SELECT load_doc('kit/api/session/close')")[0][0]
+    assert set(loaded) == set(get(address, "/openapi.json")["components"]["schemas"]["Document"]["properties"])
     assert "**Category:**" not in get(address, "/v1/docs/kit/guides/retry", section="backoff",
                                       include_metadata="false")["content"]
 
@@ -278,7 +279,7 @@ def test_who_asks_for_nothing_makes_room(documented: Database) -> None:
 def test_requests_that_nobody_waits_for_are_cancelled(new_database: Callable[..., Database]) -> None:
     database = document(new_database())
     database.execute(SLOW)
-    with serving(database, *PATIENT, variables=SLOW_OPTIONS) as address:
+    with serving(database, *PATIENT) as address:
         clients = [socket.create_connection(("127.0.0.1", urlsplit(address).port)) for _ in range(2)]
         for client in clients:
             client.sendall(b"GET /v1/search?q=retry HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -323,16 +324,10 @@ def test_what_is_behind_the_server_stays_in_its_log(new_database: Callable[..., 
     assert "inner_docs" in log[0] and "/nowhere" in log[0] and "port 1" in log[1]
 
     database = document(new_database())
-    database.execute("""
-        CREATE SCHEMA broken;
-        CREATE FUNCTION broken.search_docs_text(query text, project text = NULL, category text = NULL,
-            filter jsonb = NULL, max_results int = 5, min_score real = 0, dedup text = 'document', config jsonb = NULL,
-            format text = 'compact', max_chars int = 20000, max_tokens int = NULL) RETURNS text LANGUAGE plpgsql AS
-            $$ BEGIN
-                RAISE EXCEPTION 'could not open file "/inner/%"', query
-                    USING ERRCODE = split_part(query, ' ', 1), DETAIL = 'inner', HINT = 'inner';
-            END $$""")
-    with serving(database, variables={"PGOPTIONS": "-c search_path=broken,public"}, log=log) as address:
+    database.execute(SEARCH_INSTEAD.format("""
+        RAISE EXCEPTION 'could not open file "/inner/%"', query
+            USING ERRCODE = split_part(query, ' ', 1), DETAIL = 'inner', HINT = 'inner';"""))
+    with serving(database, log=log) as address:
         for code, status in (("58P01", 500), ("XX000", 500), ("42883", 500), ("53100", 503), ("55000", 500)):
             found, _, answer = request(address, "/v1/search", q=f"{code} x")
             assert found == status and answer["error"]["sqlstate"] == code and "inner" not in str(answer), answer

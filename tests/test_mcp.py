@@ -15,7 +15,6 @@ from front import (
     PATIENT,
     PROGRAM,
     SLOW,
-    SLOW_OPTIONS,
     document,
     environment,
     serving,
@@ -215,6 +214,8 @@ def test_chatgpt_has_tools_of_its_own(documented: Database, mode: str) -> None:
             fetched = json.loads(await text(client, "fetch", id=found[0]["id"]))
             assert fetched["title"] == "Retry" and fetched["url"] == "https://kit.test/retry"
             assert "The pause doubles" in fetched["text"]
+            known, = documented.execute("SELECT load_doc_json('kit/guides/retry')")[0]
+            assert fetched["metadata"]["updated_at"] == known["updated_at"] and fetched["metadata"]["kind"] == "guide"
 
     run(work())
 
@@ -267,14 +268,14 @@ class Pipe:
 
 @pytest.fixture(scope="module")
 def slow(new_database: Callable[..., Database]) -> Database:
-    """A database whose searches take a day, for those who set SLOW_OPTIONS."""
+    """A database whose searches take a day."""
     database = document(new_database())
     database.execute(SLOW)
     return database
 
 
 def test_a_cancelled_request_cancels_its_statement_and_no_other(slow: Database) -> None:
-    pipe = Pipe(slow, **SLOW_OPTIONS)
+    pipe = Pipe(slow)
     pipe.search(1)
     pipe.search(2)
     wait_for_slow(slow, 2)
@@ -289,7 +290,7 @@ def test_a_cancelled_request_cancels_its_statement_and_no_other(slow: Database) 
 
 
 def test_a_closed_input_ends_the_program_and_its_statements(slow: Database) -> None:
-    pipe = Pipe(slow, **SLOW_OPTIONS)
+    pipe = Pipe(slow)
     pipe.search(1)
     wait_for_slow(slow, 1)
     assert pipe.close() == 0
@@ -297,7 +298,7 @@ def test_a_closed_input_ends_the_program_and_its_statements(slow: Database) -> N
 
 
 def test_a_program_that_is_killed_leaves_no_statement_behind(slow: Database) -> None:
-    pipe = Pipe(slow, **SLOW_OPTIONS)
+    pipe = Pipe(slow)
     pipe.search(1)
     wait_for_slow(slow, 1)
     pipe.process.kill()
@@ -306,7 +307,7 @@ def test_a_program_that_is_killed_leaves_no_statement_behind(slow: Database) -> 
 
 
 def test_a_client_over_http_that_goes_away_takes_its_statement_along(slow: Database) -> None:
-    with serving(slow, *PATIENT, command="mcp", variables=SLOW_OPTIONS) as address:
+    with serving(slow, *PATIENT, command="mcp") as address:
         async def work() -> None:
             async with connected(f"{address}/mcp", "auto") as client:
                 asking = asyncio.ensure_future(client.call_tool("search_docs", {"query": "retry"}))
@@ -321,7 +322,7 @@ def test_a_client_over_http_that_goes_away_takes_its_statement_along(slow: Datab
 
 def test_statements_take_no_longer_than_they_may(slow: Database) -> None:
     async def work() -> None:
-        async with connected(program(slow, "--timeout", "1", **SLOW_OPTIONS), "auto") as client:
+        async with connected(program(slow, "--timeout", "1"), "auto") as client:
             result = await client.call_tool("search_docs", {"query": "retry"})
             assert result.is_error and "statement timeout" in result.content[0].text
 

@@ -99,6 +99,7 @@ class Function:
             "list_docs": ["'kit'", "NULL", "NULL", "'date'"],
             "list_docs_json": ["'kit'", "NULL", "NULL", "'date'"],
             "search_docs_text": [*values[:-3], "'compact'", "20000", "NULL"],
+            "search_answer": [*values[:-3], "'compact'", "20000", "NULL"],
         }.get(self.name, values)
 
     def statement(self, values: list[str]) -> str:

@@ -1,12 +1,12 @@
-//! `load_doc`, `load_docs`, `list_docs` and `list_docs_json`: documents whole.
+//! `load_doc`, `load_doc_json`, `load_docs`, `list_docs` and `list_docs_json`: documents whole, and lists of them.
 
-use docsearch_core::listing::{ListedDocument, Listing};
+use docsearch_core::listing::{ListedDocument, Listing, fitting};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
-use crate::tables::document;
+use crate::tables::document::{self, DocumentSummary};
 use crate::tables::project;
 
 /// The markdown of a document: title, category, sources, date, summary and sections.
@@ -24,7 +24,22 @@ fn load_doc(
     document::load(slug, project, section, shape)
 }
 
-/// Several documents: a slug that cannot be loaded has its error in its row.
+/// A document with everything that is known of it, its sections and its markdown.
+#[pg_extern(stable, parallel_unsafe)]
+#[search_path(pg_catalog, pg_temp)]
+fn load_doc_json(
+    slug: Option<&str>,
+    include_sections: default!(Option<bool>, true),
+    include_metadata: default!(Option<bool>, true),
+    project: default!(Option<&str>, "NULL"),
+    section: default!(Option<&str>, "NULL"),
+    max_tokens: default!(Option<i32>, "NULL"),
+) -> Result<JsonB> {
+    let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    document::load_json(slug, project, section, shape).map(JsonB)
+}
+
+/// Several documents within a length that they share: a slug that cannot be loaded has its error in its row.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::type_complexity)]
@@ -49,12 +64,11 @@ fn load_docs(
         project::by_name(name)?;
     }
     let slugs = slugs.ok_or_else(|| invalid("slugs must not be null", "list_docs() lists the slugs."))?;
-    let rows = slugs
-        .into_iter()
-        .map(|slug| match document::load(slug.as_deref(), project, None, shape) {
-            Ok(content) => (slug, Some(content), None),
-            Err(problem) => (slug, None, Some(in_one_line(&problem))),
-        });
+    let texts = document::load_all(&slugs, project, shape);
+    let rows = slugs.into_iter().zip(texts).map(|(slug, text)| match text {
+        Ok(content) => (slug, Some(content), None),
+        Err(problem) => (slug, None, Some(in_one_line(&problem))),
+    });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))
 }
 
@@ -67,6 +81,8 @@ fn list_docs(
     category: default!(Option<&str>, "NULL"),
     kind: default!(Option<&str>, "NULL"),
     sort_by: default!(Option<&str>, "'title'"),
+    max_tokens: default!(Option<i32>, "NULL"),
+    skip: default!(Option<i32>, 0),
 ) -> Result<
     TableIterator<
         'static,
@@ -83,7 +99,20 @@ fn list_docs(
         ),
     >,
 > {
-    let rows = document::listed(project, category, kind, sort_by)?;
+    let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
+    let mut rows = document::listed(project, category, kind, sort_by)?;
+    let total = rows.len();
+    rows.drain(..skip.min(total));
+    if let Some(most) = max_chars {
+        rows.truncate(fitting(rows.iter().map(DocumentSummary::chars), most));
+    }
+    let end = skip.saturating_add(rows.len());
+    if end < total {
+        notice!(
+            "{} of {total} documents follow: skip => {end} gives the next",
+            total - end
+        );
+    }
     Ok(TableIterator::new(rows.into_iter().map(|row| {
         (
             row.project,
@@ -107,8 +136,11 @@ fn list_docs_json(
     category: default!(Option<&str>, "NULL"),
     kind: default!(Option<&str>, "NULL"),
     sort_by: default!(Option<&str>, "'title'"),
+    max_tokens: default!(Option<i32>, "NULL"),
+    skip: default!(Option<i32>, 0),
 ) -> Result<JsonB> {
-    let documents = document::listed(project, category, kind, sort_by)?
+    let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
+    let documents: Vec<_> = document::listed(project, category, kind, sort_by)?
         .into_iter()
         .map(|row| {
             let document = ListedDocument {
@@ -119,8 +151,19 @@ fn list_docs_json(
                 last_updated: row.last_updated,
             };
             (row.category, document)
-        });
-    serde_json::to_value(Listing::of(documents))
+        })
+        .collect();
+    serde_json::to_value(Listing::part(&documents, skip, max_chars))
         .map(JsonB)
         .map_err(internal)
+}
+
+fn skipped(skip: Option<i32>) -> Result<usize> {
+    let skip = skip.unwrap_or_default();
+    usize::try_from(skip).map_err(|_| {
+        invalid(
+            format!("skip is {skip}, and must be at least 0"),
+            "It is how many documents to leave out at the beginning.",
+        )
+    })
 }

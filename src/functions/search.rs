@@ -1,7 +1,6 @@
-//! `search_docs`, `search_docs_json` and `search_docs_text`.
+//! `search_docs`, `search_docs_json`, `search_docs_text` and `docsearch.search_answer`.
 
-use docsearch_core::delivery::Notice;
-use docsearch_core::delivery::{Budget, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, deliver};
+use docsearch_core::delivery::{Answer, Budget, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, Notice, deliver};
 use pgrx::prelude::*;
 
 use crate::postgres::jsonb::JsonB;
@@ -141,8 +140,7 @@ fn search_docs_text(
     max_chars: default!(Option<i32>, 20000),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<String> {
-    let format = config::format(format.unwrap_or("compact"))?;
-    let budget = budget(max_chars, max_tokens)?;
+    let writing = Writing::new(format, max_chars, max_tokens)?;
     let arguments = Arguments {
         query,
         project,
@@ -153,9 +151,83 @@ fn search_docs_text(
         dedup,
         config,
     };
-    let request = arguments.resolve()?;
-    let format = request.config.format.unwrap_or(format);
-    Ok(deliver(&request.answer(Detail::Sections)?, format, budget))
+    Ok(writing.answer(arguments)?.0)
+}
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// The text of `search_docs_text`, and what a program asks of it.
+    #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::too_many_arguments, clippy::type_complexity)]
+    fn search_answer(
+        query: Option<&str>,
+        project: default!(Option<&str>, "NULL"),
+        category: default!(Option<&str>, "NULL"),
+        filter: default!(Option<JsonB>, "NULL"),
+        max_results: default!(Option<i32>, 5),
+        min_score: default!(Option<f32>, 0.0),
+        dedup: default!(Option<&str>, "'document'"),
+        config: default!(Option<JsonB>, "NULL"),
+        format: default!(Option<&str>, "'compact'"),
+        max_chars: default!(Option<i32>, 20000),
+        max_tokens: default!(Option<i32>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(content, String),
+                name!(results, i32),
+                name!(confidence, String),
+                name!(notices, Vec<String>),
+            ),
+        >,
+    > {
+        let writing = Writing::new(format, max_chars, max_tokens)?;
+        let arguments = Arguments {
+            query,
+            project,
+            category,
+            filter,
+            max_results,
+            min_score,
+            dedup,
+            config,
+        };
+        let (content, answer) = writing.answer(arguments)?;
+        let codes = answer.notices.iter().map(|notice| notice.code.as_str().to_owned());
+        Ok(TableIterator::once((
+            content,
+            i32::try_from(answer.results.len()).unwrap_or(i32::MAX),
+            answer.confidence.as_str().to_owned(),
+            codes.collect(),
+        )))
+    }
+}
+
+/// How an answer is to be written.
+struct Writing {
+    format: Format,
+    budget: Budget,
+}
+
+impl Writing {
+    fn new(format: Option<&str>, max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Self> {
+        Ok(Self {
+            format: config::format(format.unwrap_or("compact"))?,
+            budget: budget(max_chars, max_tokens)?,
+        })
+    }
+
+    /// The answer, written and as it is.
+    fn answer(&self, arguments: Arguments<'_>) -> Result<(String, Answer)> {
+        let request = arguments.resolve()?;
+        let format = request.config.format.unwrap_or(self.format);
+        let answer = request.answer(Detail::Sections)?;
+        Ok((deliver(&answer, format, self.budget), answer))
+    }
 }
 
 fn budget(max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Budget> {

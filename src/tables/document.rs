@@ -1,17 +1,22 @@
 //! Documents whole, and lists of them. Everything runs as the caller.
 
-use docsearch_core::delivery::CHARS_PER_TOKEN;
-use docsearch_core::document::{Document, NoSuchSection, Shape, render};
+use docsearch_core::delivery::{CHARS_PER_TOKEN, shares};
+use docsearch_core::document::{Document, NoSuchSection, Shape, render, to_json};
 use docsearch_core::rank::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
+use serde_json::Value;
 
+use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, owner, statement};
 use crate::tables::{keys, project, schema};
 
 /// So much of a slug is compared with others, in characters: none is much longer.
 const MAX_COMPARED_CHARS: usize = 1_200;
+
+/// Columns of a list of documents.
+const COLUMNS: usize = 9;
 
 /// A document in a list.
 pub(crate) struct DocumentSummary {
@@ -25,6 +30,17 @@ pub(crate) struct DocumentSummary {
     pub(crate) chunk_count: i32,
     pub(crate) updated_at: TimestampWithTimeZone,
     pub(crate) last_updated: String,
+}
+
+impl DocumentSummary {
+    /// Characters of its columns as text, and one for each that parts it from the next.
+    pub(crate) fn chars(&self) -> usize {
+        let texts = [&self.project, &self.slug, &self.title, &self.last_updated];
+        let options = [&self.category, &self.kind, &self.description, &self.version];
+        let texts = texts.into_iter().chain(options.into_iter().flatten());
+        let numbers = self.chunk_count.to_string().len();
+        texts.map(|text| text.chars().count()).sum::<usize>() + numbers + COLUMNS
+    }
 }
 
 /// The documents that the caller sees, in the order that `sort_by` names.
@@ -83,19 +99,25 @@ pub(crate) fn listed(
 
 /// The parts of a document that arguments ask for.
 pub(crate) fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>) -> Result<Shape> {
-    let max_tokens = max_tokens.map(usize::try_from).transpose();
-    let max_tokens = max_tokens.ok().filter(|limit| *limit != Some(0));
-    let Some(max_tokens) = max_tokens else {
-        return Err(invalid(
-            "max_tokens must be at least 1",
-            "Omit it for the whole document.",
-        ));
-    };
     Ok(Shape {
         sections: sections.unwrap_or(true),
         metadata: metadata.unwrap_or(true),
-        max_chars: max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
+        max_chars: max_chars(max_tokens)?,
     })
+}
+
+/// The characters that so many tokens are; `None` is no limit.
+pub(crate) fn max_chars(max_tokens: Option<i32>) -> Result<Option<usize>> {
+    let Some(tokens) = max_tokens else {
+        return Ok(None);
+    };
+    match usize::try_from(tokens) {
+        Ok(tokens @ 1..) => Ok(Some(tokens.saturating_mul(CHARS_PER_TOKEN))),
+        _ => Err(invalid(
+            format!("max_tokens is {tokens}, and must be at least 1"),
+            "Omit it for everything.",
+        )),
+    }
 }
 
 /// A document, as it was found.
@@ -107,9 +129,47 @@ struct StoredDocument {
 /// The Markdown of a document, or of the section that its reference names.
 pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&str>, shape: Shape) -> Result<String> {
     let (StoredDocument { document, .. }, anchor) = resolve(checked_slug(slug)?, project)?;
+    markdown(&document, section.or(anchor), shape)
+}
+
+/// The Markdown of several documents, which share the length: short ones are whole, if they can be.
+pub(crate) fn load_all(slugs: &[Option<String>], project: Option<&str>, shape: Shape) -> Vec<Result<String>> {
+    let whole = Shape {
+        max_chars: None,
+        ..shape
+    };
+    let load_as = |slug: &Option<String>, shape| load(slug.as_deref(), project, None, shape);
+    let mut texts: Vec<Result<String>> = slugs.iter().map(|slug| load_as(slug, whole)).collect();
+    let Some(most) = shape.max_chars else {
+        return texts;
+    };
+    let length = |text: &Result<String>| text.as_ref().map_or(0, |text| text.chars().count());
+    let lengths: Vec<usize> = texts.iter().map(length).collect();
+    for (at, share) in shares(&lengths, most).into_iter().enumerate() {
+        if share < lengths[at] {
+            let max_chars = Some(share);
+            texts[at] = load_as(&slugs[at], Shape { max_chars, ..shape });
+        }
+    }
+    texts
+}
+
+/// A document, or the section that its reference names, as an object.
+pub(crate) fn load_json(
+    slug: Option<&str>,
+    project: Option<&str>,
+    section: Option<&str>,
+    shape: Shape,
+) -> Result<Value> {
+    let (StoredDocument { document, .. }, anchor) = resolve(checked_slug(slug)?, project)?;
     let section = section.or(anchor);
-    render(&document, section, shape)
-        .map_err(|problem| unknown_section(&document, section.unwrap_or_default(), &problem))
+    to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))
+}
+
+fn markdown(document: &Document, section: Option<&str>, shape: Shape) -> Result<String> {
+    let rendering = render(document, section, shape);
+    let rendering = rendering.map_err(|problem| unknown_section(document, section, &problem))?;
+    Ok(rendering.markdown)
 }
 
 /// The slug that an argument gives, which must not be NULL or blank.
@@ -162,17 +222,25 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
 }
 
 fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+    let time = |column| {
+        format!("coalesce(to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), {column}::text)")
+    };
     statement::rows(
         &format!(
-            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category,
+            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.kind, d.version,
+                    coalesce(d.source_urls[1], d.metadata ->> 'url', rtrim(p.root_url, '/') || '/' || d.slug),
                     ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
-                    coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.updated_at::text),
-                    d.summary, d.body
+                    ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
+                    d.metadata, {}, {}, {}, d.summary, d.body
              FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
-             WHERE {condition} ORDER BY p.name"
+             WHERE {condition} ORDER BY p.name",
+            time("d.published_at"),
+            time("d.created_at"),
+            time("d.updated_at"),
         ),
         &[DatumWithOid::from(slug), DatumWithOid::from(project)],
         |row| {
+            let StoredJson(metadata) = row.required(12)?;
             Ok(StoredDocument {
                 id: keys::document_id(row)?,
                 document: Document {
@@ -180,10 +248,17 @@ fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Stored
                     slug: row.required(4)?,
                     title: row.required(5)?,
                     category: row.optional(6)?,
-                    source_urls: row.required(7)?,
-                    updated: row.required(8)?,
-                    summary: row.optional(9)?,
-                    body: row.required(10)?,
+                    kind: row.optional(7)?,
+                    version: row.optional(8)?,
+                    url: row.optional(9)?,
+                    source_urls: row.required(10)?,
+                    keywords: row.required(11)?,
+                    metadata,
+                    published_at: row.optional(13)?,
+                    created_at: row.required(14)?,
+                    updated_at: row.required(15)?,
+                    summary: row.optional(16)?,
+                    body: row.required(17)?,
                 },
             })
         },
@@ -223,7 +298,8 @@ fn ambiguous(slug: &str, found: &[StoredDocument]) -> pg_sys::panic::ErrorReport
     )
 }
 
-fn unknown_section(document: &Document, wanted: &str, problem: &NoSuchSection) -> pg_sys::panic::ErrorReport {
+fn unknown_section(document: &Document, wanted: Option<&str>, problem: &NoSuchSection) -> pg_sys::panic::ErrorReport {
+    let wanted = wanted.unwrap_or_default();
     undefined(
         format!("document \"{}\" has no section \"{wanted}\"", document.slug),
         if problem.anchors.is_empty() {

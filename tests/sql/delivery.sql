@@ -58,6 +58,14 @@ SELECT length(search_docs_text('view', max_tokens => 100)) <= 400 AS fits;
 SELECT search_docs_text('Button', config => '{"limit": 3, "format": "detailed"}')
      = search_docs_text('Button', max_results => 3, format => 'detailed') AS same;
 SELECT search_docs_text('Button', config => '{"format": "xml"}');
+-- What a text says, as values.
+SELECT content = search_docs_text('Button', max_results => 3) AS same, results, confidence, notices
+FROM docsearch.search_answer('Button', max_results => 3);
+SELECT content LIKE '%(no_results)%' AS said, results, confidence, notices
+FROM docsearch.search_answer('Button', filter => '{"platform": "none"}', max_tokens => 50);
+SELECT content::jsonb -> 'results' = '[]' AS none, results FROM docsearch.search_answer('Button', filter => '{"platform": "none"}', format => 'raw');
+SELECT * FROM docsearch.search_answer(' ');
+SELECT * FROM docsearch.search_answer('Button', max_chars => 10);
 
 -- What cannot be used.
 SELECT search_docs_text('view', format => 'xml');

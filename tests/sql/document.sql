@@ -21,6 +21,22 @@ SELECT load_doc(NULL);
 SELECT load_doc('guides/install', max_tokens => 0);
 -- s3_22: one bad slug does not lose the others.
 SELECT slug, left(content, 9) AS content, error FROM load_docs(ARRAY['guides/install', 'navigationview', 'bad', NULL]);
+-- A length holds for all together: the short document is whole, the long ones share what is left.
+SELECT docsearch.index_doc('manual', 'long/' || n, 'Long ' || n, repeat(E'Some words.\n\n', 100)) FROM generate_series(1, 2) AS n;
+SELECT slug, content LIKE '%Another button.%' AS whole, content LIKE '%left out%' AS cut, length(content) > 300 AS long
+FROM load_docs(ARRAY['long/1', 'button', 'long/2', 'bad'], project => 'manual', max_tokens => 200);
+SELECT sum(length(content)) <= 800 AS within FROM load_docs(ARRAY['long/1', 'button', 'long/2'], project => 'manual', max_tokens => 200);
+SELECT * FROM load_docs(ARRAY['button'], max_tokens => 0);
+SELECT docsearch.delete_doc('manual', 'long/' || n) FROM generate_series(1, 2) AS n;
+-- s3_20: the same as an object.
+SELECT jsonb_pretty(load_doc_json('guides/install#linux') || '{"created_at": "", "updated_at": "", "content": ""}');
+SELECT load_doc_json('guides/install#linux') ->> 'content' = load_doc('guides/install#linux') AS same,
+    load_doc_json('guides/install') ->> 'updated_at' ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$' AS iso;
+SELECT load_doc_json('guides/install', include_sections => false, include_metadata => false) - 'sections';
+SELECT d ->> 'content' AS content, d -> 'truncated' AS truncated FROM load_doc_json('guides/install', max_tokens => 15) AS d;
+SELECT load_doc_json('guides/install', section => 'Solaris');
+SELECT load_doc_json('button');
+SELECT load_doc_json(NULL);
 -- s3_18: what is found can be loaded.
 SELECT load_doc(project || '/' || slug) LIKE '# Install%' FROM search_docs('install on linux', project => 'manual', max_results => 1);
 
@@ -30,6 +46,16 @@ SELECT slug FROM list_docs(kind => 'guide');
 SELECT count(*) FROM list_docs(category => 'Reference');
 SELECT slug FROM list_docs(project => 'manual', sort_by => 'date') LIMIT 1;
 SELECT * FROM list_docs(sort_by => 'size');
+-- A part of the list.
+SELECT slug FROM list_docs(project => 'swiftui', max_tokens => 60);
+SELECT slug FROM list_docs(project => 'swiftui', max_tokens => 60, skip => 2);
+SELECT count(*) FROM list_docs(project => 'swiftui', skip => 1000);
+SELECT slug FROM list_docs(project => 'swiftui', max_tokens => 1, skip => 1);
+SELECT slug FROM list_docs(skip => -1);
+SELECT slug FROM list_docs(max_tokens => 0);
+SELECT l -> 'total_documents' AS total, l -> 'next_skip' AS next, length(l::text) <= 4 * tokens AS within
+FROM unnest(ARRAY[1, 400, 100000]) AS tokens, list_docs_json('swiftui', max_tokens => tokens) AS l;
+SELECT list_docs_json('swiftui', skip => -1);
 SELECT * FROM list_docs(project => 'manul');
 SELECT docsearch.drop_project('manual');
 SELECT docsearch.drop_project('swiftui');

@@ -22,6 +22,8 @@ SELECT slug FROM search_docs('launch codes', project => 'secrets');
 SELECT slug FROM search_docs('Launch codes', project => 'secrets', config => '{"hybrid_weight": 0}');
 SELECT slug FROM list_docs(project => 'secrets');
 SELECT load_doc('private/launch', project => 'secrets');
+SELECT load_doc_json('private/launch', project => 'secrets');
+SELECT results, content FROM docsearch.search_answer('launch codes', project => 'secrets');
 SELECT error FROM load_docs(ARRAY['private/launch']);
 SELECT * FROM docsearch.suggest('launch cod', 'secrets');
 SELECT * FROM docsearch.suggest('hypergolik', 'secrets');

@@ -53,7 +53,10 @@ BEGIN
     INSERT INTO answer SELECT hidden, query, 'filtered', search_docs_json(query, 'museum', category => 'open') - 'timings' FROM asked;
     INSERT INTO answer SELECT hidden, NULL, 'progress', to_jsonb(p) - 'rate' - 'time_left' FROM docsearch.index_progress('museum') p;
     INSERT INTO answer SELECT hidden, NULL, 'invariants', jsonb_agg(i) FROM docsearch.verify_invariants('museum') i;
+    INSERT INTO answer SELECT hidden, query, 'text', to_jsonb(t) FROM asked, docsearch.search_answer(query, 'museum') t;
     INSERT INTO answer SELECT hidden, NULL, 'list', list_docs_json('museum');
+    INSERT INTO answer SELECT hidden, NULL, 'part', list_docs_json('museum', max_tokens => 150, skip => 1);
+    INSERT INTO answer SELECT hidden, NULL, 'load', load_doc_json('open/hours', project => 'museum');
 END $$;
 SET ROLE docsearch_guest;
 CALL pg_temp.ask(true);
@@ -221,7 +224,9 @@ BEGIN
         'SELECT search_docs_text(''page'', ''odd'', format => ''detailed'')',
         'SELECT slug FROM search_docs(''page'', ''odd'', filter => ''{"framework": "Kit"}'')',
         'SELECT load_doc(''kit/page'', project => ''odd'')', 'SELECT error FROM load_docs(''{kit/page}'', project => ''odd'') WHERE error IS NOT NULL',
+        'SELECT load_doc_json(''kit/page'', project => ''odd'')', 'SELECT content FROM docsearch.search_answer(''page'', ''odd'')',
         'SELECT slug FROM list_docs(''odd'', sort_by => ''date'')', 'SELECT list_docs_json(''odd'')',
+        'SELECT slug FROM list_docs(''odd'', max_tokens => 50)', 'SELECT list_docs_json(''odd'', max_tokens => 50)',
         'SELECT rule FROM docsearch.explain_search(''page in Kit'', ''kit/page'', ''odd'')',
         'SELECT docsearch.search_refined(''page'', ''odd'')', 'SELECT docsearch.answer_prompt(''page'', ''odd'')',
         'SELECT docsearch.transform_query(''what is new'', ''odd'')', 'SELECT docsearch.transform_query(''page'', ''odd'')',
@@ -295,7 +300,8 @@ EXCEPTION WHEN OTHERS THEN
     RETURN format('%s %s', SQLSTATE, CASE WHEN length(SQLERRM) > 2000 OR length(hint) > 2000 THEN length(SQLERRM || hint)::text ELSE left(SQLERRM, 20) || ' ... ' || right(SQLERRM, 25) END);
 END $$;
 SELECT call, pg_temp.refused(format(call, repeat('x', 1000000))) FROM unnest(ARRAY[
-    'SELECT load_doc(%L)', 'SELECT search_docs(''a'', project => %L)', 'SELECT search_docs(''a'', dedup => %L)',
+    'SELECT load_doc(%L)', 'SELECT load_doc_json(%L)', 'SELECT load_doc_json(''open/map'', section => %L, project => ''museum'')',
+    'SELECT search_docs(''a'', project => %L)', 'SELECT search_docs(''a'', dedup => %L)',
     'SELECT search_docs(''a'', config => jsonb_build_object(%L, 1))', 'SELECT search_docs(''a'', config => jsonb_build_object(''format'', %L))',
     'SELECT search_docs(''a'', filter => jsonb_build_object(''after'', %L))', 'SELECT search_docs_text(''a'', format => %L)',
     'SELECT list_docs(sort_by => %L)', 'SELECT docsearch.create_project(%L)', 'SELECT docsearch.create_project(''a'', model => %L)',

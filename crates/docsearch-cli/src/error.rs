@@ -144,11 +144,12 @@ impl fmt::Display for Report {
         if let Some(detail) = error.detail() {
             write!(out, "\nDETAIL:  {detail}")?;
         }
-        // The server says this of cancelling in general, too.
-        let limit = (*error.code() == SqlState::QUERY_CANCELED && error.message().contains("timeout"))
-            .then_some("A smaller --batch takes less time; or raise statement_timeout.");
-        let extension =
-            is_missing_extension(error).then_some("In this database: CREATE EXTENSION pg_docsearch CASCADE;");
+        let extension = matches!(
+            *error.code(),
+            SqlState::UNDEFINED_FUNCTION | SqlState::INVALID_SCHEMA_NAME
+        );
+        let extension = extension.then_some(OTHER_EXTENSION);
+        let limit = (*error.code() == SqlState::QUERY_CANCELED).then_some(TIME_LIMIT);
         match extension.or(error.hint()).or(limit) {
             Some(hint) => write!(out, "\nHINT:  {hint}"),
             None => Ok(()),
@@ -156,9 +157,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Whether a function of the extension is unknown because the extension is.
-fn is_missing_extension(error: &postgres::error::DbError) -> bool {
-    let code = error.code();
-    (*code == postgres::error::SqlState::UNDEFINED_FUNCTION && error.message().contains("_doc"))
-        || (*code == postgres::error::SqlState::INVALID_SCHEMA_NAME && error.message().contains("docsearch"))
-}
+/// What helps if a function or the schema of the extension is not there. The server's own hint is about casts.
+const OTHER_EXTENSION: &str = "In this database: CREATE EXTENSION pg_docsearch CASCADE; if it is there and older than \
+                               this program, ALTER EXTENSION pg_docsearch UPDATE;";
+
+/// What helps if a statement was cancelled, which a person may have done as well.
+const TIME_LIMIT: &str = "If it took too long: raise statement_timeout; a smaller --batch takes less time.";

@@ -6,8 +6,6 @@ mod complaints;
 mod connections;
 mod listing;
 
-use std::fmt;
-
 use clap::ValueEnum;
 use serde_json::Value;
 use strum::{AsRefStr, EnumString};
@@ -17,6 +15,9 @@ use tokio_postgres::types::ToSql;
 use crate::error::Error;
 pub(crate) use connections::{Audience, Library, Limits};
 pub(crate) use listing::{ListRequest, Listing};
+
+/// Characters of a token, as the functions count them.
+pub(crate) const CHARS_PER_TOKEN: i64 = 4;
 
 /// How an answer is written. Parsed as callers of all kinds name it; the first name is that of `search_docs_text`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, AsRefStr, EnumString)]
@@ -33,7 +34,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// The arguments of `search_docs_text`; those that are `None` have the defaults of the function.
+/// The arguments of `docsearch.search_answer`; those that are `None` have the defaults of the function.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SearchRequest {
     pub(crate) query: String,
@@ -49,7 +50,7 @@ pub(crate) struct SearchRequest {
     pub(crate) max_tokens: Option<i32>,
 }
 
-/// The arguments of `load_doc`.
+/// The arguments of `load_doc` and `load_doc_json`.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadRequest {
     pub(crate) slug: String,
@@ -76,22 +77,16 @@ impl LoadRequest {
 
 /// The answer to a search.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer(pub(crate) String);
-
-impl Answer {
-    /// Whether there is a result; the answer says so with a code when there is none.
-    pub(crate) fn is_found(&self) -> bool {
-        let text = self.0.lines().any(|line| line.starts_with("note (no_results)"));
-        let json = self.0.starts_with('{')
-            && serde_json::from_str::<Value>(&self.0)
-                .is_ok_and(|answer| answer["results"].as_array().is_some_and(Vec::is_empty));
-        !text && !json
-    }
+pub(crate) struct Answer {
+    /// In the format that was asked for.
+    pub(crate) content: String,
+    /// Results that were found.
+    pub(crate) results: i32,
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
+impl Answer {
+    pub(crate) fn is_found(&self) -> bool {
+        self.results > 0
     }
 }
 
@@ -112,25 +107,33 @@ impl Library {
             Format::Compact | Format::Detailed => DEFAULT_MAX_CHARS,
         });
         let format: &str = request.format.as_ref();
-        self.text(
-            "SELECT search_docs_text($1, project => $2, category => $3, filter => $4, max_results => $5,
-                 min_score => $6, dedup => $7, config => $8, format => $9, max_chars => $10, max_tokens => $11)",
-            &[
-                &request.query,
-                &request.project,
-                &request.category,
-                &request.filter,
-                &request.max_results,
-                &request.min_score,
-                &request.dedup,
-                &request.config,
-                &format,
-                &max_chars,
-                &request.max_tokens,
-            ],
-        )
-        .await
-        .map(Answer)
+        let rows = self
+            .rows(
+                "SELECT content, results FROM docsearch.search_answer($1, project => $2, category => $3, filter => $4,
+                 max_results => $5, min_score => $6, dedup => $7, config => $8, format => $9, max_chars => $10,
+                 max_tokens => $11)",
+                &[
+                    &request.query,
+                    &request.project,
+                    &request.category,
+                    &request.filter,
+                    &request.max_results,
+                    &request.min_score,
+                    &request.dedup,
+                    &request.config,
+                    &format,
+                    &max_chars,
+                    &request.max_tokens,
+                ],
+            )
+            .await?;
+        let row = rows
+            .first()
+            .ok_or_else(|| Error::Usage("the search gave no answer".to_owned()))?;
+        Ok(Answer {
+            content: row.try_get(0)?,
+            results: row.try_get(1)?,
+        })
     }
 
     /// A document, or one of its sections, as Markdown.
@@ -148,6 +151,25 @@ impl Library {
             ],
         )
         .await
+    }
+
+    /// A document, or one of its sections, with everything that is known of it.
+    pub(crate) async fn load_json(&self, request: &LoadRequest) -> Result<Value, Error> {
+        let found = self
+            .objects(
+                "SELECT load_doc_json($1, include_sections => $2, include_metadata => $3, project => $4, section => $5,
+                     max_tokens => $6)",
+                &[
+                    &request.slug,
+                    &request.sections,
+                    &request.metadata,
+                    &request.project,
+                    &request.section,
+                    &request.max_tokens,
+                ],
+            )
+            .await?;
+        Ok(found.into_iter().next().unwrap_or_default())
     }
 
     /// The projects that have a document which the role sees.
@@ -243,20 +265,7 @@ impl Library {
     }
 }
 
-/// What a text has at most unless told otherwise, as in `search_docs_text`.
+/// What a text has at most unless told otherwise, as in `docsearch.search_answer`.
 const DEFAULT_MAX_CHARS: i32 = 20_000;
 /// SQLSTATE of a database in which no project was ever created.
 const NO_PROJECT_YET: &str = "55000";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_says_whether_anything_was_found() {
-        assert!(Answer("1. Button [swiftui/button]\n   1.00 high".to_owned()).is_found());
-        assert!(!Answer("note (no_results): No document matches".to_owned()).is_found());
-        assert!(!Answer(r#"{"results": [], "notices": []}"#.to_owned()).is_found());
-        assert!(Answer(r#"{"results": [{"slug": "button"}]}"#.to_owned()).is_found());
-    }
-}

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{Format, ListRequest, Listing};
+use crate::library::{CHARS_PER_TOKEN, Format, ListRequest, Listing};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
@@ -43,6 +43,9 @@ pub(crate) struct ListArgs {
     /// How many to leave out at the beginning
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
     offset: i64,
+    /// How long the list may be, in tokens of 4 characters; the first document comes in any case
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    max_tokens: Option<i64>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -55,7 +58,7 @@ pub(crate) fn run(args: &ListArgs, connection: &ConnectionArgs) -> Result<Outcom
         sort_by: args.sort_by.clone(),
         offset: args.offset,
         limit: args.limit,
-        max_chars: None,
+        max_chars: args.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
         format: args.output.format,
     };
     let listing = ask(connection, async |library| library.list(&request).await)?;

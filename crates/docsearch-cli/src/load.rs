@@ -1,7 +1,6 @@
 //! `docsearch load`: a document as Markdown.
 
 use clap::Args;
-use serde_json::json;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
@@ -16,6 +15,7 @@ Examples:
   docsearch load swiftui/button#overview
   docsearch load guides/install --project handbook --section 'Install > Linux'
   docsearch load swiftui/button --max-tokens 500
+  docsearch load swiftui/button --format json | jq -r '.sections[].anchor'
 
 Exit codes:
   0  the document was found
@@ -57,13 +57,15 @@ pub(crate) fn run(args: &LoadArgs, connection: &ConnectionArgs) -> Result<Outcom
         metadata: !args.no_metadata,
         max_tokens: args.max_tokens,
     };
-    let content = ask(connection, async |library| library.load(&request).await)?;
     match args.output.format {
         Format::Json => {
-            let document = json!({"slug": request.slug, "project": request.project, "content": content});
+            let document = ask(connection, async |library| library.load_json(&request).await)?;
             args.output.print(&document.to_string(), Kind::Json)?;
         }
-        Format::Compact | Format::Detailed => args.output.print(&content, Kind::Markdown)?,
+        Format::Compact | Format::Detailed => {
+            let content = ask(connection, async |library| library.load(&request).await)?;
+            args.output.print(&content, Kind::Markdown)?;
+        }
     }
     Ok(Outcome::Complete)
 }

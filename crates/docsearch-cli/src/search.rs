@@ -68,6 +68,6 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
         Format::Json => Kind::Json,
         Format::Compact | Format::Detailed => Kind::Answer,
     };
-    args.output.print(&answer.to_string(), kind)?;
+    args.output.print(&answer.content, kind)?;
     Ok(Outcome::of_finding(answer.is_found()))
 }

@@ -14,7 +14,7 @@ mod text;
 
 pub use answer::{Answer, SearchResult, SectionMatch};
 pub use budget::{
-    Budget, BudgetError, CHARS_PER_TOKEN, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, estimated_tokens,
+    Budget, BudgetError, CHARS_PER_TOKEN, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, estimated_tokens, shares,
 };
 pub use confidence::{Confidence, Thresholds};
 pub use dedup::{Dedup, Deduplication, Kept};

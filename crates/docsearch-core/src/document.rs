@@ -1,7 +1,15 @@
-//! A document as a person or a language model reads it: its Markdown, whole or a section of it, within a length.
+//! A document as a person, a language model or a program reads it: whole or a section of it, within a length.
+
+mod json;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
 
 use crate::markdown;
 use crate::outline::{Neighbours, Outline};
+
+pub use json::to_json;
 
 /// Section names that an error lists, at most.
 const LISTED_SECTIONS: usize = 20;
@@ -17,14 +25,43 @@ pub struct Document {
     pub title: String,
     /// Category, with `/` between levels.
     pub category: Option<String>,
+    /// Sort of page.
+    pub kind: Option<String>,
+    /// Version of what is documented.
+    pub version: Option<String>,
+    /// The address to show.
+    pub url: Option<String>,
     /// Where it is published.
     pub source_urls: Vec<String>,
-    /// The day when it last changed, as text.
-    pub updated: String,
+    /// Keywords.
+    pub keywords: Vec<String>,
+    /// Anything else, as an object.
+    pub metadata: Value,
+    /// When it was published, in ISO 8601 as the two below.
+    pub published_at: Option<String>,
+    /// When it was first indexed.
+    pub created_at: String,
+    /// When it last changed.
+    pub updated_at: String,
     /// Summary.
     pub summary: Option<String>,
     /// Markdown.
     pub body: String,
+}
+
+impl Document {
+    /// What `load_doc` takes: `project/slug`, with `#anchor` for a section.
+    fn reference(&self, anchor: Option<&str>) -> String {
+        let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+        format!("{}/{}{anchor}", self.project, self.slug)
+    }
+
+    /// The day when it last changed.
+    fn day(&self) -> &str {
+        self.updated_at
+            .split_once('T')
+            .map_or(self.updated_at.as_str(), |(day, _)| day)
+    }
 }
 
 /// Which parts of a document are wanted.
@@ -45,12 +82,31 @@ pub struct NoSuchSection {
     pub anchors: Vec<String>,
 }
 
+/// The text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendering {
+    /// Markdown.
+    pub markdown: String,
+    /// Whether something was left out to keep the length.
+    pub is_cut: bool,
+}
+
 /// Writes a document, or one section of it with references to those around it, see [`Outline::find`].
 ///
 /// # Errors
 ///
 /// If the document has no such section.
-pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Result<String, NoSuchSection> {
+pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Result<Rendering, NoSuchSection> {
+    let outline = Outline::new(&document.body);
+    let section = match section {
+        Some(wanted) => Some(outline.find(wanted).ok_or_else(|| NoSuchSection::of(&outline))?),
+        None => None,
+    };
+    Ok(write(document, &outline, section, shape))
+}
+
+/// Writes a document, or the section at a place of its outline.
+fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, shape: Shape) -> Rendering {
     let mut text = format!("# {}\n", document.title);
     if shape.metadata {
         if let Some(category) = &document.category {
@@ -59,21 +115,21 @@ pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Resul
         if !document.source_urls.is_empty() {
             text.push_str(&format!("\n**Sources:** {}", document.source_urls.join(", ")));
         }
-        text.push_str(&format!("\n**Last Updated:** {}\n", document.updated));
+        text.push_str(&format!("\n**Last Updated:** {}\n", document.day()));
     }
-    let outline = Outline::new(&document.body);
+    let mut is_cut = false;
     let room = |text: &str| {
         let taken = text.chars().count();
         shape.max_chars.map_or(usize::MAX, |most| most.saturating_sub(taken))
     };
     match section {
-        Some(wanted) => {
-            let found = outline.find(wanted).ok_or_else(|| NoSuchSection::of(&outline))?;
+        Some(found) => {
             let around = around(document, outline.neighbours(found));
             let cut = outline.cut(
                 outline.range(found),
                 room(&text).saturating_sub(around.chars().count() + 2),
             );
+            is_cut = matches!(cut, Cow::Owned(_));
             text.push_str(&format!("\n{}\n{around}", cut.trim()));
         }
         None => {
@@ -83,15 +139,20 @@ pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Resul
             if shape.sections {
                 text.push_str("\n## Sections\n\n");
                 let rest = markdown::without_title(&document.body, &document.title);
-                text.push_str(&outline.cut(rest, room(&text).saturating_sub(1)));
+                let cut = outline.cut(rest, room(&text).saturating_sub(1));
+                is_cut = matches!(cut, Cow::Owned(_));
+                text.push_str(&cut);
                 text.push('\n');
             }
         }
     }
-    Ok(match shape.max_chars {
-        Some(most) if text.chars().count() > most => shortened(&text, most),
-        _ => text,
-    })
+    match shape.max_chars {
+        Some(most) if text.chars().count() > most => Rendering {
+            markdown: shortened(&text, most),
+            is_cut: true,
+        },
+        _ => Rendering { markdown: text, is_cut },
+    }
 }
 
 impl NoSuchSection {
@@ -112,7 +173,7 @@ fn around(document: &Document, neighbours: Neighbours<'_>) -> String {
         ("next", neighbours.next),
     ]
     .into_iter()
-    .filter_map(|(label, anchor)| Some(format!("{label}: {}/{}#{}", document.project, document.slug, anchor?)))
+    .filter_map(|(label, anchor)| Some(format!("{label}: {}", document.reference(Some(anchor?)))))
     .collect();
     if parts.is_empty() {
         String::new()
@@ -148,15 +209,20 @@ mod tests {
             title: "Install".to_owned(),
             category: Some("guides".to_owned()),
             source_urls: vec!["https://example.org/a".to_owned(), "https://example.org/b".to_owned()],
-            updated: "2025-11-01".to_owned(),
+            updated_at: "2025-11-01T08:30:00Z".to_owned(),
             summary: Some("How to install.".to_owned()),
             body: "# Install\n\nFirst words.\n\n## On Linux\n\nUse the package.\n\n### Debian\n\nUse apt.\n\n## On macOS\n\nUse brew.\n"
                 .to_owned(),
+            ..Document::default()
         }
     }
 
-    fn loaded(section: Option<&str>, shape: Shape) -> String {
+    fn rendered(section: Option<&str>, shape: Shape) -> Rendering {
         render(&guide(), section, shape).expect("a section that is there")
+    }
+
+    fn loaded(section: Option<&str>, shape: Shape) -> String {
+        rendered(section, shape).markdown
     }
 
     #[test]
@@ -212,11 +278,12 @@ mod tests {
         fn nothing_is_longer_than_asked(most in 0usize..400, section in proptest::option::of(0usize..4), sections in any::<bool>(), metadata in any::<bool>()) {
             let names = ["install", "on-linux", "debian", "on-macos"];
             let shape = Shape { sections, metadata, max_chars: Some(most) };
-            let text = loaded(section.map(|section| names[section]), shape);
+            let Rendering { markdown: text, is_cut } = rendered(section.map(|section| names[section]), shape);
             prop_assert!(text.chars().count() <= most);
             let whole = loaded(section.map(|section| names[section]), Shape { max_chars: None, ..shape });
             // White space at the end of a section takes room and is not shown.
             prop_assert!(whole.chars().count() + 4 > most || whole == text);
+            prop_assert!(is_cut || whole == text);
         }
     }
 }

@@ -1,6 +1,9 @@
-//! Documents as a tree of categories.
+//! Lists of documents, a part at a time, and as a tree of categories.
+
+use std::io;
 
 use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 
 use crate::bounds::CATEGORY_LEVELS;
 
@@ -34,11 +37,13 @@ pub struct ListedCategory {
     pub categories: Vec<ListedCategory>,
 }
 
-/// A list of documents by category.
+/// A list of documents by category, or a part of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Listing {
-    /// Number of documents.
+    /// Number of documents, those before and after the part included.
     pub total_documents: usize,
+    /// How many stand before the next part, if there is one.
+    pub next_skip: Option<usize>,
     /// The categories of the first level, by name; documents without a category come last.
     pub categories: Vec<ListedCategory>,
 }
@@ -65,9 +70,72 @@ impl Listing {
         }
         Self {
             total_documents,
+            next_skip: None,
             categories,
         }
     }
+
+    /// The documents after the first `skip`, as many as `jsonb` writes in `max_chars` characters; one at least, so that
+    /// whoever reads part after part comes to the end.
+    pub fn part(documents: &[(Option<String>, ListedDocument)], skip: usize, max_chars: Option<usize>) -> Self {
+        let rest = documents.get(skip..).unwrap_or_default();
+        let first = |count: usize| {
+            let end = skip.saturating_add(count);
+            Self {
+                total_documents: documents.len(),
+                next_skip: (end < documents.len()).then_some(end),
+                ..Self::of(rest[..count].iter().cloned())
+            }
+        };
+        let Some(max_chars) = max_chars else {
+            return first(rest.len());
+        };
+        let own = rest.iter().map(|(_, document)| jsonb_chars(document));
+        let (mut fits, mut over) = (1, fitting(own, max_chars) + 1);
+        while fits + 1 < over {
+            let middle = fits.midpoint(over);
+            if jsonb_chars(&first(middle)) <= max_chars {
+                fits = middle;
+            } else {
+                over = middle;
+            }
+        }
+        first(fits.min(rest.len()))
+    }
+}
+
+/// How many of the first entries, each so long, have at most `max_chars` characters together; 1 if not even the first
+/// does.
+pub fn fitting(lengths: impl IntoIterator<Item = usize>, max_chars: usize) -> usize {
+    let mut together = 0usize;
+    let ends = lengths.into_iter().map(|length| {
+        together = together.saturating_add(length);
+        together
+    });
+    let mut ends = ends.peekable();
+    let least = usize::from(ends.peek().is_some());
+    ends.take_while(|end| *end <= max_chars).count().max(least)
+}
+
+/// Characters of a value as Postgres writes `jsonb`, with blanks behind colons and commas.
+fn jsonb_chars(value: &impl Serialize) -> usize {
+    struct Spaced;
+    impl Formatter for Spaced {
+        fn begin_array_value<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+            writer.write_all(if first { b"" } else { b", " })
+        }
+        fn begin_object_key<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+            writer.write_all(if first { b"" } else { b", " })
+        }
+        fn begin_object_value<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+            writer.write_all(b": ")
+        }
+    }
+    let mut text = Vec::new();
+    value
+        .serialize(&mut Serializer::with_formatter(&mut text, Spaced))
+        .expect("a list has nothing that JSON cannot hold");
+    String::from_utf8_lossy(&text).chars().count()
 }
 
 impl ListedCategory {
@@ -145,7 +213,56 @@ mod tests {
         assert!(serde_json::to_value(&listing).is_ok());
     }
 
+    #[test]
+    fn lengths_are_those_of_jsonb() {
+        let value = serde_json::json!({"a": [1, 2, {}], "b": {"c": "d", "e": []}});
+        assert_eq!(
+            jsonb_chars(&value),
+            r#"{"a": [1, 2, {}], "b": {"c": "d", "e": []}}"#.len()
+        );
+    }
+
+    #[test]
+    fn entries_fit_while_they_do_and_the_first_always() {
+        assert_eq!(fitting([3, 3, 3], 8), 2);
+        assert_eq!(fitting([3, 3, 3], 9), 3);
+        assert_eq!(fitting([9, 1], 8), 1);
+        assert_eq!(fitting([], 8), 0);
+    }
+
     proptest! {
+        #[test]
+        fn s3_24_part_after_part_is_the_whole(
+            categories in proptest::collection::vec(proptest::option::of("[ab](/[abc]){0,3}"), 0..30),
+            max_chars in proptest::option::of(1usize..3_000),
+        ) {
+            fn slugs<'a>(categories: &'a [ListedCategory], found: &mut Vec<&'a str>) {
+                for category in categories {
+                    found.extend(category.documents.iter().map(|document| document.slug.as_str()));
+                    slugs(&category.categories, found);
+                }
+            }
+            let documents = (0..).zip(categories).map(|(number, category)| (category, document(&format!("{number:03}"))));
+            let documents: Vec<_> = documents.collect();
+            let (mut skip, mut seen) = (Some(0), Vec::new());
+            while let Some(start) = skip {
+                let part = Listing::part(&documents, start, max_chars);
+                prop_assert_eq!(part.total_documents, documents.len());
+                let mut listed = Vec::new();
+                slugs(&part.categories, &mut listed);
+                prop_assert!(max_chars.is_none_or(|most| listed.len() <= 1 || jsonb_chars(&part) <= most));
+                if let (Some(next), Some(most)) = (part.next_skip, max_chars) {
+                    // Its counts may have a digit less, and "null" is longer than a place.
+                    let one_more = Listing::part(&documents[..=next], start, None);
+                    prop_assert!(jsonb_chars(&one_more) + 2 > most);
+                }
+                seen.extend(listed.into_iter().map(str::to_owned));
+                skip = part.next_skip;
+            }
+            seen.sort_unstable();
+            prop_assert_eq!(seen, documents.iter().map(|(_, document)| document.slug.clone()).collect::<Vec<_>>());
+        }
+
         #[test]
         fn the_counts_add_up(categories in proptest::collection::vec(proptest::option::of("[ab](/[abc]){0,3}"), 0..30)) {
             fn counted(category: &ListedCategory) -> usize {

@@ -1,7 +1,7 @@
 //! The tools `search` and `fetch` in the shape that ChatGPT's connectors and deep research expect.
 
 use rmcp::model::{CallToolResult, JsonObject, Tool};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::arguments::{Arguments, Parameter};
 use super::resources::Address;
@@ -59,8 +59,8 @@ async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallTool
         format: Format::Json,
         ..SearchRequest::default()
     };
-    let answer = library.search(&request).await.map_err(message)?.to_string();
-    let answer: Value = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
+    let answer = library.search(&request).await.map_err(message)?;
+    let answer: Value = serde_json::from_str(&answer.content).map_err(|error| error.to_string())?;
     let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
     let results: Vec<Value> = results.iter().map(result).collect();
     Ok(CallToolResult::structured(json!({ "results": results })))
@@ -68,12 +68,10 @@ async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallTool
 
 fn result(found: &Value) -> Value {
     let text = |key: &str| found[key].as_str().unwrap_or_default();
-    let address = Address::new(text("project"), text("slug"));
-    let url = found["url"].as_str().map_or_else(|| address.to_string(), str::to_owned);
     json!({
-        "id": address.reference(),
+        "id": Address::new(text("project"), text("slug")).reference(),
         "title": text("title"),
-        "url": url,
+        "url": address(found),
         "text": text("snippet"),
         "confidence": text("confidence"),
     })
@@ -85,23 +83,32 @@ async fn fetch(library: &Library, given: Option<JsonObject>) -> Result<CallToolR
         max_tokens: Some(MOST_TOKENS),
         ..LoadRequest::new(&id)
     };
-    let text = library.load(&request).await.map_err(message)?;
-    let title = text.lines().next().unwrap_or_default().trim_start_matches('#').trim();
+    let found = library.load_json(&request).await.map_err(message)?;
     let document = json!({
         "id": id,
-        "title": title,
-        "url": source(&text).map_or_else(|| format!("docsearch://{id}"), str::to_owned),
-        "metadata": Value::Null,
-        "text": text,
+        "title": found["title"],
+        "url": address(&found),
+        "metadata": about(&found),
+        "text": found["content"],
     });
     Ok(CallToolResult::structured(document))
 }
 
-/// The first address in the head of a document.
-fn source(text: &str) -> Option<&str> {
-    let head = text.lines().take_while(|line| !line.starts_with("## "));
-    let mut sources = head.filter_map(|line| line.strip_prefix("**Sources:** "));
-    sources.next()?.split(", ").next()
+/// Where a document or result is published, or else its address here.
+fn address(found: &Value) -> String {
+    let text = |key: &str| found[key].as_str().unwrap_or_default();
+    let here = || Address::new(text("project"), text("slug")).to_string();
+    found["url"].as_str().map_or_else(here, str::to_owned)
+}
+
+/// What is known of a document besides its text.
+fn about(document: &Value) -> Value {
+    let keys = ["project", "category", "kind", "version", "updated_at"];
+    let known = keys.iter().filter(|key| !document[**key].is_null());
+    known
+        .map(|key| ((*key).to_owned(), document[*key].clone()))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 #[cfg(test)]
@@ -109,10 +116,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_source_of_a_document_is_the_one_in_its_head() {
-        let text =
-            "# Button\n\n**Category:** Controls\n**Sources:** https://a.test/b, https://a.test/c\n\n## Summary\n";
-        assert_eq!(source(text), Some("https://a.test/b"));
-        assert_eq!(source("# Button\n\n## Summary\n\n**Sources:** https://a.test\n"), None);
+    fn what_is_not_published_has_its_address_here() {
+        let published = json!({"project": "kit", "slug": "a", "url": "https://a.test/b"});
+        assert_eq!(address(&published), "https://a.test/b");
+        assert_eq!(
+            address(&json!({"project": "kit", "slug": "a b", "url": null})),
+            "docsearch://kit/a%20b"
+        );
+    }
+
+    #[test]
+    fn only_what_is_known_is_said() {
+        let document = json!({"project": "kit", "kind": null, "content": "# A"});
+        assert_eq!(about(&document), json!({"project": "kit"}));
     }
 }

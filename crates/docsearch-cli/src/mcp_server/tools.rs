@@ -6,13 +6,12 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Parameter};
 use super::tool::{MOST_TOKENS, message, reference, tool};
 use super::{chatgpt, overview};
-use crate::library::{Format, Library, ListRequest, LoadRequest, SearchRequest};
+use crate::library::{CHARS_PER_TOKEN, Format, Library, ListRequest, LoadRequest, SearchRequest};
 
 /// Tokens of an answer, at 4 characters each, unless the caller says otherwise.
 const SEARCH_TOKENS: i32 = 2_000;
 const LOAD_TOKENS: i32 = 6_000;
 const LIST_TOKENS: i32 = 2_000;
-const CHARS_PER_TOKEN: i64 = 4;
 
 const SEARCH: &str = "\
 Search the indexed documentation. Use it before answering from memory about what it covers, and whenever a name, \
@@ -231,7 +230,7 @@ async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallTool
         ..SearchRequest::default()
     };
     let answer = library.search(&request).await.map_err(message)?;
-    Ok(text_or_json(answer.to_string(), request.format))
+    Ok(text_or_json(answer.content, request.format))
 }
 
 async fn load(library: &Library, given: Option<JsonObject>) -> Result<CallToolResult, String> {

@@ -85,8 +85,8 @@ async fn search(
         max_chars: None,
         max_tokens: query.max_tokens,
     };
-    let answer = library.search(&request).await?.to_string();
-    Ok(([(CONTENT_TYPE, "application/json")], answer).into_response())
+    let answer = library.search(&request).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], answer.content).into_response())
 }
 
 async fn list(
@@ -121,15 +121,14 @@ async fn load(
     let Path((project, slug)) = path.map_err(|rejection| bad_request(rejection.body_text()))?;
     let Query(query) = query?;
     let request = LoadRequest {
-        project: Some(project.clone()),
+        project: Some(project),
         section: query.section,
         sections: query.include_sections.unwrap_or(true),
         metadata: query.include_metadata.unwrap_or(true),
         max_tokens: query.max_tokens,
-        ..LoadRequest::new(&slug)
+        ..LoadRequest::new(slug)
     };
-    let content = library.load(&request).await?;
-    Ok(Json(json!({"project": project, "slug": slug, "content": content})))
+    Ok(Json(library.load_json(&request).await?))
 }
 
 async fn describe() -> Result<Json<Value>, Failure> {

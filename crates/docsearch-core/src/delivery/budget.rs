@@ -55,3 +55,49 @@ impl Budget {
         self.max_chars
     }
 }
+
+/// How much of `total` each of several texts gets, given how long each is: the short ones all that they need, the long
+/// ones the same as each other, to a character.
+///
+/// Max-min fairness: nobody gets more while somebody with less could use it (Bertsekas and Gallager, Data Networks,
+/// 2nd edition, section 6.5.2).
+pub fn shares(lengths: &[usize], total: usize) -> Vec<usize> {
+    let mut shares = vec![0; lengths.len()];
+    let mut shortest_first: Vec<usize> = (0..lengths.len()).collect();
+    shortest_first.sort_by_key(|&text| lengths[text]);
+    let mut left = total;
+    for (given, text) in shortest_first.into_iter().enumerate() {
+        shares[text] = lengths[text].min(left / (lengths.len() - given));
+        left -= shares[text];
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn long_texts_share_what_short_ones_leave() {
+        assert_eq!(shares(&[100, 10, 100], 90), [40, 10, 40]);
+        assert_eq!(shares(&[100, 10, 20], 1_000), [100, 10, 20]);
+        assert_eq!(shares(&[5, 5, 5], 2), [0, 1, 1]);
+        assert_eq!(shares(&[], 10), Vec::<usize>::new());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wasted_and_nobody_is_favoured(lengths in proptest::collection::vec(0usize..1_000, 0..20), total in 0usize..5_000) {
+            let given = shares(&lengths, total);
+            let needed: usize = lengths.iter().sum();
+            prop_assert_eq!(given.iter().sum::<usize>(), needed.min(total));
+            for (share, length) in given.iter().zip(&lengths) {
+                prop_assert!(share <= length);
+                if share < length {
+                    prop_assert!(given.iter().all(|other| *other <= share + 1));
+                }
+            }
+        }
+    }
+}

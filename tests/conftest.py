@@ -20,6 +20,9 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
+# What several files of tests share, with fixtures.
+pytest_plugins = ["attacks", "inference"]
+
 SERVER = os.environ["DOCSEARCH_TEST_URL"]
 CREATE_EXTENSION = "CREATE EXTENSION pg_docsearch CASCADE"
 # Seconds after which a test that hangs fails. Nothing is measured by it: what a test expects, it waits for.

@@ -1,0 +1,101 @@
+"""What the tests of attacks share: a server with attackers, and a look at who their code ran as.
+
+An attacker is a role that is no superuser. His code notes who it ran as: never anybody but him, whatever it was
+attached to. The worker is looked at, so these tests have a server of their own.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import psycopg
+import pytest
+from background import acting
+from conftest import Database, Site, own_server, page
+
+ROLES = ("wren", "rook", "nobody_special")
+# Notes who runs it; whoever can, makes its author a superuser.
+SPY = """CREATE FUNCTION {schema}.spy(what text) RETURNS text LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO {schema}.seen (who, super, what)
+        SELECT current_user, r.rolsuper, spy.what FROM pg_catalog.pg_roles r WHERE r.rolname = current_user;
+        IF (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
+            EXECUTE 'ALTER ROLE {role} SUPERUSER';
+        END IF;
+        RETURN what;
+    END $$"""
+
+
+@contextmanager
+def attacked_server() -> Iterator[Site]:
+    """A server with the roles; each has a schema with a spy."""
+    with own_server("attacks", **{"docsearch.attached_read_timeout": "10min"}) as own:
+        own.database.execute("SELECT docsearch.create_project('open')")
+        own.database.index("open", page("welcome", "Welcome to the harbour."))
+        for role in ROLES:
+            own.database.execute(f"CREATE ROLE {role} LOGIN")
+            own.database.execute(f"CREATE SCHEMA {role} AUTHORIZATION {role}")
+        own.database.execute("SELECT docsearch.grant_usage('wren', write => true)")
+        own.database.execute("SELECT docsearch.grant_usage('rook')")
+        for role in ROLES:
+            with acting(own.database, role) as attacker:
+                attacker.execute("CREATE TABLE seen (who text, super bool, what text, at timestamptz DEFAULT now())")
+                attacker.execute("GRANT ALL ON seen TO PUBLIC")
+                attacker.execute(f"GRANT USAGE ON SCHEMA {role} TO PUBLIC")
+                attacker.execute(SPY.format(schema=role, role=role))
+        yield own
+
+
+@pytest.fixture
+def guarded(site: Site) -> Iterator[Database]:
+    """The database of a module's server. Afterwards nobody has become more than he was, and no code ran as anybody
+    but its author."""
+    database = site.database
+    yield database
+    database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a"
+                     " JOIN pg_class c ON c.oid = a.source")
+    database.execute("SELECT docsearch.wait_for_index()")
+    for role in ROLES:
+        assert database.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", role) == [(False,)]
+        others = f"SELECT DISTINCT who, what FROM {role}.seen WHERE who <> '{role}'"
+        assert database.execute(others) == []
+        database.execute(f"TRUNCATE {role}.seen")
+
+
+def table(role: psycopg.Connection, columns: str = "id bigint PRIMARY KEY, title text, body text") -> str:
+    name = f"t{uuid4().hex[:10]}"
+    role.execute(f"CREATE TABLE {name} ({columns})")
+    return name
+
+
+def attach(role: psycopg.Connection, name: str, **arguments: str) -> None:
+    given = ", ".join(f"{key} => '{value}'" for key, value in arguments.items())
+    role.execute(f"SELECT docsearch.attach_table('{name}'{', ' if given else ''}{given})")
+
+
+def number_of(owner: psycopg.Connection, name: str) -> str:
+    """The argument of the triggers of an attached table."""
+    arguments = "SELECT tgargs FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname LIKE 'docsearch%%' LIMIT 1"
+    return owner.execute(arguments, [name]).fetchone()[0].rstrip(b"\0").decode()
+
+
+def slugs(database: Database, project: str) -> list[str]:
+    return [slug for slug, in database.execute(
+        "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id"
+        " WHERE p.name = %s ORDER BY d.slug", project)]
+
+
+def error_of(database: Database, name: str) -> str | None:
+    rows = database.execute("SELECT a.error FROM docsearch.attached_table a WHERE a.source::text LIKE %s", f"%{name}")
+    return rows[0][0] if rows else None
+
+
+def evil_column(role: psycopg.Connection, body: str) -> str:
+    """A table with a column whose cast to text runs `body`."""
+    mark = uuid4().hex[:8]
+    role.execute(f"CREATE TYPE c{mark} AS (a text)")
+    role.execute(f"CREATE FUNCTION f{mark}(v c{mark}) RETURNS text LANGUAGE plpgsql AS $$ BEGIN {body}; RETURN v.a; END $$")
+    role.execute(f"CREATE CAST (c{mark} AS text) WITH FUNCTION f{mark}(c{mark})")
+    name = table(role, f"id bigint PRIMARY KEY, title text, body c{mark}")
+    role.execute(f"INSERT INTO {name} VALUES (1, 'Cast', ROW('hello'))")
+    return name

@@ -27,7 +27,7 @@ help:
 ## make start | stop           a private development server with the extension
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
-## make lint                   rustfmt, clippy, the order of the layers, the specification, licences, NOTICE
+## make lint                   rustfmt, clippy, layers, lengths of files, the specification, licences, NOTICE
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make notice                 write the crates and their licences in NOTICE anew
 ## make check-pg16             compile against PostgreSQL 16
@@ -79,6 +79,7 @@ cli:
 .PHONY: lint
 lint:
 	@$(PYTHON) scripts/layers.py
+	$(PYTHON) scripts/lengths.py
 	$(PYTHON) scripts/specification.py
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Holds files of source, tests, scripts and SQL to 500 lines.
+
+Prints each that is longer with its lines, and exits with status 1 if there is one.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST = 500
+# What tests compare with (.out), lock files and data have other endings.
+ENDINGS = {".rs", ".py", ".sql"}
+ELSEWHERE = {"target", "node_modules"}
+
+
+def sources() -> Iterator[Path]:
+    """What people write and read, without what is built."""
+    for place, folders, names in os.walk(ROOT):
+        folders[:] = sorted(name for name in folders if name not in ELSEWHERE and not name.startswith("."))
+        files = (Path(place, name) for name in sorted(names))
+        yield from (file for file in files if file.suffix in ENDINGS or file.name == "Makefile")
+
+
+def main() -> None:
+    counts = {file.relative_to(ROOT): file.read_bytes().count(b"\n") for file in sources()}
+    found = [f"{file} has {count} lines, more than {LONGEST}" for file, count in counts.items() if count > LONGEST]
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

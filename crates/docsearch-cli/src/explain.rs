@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{Format, SearchRequest};
+use crate::library::{OutputFormat, SearchRequest};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::{ScopeArgs, ask};
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Out
     };
     let steps = ask(connection, async |library| library.explain(&request, &args.slug).await)?;
     match args.output.format {
-        Format::Json => args.output.print(&Value::Array(steps).to_string(), Kind::Json)?,
-        Format::Detailed => {
+        OutputFormat::Json => args.output.print(&Value::Array(steps).to_string(), Kind::Json)?,
+        OutputFormat::Detailed => {
             let columns = [
                 "step",
                 "rule",
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Out
             ];
             args.output.print(&table(&steps, &columns), Kind::Table)?;
         }
-        Format::Compact => {
+        OutputFormat::Compact => {
             let columns = ["step", "rule", "matched", "before", "after"];
             args.output.print(&table(&steps, &columns), Kind::Table)?;
         }

@@ -15,7 +15,7 @@ use crate::file::Links;
 use crate::folder;
 use crate::interrupt::Interrupt;
 use crate::json_lines::JsonLines;
-use crate::markup::Format;
+use crate::markup::InputFormat;
 use crate::outcome::Outcome;
 use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
@@ -89,8 +89,8 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_name = "NAME")]
     source_root: Option<String>,
     /// What every file is written in
-    #[arg(long, value_enum, default_value_t = Format::Auto)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = InputFormat::Auto)]
+    format: InputFormat,
     /// Follow links to folders, and links that lead out of the folder
     #[arg(long, conflicts_with = "jsonl")]
     follow_links: bool,

@@ -21,7 +21,7 @@ pub(crate) const CHARS_PER_TOKEN: i64 = 4;
 
 /// How an answer is written. Parsed as callers of all kinds name it; the first name is that of `search_docs_text`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, AsRefStr, EnumString)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// A few lines for each result
     #[default]
     #[strum(to_string = "compact", serialize = "text", serialize = "markdown")]
@@ -45,7 +45,7 @@ pub(crate) struct SearchRequest {
     pub(crate) min_score: Option<f32>,
     pub(crate) dedup: Option<String>,
     pub(crate) config: Option<Value>,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     pub(crate) max_chars: Option<i32>,
     pub(crate) max_tokens: Option<i32>,
 }
@@ -103,8 +103,8 @@ impl Library {
     /// The answer to a search.
     pub(crate) async fn search(&self, request: &SearchRequest) -> Result<Answer, Error> {
         let max_chars = request.max_chars.unwrap_or(match request.format {
-            Format::Json => i32::MAX,
-            Format::Compact | Format::Detailed => DEFAULT_MAX_CHARS,
+            OutputFormat::Json => i32::MAX,
+            OutputFormat::Compact | OutputFormat::Detailed => DEFAULT_MAX_CHARS,
         });
         let format: &str = request.format.as_ref();
         let rows = self

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{CHARS_PER_TOKEN, Format, ListRequest, Listing};
+use crate::library::{CHARS_PER_TOKEN, OutputFormat, ListRequest, Listing};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
@@ -63,8 +63,8 @@ pub(crate) fn run(args: &ListArgs, connection: &ConnectionArgs) -> Result<Outcom
     };
     let listing = ask(connection, async |library| library.list(&request).await)?;
     match args.output.format {
-        Format::Json => args.output.print(&listing.to_json().to_string(), Kind::Json)?,
-        Format::Compact | Format::Detailed => args.output.print(&text(&listing), Kind::Answer)?,
+        OutputFormat::Json => args.output.print(&listing.to_json().to_string(), Kind::Json)?,
+        OutputFormat::Compact | OutputFormat::Detailed => args.output.print(&text(&listing), Kind::Answer)?,
     }
     Ok(Outcome::of_finding(!listing.entries.is_empty()))
 }

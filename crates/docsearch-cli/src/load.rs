@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{Format, LoadRequest};
+use crate::library::{LoadRequest, OutputFormat};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
@@ -58,11 +58,11 @@ pub(crate) fn run(args: &LoadArgs, connection: &ConnectionArgs) -> Result<Outcom
         max_tokens: args.max_tokens,
     };
     match args.output.format {
-        Format::Json => {
+        OutputFormat::Json => {
             let document = ask(connection, async |library| library.load_json(&request).await)?;
             args.output.print(&document.to_string(), Kind::Json)?;
         }
-        Format::Compact | Format::Detailed => {
+        OutputFormat::Compact | OutputFormat::Detailed => {
             let content = ask(connection, async |library| library.load(&request).await)?;
             args.output.print(&content, Kind::Markdown)?;
         }

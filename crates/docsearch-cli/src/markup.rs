@@ -23,7 +23,7 @@ pub(crate) enum Markup {
 
 /// The choices of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum InputFormat {
     /// By name, then by content
     Auto,
     Markdown,
@@ -37,7 +37,7 @@ pub(crate) enum Format {
     Text,
 }
 
-impl Format {
+impl InputFormat {
     /// `None` where name and content have to tell.
     pub(crate) fn markup(self) -> Option<Markup> {
         Some(match self {

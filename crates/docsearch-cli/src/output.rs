@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use clap::{Args, ColorChoice};
 
 use crate::error::Error;
-use crate::library::Format;
+use crate::library::OutputFormat;
 use crate::terminal::{shown_document, shown_json};
 
 /// How the answer is written.
@@ -17,7 +17,7 @@ use crate::terminal::{shown_document, shown_json};
 pub(crate) struct OutputArgs {
     /// How the answer is written
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     /// Colours: on a terminal unless NO_COLOR is set, always or never
     #[arg(long, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{Format, SearchRequest};
+use crate::library::{OutputFormat, SearchRequest};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::{ScopeArgs, ask};
@@ -65,8 +65,8 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
     };
     let answer = ask(connection, async |library| library.search(&request).await)?;
     let kind = match args.output.format {
-        Format::Json => Kind::Json,
-        Format::Compact | Format::Detailed => Kind::Answer,
+        OutputFormat::Json => Kind::Json,
+        OutputFormat::Compact | OutputFormat::Detailed => Kind::Answer,
     };
     args.output.print(&answer.content, kind)?;
     Ok(Outcome::of_finding(answer.is_found()))

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::Format;
+use crate::library::OutputFormat;
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
@@ -31,11 +31,11 @@ pub(crate) struct StatusArgs {
 pub(crate) fn run(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let status = ask(connection, async |library| library.status().await)?;
     match args.output.format {
-        Format::Json => args.output.print(&status.to_string(), Kind::Json)?,
-        Format::Compact => args
+        OutputFormat::Json => args.output.print(&status.to_string(), Kind::Json)?,
+        OutputFormat::Compact => args
             .output
             .print(&text(&status, &["project", "done", "waiting", "failed"]), Kind::Answer)?,
-        Format::Detailed => {
+        OutputFormat::Detailed => {
             let columns = [
                 "project",
                 "done",

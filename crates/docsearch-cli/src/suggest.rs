@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::Format;
+use crate::library::OutputFormat;
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
@@ -46,13 +46,13 @@ pub(crate) fn run(args: &SuggestArgs, connection: &ConnectionArgs) -> Result<Out
     })?;
     let outcome = Outcome::of_finding(!found.is_empty());
     match args.output.format {
-        Format::Json => args.output.print(&Value::Array(found).to_string(), Kind::Json)?,
+        OutputFormat::Json => args.output.print(&Value::Array(found).to_string(), Kind::Json)?,
         _ if found.is_empty() => {}
-        Format::Detailed => {
+        OutputFormat::Detailed => {
             let text = table(&found, &["suggestion", "kind", "slug", "score"]);
             args.output.print(&text, Kind::Table)?;
         }
-        Format::Compact => {
+        OutputFormat::Compact => {
             let text = table(&found, &["suggestion", "slug"]);
             args.output.print(&text, Kind::Table)?;
         }

@@ -28,7 +28,7 @@ pub(crate) struct Hints {
 
 /// The formats that can hold a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum PageFormat {
     Html,
     Markdown,
     Text,
@@ -53,15 +53,15 @@ pub(crate) fn is_file(path: &str) -> bool {
         .is_some_and(|(_, ending)| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
-fn format(content_type: Option<&str>, path: &str) -> Option<Format> {
+fn format(content_type: Option<&str>, path: &str) -> Option<PageFormat> {
     let is_markdown = path.ends_with(".md") || path.ends_with(".markdown");
     match content_type.map(ContentType::parse).unwrap_or_default().essence() {
-        "text/html" | "application/xhtml+xml" => Some(Format::Html),
-        "text/markdown" | "text/x-markdown" => Some(Format::Markdown),
-        "text/plain" if is_markdown => Some(Format::Markdown),
-        "text/plain" | "text/x-rst" | "text/prs.fallenstein.rst" => Some(Format::Text),
-        "" if is_markdown => Some(Format::Markdown),
-        "" => Some(Format::Html),
+        "text/html" | "application/xhtml+xml" => Some(PageFormat::Html),
+        "text/markdown" | "text/x-markdown" => Some(PageFormat::Markdown),
+        "text/plain" if is_markdown => Some(PageFormat::Markdown),
+        "text/plain" | "text/x-rst" | "text/prs.fallenstein.rst" => Some(PageFormat::Text),
+        "" if is_markdown => Some(PageFormat::Markdown),
+        "" => Some(PageFormat::Html),
         _ => None,
     }
 }
@@ -71,9 +71,9 @@ impl Hints {
     pub(crate) fn read(body: &[u8], content_type: Option<&str>, path: &str) -> Self {
         let text = String::from_utf8_lossy(body);
         match format(content_type, path) {
-            Some(Format::Html) => html(&text),
-            Some(Format::Markdown) => markdown(&text),
-            Some(Format::Text) | None => Self::default(),
+            Some(PageFormat::Html) => html(&text),
+            Some(PageFormat::Markdown) => markdown(&text),
+            Some(PageFormat::Text) | None => Self::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Format, Library};
+use super::{Library, OutputFormat};
 use crate::error::Error;
 
 /// Which documents, and how many of them.
@@ -18,7 +18,7 @@ pub(crate) struct ListRequest {
     pub(crate) limit: Option<i64>,
     /// How long the entries may be together.
     pub(crate) max_chars: Option<i64>,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// A part of a list.
@@ -64,9 +64,9 @@ impl Library {
     /// A part of the documents.
     pub(crate) async fn list(&self, request: &ListRequest) -> Result<Listing, Error> {
         let format = match request.format {
-            Format::Compact => "compact",
-            Format::Detailed => "detailed",
-            Format::Json => "json",
+            OutputFormat::Compact => "compact",
+            OutputFormat::Detailed => "detailed",
+            OutputFormat::Json => "json",
         };
         let rows = self
             .rows(

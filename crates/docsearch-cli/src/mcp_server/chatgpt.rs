@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{Arguments, Parameter};
 use super::resources::Address;
 use super::tool::{MOST_TOKENS, message, reference, tool};
-use crate::library::{Format, Library, LoadRequest, SearchRequest};
+use crate::library::{Library, LoadRequest, OutputFormat, SearchRequest};
 
 const RESULTS: i32 = 10;
 
@@ -56,7 +56,7 @@ async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallTool
     let request = SearchRequest {
         query: Arguments::new("search", given, &QUERY)?.required_text("query")?,
         max_results: Some(RESULTS),
-        format: Format::Json,
+        format: OutputFormat::Json,
         ..SearchRequest::default()
     };
     let answer = library.search(&request).await.map_err(message)?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::library::{Format, Library, ListRequest, Listing, ProjectEntry};
+use crate::library::{Library, ListRequest, Listing, OutputFormat, ProjectEntry};
 
 /// The projects, if none was asked for and there are several; else the documents.
 pub(super) async fn list(library: &Library, request: ListRequest) -> Result<String, Error> {
@@ -12,15 +12,15 @@ pub(super) async fn list(library: &Library, request: ListRequest) -> Result<Stri
         let projects = library.projects().await?;
         if projects.len() != 1 {
             return Ok(match request.format {
-                Format::Json => projects_json(&projects).to_string(),
-                Format::Compact | Format::Detailed => projects_text(&projects),
+                OutputFormat::Json => projects_json(&projects).to_string(),
+                OutputFormat::Compact | OutputFormat::Detailed => projects_text(&projects),
             });
         }
     }
     let listing = library.list(&request).await?;
     Ok(match request.format {
-        Format::Json => listing.to_json().to_string(),
-        Format::Compact | Format::Detailed => documents_text(&listing, request.offset),
+        OutputFormat::Json => listing.to_json().to_string(),
+        OutputFormat::Compact | OutputFormat::Detailed => documents_text(&listing, request.offset),
     })
 }
 

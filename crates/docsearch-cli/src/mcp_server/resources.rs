@@ -10,7 +10,7 @@ use rmcp::model::{
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::library::{Format, Library, ListRequest, LoadRequest};
+use crate::library::{Library, ListRequest, LoadRequest, OutputFormat};
 
 const SCHEME: &str = "docsearch://";
 /// Expands to whole slugs; a client that knows `{slug}` only may encode their slashes.
@@ -103,7 +103,7 @@ pub(super) async fn list(library: &Library, cursor: Option<String>) -> Result<Li
     let request = ListRequest {
         offset,
         limit: Some(PAGE),
-        format: Format::Json,
+        format: OutputFormat::Json,
         ..ListRequest::default()
     };
     let listing = library.list(&request).await.map_err(internal)?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Parameter};
 use super::tool::{MOST_TOKENS, message, reference, tool};
 use super::{chatgpt, overview};
-use crate::library::{CHARS_PER_TOKEN, Format, Library, ListRequest, LoadRequest, SearchRequest};
+use crate::library::{CHARS_PER_TOKEN, OutputFormat, Library, ListRequest, LoadRequest, SearchRequest};
 
 /// Tokens of an answer, at 4 characters each, unless the caller says otherwise.
 const SEARCH_TOKENS: i32 = 2_000;
@@ -261,9 +261,9 @@ async fn list(library: &Library, given: Option<JsonObject>) -> Result<CallToolRe
     Ok(text_or_json(text, format(&arguments)?))
 }
 
-fn format(arguments: &Arguments) -> Result<Format, String> {
+fn format(arguments: &Arguments) -> Result<OutputFormat, String> {
     match arguments.text("format")? {
-        None => Ok(Format::Compact),
+        None => Ok(OutputFormat::Compact),
         Some(name) => name
             .to_lowercase()
             .parse()
@@ -277,10 +277,10 @@ fn tokens(arguments: &Arguments, default: i32) -> Result<Option<i32>, String> {
 }
 
 /// What is structured is in the text, too: clients show a model one or the other.
-fn text_or_json(text: String, format: Format) -> CallToolResult {
+fn text_or_json(text: String, format: OutputFormat) -> CallToolResult {
     let structured = match format {
-        Format::Json => serde_json::from_str(&text).ok().filter(Value::is_object),
-        Format::Compact | Format::Detailed => None,
+        OutputFormat::Json => serde_json::from_str(&text).ok().filter(Value::is_object),
+        OutputFormat::Compact | OutputFormat::Detailed => None,
     };
     match structured {
         Some(structured) => CallToolResult::structured(structured),

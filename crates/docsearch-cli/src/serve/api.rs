@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::health::Health;
 use crate::error::Error;
-use crate::library::{Format, Library, ListRequest, LoadRequest, SearchRequest};
+use crate::library::{Library, ListRequest, LoadRequest, OutputFormat, SearchRequest};
 
 const DESCRIPTION: &str = include_str!("openapi.json");
 /// Documents of a list, unless told otherwise, and at most.
@@ -81,7 +81,7 @@ async fn search(
         min_score: query.min_score,
         dedup: query.dedup,
         config: query.offset.map(|offset| json!({ "offset": offset })),
-        format: Format::Json,
+        format: OutputFormat::Json,
         max_chars: None,
         max_tokens: query.max_tokens,
     };
@@ -108,7 +108,7 @@ async fn list(
         offset,
         limit: Some(limit),
         max_chars: None,
-        format: Format::Json,
+        format: OutputFormat::Json,
     };
     Ok(Json(library.list(&request).await?.to_json()))
 }

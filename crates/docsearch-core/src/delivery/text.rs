@@ -93,16 +93,20 @@ impl Lines {
             url: result
                 .url
                 .as_deref()
-                .map_or_else(String::new, |url| format!(" | {}", one_line(url))),
+                .map(one_line)
+                .filter(|url| !url.is_empty())
+                .map_or_else(String::new, |url| format!(" | {url}")),
             excerpt: one_line(&result.snippet),
         }
     }
 
     fn block(&self, limits: &Limits) -> String {
-        let heading = clip(&self.heading, limits.title);
-        let reference = clip(&self.reference, limits.reference);
+        let title = titled(
+            &clip(&self.heading, limits.title),
+            &clip(&self.reference, limits.reference),
+        );
         let (rank, facts, url) = (self.rank, &self.facts, self.url(limits));
-        let mut block = format!("{rank}. {heading} [{reference}]\n   {facts}{url}\n");
+        let mut block = format!("{rank}. {title}\n   {facts}{url}\n");
         let excerpt = clip(&self.excerpt, limits.excerpt);
         if !excerpt.is_empty() {
             let _ = writeln!(block, "   {excerpt}");
@@ -228,7 +232,17 @@ fn heading(result: &SearchResult) -> String {
     match section.strip_prefix(&title) {
         Some(below) if below.is_empty() || below.starts_with(" > ") => section,
         _ if section.is_empty() => title,
+        _ if title.is_empty() => section,
         _ => format!("{title} > {section}"),
+    }
+}
+
+/// A heading and the reference; the reference alone if nothing of the heading can be seen.
+fn titled(heading: &str, reference: &str) -> String {
+    if heading.is_empty() {
+        format!("[{reference}]")
+    } else {
+        format!("{heading} [{reference}]")
     }
 }
 
@@ -298,10 +312,9 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
     let result = &answer.results[at];
     let _ = writeln!(
         text,
-        "{}. {} [{}]",
+        "{}. {}",
         result.rank,
-        heading(result),
-        one_line(&result.reference())
+        titled(&heading(result), &one_line(&result.reference()))
     );
     let similarity = result
         .similarity

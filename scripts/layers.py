@@ -2,6 +2,7 @@
 
 Of the extension (`src/`), a folder uses only the folders named after it in LAYERS. Of every crate, files do not import
 each other in a circle; a module and the files of its own folder count as one towards others, and may know each other.
+The files that the documents about the code name are there.
 """
 
 import pathlib
@@ -15,6 +16,16 @@ LAYERS = ["functions", "administration", "search", "indexing", "models", "tables
 BESIDE = {("search", "indexing"), ("indexing", "search")}
 # Recursive descent: a block holds directives and tables, which hold blocks.
 RECURSIVE = {"rst/block", "rst/directive", "rst/table"}
+# They name files from one of these places, or in full.
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/architecture.md"]
+CORE = ROOT / "crates" / "docsearch-core" / "src"
+PLACES = [ROOT, ROOT / "src", *(ROOT / "src" / layer for layer in LAYERS), ROOT / "crates",
+          ROOT / "crates" / "docsearch-cli" / "src", CORE]
+PATH = re.compile(r"`([\w.-]+/[\w./-]*)`")
+MODULE = re.compile(r"`core::([\w:]+)`")
+FILE = re.compile(r"`(\w+)`")
+# What is there only after something has run, and the names of files that are to be written.
+MADE = re.compile(r"(target|pgsql_tmp_docsearch)/|.*\b(NAME|FORMAT|NNNN)\b")
 
 
 def without_comments(text):
@@ -113,8 +124,23 @@ def problems(crate):
             yield f"{crate.relative_to(ROOT)}: {' -> '.join(found)}"
 
 
+def is_there(places, path):
+    return any((place / end).exists() for place in places for end in (path, f"{path.rstrip('/')}.rs"))
+
+
+def missing(document):
+    """Paths that a document names in backticks, modules of the core, and files in the rows of the layers."""
+    for line in (ROOT / document).read_text().splitlines():
+        names = [(PLACES, path) for path in PATH.findall(line) if not MADE.match(path)]
+        names += [([CORE], path.replace("::", "/")) for path in MODULE.findall(line)]
+        if (row := re.fullmatch(r"\| `(\w+)/` \|.*\|(.*)\|", line)) and row[1] in LAYERS:
+            names += [([ROOT / "src" / row[1]], name) for name in FILE.findall(row[2])]
+        yield from (f"{document} names {path}, which is not there" for places, path in names if not is_there(places, path))
+
+
 def main():
     found = [problem for crate in CRATES for problem in problems(crate)]
+    found += [problem for document in DOCUMENTS for problem in missing(document)]
     for problem in found:
         print(problem, file=sys.stderr)
     sys.exit(1 if found else 0)

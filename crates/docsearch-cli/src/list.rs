@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{CHARS_PER_TOKEN, OutputFormat, ListRequest, Listing};
+use crate::library::{CHARS_PER_TOKEN, ListRequest, Listing, OutputFormat};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;

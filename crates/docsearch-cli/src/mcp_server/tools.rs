@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Parameter};
 use super::tool::{MOST_TOKENS, message, reference, tool};
 use super::{chatgpt, overview};
-use crate::library::{CHARS_PER_TOKEN, OutputFormat, Library, ListRequest, LoadRequest, SearchRequest};
+use crate::library::{CHARS_PER_TOKEN, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest};
 
 /// Tokens of an answer, at 4 characters each, unless the caller says otherwise.
 const SEARCH_TOKENS: i32 = 2_000;

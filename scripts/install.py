@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,21 +70,25 @@ class Installation:
 PROGRAM = "docsearch-inference"
 
 
-def staging_directory(major: int, profile: str) -> Path:
+def staging_directory(major: int, profile: str, features: Sequence[str] = ()) -> Path:
     """Where a build waits for being copied: `share` and `lib` as they will be installed."""
-    return toolchain.target_directory() / "package" / f"pg{major}-{profile}"
+    return toolchain.target_directory() / "package" / "-".join([f"pg{major}", profile, *features])
 
 
-def build(installation: Installation, profile: str) -> Path:
-    """Builds the extension and gathers everything that is to be installed."""
+def build(installation: Installation, profile: str, features: Sequence[str] = ()) -> Path:
+    """Builds the extension and gathers everything that is to be installed.
+
+    A build with further features is for tests and is staged apart.
+    """
     environment = toolchain.build_environment()
     if installation.pg_config != toolchain.postgres_pg_config():
         environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
-    staged = staging_directory(installation.major, profile)
+    staged = staging_directory(installation.major, profile, features)
     packaged = staged.with_suffix(".pgrx")
     shutil.rmtree(packaged, ignore_errors=True)
     command = ["cargo", "pgrx", "package", "--package", "pg_docsearch", "--profile", profile,
-               "--no-default-features", "--features", f"pg{installation.major}",
+               "--no-default-features", "--features",
+               " ".join([f"pg{installation.major}", *features]),
                "--pg-config", str(installation.pg_config), "--out-dir", str(packaged)]
     if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
         raise SystemExit("the extension did not build")

@@ -14,6 +14,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -129,10 +130,10 @@ class Server:
         marker.write_text(version)
         return True
 
-    def install(self, profile: str) -> bool:
+    def install(self, profile: str, features: Sequence[str] = ()) -> bool:
         """Builds the extension and installs it here; true if anything changed."""
         staged = install.build(install.Installation.find(str(toolchain.postgres_pg_config())),
-                               profile)
+                               profile, features)
         changed = self.unpack()
         target = install.Installation.find(str(self.bin / "pg_config"))
         return bool(install.copy(staged, target)) or changed

@@ -2,13 +2,16 @@
 """Runs the tests, stage by stage, and ends with one line that counts.
 
 core    the Rust crates (cargo test)
+backend the extension's own Rust code, src/**/tests.rs, inside a server
 sql     pgspot over the SQL scripts, then SQL regression files, tests/sql/*.sql, in the order of
         tests/schedule
 client  client-side tests, tests/test_*.py, against a running server
 model   the model builder's tests, model/test_*.py
 
 --file runs single files of one stage: `sql --file search`, `client --file test_http`, or one
-test of a file, `client --file test_http::test_name`. Every file stands alone.
+test of a file, `client --file test_http::test_name`; `backend --file tsvector` what is tested of
+src/postgres/tsvector.rs. Every file stands alone. `backend --name part` runs the tests with this
+in their names.
 """
 
 import argparse
@@ -21,12 +24,14 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+import backend_tests
 import install
 import server
 import toolchain
 
 TESTS = toolchain.ROOT / "tests"
 CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli", "docsearch-fuzz")
+BACKEND_DATABASE = "backend"
 SQL_DATABASE = "regression"
 CLIENT_DATABASE = "client"
 # The regression file that creates the extension; the others expect it.
@@ -76,6 +81,28 @@ def core() -> str:
     if status != 0:
         raise Failure("cargo test failed")
     return f"{count(PASSED_RUST, output)} Rust tests"
+
+
+def backend(files: Sequence[str] = (), name: str = "") -> str:
+    """The tests that run inside a server, or some of them; with a build and a server of their own."""
+    instance = server.throw_away("backend")
+    try:
+        tests = backend_tests.found()
+        chosen = backend_tests.chosen(tests, files, name)
+        instance.install("dev", (backend_tests.FEATURE,))
+        instance.remove_data()
+        instance.configure()
+        instance.start(BACKEND_DATABASE)
+        instance.query(server.CREATE_EXTENSION, BACKEND_DATABASE)
+        backend_tests.compare(tests, instance, BACKEND_DATABASE)
+        failed = backend_tests.run(chosen, instance, BACKEND_DATABASE)
+    except backend_tests.Problem as problem:
+        raise Failure(str(problem)) from problem
+    finally:
+        instance.stop()
+    if failed:
+        raise Failure(f"{len(failed)} of {len(chosen)} backend tests: {', '.join(map(str, failed))}")
+    return f"{len(chosen)} backend tests"
 
 
 def spot() -> None:
@@ -197,8 +224,8 @@ def model() -> str:
     return f"{pytest(toolchain.ROOT / 'model', environment)} model tests"
 
 
-STAGES = {"core": core, "sql": sql, "client": client, "model": model}
-STAGES_WITH_FILES = ("sql", "client")
+STAGES = {"core": core, "backend": backend, "sql": sql, "client": client, "model": model}
+STAGES_WITH_FILES = ("backend", "sql", "client")
 
 
 def main() -> None:
@@ -206,10 +233,15 @@ def main() -> None:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", metavar="stage", help="which (default: all)")
     parser.add_argument("--file", dest="files", nargs="+", default=[], metavar="name",
-                        help="run only these files of the stage sql or client")
+                        help="run only these files of the stage backend, sql or client")
+    parser.add_argument("--name", help="run only the tests of the stage backend with this in their names")
     options = parser.parse_args()
     if options.files and (len(options.stages) != 1 or options.stages[0] not in STAGES_WITH_FILES):
         parser.error(f"--file goes with one stage of {', '.join(STAGES_WITH_FILES)}")
+    if options.name and options.stages != ["backend"]:
+        parser.error("--name goes with the stage backend")
+    chosen = {"files": options.files, "name": options.name}
+    chosen = {option: value for option, value in chosen.items() if value}
     if unknown := set(options.stages) - set(STAGES):
         parser.error(f"unknown stage {', '.join(unknown)}; there are {', '.join(STAGES)}")
     passed, failed = [], []
@@ -217,8 +249,7 @@ def main() -> None:
         for name in options.stages or STAGES:
             print(f"==> {name}", flush=True)
             try:
-                stage = STAGES[name]
-                passed.append(stage(options.files) if options.files else stage())
+                passed.append(STAGES[name](**chosen))
             except (Failure, SystemExit) as failure:
                 print(f"FAILED {name}: {failure}", file=sys.stderr, flush=True)
                 failed.append(name)

@@ -8,6 +8,8 @@ pub(crate) mod owner;
 pub(crate) mod report;
 pub(crate) mod statement;
 pub(crate) mod subtransaction;
+#[cfg(feature = "pg_test")]
+pub(crate) mod testing;
 pub(crate) mod time_limit;
 pub(crate) mod transaction;
 pub(crate) mod tsvector;

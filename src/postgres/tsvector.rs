@@ -54,3 +54,6 @@ impl IntoDatum for TsVectorBytes {
         pg_sys::TSVECTOROID
     }
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -1,0 +1,32 @@
+//! What the tests inside a server have in common.
+
+use std::panic::AssertUnwindSafe;
+
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
+use pgrx::prelude::*;
+
+/// Runs statements that a test needs, without keeping their plans.
+pub(crate) fn sql(statements: &str) {
+    Spi::run(statements).expect("the statements run");
+}
+
+/// What work ends with, if it raises an error or panics. An error of Postgres is to be raised in a subtransaction, which
+/// cleans up behind it.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<CaughtError> {
+    let work = AssertUnwindSafe(work);
+    PgTryBuilder::new(move || {
+        { work }.0();
+        None
+    })
+    .catch_others(Some)
+    .catch_rust_panic(Some)
+    .execute()
+}
+
+/// The SQLSTATE of an error that was not raised.
+pub(crate) fn code(problem: ErrorReport) -> PgSqlErrorCode {
+    match caught(|| problem.report(PgLogLevel::ERROR)) {
+        Some(CaughtError::ErrorReport(report) | CaughtError::PostgresError(report)) => report.sql_error_code(),
+        _ => panic!("the error is not raised as one"),
+    }
+}

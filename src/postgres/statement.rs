@@ -279,3 +279,6 @@ fn failure(status: i32) -> pg_sys::panic::ErrorReport {
     let name = unsafe { CStr::from_ptr(pg_sys::SPI_result_code_string(status)) };
     internal(name.to_string_lossy())
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

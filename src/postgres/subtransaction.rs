@@ -105,3 +105,6 @@ pub(crate) fn copy(caught: &CaughtError) -> ErrorReport {
     }
     copy
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

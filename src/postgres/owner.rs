@@ -218,3 +218,6 @@ impl Drop for LocalSettings {
         }
     }
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -15,17 +15,28 @@ thread_local! {
     static PLANS: RefCell<HashMap<String, Vec<Plan>>> = RefCell::default();
 }
 
-/// A prepared statement: of one text there are as many as callers give it other types or plan it otherwise.
+/// A prepared statement: of one text there are as many as callers give it other types, plan it otherwise or
+/// obey other policies.
 struct Plan {
     planned: Planning,
+    /// Whether policies that are forced count for the owner of their table. Postgres plans anew for another role, and
+    /// not where the same one stops obeying them.
+    is_forced: bool,
     types: Vec<pg_sys::Oid>,
     plan: pg_sys::SPIPlanPtr,
 }
 
 impl Plan {
     fn serves(&self, args: &[DatumWithOid<'_>], planned: Planning) -> bool {
-        self.planned == planned && self.types.iter().copied().eq(args.iter().map(DatumWithOid::oid))
+        self.planned == planned
+            && self.is_forced == is_forced()
+            && self.types.iter().copied().eq(args.iter().map(DatumWithOid::oid))
     }
+}
+
+fn is_forced() -> bool {
+    // SAFETY: asks for the security context of this process.
+    unsafe { !pg_sys::InNoForceRLSOperation() }
 }
 
 /// A row of a result, read where the executor left it: a thousand rows with wide vectors of terms
@@ -269,7 +280,12 @@ fn prepare(sql: &str, args: &[DatumWithOid<'_>], planned: Planning) -> Result<pg
     };
     PLANS.with_borrow_mut(|plans| {
         let of_text = plans.entry(sql.to_owned()).or_default();
-        of_text.push(Plan { planned, types, plan });
+        of_text.push(Plan {
+            planned,
+            is_forced: is_forced(),
+            types,
+            plan,
+        });
     });
     Ok(plan)
 }

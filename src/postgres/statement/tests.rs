@@ -6,6 +6,7 @@ mod tests {
 
     use pgrx::prelude::*;
 
+    use crate::postgres::owner::AsOwner;
     use crate::postgres::report::{Result, internal, undefined};
     use crate::postgres::statement::{self, PLANS, Planning, Row};
     use crate::postgres::subtransaction;
@@ -148,6 +149,22 @@ mod tests {
             assert_eq!(statement::rows(TEXT, &[], number)?, expected, "{role}");
         }
         assert_eq!(kept(TEXT), 1);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn plan_obeys_forced_policies_only_where_they_count() -> Result<()> {
+        const TEXT: &str = "SELECT c FROM docsearch.forced";
+        sql("SET LOCAL client_min_messages = error; CREATE ROLE keeper; SELECT docsearch.create_project('tested');
+             CREATE TABLE docsearch.forced AS SELECT 1 AS c; ALTER TABLE docsearch.forced OWNER TO keeper;
+             ALTER TABLE docsearch.forced ENABLE ROW LEVEL SECURITY; ALTER TABLE docsearch.forced FORCE ROW LEVEL SECURITY;
+             ALTER SCHEMA docsearch OWNER TO keeper; ALTER TABLE docsearch.chunk OWNER TO keeper; SET LOCAL ROLE keeper");
+        for _ in 0..2 {
+            assert_eq!(statement::rows(TEXT, &[], number)?.len(), 0);
+            let _owner = AsOwner::enter()?;
+            assert_eq!(statement::rows(TEXT, &[], number)?, [1]);
+        }
+        assert_eq!(kept(TEXT), 2);
         Ok(())
     }
 

@@ -1,0 +1,317 @@
+//! Whoever acts for somebody else is himself again afterwards, however it ends.
+
+#[pgrx::pg_schema]
+mod tests {
+    use pgrx::prelude::*;
+
+    use crate::postgres::owner::{AsOwner, AsUser, Confined, LocalSettings, owner, require_writer};
+    use crate::postgres::report::{Result, internal};
+    use crate::postgres::testing::{caught, code, sql};
+    use crate::postgres::{statement, subtransaction};
+
+    /// Role, security context and the settings that guards change.
+    #[derive(Debug, PartialEq)]
+    struct State {
+        user: String,
+        context: u32,
+        search_path: String,
+        work_mem: String,
+    }
+
+    fn context() -> u32 {
+        let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+        // SAFETY: both pointers are to locals.
+        unsafe { pg_sys::GetUserIdAndSecContext(&mut user, &mut context) };
+        context as u32
+    }
+
+    fn setting(name: &str) -> Result<String> {
+        let value = statement::one("SELECT current_setting($1)", &[name.into()], |row| row.required(1))?;
+        value.ok_or_else(|| internal("no setting"))
+    }
+
+    fn user() -> Result<String> {
+        let user = statement::one("SELECT current_user::text", &[], |row| row.required(1))?;
+        user.ok_or_else(|| internal("no user"))
+    }
+
+    fn state() -> Result<State> {
+        Ok(State {
+            user: user()?,
+            context: context(),
+            search_path: setting("search_path")?,
+            work_mem: setting("work_mem")?,
+        })
+    }
+
+    /// The tables belong to `keeper`, and `caller` runs what follows.
+    fn prepare() {
+        sql("SET LOCAL client_min_messages = error;
+             CREATE ROLE keeper; CREATE ROLE caller; CREATE ROLE other;
+             SELECT docsearch.create_project('tested');
+             ALTER SCHEMA docsearch OWNER TO keeper; ALTER TABLE docsearch.chunk OWNER TO keeper;
+             GRANT USAGE ON SCHEMA docsearch TO PUBLIC;
+             SET LOCAL search_path = public; SET LOCAL work_mem = '7MB'; SET LOCAL ROLE caller");
+    }
+
+    const LOCAL: u32 = pg_sys::SECURITY_LOCAL_USERID_CHANGE;
+    const RESTRICTED: u32 = pg_sys::SECURITY_RESTRICTED_OPERATION;
+    const NO_FORCE: u32 = pg_sys::SECURITY_NOFORCE_RLS;
+
+    #[pg_test]
+    fn owner_is_somebody_else_until_the_guard_goes() -> Result<()> {
+        prepare();
+        let before = state()?;
+        assert_eq!((before.user.as_str(), before.context), ("caller", 0));
+        {
+            let _owner = AsOwner::enter()?;
+            assert_eq!((user()?, context()), ("keeper".to_owned(), LOCAL | NO_FORCE));
+        }
+        assert_eq!(state()?, before);
+        {
+            let _owner = AsOwner::restricted()?;
+            assert_eq!(
+                (user()?, context()),
+                ("keeper".to_owned(), LOCAL | NO_FORCE | RESTRICTED)
+            );
+        }
+        assert_eq!(state()?, before);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn guards_are_undone_when_the_work_returns_an_error() -> Result<()> {
+        prepare();
+        let before = state()?;
+        let as_owner = || {
+            let _owner = AsOwner::enter()?;
+            Err::<(), _>(internal("as the owner"))
+        };
+        let confined = || {
+            let _confined = Confined::enter("other")?;
+            let _settings = LocalSettings::apply(&[("work_mem", "9MB")])?;
+            assert_eq!((user()?, setting("work_mem")?), ("other".to_owned(), "9MB".to_owned()));
+            Err::<(), _>(internal("confined"))
+        };
+        assert_eq!(as_owner().expect_err("an error").message(), "as the owner");
+        assert_eq!(state()?, before);
+        assert_eq!(confined().expect_err("an error").message(), "confined");
+        assert_eq!(state()?, before);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn guards_are_undone_by_an_error_of_postgres() -> Result<()> {
+        prepare();
+        let before = state()?;
+        let as_owner = subtransaction::run(|| {
+            let _owner = AsOwner::enter()?;
+            statement::execute("SELECT 1 / 0", &[])
+        });
+        assert_eq!(
+            code(as_owner.expect_err("an error")),
+            PgSqlErrorCode::ERRCODE_DIVISION_BY_ZERO
+        );
+        assert_eq!(state()?, before);
+        let confined = subtransaction::run(|| {
+            let _confined = Confined::enter("other")?;
+            let _settings = LocalSettings::apply(&[("work_mem", "9MB")])?;
+            sql("SET search_path = pg_temp");
+            statement::execute("SELECT 1 / 0", &[])
+        });
+        assert_eq!(
+            code(confined.expect_err("an error")),
+            PgSqlErrorCode::ERRCODE_DIVISION_BY_ZERO
+        );
+        assert_eq!(state()?, before);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn users_are_undone_by_an_error_that_no_subtransaction_catches() -> Result<()> {
+        prepare();
+        let before = state()?;
+        for work in [
+            || AsOwner::enter().map(|_owner| -> () { internal("raised").report(PgLogLevel::ERROR) }),
+            || AsUser::named("other").map(|_other| -> () { panic!("out of order") }),
+        ] {
+            assert!(caught(work).is_some());
+            assert_eq!(state()?, before);
+        }
+        Ok(())
+    }
+
+    #[pg_test]
+    fn guards_inside_guards_are_undone_one_by_one() -> Result<()> {
+        prepare();
+        let owner = AsOwner::enter()?;
+        let first = state()?;
+        let other = AsUser::named("other")?;
+        let second = state()?;
+        assert_eq!((second.user.as_str(), second.context), ("other", LOCAL | RESTRICTED));
+        let failed = subtransaction::run(|| {
+            let _owner = AsOwner::enter()?;
+            assert_eq!(user()?, "keeper");
+            statement::execute("SELECT 1 / 0", &[])
+        });
+        assert!(failed.is_err());
+        assert_eq!(state()?, second);
+        drop(other);
+        assert_eq!(state()?, first);
+        drop(owner);
+        assert_eq!((user()?, context()), ("caller".to_owned(), 0));
+        Ok(())
+    }
+
+    #[pg_test]
+    fn restriction_lasts_in_every_guard_within() -> Result<()> {
+        prepare();
+        let _restricted = AsUser::named("other")?;
+        let _owner = AsOwner::enter()?;
+        assert_eq!(
+            (user()?, context()),
+            ("keeper".to_owned(), LOCAL | NO_FORCE | RESTRICTED)
+        );
+        for refused in [
+            "SET ROLE other",
+            "RESET ROLE",
+            "CREATE TEMP TABLE t ()",
+            "SET SESSION AUTHORIZATION other",
+        ] {
+            let problem = subtransaction::run(|| statement::execute(refused, &[])).expect_err(refused);
+            assert_eq!(
+                code(problem),
+                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                "{refused}"
+            );
+        }
+        Ok(())
+    }
+
+    #[pg_test]
+    fn owner_reads_tables_whose_policies_are_forced_and_others_do_not() -> Result<()> {
+        prepare();
+        sql("RESET ROLE; CREATE TABLE docsearch.hidden AS SELECT 1 AS n; ALTER TABLE docsearch.hidden OWNER TO keeper;
+             ALTER TABLE docsearch.hidden ENABLE ROW LEVEL SECURITY; ALTER TABLE docsearch.hidden FORCE ROW LEVEL SECURITY;
+             SET LOCAL ROLE caller");
+        let seen = || statement::rows("SELECT n FROM docsearch.hidden", &[], |row| row.required::<i32>(1));
+        {
+            let _owner = AsOwner::enter()?;
+            assert_eq!(seen()?, [1]);
+            let _same_role = AsUser::named("keeper")?;
+            assert_eq!(seen()?.len(), 0);
+        }
+        let refused = subtransaction::run(seen).expect_err("no right");
+        assert_eq!(code(refused), PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn role_that_is_gone_is_told_and_changes_nothing() -> Result<()> {
+        prepare();
+        let before = state()?;
+        for role in ["nobody at all", "KEEPER", "", "public"] {
+            let problem = AsUser::named(role).err().expect("no role");
+            assert_eq!(problem.message(), format!("role \"{role}\" does not exist any more"));
+            assert_eq!(code(problem), PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT);
+            assert!(Confined::enter(role).is_err());
+        }
+        assert!(AsUser::named("kee\0per").is_err());
+        assert_eq!(state()?, before);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn nothing_of_the_session_outlasts_confinement() -> Result<()> {
+        prepare();
+        let before = state()?;
+        let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
+        let locks = || statement::one(locks, &[], |row| row.required::<i64>(1));
+        {
+            let _confined = Confined::enter("other")?;
+            assert_eq!(setting("search_path")?, "pg_catalog, pg_temp");
+            assert_eq!((user()?, context()), ("other".to_owned(), LOCAL | RESTRICTED));
+            sql(
+                "SET work_mem = '9MB'; SELECT set_config('search_path', 'elsewhere', false);
+                 SELECT pg_advisory_lock(1), pg_advisory_lock(1), pg_advisory_lock_shared(2, 3)",
+            );
+            assert_eq!(setting("search_path")?, "elsewhere");
+            assert_eq!(locks()?, Some(2));
+        }
+        assert_eq!(state()?, before);
+        assert_eq!(locks()?, Some(0));
+        Ok(())
+    }
+
+    #[pg_test]
+    fn local_settings_end_with_the_guard_and_keep_what_was_set_before() -> Result<()> {
+        sql("SET LOCAL work_mem = '7MB'");
+        {
+            let _outer = LocalSettings::apply(&[("work_mem", "8MB"), ("search_path", "public")])?;
+            {
+                let _inner = LocalSettings::apply(&[("work_mem", "9MB")])?;
+                assert_eq!(
+                    (setting("work_mem")?.as_str(), setting("search_path")?.as_str()),
+                    ("9MB", "public")
+                );
+            }
+            assert_eq!(setting("work_mem")?, "8MB");
+        }
+        assert_eq!(setting("work_mem")?, "7MB");
+        Ok(())
+    }
+
+    #[pg_test]
+    fn setting_that_is_refused_takes_back_those_before_it() -> Result<()> {
+        sql("SET LOCAL work_mem = '7MB'");
+        for (name, value) in [
+            ("enable_seqscan", "perhaps"),
+            ("no_such_setting", "1"),
+            ("fsync", "off"),
+        ] {
+            let apply = || LocalSettings::apply(&[("work_mem", "9MB"), (name, value)]).map(|_| ());
+            assert!(subtransaction::run(apply).is_err(), "{name}");
+            assert_eq!(setting("work_mem")?, "7MB");
+        }
+        assert!(LocalSettings::apply(&[("work_mem", "9MB"), ("search_path", "a\0b")]).is_err());
+        assert_eq!(setting("work_mem")?, "7MB");
+        Ok(())
+    }
+
+    #[pg_test]
+    fn nobody_becomes_owner_without_tables() -> Result<()> {
+        let before = state()?;
+        let problem = AsOwner::enter().err().expect("no tables");
+        assert_eq!(problem.message(), "there is no project yet");
+        assert_eq!(code(problem), PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
+        assert_eq!(state()?, before);
+        Ok(())
+    }
+
+    #[pg_test]
+    fn nobody_becomes_owner_of_tables_in_a_schema_of_others() -> Result<()> {
+        prepare();
+        sql("RESET ROLE; ALTER SCHEMA docsearch OWNER TO other");
+        let problem = AsOwner::restricted().err().expect("two owners");
+        assert_eq!(
+            problem.message(),
+            "schema docsearch and its tables belong to different roles"
+        );
+        sql("GRANT keeper TO other");
+        assert!(owner().is_ok());
+        sql("REVOKE keeper FROM other; ALTER SCHEMA docsearch OWNER TO postgres");
+        assert!(owner().is_ok());
+        sql("DROP TABLE docsearch.chunk CASCADE");
+        assert_eq!(owner().expect_err("no table").message(), "there is no project yet");
+        Ok(())
+    }
+
+    #[pg_test]
+    fn who_may_not_write_documents_is_refused() -> Result<()> {
+        prepare();
+        let refused = require_writer().expect_err("no right");
+        assert_eq!(code(refused), PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE);
+        sql("RESET ROLE; GRANT INSERT ON docsearch.document TO caller; SET LOCAL ROLE caller");
+        require_writer()
+    }
+}

@@ -179,3 +179,6 @@ pub(crate) fn role_name(role: pg_sys::Oid) -> Option<String> {
         (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
     }
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

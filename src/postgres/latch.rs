@@ -45,3 +45,6 @@ fn wait_event() -> u32 {
     // SAFETY: the name is a constant; the server gives every process the same number for it.
     *EVENT.get_or_init(|| unsafe { pg_sys::WaitEventExtensionNew(c"DocsearchInference".as_ptr()) })
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

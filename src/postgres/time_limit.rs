@@ -90,3 +90,6 @@ fn interrupt(signal: Signal) {
     // A process can always signal itself.
     kill(Pid::this(), signal).ok();
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -95,3 +95,6 @@ fn palloc_string(text: &str) -> Result<*mut c_char> {
     // SAFETY: copies a terminated string.
     Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) })
 }
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -84,7 +84,7 @@ lint:
 	$(PYTHON) scripts/specification.py
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
-	$(toolchain) cargo clippy --workspace --all-targets --features pg_docsearch/pg_test -- -D warnings
+	$(toolchain) cargo clippy --workspace --features pg_docsearch/pg_test -- -D warnings
 	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
 	$(PYTHON) scripts/notice.py --check
 

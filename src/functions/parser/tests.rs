@@ -188,7 +188,7 @@ mod tests {
             of_one.extend(next.0);
             of_other.extend(next.1);
         }
-        states.map(|state| parser.end(state));
+        states.into_iter().for_each(|state| parser.end(state));
         assert_eq!((of_one, of_other), (of_core(one), of_core(other)));
         Ok(())
     }

@@ -72,6 +72,16 @@ mod tests {
     }
 
     #[pg_test]
+    fn socket_that_can_only_be_read_ends_the_wait_for_that() {
+        let (mut ours, mut theirs) = UnixStream::pair().expect("two sockets");
+        theirs.write_all(b"x").expect("one byte is written");
+        ours.set_nonblocking(true).expect("the socket does not block");
+        while ours.write(&[0; 4096]).is_ok() {}
+        reset_latch();
+        wait(Some((ours.as_fd(), Readiness::Read)), HOUR);
+    }
+
+    #[pg_test]
     fn socket_whose_other_end_is_closed_ends_the_wait() {
         let (ours, theirs) = UnixStream::pair().expect("two sockets");
         drop(theirs);

@@ -26,7 +26,7 @@ SOURCES = toolchain.ROOT / "src"
 TEST = re.compile(r"#\[pg_test(?P<arguments>\((?P<error>error = \"(?:[^\"\\]|\\.)*\")?[^\n]*\))?\]\s*"
                   r"(?:#\[[^\n]*\]\s*)*(?:unsafe )?fn (?P<name>\w+)\(")
 # For a test that hangs, and a server that comes back after a crash.
-PATIENCE_SECONDS = 300
+PATIENCE_SECONDS = 120
 PASSED = "00000"
 
 
@@ -92,8 +92,9 @@ def call(test: Test, instance: server.Server, database: str) -> str | None:
                               input=script, capture_output=True, text=True,
                               env=instance.environment(), timeout=PATIENCE_SECONDS)
     except subprocess.TimeoutExpired:
-        instance.query("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
-                       f"WHERE datname = '{database}' AND pid <> pg_backend_pid()")
+        # Its process may be deaf to anything less.
+        instance.control("-m", "immediate", "-w", "stop")
+        instance.start(database)
         return f"it did not end within {PATIENCE_SECONDS} seconds"
     if done.returncode != 0:
         await_server(instance)

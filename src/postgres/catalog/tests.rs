@@ -100,7 +100,8 @@ mod tests {
     fn text_configurations_are_found_by_names_as_sql_writes_them() {
         sql(
             r#"CREATE SCHEMA "My schema"; CREATE TEXT SEARCH CONFIGURATION "My schema"."a""b" (COPY = pg_catalog.simple);
-               CREATE TEXT SEARCH CONFIGURATION public.shown (COPY = pg_catalog.simple); SET LOCAL search_path = public"#,
+               CREATE TEXT SEARCH CONFIGURATION public.shown (COPY = pg_catalog.simple);
+               CREATE TEXT SEARCH CONFIGURATION docsearch.own (COPY = pg_catalog.simple); SET LOCAL search_path = public"#,
         );
         for name in [
             "english",
@@ -116,6 +117,7 @@ mod tests {
             "",
             "klingon",
             "shown",
+            "own",
             "\"English\"",
             "docsearch.klingon",
             "nowhere.english",

@@ -5,7 +5,7 @@
 mod tests {
     use std::time::Duration;
 
-    use nix::sys::signal::{SigSet, SigmaskHow, pthread_sigmask};
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask};
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
@@ -36,10 +36,10 @@ mod tests {
         }
     }
 
-    fn blocked() -> SigSet {
+    fn blocked() -> Vec<Signal> {
         let mut mask = SigSet::empty();
         pthread_sigmask(SigmaskHow::SIG_BLOCK, None, Some(&mut mask)).expect("the mask is read");
-        mask
+        mask.iter().collect()
     }
 
     #[pg_test]

@@ -168,9 +168,140 @@ mod tests {
         assert_eq!(defined("async with statement", 1), 0.0, "words are no name");
     }
 
+    /// The page after the form of a query with this text and role has brought or defined it.
+    fn lifted(
+        page: Page,
+        query: &str,
+        (text, role): (&str, NameRole),
+        lift: impl Fn(&mut Page, &NameForm, &Asked),
+    ) -> Page {
+        let rules = Rules::english();
+        let known: KnownNames = ["SwiftUI"].into_iter().collect();
+        let asked = Understanding::read(query, &rules, &known);
+        let containers = asked.container_keys(&rules);
+        let names = asked.names();
+        let form = names.iter().find(|form| form.role == role && form.text == text);
+        let mut page = page;
+        lift(
+            &mut page,
+            form.unwrap_or_else(|| panic!("{text} in {names:?}")),
+            &Asked { asked, containers },
+        );
+        page
+    }
+
+    struct Asked {
+        asked: Understanding,
+        containers: Vec<String>,
+    }
+
+    /// The strengths of the exact and of the near name.
+    fn borne(page: Page, query: &str, form: (&str, NameRole), kind: NameKind) -> (f32, f32) {
+        let page = lifted(page, query, form, |page, form, of| {
+            page.bears(kind, form, &of.asked, &of.containers)
+        });
+        (page.name, page.near_name)
+    }
+
+    fn titled(title: &str) -> Page {
+        Page {
+            title: title.to_owned(),
+            slug: title.to_lowercase(),
+            ..Page::default()
+        }
+    }
+
+    #[test]
+    fn an_exact_name_counts_by_its_kind_and_more_as_written() {
+        let whole = |query: &str, title: &str, kind| borne(titled(title), query, (query, NameRole::Whole), kind);
+        assert_eq!(whole("Button", "Button", NameKind::Title), (0.995 + 0.004, 0.0));
+        assert_eq!(whole("button", "Button", NameKind::Title), (0.995, 0.0));
+        let parameters = "frame(width:height:)";
+        assert_eq!(whole("frame", parameters, NameKind::Symbol), (0.993 + 0.004, 0.0));
+        assert_eq!(whole("Frame", parameters, NameKind::Symbol), (0.993, 0.0));
+        assert_eq!(
+            whole("TableView", "UITableView", NameKind::Unprefixed),
+            (0.0, UNPREFIXED)
+        );
+        // An abbreviation written out.
+        assert_eq!(
+            borne(button(), "btn", ("button", NameRole::Expanded), NameKind::Title),
+            (0.96 * 0.995, 0.0)
+        );
+    }
+
+    #[test]
+    fn a_name_without_its_kind_is_exact_unless_it_is_a_plain_word() {
+        let kindless =
+            |query: &str, text: &str| borne(titled(text), query, (text, NameRole::Kindless), NameKind::Title);
+        assert_eq!(kindless("View protocol", "View"), (0.98 * (0.995 + 0.004), 0.0));
+        assert_eq!(kindless("future statement", "future"), (0.0, 0.98 * PLAIN_KINDLESS));
+        assert_eq!(
+            kindless("async with statement", "async with"),
+            (0.0, 0.98 * PLAIN_KINDLESS)
+        );
+    }
+
+    #[test]
+    fn s0_6_a_name_elsewhere_is_only_near_if_its_place_is_known() {
+        let inside = Page {
+            project: "swiftui".to_owned(),
+            ..button()
+        };
+        let symbol = |page, query| borne(page, query, ("Button", NameRole::Symbol), NameKind::Title);
+        assert_eq!(symbol(inside.clone(), "Button in SwiftUI"), (0.995 + 0.004, 0.0));
+        assert_eq!(symbol(button(), "Button in SwiftUI"), (0.0, ELSEWHERE));
+        // Nobody knows what is in SomeModule: the page may be.
+        assert_eq!(symbol(button(), "Button in SomeModule"), (0.995 + 0.004 - 0.05, 0.0));
+        // Without "in", the place is less sure.
+        assert_eq!(symbol(inside, "Button SwiftUI"), (0.998 * (0.995 + 0.004), 0.0));
+        assert_eq!(symbol(button(), "Button SwiftUI"), (0.0, 0.998 * ELSEWHERE));
+    }
+
+    #[test]
+    fn the_longest_qualifier_brings_its_page_nearest() {
+        let near = |text: &str| {
+            let form = (text, NameRole::Qualifier);
+            borne(titled(text), "datetime.date.today", form, NameKind::Title)
+        };
+        assert_eq!(near("datetime.date"), (0.0, 0.35 + 0.25));
+        assert_eq!(near("datetime"), (0.0, 0.35 + 8.0 / 13.0 * 0.25));
+    }
+
+    #[test]
+    fn a_definition_counts_where_it_is_meant_and_the_page_bears_no_name() {
+        let defined = |page: Page, query: &str, bearers| {
+            let form = ("Button", NameRole::Symbol);
+            let page = lifted(page, query, form, |page, form, of| {
+                page.defines(form, &of.asked, &of.containers, bearers);
+            });
+            page.definition
+        };
+        let inside = Page {
+            project: "swiftui".to_owned(),
+            ..button()
+        };
+        assert_eq!(defined(inside.clone(), "Button in SwiftUI", 1), 1.0);
+        assert_eq!(defined(inside.clone(), "Button in SwiftUI", 2), 0.75);
+        assert_eq!(defined(inside.clone(), "Button in SwiftUI", 3), 0.5);
+        assert_eq!(defined(inside.clone(), "Button SwiftUI", 2), 0.998 * 0.75);
+        assert_eq!(defined(button(), "Button in SwiftUI", 1), 0.0);
+        assert_eq!(defined(button(), "Button in SomeModule", 1), 1.0);
+        let named = Page { name: 0.99, ..inside };
+        assert_eq!(defined(named, "Button in SwiftUI", 1), 0.0);
+    }
+
     #[test]
     fn s0_21_a_name_half_typed_is_near() {
-        assert!(button().nearness("butt") > 0.4);
+        // Four of six letters, see `similarity::prefix`.
+        assert_eq!(button().nearness("butt"), 0.4 + 0.3 * 4.0 / 6.0);
         assert_eq!(button().nearness("fish"), 0.0);
+        // The nearest of its names counts: here the symbol, and here the end of the slug.
+        let page = Page {
+            slug: "library/turtle.html".to_owned(),
+            ..titled("frame(width:height:)")
+        };
+        assert_eq!(page.nearness("fra"), 0.4 + 0.3 * 3.0 / 5.0);
+        assert_eq!(page.nearness("tur"), 0.4 + 0.3 * 3.0 / 6.0);
     }
 }

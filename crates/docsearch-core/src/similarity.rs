@@ -45,7 +45,7 @@ pub struct Near {
 /// [`name::key`], which is not near but exact.
 pub fn near(typed: &str, name: &str) -> Option<Near> {
     let (typed, key) = (name::key(typed), name::key(name));
-    if typed == key || typed.is_empty() || key.is_empty() {
+    if typed == key {
         return None;
     }
     [
@@ -159,8 +159,7 @@ fn hump_match(typed: &[char], words: &[String]) -> bool {
 pub fn trigram_similarity(a: &str, b: &str) -> f32 {
     let (a, b) = (trigrams(a), trigrams(b));
     let common = a.iter().filter(|trigram| b.binary_search(trigram).is_ok()).count();
-    let all = a.len() + b.len() - common;
-    if all == 0 { 0.0 } else { common as f32 / all as f32 }
+    common as f32 / (a.len() + b.len() - common) as f32
 }
 
 fn trigrams(word: &str) -> Vec<[char; 3]> {
@@ -207,7 +206,88 @@ mod tests {
         assert!(vocabulary("nav", "navig").is_some());
         assert_eq!(vocabulary("retryng", "retri"), Some(0.5));
         assert_eq!(vocabulary("configuraton", "confi"), None);
+        assert_eq!(
+            vocabulary("button", "button"),
+            None,
+            "the word itself is not near to it"
+        );
         assert_eq!(vocabulary("button", "mutton"), vocabulary("mutton", "button"));
+    }
+
+    fn assert_strength(found: Option<f32>, expected: f32) {
+        assert!(
+            found.is_some_and(|found| (found - expected).abs() < 1e-6),
+            "{found:?} {expected}"
+        );
+    }
+
+    #[test]
+    fn a_beginning_says_more_the_more_of_the_name_it_is() {
+        assert_strength(prefix("na", "navigation"), 0.4 + 0.3 * 2.0 / 10.0);
+        assert_strength(prefix("naviga", "navigation"), 0.4 + 0.3 * 6.0 / 10.0);
+        assert_strength(prefix("grö", "größe"), 0.4 + 0.3 * 3.0 / 5.0);
+        for (typed, key) in [("n", "navigation"), ("navigation", "navigation"), ("xy", "navigation")] {
+            assert_eq!(prefix(typed, key), None, "{typed} {key}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_costs_its_share_of_the_letters_and_of_the_trigrams() {
+        // One of six letters; five of eight trigrams in common.
+        assert_strength(typo("buton", "button"), 0.4 + 0.4 * (5.0 / 6.0 + 5.0 / 8.0) / 2.0);
+        // Two of seven letters; four of twelve trigrams.
+        assert_strength(typo("vacumes", "vacuums"), 0.4 + 0.4 * (5.0 / 7.0 + 4.0 / 12.0) / 2.0);
+        for (typed, key, is_near) in [
+            ("car", "cart", false),
+            ("bark", "bork", true),
+            ("bark", "bokr", false),
+            ("barked", "borkad", false),
+            ("barking", "borkung", true),
+            ("barking", "borkumg", false),
+            ("barking", "barkingdog", false),
+            ("button", "button", false),
+        ] {
+            assert_eq!(typo(typed, key).is_some(), is_near, "{typed} {key}");
+        }
+    }
+
+    #[test]
+    fn beginnings_of_words_have_to_hold_the_first_and_to_be_short_of_the_name() {
+        assert_strength(humps("utv", "UITableView"), 0.3 + 0.3 * 3.0 / 11.0);
+        assert_strength(humps("uitabvie", "UITableView"), 0.3 + 0.3 * 8.0 / 11.0);
+        for (typed, name, why) in [
+            ("uv", "UITableView", "two letters tell nothing"),
+            ("tav", "UITableView", "the first word is not there"),
+            ("uvt", "UITableView", "the words are in another order"),
+            ("xyz", "UITableView", "no word begins so"),
+            ("uitableview", "UITableView", "this is the name"),
+            ("nav", "navigation", "one word has no others"),
+        ] {
+            assert_eq!(humps(typed, name), None, "{typed}: {why}");
+        }
+    }
+
+    #[test]
+    fn the_last_words_of_a_name_are_a_part_of_it() {
+        assert_strength(part("view", "navigationview", "NavigationView"), 0.4 + 0.3 * 4.0 / 14.0);
+        assert_strength(part("tableview", "uitableview", "UITableView"), 0.4 + 0.3 * 9.0 / 11.0);
+        for (typed, name, why) in [
+            ("ui", "SwiftUI", "two letters tell nothing"),
+            ("button", "Button", "this is the name"),
+            ("bar", "ButtonMap", "it ends otherwise"),
+            ("ableview", "UITableView", "a word begins elsewhere"),
+        ] {
+            assert_eq!(part(typed, &name::key(name), name), None, "{typed}: {why}");
+        }
+    }
+
+    #[test]
+    fn trigrams_are_those_of_pg_trgm() {
+        // show_trgm('cat') is {"  c"," ca","at ",cat}, show_trgm('cart') {"  c"," ca",art,car,"rt "}.
+        assert_eq!(trigram_similarity("cat", "cart"), 2.0 / 7.0);
+        assert_eq!(trigram_similarity("cat", "cat"), 1.0);
+        assert_eq!(trigram_similarity("cat", "dog"), 0.0);
+        assert_eq!(trigram_similarity("cat", ""), 0.0);
     }
 
     proptest! {

@@ -174,7 +174,7 @@ impl<'a> PreparedQuery<'a> {
         Needs {
             description: (asked.has_action() && describes)
                 || (!self.phrases.is_empty() && self.weights.boost_phrase > 0.0),
-            metadata: !self.containers.is_empty() || asked.known_container || !asked.platforms.is_empty(),
+            metadata: !self.containers.is_empty() || !asked.platforms.is_empty(),
             age: asked.recent && self.weights.boost_recency > 0.0,
         }
     }
@@ -331,14 +331,12 @@ impl<'a> PreparedQuery<'a> {
             } else {
                 (synonym, weight * factor, other)
             };
-            if weight > 0.0 {
-                matches.add(TermMatch {
-                    term: at,
-                    rule,
-                    raw,
-                    weight,
-                });
-            }
+            matches.add(TermMatch {
+                term: at,
+                rule,
+                raw,
+                weight,
+            });
         }
     }
 
@@ -486,3 +484,6 @@ fn forms(understanding: &Understanding, rules: &Rules) -> Vec<Form> {
     }
     forms
 }
+
+#[cfg(test)]
+mod tests;

@@ -189,7 +189,7 @@ fn parenthesised(line: &str) -> Option<(&str, &str, &str)> {
 
 /// The words before the last one, and the last one without what marks a pointer.
 fn last_word(head: &str) -> Option<(Vec<&str>, &str)> {
-    let mut words: Vec<&str> = head.split_whitespace().take(MAX_DECLARED + 2).collect();
+    let mut words: Vec<&str> = head.split_whitespace().collect();
     let name = words.pop()?;
     (words.len() <= MAX_DECLARED).then_some((words, bare(name)))
 }
@@ -275,6 +275,97 @@ mod tests {
         ] {
             assert_eq!(signature(line, next), name, "{line}");
         }
+    }
+
+    #[test]
+    fn a_heading_names_what_stands_before_parameters_or_a_dash() {
+        for (heading, name) in [
+            ("retry(times)", Some("retry")),
+            ("retry — tries again", Some("retry")),
+            ("call retry(times)", None),
+            ("call re_try(times)", Some("re_try")),
+            ("Introduction", None),
+            ("work_mem", Some("work_mem")),
+            ("(experimental) work_mem", Some("work_mem")),
+            ("3.x: what is new", None),
+        ] {
+            assert_eq!(heading_name(heading), name, "{heading}");
+        }
+    }
+
+    #[test]
+    fn a_signature_ends_after_its_parameters() {
+        for (line, name) in [
+            ("int add_two(int a)", Some("add_two")),
+            ("int add_two(int a);", Some("add_two")),
+            ("int add_two(int a) const", Some("add_two")),
+            ("int call_it(int (*back)(int), int a)", Some("call_it")),
+            ("def retry(times):", Some("retry")),
+            ("def retry(times) -> bool", Some("retry")),
+            ("def retry(times) is tried", None),
+            ("int add_two(int a) { return a; }", None),
+            ("int add_two(int a", None),
+            ("int add_two (int a)", None),
+            ("avg ( smallint )", None),
+        ] {
+            assert_eq!(signature(line, ""), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_signature_declares_a_name() {
+        for (line, name) in [
+            ("char* get_name(int a)", Some("get_name")),
+            ("int _add_two(int a)", Some("_add_two")),
+            ("int 3x_y(int a)", None),
+            ("int add-two_x(int a)", None),
+            ("int add_two.(int a)", None),
+            ("PyTypeObject 3.x", None),
+            ("select work_mem", None),
+            ("some words", None),
+            ("work_mem", None),
+            ("event", None),
+            ("pub static const unsigned long int add_two(int a)", Some("add_two")),
+            ("pub extern static const unsigned long int add_two(int a)", None),
+        ] {
+            assert_eq!(signature(line, ""), name, "{line}");
+        }
+        let of_length = |bytes: usize| format!("int add_two({})", "a".repeat(bytes - "int add_two()".len()));
+        assert_eq!(signature(&of_length(300), ""), Some("add_two"));
+        assert_eq!(signature(&of_length(301), ""), None);
+    }
+
+    #[test]
+    fn without_a_declaration_a_sentence_has_to_follow_parameters() {
+        for (line, next, name) in [
+            ("json.dumps(obj)", "Serialize obj to a string.", Some("json.dumps")),
+            ("json.dumps()", "Serialize nothing at all.", None),
+            ("retry(times)", "Tries it so often.", None),
+            ("json.dumps(obj)", "serialize obj to a string", None),
+            ("json.dumps(obj)", "Serialize it.", None),
+        ] {
+            assert_eq!(signature(line, next), name, "{line} {next}");
+        }
+        let page =
+            "Text.\n\njson.dumps(obj)\nSerialize obj to a string.\n\nQuerySet.get_or_create(id)\nLooks it up first.\n";
+        let found: Vec<String> = definitions(page).into_iter().collect();
+        let names = ["QuerySet.get_or_create", "get_or_create", "json.dumps"].map(key);
+        assert!(
+            names.iter().all(|name| found.contains(name)) && found.len() == 3,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_name_says_less_the_more_documents_define_it() {
+        assert_eq!([1, 2, 3, 4].map(share), [1.0, 0.75, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn a_page_defines_so_many_names_and_no_more() {
+        let mut found = Definitions::default();
+        (0..=MAX_DEFINITIONS).for_each(|number| found.add(&format!("name{number}")));
+        assert_eq!(found.keys.len(), MAX_DEFINITIONS);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::rank::name_strength;
 use crate::similarity;
 use crate::understanding::NameRole;
 
+mod steps;
+
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
 
 fn understood(query: &str) -> (Understanding, &'static Rules) {

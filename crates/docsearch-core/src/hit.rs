@@ -234,6 +234,20 @@ mod tests {
     }
 
     #[test]
+    fn sections_of_a_document_that_its_name_alone_brings_are_worth_nothing() {
+        let found = all(vec![ranked(1, 0.5, &[0.0, 0.0])], 5, 5);
+        assert_eq!(found.iter().map(|hit| hit.score).collect::<Vec<_>>(), [0.5, 0.0]);
+    }
+
+    #[test]
+    fn so_many_sections_are_compared_for_each_result() {
+        let found = all(vec![ranked(1, 0.8, &[0.5; 40])], 40, 0);
+        assert_eq!(compared(&found, 2).count(), 2 * COMPARED);
+        let first: Vec<ChunkId> = found.iter().take(3).map(|hit| hit.chunk).collect();
+        assert_eq!(compared(&found, 2).take(3).collect::<Vec<_>>(), first);
+    }
+
+    #[test]
     fn a_document_without_sections_is_shown_by_its_first() {
         assert_eq!(shown(&all(vec![ranked(4, 0.5, &[])], 3, 3)), [(4, 0)]);
     }

@@ -170,7 +170,7 @@ pub fn keep_best(evidence: &mut Evidence, corpora: &Corpora, bm25: &Bm25, window
         let corpus = corpora.get(&id.document.project);
         let score = corpus.map_or(0.0, |corpus| chunk_lexical(terms, corpus, bm25));
         let known = best.entry(id.document).or_insert((score, id));
-        if (score, known.1) > (known.0, id) {
+        if score.total_cmp(&known.0).then(known.1.cmp(&id)).is_gt() {
             *known = (score, id);
         }
     }
@@ -252,6 +252,19 @@ mod tests {
         let mut kept: Vec<ChunkId> = found.terms.into_keys().collect();
         kept.sort();
         assert_eq!(kept, [chunk(1, 0), chunk(1, 4), chunk(2, 0)]);
+    }
+
+    #[test]
+    fn of_equally_good_sections_the_first_is_the_best() {
+        let mut found = evidence(&[
+            (1, 3, 2.0),
+            (1, 1, 2.0),
+            (1, 2, 2.0),
+            (2, 5, 2.0),
+            (2, 4, 2.0),
+            (2, 0, 1.0),
+        ]);
+        assert_eq!(keep_best(&mut found, &corpora(), &BM25, 9), [chunk(1, 1), chunk(2, 4)]);
     }
 
     #[test]
@@ -340,6 +353,33 @@ mod tests {
         assert!(pages[&document(2)].near_name > 0.0 && pages[&document(2)].name == 0.0);
         assert_eq!(pages[&document(2)].phrase, phrase_strength(1));
         assert_eq!(pages.len(), 2, "a document that the caller does not see gets no page");
+    }
+
+    #[test]
+    fn a_leg_lifts_only_what_it_found() {
+        let defining = Legs {
+            defining: vec![(document(2), 0)],
+            ..Legs::default()
+        };
+        let pages = lifted("PyList_New", &defining, &[]);
+        assert_eq!(
+            (pages[&document(2)].definition, pages[&document(1)].definition),
+            (1.0, 0.0)
+        );
+        assert_eq!(
+            pages[&document(2)].near_name,
+            0.0,
+            "its name is near to what is typed, but was not asked for"
+        );
+        let phrase = Legs {
+            phrase: Set::from_iter([document(1), document(2)]),
+            ..Legs::default()
+        };
+        let pages = lifted("something", &phrase, &[]);
+        for number in [1, 2] {
+            let page = &pages[&document(number)];
+            assert_eq!((page.phrase, page.near_name), (phrase_strength(2), 0.0));
+        }
     }
 
     #[test]

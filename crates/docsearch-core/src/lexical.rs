@@ -231,6 +231,24 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_word_was_read_whole_if_all_of_its_own_forms_were() {
+        let found = Map::default();
+        let known = frequencies(&[("asyncimag", 3.0), ("asyncimage", 40.0), ("picture", 60.0)]);
+        let mut word = term("asyncimag", 1.0);
+        word.lexemes.push("asyncimage".to_owned());
+        word.stand_ins.push(("picture".to_owned(), 0.8));
+        let terms = [word];
+        let lexical = Lexical::new(&totals(), &terms, &known);
+        assert_eq!(lexical.with_every_word(&found, 42), None, "a form of it was not read");
+        assert_eq!(
+            lexical.with_every_word(&found, 43),
+            Some(Vec::new()),
+            "what stands in need not be read"
+        );
+        assert_eq!(lexical.with_every_word(&found, 2), None, "not even the first fits");
+    }
+
     proptest! {
         #[test]
         fn a_greater_budget_reads_no_fewer_words(

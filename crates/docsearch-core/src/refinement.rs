@@ -281,6 +281,29 @@ mod tests {
     }
 
     #[test]
+    fn only_what_rules_add_needs_a_margin() {
+        let by_model = Transformation::by_model("k8s", "kubernetes cluster", false).expect("something new");
+        assert_eq!(Retry::Transformed(by_model).margin(), 0.0);
+        assert_eq!(Retry::Transformed(changed("kubernetes")).margin(), MARGIN);
+        assert_eq!(Retry::Words.margin(), 0.0);
+    }
+
+    #[test]
+    fn reasons_have_the_names_of_the_reference() {
+        let reference = include_str!("../../../docs/reference.md");
+        let all = [
+            (StopReason::Accepted, "accepted"),
+            (StopReason::MaxIterations, "max_iterations"),
+            (StopReason::NoResults, "no_results"),
+            (StopReason::NothingToAdd, "nothing_to_add"),
+        ];
+        for (reason, name) in all {
+            assert_eq!(reason.as_str(), name);
+            assert!(reference.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
     fn words_come_first_or_last() {
         let order = |by_words| run(&[0.1, 0.2, 0.3], 2, by_words, &["kubernetes"], true).0;
         assert_eq!(order(ByWords::First), ["k8s", "words", "kubernetes"]);

@@ -202,6 +202,18 @@ mod tests {
     }
 
     #[test]
+    fn the_steps_of_a_document_end_at_its_score() {
+        let (shown, hidden) = (document(1, Some(0.6), 0.4), document(2, Some(0.6), 0.4));
+        let pages = Map::from_iter([(shown.document, page(1, 0.0))]);
+        with("write a file", &pages, |reranker| {
+            let last = reranker.explain(&shown).last().map(|step| step.after);
+            assert_eq!(last, reranker.score(&shown));
+            assert!(last.is_some_and(|score| score > 0.4));
+            assert_eq!((reranker.score(&hidden), reranker.explain(&hidden)), (None, Vec::new()));
+        });
+    }
+
+    #[test]
     fn what_the_caller_does_not_see_is_no_result() {
         let pages = Map::default();
         with("something", &pages, |reranker| {

@@ -269,6 +269,48 @@ mod tests {
     }
 
     #[test]
+    fn changes_add_up() {
+        let mut both = Delta::default();
+        both.count(1, 4, &[(3, bytes_of(&["apple", "tree"])), (1, bytes_of(&["apple"]))]);
+        let mut second = Delta::default();
+        second.count(1, 10, &[(7, bytes_of(&["apple"]))]);
+        both.add(second);
+        let mut gone = Delta::default();
+        gone.count(-1, 2, &[(2, bytes_of(&["leaf"]))]);
+        both.add(gone);
+        let expected = DeltaRows {
+            documents: 1 + 1 - 1,
+            document_words: 4 + 10 - 2,
+            chunks: 2 + 1 - 1,
+            chunk_words: 4 + 7 - 2,
+            lexemes: ["apple", "leaf", "tree"].map(str::to_owned).to_vec(),
+            lexeme_chunks: vec![3, -1, 1],
+            lexeme_documents: vec![2, -1, 1],
+        };
+        assert_eq!(both.into_rows(), Some(expected));
+    }
+
+    #[test]
+    fn a_change_is_empty_if_nothing_was_counted() {
+        let counted = |chunks: &[(i64, Vec<u8>)]| {
+            let mut delta = Delta::default();
+            delta.count(1, 0, chunks);
+            delta
+        };
+        assert!(Delta::default().is_empty());
+        assert!(!counted(&[]).is_empty(), "a document without a section");
+        assert!(!counted(&[(3, bytes_of(&["apple"]))]).is_empty());
+        // The same document with one section more, of words that it had.
+        let mut delta = counted(&[(3, bytes_of(&[])), (3, bytes_of(&[]))]);
+        delta.count(-1, 0, &[(3, bytes_of(&[]))]);
+        assert!(!delta.is_empty());
+        assert_eq!(
+            delta.into_rows().map(|rows| (rows.documents, rows.chunks)),
+            Some((0, 1))
+        );
+    }
+
+    #[test]
     fn means_are_never_below_one_word() {
         let totals = Totals {
             documents: 2.0,

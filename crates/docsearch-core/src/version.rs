@@ -132,7 +132,7 @@ impl Version {
             return Some("");
         }
         let marks = segment.match_indices(['-', '_', '@']);
-        let mut ends = marks.map(|(at, mark)| (&segment[..at], &segment[at + mark.len()..]));
+        let mut ends = marks.map(|(at, _)| segment.split_at(at));
         ends.find(|(_, end)| names_it(end) && !self.is_prefixed(end))
             .map(|(stem, _)| stem)
     }
@@ -247,6 +247,10 @@ mod tests {
             ("3.x", "3"),
             ("1.0.0+build.7", "1"),
             ("2.0-RC1", "2.0rc1"),
+            ("1.0a1", "1.0-alpha.1"),
+            ("1.0b1", "1.0-beta1"),
+            ("1.0c1", "1.0rc1"),
+            ("1.0.CR1", "1.0rc1"),
             ("latest", "Stable"),
         ] {
             assert_eq!(version(a), version(b), "{a} and {b}");

@@ -63,7 +63,7 @@ impl Around {
         let swapped: String = second.into_iter().chain(first.chars()).collect();
         let length = i32::try_from(word.chars().count()).unwrap_or(i32::MAX);
         // Stems are shorter than the words, and what is half typed goes on.
-        let shortest = (length * 3 / 5).min(length - 2).max(1);
+        let shortest = (length * 3 / 5).max(1);
         let lengths = shortest..=length + 12;
         let beginnings = if swapped.chars().next() == first.chars().next() {
             vec![first]
@@ -141,6 +141,8 @@ mod tests {
         assert_eq!(around.beginnings, ["v", "av"]);
         assert_eq!(around.lengths, 3..=18);
         assert_eq!(Around::of("aardvark").beginnings, ["a"]);
+        assert_eq!(Around::of("g").lengths, 1..=13);
+        assert_eq!(Around::of("git").lengths, 1..=15);
         let words = [("vac", 1.0), ("avacuum", 1.0), ("awful", 1.0), ("v", 1.0)];
         let part = around.within(&vocabulary(&words));
         assert_eq!(part.lexemes().collect::<Vec<_>>(), ["avacuum", "vac"]);

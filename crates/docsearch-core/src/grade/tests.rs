@@ -30,6 +30,165 @@ fn coverage_counts_rare_words_more_and_contexts_together() {
     assert_eq!(coverage(&terms, &[]), 0.0);
 }
 
+fn assert_near(value: f32, expected: f32) {
+    assert!((value - expected).abs() < 1e-5, "{value} {expected}");
+}
+
+#[test]
+fn features_are_those_of_the_contexts_that_are_read() {
+    let terms = [
+        GradedTerm { idf: 1.0, known: true },
+        GradedTerm { idf: 2.0, known: true },
+        GradedTerm { idf: 5.0, known: false },
+    ];
+    let mut contexts = vec![
+        context(0.8, 0.6, 0.4, &[1.0, 0.0, 0.0]),
+        context(0.5, 0.7, 0.0, &[0.0, 0.5, 0.0]),
+        GradedContext {
+            dense: None,
+            ..context(0.4, 0.0, 0.6, &[0.0, 0.0, 0.0])
+        },
+        context(0.3, 0.2, 0.1, &[0.0, 0.0, 0.0]),
+        context(0.2, 0.1, 0.2, &[0.0, 0.0, 0.0]),
+    ];
+    let features = Features::of(&terms, &contexts);
+    let named = features.named();
+    for (name, expected) in [
+        // The contexts hold 1 * 1 and 2 * .5 of 8.
+        ("coverage", 2.0 / 8.0),
+        ("best_coverage", 1.0 / 8.0),
+        ("score", 0.8),
+        ("mean_score", (0.8 + 0.5 + 0.4 + 0.3 + 0.2) / 5.0),
+        ("lead", 0.8 - 0.5),
+        ("spread", 0.8 - 0.2),
+        ("dense", 0.7),
+        ("mean_dense", (0.6 + 0.7 + 0.2 + 0.1) / 4.0),
+        ("keyword", 0.6),
+        // Of the four with a vector, one has no keyword.
+        ("agreement", 3.0 / 4.0),
+        ("unknown", 5.0 / 8.0),
+        ("terms", 4f32.ln()),
+    ] {
+        assert_near(named[name], expected);
+    }
+    assert_eq!(named.len(), FEATURES.len());
+    // A sixth is not read, but by the agreement of the legs.
+    contexts.push(context(0.1, 0.9, 0.9, &[1.0, 1.0, 1.0]));
+    let with_sixth = Features::of(&terms, &contexts).named();
+    let changed: Vec<&str> = FEATURES
+        .into_iter()
+        .filter(|name| with_sixth[name] != named[name])
+        .collect();
+    assert_eq!(changed, ["agreement"]);
+}
+
+#[test]
+fn legs_agree_by_how_many_of_the_best_by_vectors_are_among_the_best_by_words() {
+    let of = |pairs: &[(f32, f32)]| {
+        let contexts: Vec<GradedContext> = pairs
+            .iter()
+            .map(|&(dense, keyword)| context(0.5, dense, keyword, &[]))
+            .collect();
+        agreement(&contexts)
+    };
+    assert_eq!(of(&[]), 0.0);
+    assert_eq!(of(&[(0.0, 0.5), (0.0, 0.6)]), 0.0, "nothing is near");
+    assert_eq!(of(&[(0.5, 0.5), (0.4, 0.1)]), 1.0);
+    assert_eq!(of(&[(0.5, 0.0), (0.4, 0.1)]), 0.5);
+    // Of seven, the five best of each leg: two are not among the other's.
+    let seven = [
+        (0.9, 0.1),
+        (0.8, 0.2),
+        (0.7, 0.3),
+        (0.6, 0.4),
+        (0.5, 0.5),
+        (0.4, 0.6),
+        (0.3, 0.7),
+    ];
+    assert_near(of(&seven), 3.0 / 5.0);
+}
+
+#[test]
+fn queries_of_no_weight_are_covered_by_anything() {
+    let terms = terms(&[0.0, 0.0]);
+    assert_eq!(coverage(&terms, &[context(0.5, 0.5, 0.5, &[0.0, 0.0])]), 1.0);
+    let features = Features::of(&terms, &[]).named();
+    assert_eq!((features["coverage"], features["unknown"]), (0.0, 0.0));
+    assert_eq!((features["mean_score"], features["mean_dense"]), (0.0, 0.0));
+}
+
+#[test]
+fn a_logistic_model_is_even_at_zero() {
+    let weights = |weight: f32| BTreeMap::from_iter([("score".to_owned(), weight)]);
+    let probability = |bias, weight, score| {
+        let mut features = Features::default();
+        features.values[2] = score;
+        Logistic {
+            bias,
+            weights: weights(weight),
+        }
+        .probability(&features)
+    };
+    assert_near(probability(0.0, 2.0, 0.0), 0.5);
+    assert_near(probability(-1.0, 2.0, 0.5), 0.5);
+    assert_near(probability(1.0, 2.0, 0.5), 1.0 / (1.0 + (-2f32).exp()));
+    assert_near(probability(0.5, -3.0, 0.5), 1.0 / (1.0 + 1f32.exp()));
+}
+
+#[test]
+fn a_grade_says_why() {
+    let why =
+        |features: Features, relevance, completeness, grounded| reasoning(&features, relevance, completeness, grounded);
+    let features = |unknown| {
+        let mut features = Features::default();
+        for (name, value) in [("score", 0.9), ("dense", 0.55), ("unknown", unknown)] {
+            let place = FEATURES.iter().position(|known| *known == name);
+            features.values[place.expect("a feature")] = value;
+        }
+        features
+    };
+    assert_eq!(
+        why(features(0.0), 0.95, 0.75, true),
+        "excellent relevance: best score 0.90, nearest meaning 0.55; \
+         good completeness: the contexts hold 75 % of the query's words by weight"
+    );
+    assert_eq!(
+        why(features(0.25), 0.3, 0.6, false),
+        "poor relevance: best score 0.90, nearest meaning 0.55; \
+         partial completeness: the contexts hold 60 % of the query's words by weight; \
+         no document holds 25 % of them; the documents do not seem to be about it"
+    );
+}
+
+#[test]
+fn a_grade_weighs_relevance_and_completeness() {
+    let grade = |relevance, completeness| Grade::new(relevance, completeness, true, &MINIMUM, String::new());
+    assert_near(grade(0.5, 1.0).score, 0.6 * 0.5 + 0.4);
+    assert_near(grade(1.0, 0.5).score, 0.6 + 0.4 * 0.5);
+}
+
+#[test]
+fn an_answer_is_better_by_its_ground_then_by_more_than_the_margin() {
+    let grade = |score, grounded| Grade {
+        score,
+        ..Grade::new(0.0, 0.0, grounded, &MINIMUM, String::new())
+    };
+    let better = |a: (f32, bool), b: (f32, bool), margin| grade(a.0, a.1).is_better_than(&grade(b.0, b.1), margin);
+    assert!(better((0.5, true), (0.25, true), 0.0));
+    assert!(!better((0.5, true), (0.5, true), 0.0), "as good is not better");
+    assert!(better((0.25, true), (0.5, false), 0.0));
+    assert!(!better((0.5, false), (0.25, true), 0.0));
+    assert!(better((0.75, true), (0.25, true), 0.25));
+    assert!(
+        !better((0.5, true), (0.25, true), 0.25),
+        "by the margin is not by more than it"
+    );
+    assert!(
+        !better((0.5, true), (0.75, false), 0.125),
+        "the ground does not stand in for the margin"
+    );
+}
+
 #[test]
 fn s1_15_contexts_beyond_the_fifteenth_do_not_count() {
     let terms = terms(&[1.0]);

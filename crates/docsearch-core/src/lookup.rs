@@ -223,6 +223,50 @@ mod tests {
     }
 
     #[test]
+    fn what_a_phrase_means_is_expanded_and_does_not_stand_in_the_query() {
+        let rules = Rules::english();
+        let text = "get rid of a file";
+        let understood = Understanding::read(text, &rules, &KnownNames::default());
+        let tokens = query_tokens(text, Some(&understood), &rules);
+        let expanded: Vec<&QueryToken> = tokens
+            .iter()
+            .filter_map(|token| token.expands)
+            .map(|(at, _)| &tokens[at])
+            .collect();
+        assert!(!expanded.is_empty());
+        for token in expanded {
+            assert_eq!(
+                (token.text.as_str(), token.expands, token.written),
+                ("delete", None, false)
+            );
+        }
+        let written: Vec<String> = terms_of(&tokens)
+            .into_iter()
+            .filter(|term| term.written)
+            .map(|term| term.lexemes[0].clone())
+            .collect();
+        assert_eq!(written, ["get", "rid", "of", "a", "file"]);
+    }
+
+    #[test]
+    fn what_the_dictionaries_drop_is_not_looked_up() {
+        let tokens = tokens_of("the button");
+        let lexemes = [Vec::new(), vec!["button".to_owned()]];
+        let terms = terms(&tokens, &lexemes, 0.5);
+        assert_eq!(terms.len(), 1);
+        assert_eq!(terms[0].lexemes, ["button"]);
+    }
+
+    #[test]
+    fn a_word_that_stands_twice_counts_as_the_stronger() {
+        // First a part of an identifier, then a word of its own.
+        let terms = terms_of(&tokens_of("table_view view"));
+        let view = terms.iter().find(|term| term.lexemes == ["view"]).expect("a term");
+        assert_eq!((view.weight, view.written), (1.0, true));
+        assert_eq!(terms.iter().filter(|term| term.lexemes == ["view"]).count(), 1);
+    }
+
+    #[test]
     fn the_words_of_an_expansion_count_as_parts() {
         let terms = terms_of(&tokens_of("rbac"));
         assert_eq!((terms[0].weight, terms[0].whole), (1.0, true));

@@ -137,4 +137,21 @@ mod tests {
         assert_eq!(in_pattern("in SwiftUI"), None);
         assert_eq!(in_pattern("how to wait in a loop that never ends"), None);
     }
+
+    #[test]
+    fn whatever_may_be_a_place_is_looked_up() {
+        let keys = |query: &str| place_keys(query, &Rules::english());
+        assert_eq!(
+            keys("button swift ui"),
+            ["button", "buttonswift", "buttonswiftui", "swift", "swiftui", "ui"]
+        );
+        assert!(keys("one two three four five six seven").contains(&"fivesixseven".to_owned()));
+        assert_eq!(
+            keys("one two three four five six seven eight"),
+            Vec::<String>::new(),
+            "this is a sentence"
+        );
+        assert!(keys("how do I show a red button in swift ui").contains(&"swiftui".to_owned()));
+        assert_eq!(keys("button"), Vec::<String>::new());
+    }
 }

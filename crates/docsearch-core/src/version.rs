@@ -268,6 +268,8 @@ mod tests {
         assert_eq!(page("guide/install", "2.0"), "guide/install");
         assert_eq!(page("stable/guide/stable", "stable"), "guide/stable");
         assert_eq!(page("2/chapter/2", "2"), "chapter/2");
+        assert_eq!(page("release-1.9/install", "1.9"), "release/install");
+        assert_eq!(page("nightly/install", "nightly"), "install");
     }
 
     #[test]

@@ -129,6 +129,97 @@ fn marks_of_a_query_are_read() {
 }
 
 #[test]
+fn classes_have_the_names_of_their_settings() {
+    for &class in Class::ALL {
+        let setting = format!("hybrid_weight_{}", class.as_str());
+        assert!(
+            crate::weight::WEIGHTS.iter().any(|row| row.name == setting),
+            "{setting}"
+        );
+    }
+}
+
+#[test]
+fn short_words_are_excluded_if_the_rules_or_the_documents_know_them() {
+    let known = ["Qt"].into_iter().collect();
+    let excluded = |query: &str| Understanding::read(query, &RULES, &known).excluded;
+    assert!(RULES.verb("get").is_some() && RULES.tables().synonyms.contains_key("btn"));
+    for word in ["get", "ios", "btn", "qt"] {
+        assert_eq!(excluded(&format!("show alert -{word}")), [word]);
+    }
+    assert_eq!(excluded("show alert -xzf"), Vec::<String>::new());
+}
+
+#[test]
+fn a_question_has_three_words() {
+    for (query, class) in [
+        ("what is vacuum", Class::Question),
+        ("what vacuum", Class::Words),
+        ("vacuum works how?", Class::Question),
+        ("vacuum works", Class::Words),
+    ] {
+        assert_eq!(read(query).class, class, "{query}");
+    }
+}
+
+#[test]
+fn a_kind_is_taken_off_names_of_up_to_three_words() {
+    let symbol = |query: &str| read(query).symbol;
+    assert_eq!(symbol("one two three operator").as_deref(), Some("one two three"));
+    assert_eq!(symbol("one two three four operator"), None);
+    assert_eq!(
+        symbol("one two three command line option"),
+        None,
+        "too long for a name and its kind"
+    );
+    assert_eq!(
+        symbol("data type").as_deref(),
+        Some("data"),
+        "something is left to be named"
+    );
+}
+
+#[test]
+fn two_words_are_parent_and_child_only_in_a_place() {
+    let path = |query: &str| read(query).parent.zip(read(query).child);
+    let of = |parent: &str, child: &str| Some((parent.to_owned(), child.to_owned()));
+    assert_eq!(path("AsyncImagePhase failure"), None);
+    assert_eq!(path("image phase failure in SwiftUI"), of("image phase", "failure"));
+    assert_eq!(path("one two three child in SwiftUI"), of("one two three", "child"));
+    assert_eq!(path("one two three four child in SwiftUI"), None);
+}
+
+#[test]
+fn capitals_are_a_name_if_there_are_two() {
+    assert_eq!(read("R").class, Class::Words);
+    assert_eq!(read("IO").class, Class::Identifier);
+    assert_eq!(read("Io").class, Class::Words);
+}
+
+#[test]
+fn a_place_is_no_platform() {
+    let known = ["Linux"].into_iter().collect();
+    let platforms = |query: &str| Understanding::read(query, &RULES, &known).platforms;
+    assert_eq!(platforms("sound in Linux"), Vec::<String>::new());
+    assert_eq!(platforms("sound for iphone in Linux"), ["ios"]);
+    assert_eq!(platforms("sound on the linux desktop with speakers"), ["linux"]);
+}
+
+#[test]
+fn a_query_has_an_action_if_a_verb_opens_it() {
+    assert!(read("save a text file").has_action());
+    assert!(!read("a text file").has_action());
+    assert!(!read("").has_action());
+}
+
+#[test]
+fn a_place_alone_is_what_is_asked_for() {
+    assert_eq!(read("python docs").container, None);
+    assert_eq!(read("lists python docs").container.as_deref(), Some("python docs"));
+    assert_eq!(read("python docs lists").container.as_deref(), Some("python docs"));
+}
+
+#[test]
 fn an_understanding_is_plain_data() {
     let understood = read("AsyncImagePhase.failure in SwiftUI");
     let json = serde_json::to_string(&understood).expect("json");

@@ -92,7 +92,7 @@ impl Version {
         while let Some(Part::Number(number)) = rest.next_if(|part| matches!(part, Part::Number(_))) {
             numbers.push(number);
         }
-        while numbers.len() > 1 && numbers.last().is_some_and(Number::is_zero) {
+        while numbers.last().is_some_and(Number::is_zero) {
             numbers.pop();
         }
         let rest: Vec<Part> = rest.filter(|part| !part.is_word(&SILENT)).collect();
@@ -210,6 +210,7 @@ mod tests {
     fn versions_are_ordered_by_age() {
         let rising = [
             "nightly",
+            "0",
             "0.9",
             "1.0-dev",
             "1.0a1",
@@ -245,6 +246,7 @@ mod tests {
             ("1.2", "release-1.2"),
             ("5.3.0.Final", "5.3"),
             ("3.x", "3"),
+            ("0", "0.0"),
             ("1.0.0+build.7", "1"),
             ("2.0-RC1", "2.0rc1"),
             ("1.0a1", "1.0-alpha.1"),
@@ -269,6 +271,7 @@ mod tests {
         assert_eq!(page("stable/guide/stable", "stable"), "guide/stable");
         assert_eq!(page("2/chapter/2", "2"), "chapter/2");
         assert_eq!(page("release-1.9/install", "1.9"), "release/install");
+        assert_eq!(page("docs-release-1.9/install", "1.9"), "docs-release/install");
         assert_eq!(page("nightly/install", "nightly"), "install");
     }
 

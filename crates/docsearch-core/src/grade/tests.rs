@@ -168,6 +168,14 @@ fn a_grade_weighs_relevance_and_completeness() {
 }
 
 #[test]
+fn completeness_is_coverage() {
+    let terms = terms(&[1.0, 3.0]);
+    let contexts = [context(0.5, 0.5, 0.5, &[0.0, 1.0])];
+    let grade = Grader::fitted().grade(&Features::of(&terms, &contexts), 1, &MINIMUM);
+    assert_eq!(grade.completeness, 0.75);
+}
+
+#[test]
 fn an_answer_is_better_by_its_ground_then_by_more_than_the_margin() {
     let grade = |score, grounded| Grade {
         score,

@@ -124,6 +124,8 @@ fn marks_of_a_query_are_read() {
     assert_eq!(understood.topic, "latest alert for teams on iPhone");
     assert_eq!(understood.phrases, ["for teams"]);
     assert_eq!(understood.excluded, ["legacy"]);
+    assert_eq!(read("alert \"for teams\"").topic, "alert for teams");
+    assert_eq!(read("show alert window -legacy").topic, "show alert window");
     assert_eq!(understood.platforms, ["ios"]);
     assert!(understood.recent && read("what's new today").recent && !read("news of the day").recent);
 }
@@ -210,6 +212,18 @@ fn a_query_has_an_action_if_a_verb_opens_it() {
     assert!(read("save a text file").has_action());
     assert!(!read("a text file").has_action());
     assert!(!read("").has_action());
+}
+
+#[test]
+fn a_known_place_may_begin_with_a_small_word() {
+    let container = |query: &str, known: &[&'static str]| {
+        Understanding::read(query, &RULES, &known.iter().copied().collect()).container
+    };
+    assert_eq!(
+        container("button in the docs", &["The Docs"]).as_deref(),
+        Some("The Docs")
+    );
+    assert_eq!(container("button in the docs", &[]), None);
 }
 
 #[test]

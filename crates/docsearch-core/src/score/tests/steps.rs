@@ -211,6 +211,24 @@ fn distance_from_the_query_takes_from_the_dense_score_alone() {
 }
 
 #[test]
+fn legs_are_shown_with_their_share() {
+    let weights = Weights {
+        hybrid_weight_words: 0.75,
+        ..Weights::default()
+    };
+    let leg = |rule| {
+        let step = step_of(&weights, 1.0, "table view", &page("Other", "x"), ("base", rule));
+        step.map(|(raw, weight, before, after)| (raw, weight, after - before))
+            .expect("a step")
+    };
+    let (dense, lexical) = (leg("dense"), leg("lexical"));
+    assert_eq!((dense.0, dense.1), (BASE.dense, 0.75));
+    assert_eq!((lexical.0, lexical.1), (BASE.lexical, 0.25));
+    assert_near(dense.2, 0.75 * BASE.dense);
+    assert_near(lexical.2, 0.25 * BASE.lexical);
+}
+
+#[test]
 fn a_recent_page_loses_half_of_its_boost_in_each_half_life() {
     let recency = |age| {
         let weights = Weights {

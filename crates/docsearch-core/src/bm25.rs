@@ -50,7 +50,7 @@ impl Bm25 {
     }
 }
 
-/// Inverse document frequency in the form that is never negative:
+/// Inverse document frequency in the form that is never negative, that of Lucene:
 /// `ln(1 + (n - df + 0.5) / (df + 0.5))`.
 pub fn idf(documents: f64, frequency: f64) -> f32 {
     let frequency = frequency.clamp(0.0, documents);

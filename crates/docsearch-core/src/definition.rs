@@ -10,11 +10,12 @@ use crate::markdown::{BlockKind, blocks, sections};
 use crate::name::key;
 use crate::token::qualified_segments;
 
-/// A name that more documents of a project define says nothing of one.
+/// A name that more documents of a project define says nothing of one (docs/decisions/0008-ranking.md). How the weight
+/// falls up to there, see [`share`], is chosen.
 pub const MAX_BEARERS: usize = 3;
 /// Most names that one page may define: more are a list, or an attack.
 const MAX_DEFINITIONS: usize = 5_000;
-/// Longest signature that is read, in bytes.
+/// Longest signature that is read, in bytes. Like the next, chosen: prose is longer.
 const MAX_SIGNATURE_BYTES: usize = 300;
 /// Most words before the name of a signature.
 const MAX_DECLARED: usize = 6;

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::decimal::decimal;
 
-/// Contexts that a grade looks at, at most.
+/// Contexts that a grade looks at, at most (S1.15).
 pub const MAX_CONTEXTS: usize = 15;
-/// Characters of each context that it looks at.
+/// Characters of each context that it looks at (S1.15).
 pub const CONTEXT_CHARS: usize = 500;
-/// Contexts whose best values count: those that a reader sees.
+/// Contexts whose best values count: those that a reader sees. The models were fitted with it.
 const READ: usize = 5;
-/// Share of [`Grade::score`] that is relevance; the rest is completeness.
+/// Share of [`Grade::score`] that is relevance; the rest is completeness. Chosen, not measured.
 const RELEVANCE_SHARE: f32 = 0.6;
 
 /// A term of the query, as it stands in the documents.
@@ -276,7 +276,7 @@ pub fn should_refine(score: f32, relevance: f32, completeness: f32, grounded: bo
     score < minimum.score || relevance < minimum.relevance || completeness < minimum.completeness || !grounded
 }
 
-/// Words for a value between 0 and 1.
+/// Words for a value between 0 and 1 (S1.16).
 pub fn band(value: f32) -> &'static str {
     match value {
         value if value >= 0.9 => "excellent",

@@ -6,6 +6,7 @@ use crate::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
 use crate::rerank::Ranked;
 use crate::score::{EVIDENCE_CEILING, Step};
 
+// Chosen, not measured, all three.
 /// Sections of a result's document that are shown beside it, at most.
 pub const SECTION_MATCHES: usize = 5;
 /// Sections that are compared with each other for one result, with dedup `similar`.

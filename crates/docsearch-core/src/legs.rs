@@ -8,7 +8,7 @@ use crate::rank::{ChunkId, Corpora, DocumentId, Evidence, Map, Set, chunk_lexica
 use crate::score::phrase_strength;
 use crate::understanding::{NameForm, NameRole, Understanding};
 
-/// Most documents that a phrase may bring, see [`phrase_strength`].
+/// Most documents that a phrase may bring: those to which [`phrase_strength`] gives any strength.
 pub const MAX_HOLDING: usize = 3;
 
 /// The best name by which a query asks for a document.

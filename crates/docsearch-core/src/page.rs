@@ -9,6 +9,7 @@ use crate::understanding::{NameForm, NameRole, Understanding};
 /// Bytes of a description that the rules read.
 pub const DESCRIPTION_BYTES: usize = 300;
 
+// Strengths, all chosen and none measured by itself; near names are at most `similarity::MAX_STRENGTH`.
 /// Strength of the page of a module or class for a member of it: the first, and so much more for the
 /// longest qualifier.
 const QUALIFIER: (f32, f32) = (0.35, 0.25);
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_6_a_name_elsewhere_is_only_near_if_its_place_is_known() {
+    fn a_name_elsewhere_is_only_near_if_its_place_is_known() {
         let inside = Page {
             project: "swiftui".to_owned(),
             ..button()

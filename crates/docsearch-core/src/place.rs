@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::name;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
 
-/// Most words of a query in which a framework is recognised without "in".
+/// Most words of a query in which a framework is recognised without "in". Chosen: a longer one is a sentence.
 const MAX_IMPLICIT_WORDS: usize = 5;
 
 /// Names that a query may mention to say where to look: of projects, categories and whatever

@@ -95,6 +95,14 @@ pub fn lift(score: f32, name: f32) -> f32 {
     1.0 - (1.0 - score) * (1.0 - name)
 }
 
+// Strengths of names are chosen, not measured: what decides is that all of them lie above the ceiling of other evidence
+// (`score::EVIDENCE_CEILING`), and in which order they come.
+/// What the spelling of the page adds; less than what lies between a title and an alias
+/// (docs/decisions/0004-names-and-snippets.md).
+const AS_WRITTEN: f32 = 0.004;
+/// What is taken outside of the place that a query names: more than all that lies between names.
+const OUTSIDE: f32 = 0.05;
+
 /// How strongly a name match lifts, by where the name comes from and how it was written. Exact
 /// matches are so strong that no base score can overtake them: an exact name comes first.
 pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool) -> f32 {
@@ -105,8 +113,8 @@ pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool)
         NameKind::Slug => 0.992,
         NameKind::Alias | NameKind::Unprefixed => 0.99,
     };
-    let written = if as_written { 0.004 } else { 0.0 };
-    let container = if in_container { 0.0 } else { -0.05 };
+    let written = if as_written { AS_WRITTEN } else { 0.0 };
+    let container = if in_container { 0.0 } else { -OUTSIDE };
     kind + written + container
 }
 

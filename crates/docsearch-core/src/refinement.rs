@@ -6,10 +6,11 @@ use crate::delivery::Notice;
 use crate::grade::Grade;
 use crate::transformation::Transformation;
 
-/// Most refinements of one search.
+/// Most refinements of one search (S1.22).
 pub const MAX_REFINEMENTS: usize = 2;
 /// How much better an answer to a query that the rules changed has to be graded: what they add is found in the answer,
-/// right or wrong. Without it nDCG@10 of 656 queries that were sent back falls from .6733 to .6719.
+/// right or wrong. Without it nDCG@10 of 656 queries that were sent back falls from .6733 to .6719
+/// (docs/decisions/0014-grades.md).
 const MARGIN: f32 = 0.05;
 
 /// A way to try again.

@@ -24,14 +24,14 @@ use crate::weight::Weights;
 
 /// What words, vectors, boosts and near names can reach together. Exact names reach more, so nothing stands above them
 /// (see [`crate::rank::name_strength`] and [`crate::understanding::NameRole::factor`]); but for the written out form of
-/// an acronym, on a page outside of a place that nobody knows, which reaches 0.902.
+/// an acronym, on a page outside of a place that nobody knows, which reaches 0.902. Chosen: just below the weakest of them.
 pub const EVIDENCE_CEILING: f32 = 0.93;
 
 const _: () = assert!(LEAST_EXACT_NAME > EVIDENCE_CEILING);
 /// The weakest of exact names: an alias, not as written, outside of a place that is named without "in".
 const LEAST_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * NameRole::Path.factor(true);
 
-/// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CEILING`].
+/// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CEILING`]. Chosen, not measured.
 const CEILING_KNEE: f32 = 0.9;
 
 /// What words and vectors say of a document, before any rule.
@@ -338,11 +338,11 @@ impl<'a> Scorer<'a> {
     }
 }
 
-/// Least words of a query that is looked up as a phrase.
+/// Least words of a query that is looked up as a phrase. Chosen, not measured: fewer stand together by chance.
 pub const MIN_PHRASE_WORDS: usize = 5;
 
 /// Strength of a query of [`MIN_PHRASE_WORDS`] or more that stands word for word in so many documents:
-/// what more than three have says nothing of one.
+/// what more than three have says nothing of one. Chosen, not measured.
 pub fn phrase_strength(documents: usize) -> f32 {
     match documents {
         1 => 0.8,

@@ -9,6 +9,16 @@ use crate::name;
 /// Greatest strength of a match that is not exact: below [`crate::score::EVIDENCE_CEILING`], above which exact names are.
 pub const MAX_STRENGTH: f32 = 0.8;
 
+// What the farthest match of each kind says, and how much more the nearest one does. Tuned on the two sets in
+// `examples/judgments` (docs/decisions/0008-ranking.md).
+const PREFIX: (f32, f32) = (0.4, 0.3);
+const PART: (f32, f32) = (0.4, 0.3);
+const HUMPS: (f32, f32) = (0.3, 0.3);
+const TYPO: (f32, f32) = (0.4, MAX_STRENGTH - 0.4);
+/// Strength of a stem that a word begins with.
+const STEM: f32 = 0.5;
+
+// The lengths are chosen, not measured: what is shorter begins, or resembles, too many names.
 /// Shortest text, in characters, that is completed.
 const MIN_PREFIX: usize = 2;
 /// Shortest text, in characters, that may hold one or two mistakes.
@@ -17,6 +27,8 @@ const MIN_TWO_EDITS: usize = 7;
 
 /// Shortest stem, in characters, that stands for a word which begins with it.
 const MIN_STEM: usize = 5;
+/// Least share of the word that such a stem is: three of five letters.
+const STEM_SHARE: (usize, usize) = (3, 5);
 
 /// How a text is near to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -65,7 +77,7 @@ pub fn near(typed: &str, name: &str) -> Option<Near> {
 pub fn prefix(typed: &str, key: &str) -> Option<f32> {
     let (typed_chars, key_chars) = (typed.chars().count(), key.chars().count());
     (typed_chars >= MIN_PREFIX && typed_chars < key_chars && key.starts_with(typed))
-        .then(|| 0.4 + 0.3 * typed_chars as f32 / key_chars as f32)
+        .then(|| PREFIX.0 + PREFIX.1 * typed_chars as f32 / key_chars as f32)
 }
 
 /// Strength of a key that is one or two edits away from `typed`: insertions, deletions,
@@ -85,7 +97,7 @@ pub fn typo(typed: &str, key: &str) -> Option<f32> {
     let edits = osa_distance(typed, key);
     (1..=allowed).contains(&edits).then(|| {
         let kept = 1.0 - edits as f32 / typed_chars.max(key_chars) as f32;
-        0.4 + (MAX_STRENGTH - 0.4) * 0.5 * (kept + trigram_similarity(typed, key))
+        TYPO.0 + TYPO.1 * 0.5 * (kept + trigram_similarity(typed, key))
     })
 }
 
@@ -96,11 +108,13 @@ pub fn typo(typed: &str, key: &str) -> Option<f32> {
 pub fn vocabulary(typed: &str, lexeme: &str) -> Option<f32> {
     let stem = || {
         let (typed_chars, stem_chars) = (typed.chars().count(), lexeme.chars().count());
-        let enough = stem_chars >= MIN_STEM && 5 * stem_chars >= 3 * typed_chars && stem_chars < typed_chars;
+        let enough = stem_chars >= MIN_STEM
+            && STEM_SHARE.1 * stem_chars >= STEM_SHARE.0 * typed_chars
+            && stem_chars < typed_chars;
         // The stemmer makes "retri" of "retry" and "retrying".
         let ends_in_y = || lexeme.strip_suffix('i').and_then(|stem| typed.strip_prefix(stem));
         let begins = typed.starts_with(lexeme) || ends_in_y().is_some_and(|rest| rest.starts_with('y'));
-        (enough && begins).then_some(0.5)
+        (enough && begins).then_some(STEM)
     };
     [prefix(typed, lexeme), typo(typed, lexeme), stem()]
         .into_iter()
@@ -118,7 +132,7 @@ pub fn humps(typed: &str, name: &str) -> Option<f32> {
     let length: usize = words.iter().map(|word| word.chars().count()).sum();
     let typed: Vec<char> = typed.chars().collect();
     let fits = typed.len() > MIN_PREFIX && words.len() > 1 && typed.len() < length && hump_match(&typed, &words);
-    fits.then(|| 0.3 + 0.3 * typed.len() as f32 / length as f32)
+    fits.then(|| HUMPS.0 + HUMPS.1 * typed.len() as f32 / length as f32)
 }
 
 /// Strength of a name that ends with `typed`, from the beginning of a word: 0.4 to 0.7, by how much of
@@ -134,7 +148,7 @@ pub fn part(typed: &str, key: &str, name: &str) -> Option<f32> {
             begins
         })
     };
-    (ends && from_word()).then(|| 0.4 + 0.3 * typed_chars as f32 / key_chars as f32)
+    (ends && from_word()).then(|| PART.0 + PART.1 * typed_chars as f32 / key_chars as f32)
 }
 
 fn hump_match(typed: &[char], words: &[String]) -> bool {

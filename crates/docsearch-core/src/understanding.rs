@@ -18,6 +18,7 @@ pub use form::{NameForm, NameRole};
 use term::terms;
 pub use term::{Role, Term};
 
+// Chosen, not measured, all three.
 /// Most words of X in "X in Y" for the query to be of that class.
 const MAX_SYMBOL_WORDS: usize = 4;
 /// Fewest words of a question.

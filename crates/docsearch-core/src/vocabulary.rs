@@ -5,10 +5,13 @@ use std::ops::RangeInclusive;
 use crate::similarity;
 use crate::statistics::ChunkFrequencies;
 
+// Chosen, not measured, all three.
 /// Shortest word, in characters, that is completed or corrected.
 const MIN_CHARS: usize = 3;
 /// Longest word, in characters, that is.
 const MAX_CHARS: usize = 40;
+/// How many characters what is half typed may go on.
+const MAX_MORE_CHARS: i32 = 12;
 
 /// A word of the vocabulary.
 #[derive(Debug)]
@@ -62,9 +65,9 @@ impl Around {
         let first: String = first.into_iter().collect();
         let swapped: String = second.into_iter().chain(first.chars()).collect();
         let length = i32::try_from(word.chars().count()).unwrap_or(i32::MAX);
-        // Stems are shorter than the words, and what is half typed goes on.
+        // Stems have three fifths of the word at least (see `similarity::vocabulary`), and what is half typed goes on.
         let shortest = (length * 3 / 5).max(1);
-        let lengths = shortest..=length + 12;
+        let lengths = shortest..=length + MAX_MORE_CHARS;
         let beginnings = if swapped.chars().next() == first.chars().next() {
             vec![first]
         } else {

@@ -25,7 +25,7 @@ pub enum NameRole {
 
 impl NameRole {
     /// Factor of [`crate::rank::name_strength`], 0 to 1. The less the query was changed to win the
-    /// name, the more it counts; a name within a sentence does not lift.
+    /// name, the more it counts; a name within a sentence does not lift. The order is meant, the numbers are chosen.
     pub const fn factor(self, implicit: bool) -> f32 {
         match self {
             Self::Whole => 1.0,

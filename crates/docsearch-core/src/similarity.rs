@@ -57,7 +57,7 @@ pub struct Near {
 /// [`name::key`], which is not near but exact.
 pub fn near(typed: &str, name: &str) -> Option<Near> {
     let (typed, key) = (name::key(typed), name::key(name));
-    if typed == key {
+    if typed == key || key.is_empty() {
         return None;
     }
     [
@@ -211,6 +211,14 @@ mod tests {
         ] {
             assert_eq!(nearness(typed, name), expected, "{typed} {name}");
         }
+    }
+
+    #[test]
+    fn a_title_too_long_for_a_name_is_near_to_nothing() {
+        let title = "Navigation View ".repeat(3);
+        assert_eq!(nearness("navvie", &title), Some(Nearness::Humps));
+        assert_eq!(nearness("navvie", &title.repeat(7)), None);
+        assert_eq!(near("", &title.repeat(7)), None);
     }
 
     #[test]

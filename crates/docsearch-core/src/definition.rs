@@ -19,6 +19,8 @@ const MAX_DEFINITIONS: usize = 5_000;
 const MAX_SIGNATURE_BYTES: usize = 300;
 /// Most words before the name of a signature.
 const MAX_DECLARED: usize = 6;
+/// Fewest words of a sentence. Chosen.
+const MIN_SENTENCE_WORDS: usize = 3;
 
 /// Words that stand before a name where it is defined.
 const DECLARING: [&str; 46] = [
@@ -218,7 +220,7 @@ fn is_keyword_declaration(words: &[&str]) -> bool {
 
 /// Whether a line begins like a sentence that describes what stands above it.
 fn is_sentence(line: &str) -> bool {
-    line.starts_with(char::is_uppercase) && line.split_whitespace().count() >= 3
+    line.starts_with(char::is_uppercase) && line.split_whitespace().count() >= MIN_SENTENCE_WORDS
 }
 
 #[cfg(test)]

@@ -116,12 +116,12 @@ pub fn place_keys(text: &str, rules: &Rules) -> Vec<String> {
     keys
 }
 
-/// Splits `X in Y` at its last `in`; Y has at most three words, or the `in` belongs to a sentence.
+/// Splits `X in Y` at its last `in`; Y has at most as many words as an alias may, or the `in` belongs to a sentence.
 fn in_pattern(text: &str) -> Option<(&str, &str)> {
     let lower = text.to_ascii_lowercase();
     let at = lower.rfind(" in ")?;
     let (symbol, container) = (text[..at].trim(), text[at + 4..].trim());
-    let short = (1..=3).contains(&container.split_whitespace().count());
+    let short = (1..=MAX_PHRASE_WORDS).contains(&container.split_whitespace().count());
     (!symbol.is_empty() && short).then_some((symbol, container))
 }
 

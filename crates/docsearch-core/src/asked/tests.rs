@@ -108,18 +108,18 @@ fn only_what_a_rule_looks_at_is_read() {
     };
     let nothing: fn(&mut Weights) = |_| {};
     assert_eq!(needs("save documents", nothing), (true, false, false));
-    assert_eq!(needs("save documents", |w| w.boost_action_description = 0.0).0, true);
-    assert_eq!(needs("save documents", |w| w.boost_object_description = 0.0).0, true);
+    assert!(needs("save documents", |w| w.boost_action_description = 0.0).0);
+    assert!(needs("save documents", |w| w.boost_object_description = 0.0).0);
     let undescribed: fn(&mut Weights) = |w| (w.boost_action_description, w.boost_object_description) = (0.0, 0.0);
-    assert_eq!(needs("save documents", undescribed).0, false);
+    assert!(!needs("save documents", undescribed).0);
     assert_eq!(needs("text documents", nothing), (false, false, false));
-    assert_eq!(needs("text \"row level\" documents", undescribed).0, true);
-    assert_eq!(needs("text \"row level\" documents", |w| w.boost_phrase = 0.0).0, false);
+    assert!(needs("text \"row level\" documents", undescribed).0);
+    assert!(!needs("text \"row level\" documents", |w| w.boost_phrase = 0.0).0);
     assert_eq!(needs("Button in SwiftUI", nothing), (false, true, false));
-    assert_eq!(needs("button in SomeModule", nothing).1, true);
+    assert!(needs("button in SomeModule", nothing).1);
     assert_eq!(needs("alert window iphone", nothing), (false, true, false));
     assert_eq!(needs("latest documents", nothing), (false, false, true));
-    assert_eq!(needs("latest documents", |w| w.boost_recency = 0.0).2, false);
+    assert!(!needs("latest documents", |w| w.boost_recency = 0.0).2);
 }
 
 #[test]

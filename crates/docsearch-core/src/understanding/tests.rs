@@ -216,14 +216,15 @@ fn a_query_has_an_action_if_a_verb_opens_it() {
 
 #[test]
 fn a_known_place_may_begin_with_a_small_word() {
-    let container = |query: &str, known: &[&'static str]| {
-        Understanding::read(query, &RULES, &known.iter().copied().collect()).container
+    let placed = |known: &[&'static str]| {
+        let understood = Understanding::read("button in the docs", &RULES, &known.iter().copied().collect());
+        (understood.subject, understood.container, understood.implicit)
     };
     assert_eq!(
-        container("button in the docs", &["The Docs"]).as_deref(),
-        Some("The Docs")
+        placed(&["The Docs"]),
+        (Some("button".to_owned()), Some("The Docs".to_owned()), false)
     );
-    assert_eq!(container("button in the docs", &[]), None);
+    assert_eq!(placed(&[]), (None, None, false));
 }
 
 #[test]

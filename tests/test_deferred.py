@@ -91,6 +91,18 @@ def test_a_worker_that_is_terminated_loses_nothing(database):
         assert 0 < database.execute(WAITING)[0][0] < PAGES
 
 
+def test_workers_that_are_terminated_at_once_are_followed(database):
+    """Whoever committed while one was there has started none, and nobody else comes."""
+    with held_worker(database):
+        database.index("kit", *many("hurried"))
+        seen = set()
+        for _ in range(4):
+            (worker,), = wait_until(lambda: [row for row in database.execute(WORKER) if row[0] not in seen])
+            database.execute("SELECT pg_terminate_backend(%s)", worker)
+            seen.add(worker)
+    wait_until(lambda: database.execute(WAITING) == [(0,)])
+
+
 def test_a_worker_that_is_killed_loses_nothing(database):
     with indexed_half_way(database, "kit", many("killed")) as worker:
         kill(database, worker)

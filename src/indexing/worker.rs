@@ -36,8 +36,10 @@ const SOON: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// A worker that finds another one looks so long whether that is about to end.
 const HANDOVER: Duration = Duration::from_secs(1);
-/// A worker that was ended sooner is followed by none: something ends them all.
+/// A worker that was ended sooner was ended early.
 const AT_LEAST: Duration = Duration::from_millis(100);
+/// So many that are ended early are followed by another, one after the other: then something ends them all.
+const MOST_EARLY: u8 = 5;
 /// Changed tables are read so long before documents that have their words get their vectors.
 const TABLES_FIRST: Duration = Duration::from_secs(2);
 
@@ -66,6 +68,8 @@ const OWN_SETTINGS: &[(&CStr, &CStr)] = &[
 thread_local! {
     /// Since when this process works.
     static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// How many workers were ended early before this one, one after the other.
+    static EARLY: Cell<u8> = const { Cell::new(0) };
 }
 
 /// Ends the process where Postgres looks for interrupts, as a backend.
@@ -90,6 +94,7 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
     wake::is_never_needed();
     set_own_settings();
+    EARLY.set(wake::ended_early());
     // SAFETY: the argument is the Oid that `start` gave.
     unsafe {
         let database = pg_sys::Oid::from_datum(argument, false).unwrap_or(pg_sys::InvalidOid);
@@ -144,12 +149,17 @@ fn take_over() -> Result<bool> {
 }
 
 /// Called when the process ends, however it does. If somebody ended it, or code of a table that would not end,
-/// another worker goes on: whoever commits now has seen this one and started none.
+/// another worker goes on: whoever has committed meanwhile has seen this one and started none.
 #[pg_guard]
-extern "C-unwind" fn ended(_status: c_int, _argument: pg_sys::Datum) {
+extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
     Lock::Worker.give_back();
-    if BEGUN.get().is_some_and(|begun| begun.elapsed() > AT_LEAST) {
-        wake::start();
+    let early = match BEGUN.get() {
+        Some(begun) if begun.elapsed() > AT_LEAST => 0,
+        None if status == 0 => return,
+        _ => EARLY.get().saturating_add(1),
+    };
+    if early <= MOST_EARLY {
+        wake::start_after(early);
     }
 }
 

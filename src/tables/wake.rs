@@ -3,7 +3,7 @@
 //! A transaction that leaves something shares [`Lock::Leaving`] until its end, and starts a worker if none keeps
 //! [`Lock::Worker`]; what the worker does with both is said there.
 
-use pgrx::bgworkers::BackgroundWorkerBuilder;
+use pgrx::bgworkers::{BackgroundWorker, BackgroundWorkerBuilder};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use std::cell::Cell;
@@ -117,7 +117,17 @@ pub(crate) fn resume() -> Result<()> {
 }
 
 /// Asks the server for a worker.
-pub(crate) fn start() {
+fn start() {
+    start_after(0);
+}
+
+/// How many workers were ended early before this process, which is one, by what it was given at its start.
+pub(crate) fn ended_early() -> u8 {
+    BackgroundWorker::get_extra().parse().unwrap_or_default()
+}
+
+/// Asks the server for a worker that comes after so many which were ended early.
+pub(crate) fn start_after(early: u8) {
     // SAFETY: a variable of the server that holds for the life of the process.
     let database = unsafe { pg_sys::MyDatabaseId };
     let started = BackgroundWorkerBuilder::new("docsearch indexer")
@@ -126,6 +136,7 @@ pub(crate) fn start() {
         .set_function("docsearch_indexer")
         .enable_spi_access()
         .set_argument(database.into_datum())
+        .set_extra(&early.to_string())
         .load_dynamic();
     if started.is_err() {
         warn(

@@ -17,8 +17,9 @@ use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
+use crate::tables::document::as_iso;
 use crate::tables::keys::{self, WANTED_CHUNKS};
-use crate::tables::project::Project;
+use crate::tables::project::{self, Project};
 
 /// Reads what is shown of the chosen results.
 pub(crate) fn present(
@@ -97,26 +98,26 @@ struct DocumentView {
 /// The documents of the sections that the caller sees.
 fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
     let rows = statement::lookup(
-        "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
-                octet_length(d.body), coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
-                         d.updated_at::text)
-         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
+        &format!(
+            "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
+                    octet_length(d.body), {}
+             FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
+            as_iso("d.updated_at")
+        ),
         &[
             DatumWithOid::from(project.id),
             DatumWithOid::from(chunks.iter().map(|chunk| chunk.document.document).collect::<Vec<i64>>()),
         ],
         |row| {
             let slug: String = row.required(2)?;
-            let root = project
-                .root_url
-                .as_ref()
-                .map(|root| format!("{}/{slug}", root.trim_end_matches('/')));
             let bytes = usize::try_from(row.required::<i32>(7)?).unwrap_or_default();
             let document = DocumentView {
                 project: project.name.clone(),
                 title: row.required(3)?,
                 category: row.optional(4)?,
-                url: row.optional::<String>(5)?.or(root),
+                url: row
+                    .optional(5)?
+                    .or_else(|| project::address(project.root_url.as_deref(), &slug)),
                 chunk_count: row.required(6)?,
                 load_tokens: u32::try_from(estimated_tokens(bytes)).unwrap_or(u32::MAX),
                 updated_at: row.required(8)?,

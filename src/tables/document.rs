@@ -43,6 +43,11 @@ impl DocumentSummary {
     }
 }
 
+/// A column of times as text: ISO 8601 in UTC, and what Postgres writes of one that has no date.
+pub(crate) fn as_iso(column: &str) -> String {
+    format!("coalesce(to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), {column}::text)")
+}
+
 /// The documents that the caller sees, in the order that `sort_by` names.
 pub(crate) fn listed(
     project: Option<&str>,
@@ -64,16 +69,18 @@ pub(crate) fn listed(
         return Ok(Vec::new());
     }
     statement::rows(
-        "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
-                d.updated_at, coalesce(to_char(d.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),
-                                      d.updated_at::text)
-         FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
-         WHERE ($1::text IS NULL OR p.name = $1)
-           AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
-           AND ($3::text IS NULL OR d.kind = $3)
-         ORDER BY CASE WHEN $4 = 'date' THEN d.updated_at END DESC,
-                  CASE WHEN $4 = 'category' THEN d.category END,
-                  lower(d.title), p.name, d.slug",
+        &format!(
+            "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
+                    d.updated_at, {}
+             FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+             WHERE ($1::text IS NULL OR p.name = $1)
+               AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
+               AND ($3::text IS NULL OR d.kind = $3)
+             ORDER BY CASE WHEN $4 = 'date' THEN d.updated_at END DESC,
+                      CASE WHEN $4 = 'category' THEN d.category END,
+                      lower(d.title), p.name, d.slug",
+            as_iso("d.updated_at")
+        ),
         &[
             DatumWithOid::from(project),
             DatumWithOid::from(category),
@@ -129,28 +136,33 @@ struct StoredDocument {
 /// The Markdown of a document, or of the section that its reference names.
 pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&str>, shape: Shape) -> Result<String> {
     let (StoredDocument { document, .. }, anchor) = resolve(checked_slug(slug)?, project)?;
-    markdown(&document, section.or(anchor), shape)
+    let section = section.or(anchor);
+    let rendering = render(&document, section, shape);
+    let rendering = rendering.map_err(|problem| unknown_section(&document, section, &problem))?;
+    Ok(rendering.markdown)
 }
 
 /// The Markdown of several documents, which share the length: short ones are whole, if they can be.
 pub(crate) fn load_all(slugs: &[Option<String>], project: Option<&str>, shape: Shape) -> Vec<Result<String>> {
-    let whole = Shape {
-        max_chars: None,
-        ..shape
+    let load_within = |slug: &Option<String>, max_chars| {
+        let shape = Shape { max_chars, ..shape };
+        load(slug.as_deref(), project, None, shape)
     };
-    let load_as = |slug: &Option<String>, shape| load(slug.as_deref(), project, None, shape);
     let Some(most) = shape.max_chars else {
-        return slugs.iter().map(|slug| load_as(slug, whole)).collect();
+        return slugs.iter().map(|slug| load_within(slug, None)).collect();
     };
-    // Read twice and not kept: what is cut to a little may be large.
-    let length = |slug| load_as(slug, whole).map_or(0, |text| text.chars().count());
-    let lengths: Vec<usize> = slugs.iter().map(length).collect();
+    // Read twice and not kept: what is cut to a little may be large. What is not there is looked for once.
+    let length = |slug| load_within(slug, None).map(|text| text.chars().count());
+    let measured: Vec<Result<usize>> = slugs.iter().map(length).collect();
+    let lengths: Vec<usize> = measured
+        .iter()
+        .map(|length| length.as_ref().map_or(0, |length| *length))
+        .collect();
     let shares = shares(&lengths, most);
-    let part = |(at, slug)| {
-        let max_chars = (shares[at] < lengths[at]).then_some(shares[at]);
-        load_as(slug, Shape { max_chars, ..shape })
-    };
-    slugs.iter().enumerate().map(part).collect()
+    let parts = slugs.iter().zip(measured).zip(shares);
+    parts
+        .map(|((slug, length), share)| load_within(slug, (share < length?).then_some(share)))
+        .collect()
 }
 
 /// A document, or the section that its reference names, as an object.
@@ -160,15 +172,12 @@ pub(crate) fn load_json(
     section: Option<&str>,
     shape: Shape,
 ) -> Result<Value> {
-    let (StoredDocument { document, .. }, anchor) = resolve(checked_slug(slug)?, project)?;
+    let (StoredDocument { id, mut document }, anchor) = resolve(checked_slug(slug)?, project)?;
+    if shape.metadata {
+        document.metadata = metadata(id)?;
+    }
     let section = section.or(anchor);
     to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))
-}
-
-fn markdown(document: &Document, section: Option<&str>, shape: Shape) -> Result<String> {
-    let rendering = render(document, section, shape);
-    let rendering = rendering.map_err(|problem| unknown_section(document, section, &problem))?;
-    Ok(rendering.markdown)
 }
 
 /// The slug that an argument gives, which must not be NULL or blank.
@@ -221,47 +230,57 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
 }
 
 fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
-    let time = |column| {
-        format!("coalesce(to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), {column}::text)")
-    };
     statement::rows(
         &format!(
             "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.kind, d.version,
-                    coalesce(d.source_urls[1], d.metadata ->> 'url', rtrim(p.root_url, '/') || '/' || d.slug),
+                    coalesce(d.source_urls[1], d.metadata ->> 'url'), p.root_url,
                     ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
                     ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                    d.metadata, {}, {}, {}, d.summary, d.body
+                    {}, {}, {}, d.summary, d.body
              FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name",
-            time("d.published_at"),
-            time("d.created_at"),
-            time("d.updated_at"),
+            as_iso("d.published_at"),
+            as_iso("d.created_at"),
+            as_iso("d.updated_at"),
         ),
         &[DatumWithOid::from(slug), DatumWithOid::from(project)],
         |row| {
-            let StoredJson(metadata) = row.required(12)?;
+            let slug: String = row.required(4)?;
+            let root_url: Option<String> = row.optional(10)?;
             Ok(StoredDocument {
                 id: keys::document_id(row)?,
                 document: Document {
                     project: row.required(3)?,
-                    slug: row.required(4)?,
                     title: row.required(5)?,
                     category: row.optional(6)?,
                     kind: row.optional(7)?,
                     version: row.optional(8)?,
-                    url: row.optional(9)?,
-                    source_urls: row.required(10)?,
-                    keywords: row.required(11)?,
-                    metadata,
+                    url: row
+                        .optional(9)?
+                        .or_else(|| project::address(root_url.as_deref(), &slug)),
+                    source_urls: row.required(11)?,
+                    keywords: row.required(12)?,
+                    metadata: Value::Null,
                     published_at: row.optional(13)?,
                     created_at: row.required(14)?,
                     updated_at: row.required(15)?,
                     summary: row.optional(16)?,
                     body: row.required(17)?,
+                    slug,
                 },
             })
         },
     )
+}
+
+/// What [`read`] leaves out, since only objects show it.
+fn metadata(id: DocumentId) -> Result<Value> {
+    let found = statement::one(
+        "SELECT d.metadata FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
+        |row| row.required(1),
+    )?;
+    Ok(found.map_or(Value::Null, |StoredJson(metadata)| metadata))
 }
 
 fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {

@@ -24,6 +24,11 @@ pub(crate) struct Project {
     pub(crate) one_vector: bool,
 }
 
+/// Where a page is published that does not say so itself.
+pub(crate) fn address(root_url: Option<&str>, slug: &str) -> Option<String> {
+    Some(format!("{}/{slug}", root_url?.trim_end_matches('/')))
+}
+
 /// Projects in a statement, as its first parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Projects(Vec<i64>);

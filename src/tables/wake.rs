@@ -68,7 +68,7 @@ pub(crate) fn wake() -> Result<()> {
 /// The same for what was committed before: no lock is held.
 pub(crate) fn rouse() {
     if may_start() && !Lock::Worker.is_kept() {
-        start();
+        start_after(0);
     }
 }
 
@@ -114,11 +114,6 @@ pub(crate) fn resume() -> Result<()> {
         rouse();
     }
     Ok(())
-}
-
-/// Asks the server for a worker.
-fn start() {
-    start_after(0);
 }
 
 /// How many workers were ended early before this process, which is one, by what it was given at its start.

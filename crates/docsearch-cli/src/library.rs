@@ -73,6 +73,24 @@ impl LoadRequest {
             max_tokens: None,
         }
     }
+
+    fn statement(&self, function: &str) -> String {
+        format!(
+            "SELECT {function}($1, include_sections => $2, include_metadata => $3, project => $4, section => $5,
+                 max_tokens => $6)"
+        )
+    }
+
+    fn arguments(&self) -> [&(dyn ToSql + Sync); 6] {
+        [
+            &self.slug,
+            &self.sections,
+            &self.metadata,
+            &self.project,
+            &self.section,
+            &self.max_tokens,
+        ]
+    }
 }
 
 /// The answer to a search.
@@ -138,37 +156,13 @@ impl Library {
 
     /// A document, or one of its sections, as Markdown.
     pub(crate) async fn load(&self, request: &LoadRequest) -> Result<String, Error> {
-        self.text(
-            "SELECT load_doc($1, include_sections => $2, include_metadata => $3, project => $4, section => $5,
-                 max_tokens => $6)",
-            &[
-                &request.slug,
-                &request.sections,
-                &request.metadata,
-                &request.project,
-                &request.section,
-                &request.max_tokens,
-            ],
-        )
-        .await
+        self.text(&request.statement("load_doc"), &request.arguments()).await
     }
 
     /// A document, or one of its sections, with everything that is known of it.
     pub(crate) async fn load_json(&self, request: &LoadRequest) -> Result<Value, Error> {
-        let found = self
-            .objects(
-                "SELECT load_doc_json($1, include_sections => $2, include_metadata => $3, project => $4, section => $5,
-                     max_tokens => $6)",
-                &[
-                    &request.slug,
-                    &request.sections,
-                    &request.metadata,
-                    &request.project,
-                    &request.section,
-                    &request.max_tokens,
-                ],
-            )
-            .await?;
+        let statement = request.statement("load_doc_json");
+        let found = self.objects(&statement, &request.arguments()).await?;
         Ok(found.into_iter().next().unwrap_or_default())
     }
 

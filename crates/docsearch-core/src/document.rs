@@ -98,11 +98,14 @@ pub struct Rendering {
 /// If the document has no such section.
 pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Result<Rendering, NoSuchSection> {
     let outline = Outline::new(&document.body);
-    let section = match section {
-        Some(wanted) => Some(outline.find(wanted).ok_or_else(|| NoSuchSection::of(&outline))?),
-        None => None,
-    };
+    let section = find(&outline, section)?;
     Ok(write(document, &outline, section, shape))
+}
+
+/// The place of the section that is wanted, if one is.
+fn find(outline: &Outline<'_>, section: Option<&str>) -> Result<Option<usize>, NoSuchSection> {
+    let found = section.map(|wanted| outline.find(wanted).ok_or_else(|| NoSuchSection::of(outline)));
+    found.transpose()
 }
 
 /// Writes a document, or the section at a place of its outline.
@@ -196,13 +199,13 @@ mod tests {
 
     use super::*;
 
-    const WHOLE: Shape = Shape {
+    pub(super) const WHOLE: Shape = Shape {
         sections: true,
         metadata: true,
         max_chars: None,
     };
 
-    fn guide() -> Document {
+    pub(super) fn guide() -> Document {
         Document {
             project: "kit".to_owned(),
             slug: "guides/install".to_owned(),

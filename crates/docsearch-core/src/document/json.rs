@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Document, NoSuchSection, Shape, write};
+use super::{Document, NoSuchSection, Shape, find, write};
 use crate::delivery::estimated_tokens;
 use crate::outline::Outline;
 
@@ -71,10 +71,7 @@ struct LoadedSection<'a> {
 /// If the document has no such section.
 pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Result<Value, NoSuchSection> {
     let outline = Outline::new(&document.body);
-    let section = match section {
-        Some(wanted) => Some(outline.find(wanted).ok_or_else(|| NoSuchSection::of(&outline))?),
-        None => None,
-    };
+    let section = find(&outline, section)?;
     let rendering = write(document, &outline, section, shape);
     let loaded = section.and_then(|place| {
         let around = outline.neighbours(place);
@@ -141,27 +138,17 @@ mod tests {
 
     use super::*;
     use crate::document::render;
-
-    const WHOLE: Shape = Shape {
-        sections: true,
-        metadata: true,
-        max_chars: None,
-    };
+    use crate::document::tests::{WHOLE, guide as markdown_guide};
 
     fn guide() -> Document {
         Document {
-            project: "kit".to_owned(),
-            slug: "guides/install".to_owned(),
-            title: "Install".to_owned(),
-            category: Some("guides".to_owned()),
             url: Some("https://example.org/a".to_owned()),
-            source_urls: vec!["https://example.org/a".to_owned()],
             metadata: json!({"platform": "linux"}),
             created_at: "2025-10-01T00:00:00Z".to_owned(),
-            updated_at: "2025-11-01T08:30:00Z".to_owned(),
+            summary: None,
             body: "Intro.\n\n# On Linux\n\nUse the package.\n\n## Debian\n\nUse apt.\n\n# On macOS\n\nUse brew.\n"
                 .to_owned(),
-            ..Document::default()
+            ..markdown_guide()
         }
     }
 

@@ -5,8 +5,7 @@
 built with the feature pg_test. Each is called by a session of its own, in a transaction that is
 undone, and passes if it ends without an error, or with the one that `#[pg_test(error = "...")]`
 names. The runner of pgrx is not used: it installs into the PostgreSQL that everything is built
-with, runs its server as the user of the build, and needs a test program that does not link
-with the flags of cargo-pgrx.
+with, and runs its server as the user of the build.
 """
 
 import json

@@ -45,7 +45,7 @@ def rust(options: argparse.Namespace) -> list[str]:
         if (value := getattr(options, name)) is not None:
             environment[f"DOCSEARCH_FUZZ_{name.upper()}"] = str(value)
     packages = [part for crate in CRATES for part in ("-p", crate)]
-    status, output = run_shown([*toolchain.CARGO, "test", "--no-fail-fast", *packages, TESTS,
+    status, output = run_shown(["cargo", "test", "--no-fail-fast", *packages, TESTS,
                                 "--", "--nocapture"], environment)
     targets = TARGET_LINE.findall(output)
     executions = sum(int(count) for _, count, _ in targets)

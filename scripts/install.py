@@ -82,6 +82,8 @@ class Installation:
 
 
 PROGRAM = "docsearch-inference"
+# Built together: apart, cargo compiles what they share with other features of it, twice.
+CRATES = ("pg_docsearch", "pg_docsearch-loader")
 
 
 def staging_directory(major: int, profile: str, features: Sequence[str] = ()) -> Path:
@@ -97,9 +99,10 @@ def build(installation: Installation, profile: str, features: Sequence[str] = ()
     environment = toolchain.build_environment()
     if installation.pg_config != toolchain.postgres_pg_config():
         environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
-    chosen = ",".join([f"pg{installation.major}", *features])
-    for what, *arguments in (("the extension", "--package", "pg_docsearch", "--lib",
-                              "--no-default-features", "--features", chosen),
+    major = f"pg{installation.major}"
+    chosen = [f"{crate}/{major}" for crate in CRATES] + [f"pg_docsearch/{name}" for name in features]
+    for what, *arguments in (("the extension", *(part for crate in CRATES for part in ("--package", crate)),
+                              "--lib", "--no-default-features", "--features", ",".join(chosen)),
                              ("docsearch-inference", "--package", "docsearch-inference",
                               "--package", "install-script")):
         command = ["cargo", "build", "--profile", profile, *arguments]
@@ -123,15 +126,18 @@ def gather(built: Path, staged: Path) -> None:
     shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")
     shutil.copytree(toolchain.model(),
                     staged / "share" / "pg_docsearch" / "models" / toolchain.MODEL_NAME)
-    shutil.copy(built / "libpg_docsearch.so", library / "pg_docsearch.so")
-    shutil.copy(built / PROGRAM, library / "pg_docsearch" / PROGRAM)
     version = toolchain.version()
+    versioned = f"pg_docsearch-{version.rpartition('.')[0]}"
+    shutil.copy(built / "libpg_docsearch.so", library / f"{versioned}.so")
+    shutil.copy(built / "libpg_docsearch_loader.so", library / "pg_docsearch.so")
+    shutil.copy(built / PROGRAM, library / "pg_docsearch" / PROGRAM)
     control = (toolchain.ROOT / "pg_docsearch.control").read_text()
-    (extension / "pg_docsearch.control").write_text(control.replace("@CARGO_VERSION@", version))
-    command = [built / "install-script", library / "pg_docsearch.so",
-               toolchain.ROOT / "pg_docsearch.control", extension / f"pg_docsearch--{version}.sql"]
+    control = control.replace("@CARGO_VERSION@", version).replace("@LIBRARY@", versioned)
+    (extension / "pg_docsearch.control").write_text(control)
+    command = [built / "install-script", library / f"{versioned}.so",
+               extension / "pg_docsearch.control", toolchain.ROOT / "sql" / "upgrade", extension]
     if subprocess.run([str(part) for part in command]).returncode != 0:
-        raise SystemExit("the SQL script could not be written")
+        raise SystemExit("the SQL scripts could not be written")
 
 
 def replace_file(source: Path, target: Path) -> bool:

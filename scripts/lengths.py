@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 500
 # What tests compare with (.out), lock files and data have other endings.
 ENDINGS = {".rs", ".py", ".sql"}
-ELSEWHERE = {"target", "node_modules"}
+# Not written: built, fetched, or kept as it was released.
+ELSEWHERE = {"target", "node_modules", "releases"}
 
 
 def sources() -> Iterator[Path]:

@@ -118,7 +118,9 @@ def spot() -> None:
     environment = {**os.environ, "PYTHONPATH": str(toolchain.pgspot_packages())}
     found = []
     for name, script in scripts.items():
-        done = subprocess.run([sys.executable, "-m", "pgspot"], input=script, capture_output=True,
+        # CREATE OR REPLACE, in an extension's script, replaces nothing that is not the extension's.
+        upgrade = ["--ignore", "PS002"] if name.count("--") > 1 else []
+        done = subprocess.run([sys.executable, "-m", "pgspot", *upgrade], input=script, capture_output=True,
                               text=True, env=environment)
         if "Errors: 0 Warnings: 0 Unknown: 0" not in done.stdout:
             found.append(name)

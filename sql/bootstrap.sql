@@ -19,5 +19,3 @@ BEGIN
     END IF;
 END
 $$;
-
-CREATE SCHEMA docsearch;

@@ -44,12 +44,20 @@ extension_sql_file!(
         "attached"
     ]
 );
-extension_sql_file!("../sql/comments.sql", name = "comments", finalize);
+extension_sql_file!(
+    "../sql/comments.sql",
+    name = "comments",
+    requires = ["privileges", "text_search", "vector_functions"]
+);
+extension_sql_file!("../sql/declared.sql", name = "declared", finalize);
 
 /// Called when the library is loaded: defines the settings, and has the server start the supervisor of inference with
 /// itself if the library is preloaded. Nothing is read from disk and no thread is started: this may be the postmaster.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    if let Err(refusal) = postgres::library::require_alone() {
+        refusal.report(pgrx::PgLogLevel::ERROR);
+    }
     postgres::report::without_backtraces();
     settings::define();
     // SAFETY: a flag of the server, read in the process that sets it.

@@ -6,6 +6,7 @@ pub(crate) mod files;
 pub(crate) mod language_model;
 pub(crate) mod registration;
 pub(crate) mod remote;
+pub(crate) mod run_directory;
 pub(crate) mod service;
 pub(crate) mod supervisor;
 pub(crate) mod trial;

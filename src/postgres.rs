@@ -3,6 +3,7 @@
 pub(crate) mod catalog;
 pub(crate) mod jsonb;
 pub(crate) mod latch;
+pub(crate) mod library;
 pub(crate) mod lock;
 pub(crate) mod owner;
 pub(crate) mod report;

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import toolchain
 from conftest import Database, Site, event, own_server, page, wait_until
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
 PLAIN_ROLE = "docsearch_visitor"
+# Below the data directory.
+RUN_DIRECTORY = f"pg_stat_tmp/pg_docsearch-{toolchain.version().rpartition('.')[0]}"
 EMBED = "SELECT docsearch.embed(%s)::text"
 SEARCH = "SELECT similarity, notice FROM search_docs(%s, 'kit')"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from conftest import Database, Site, wait_until
-from inference import EMBED, PLAIN_ROLE, SEARCH, answered, embed, inference_server, status, uses_vectors
+from inference import EMBED, PLAIN_ROLE, RUN_DIRECTORY, SEARCH, answered, embed, inference_server, status, uses_vectors
 
-SOCKET = "pgsql_tmp_docsearch/inference.sock"
+SOCKET = f"{RUN_DIRECTORY}/inference.sock"
 
 
 @pytest.fixture(scope="module")

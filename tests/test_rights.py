@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 from conftest import Database, page
+from inference import RUN_DIRECTORY
 
 VISITOR, READER, WRITER = "docsearch_rights_visitor", "docsearch_rights_reader", "docsearch_rights_writer"
 # What anybody may do who may use the schema: nothing of it is about documents.
@@ -142,7 +143,7 @@ def secrets(library: Database) -> list[str]:
     with library.connect() as connection:
         connection.execute("SELECT docsearch.settings()")
         shown = [connection.execute(f"SHOW {name}").fetchone()[0] for name in settings]
-    return [secret for secret in shown if secret] + ["pgsql_tmp_docsearch"]
+    return [secret for secret in shown if secret] + [RUN_DIRECTORY]
 
 
 @dataclass

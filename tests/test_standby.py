@@ -1,15 +1,21 @@
 """A hot standby searches with a program of its own."""
 
 import os
+import shutil
 import signal
+from pathlib import Path
 
 import psycopg
 import pytest
 import server
 from conftest import Database, own_server, page, wait_until
+from inference import RUN_DIRECTORY
 from psycopg.conninfo import make_conninfo
 
 SEARCH = "SELECT slug, similarity, notice FROM search_docs('starts an action')"
+
+# What pg_rewind asks for.
+REWINDABLE = {"wal_log_hints": "on", "full_page_writes": "on"}
 
 
 def test_a_hot_standby_searches_as_its_primary_does():
@@ -18,7 +24,7 @@ def test_a_hot_standby_searches_as_its_primary_does():
         primary.database.index("kit", page("button", "A control that starts an action."))
         found = primary.database.execute(SEARCH)
         assert found[0][1] > 0
-        assert (primary.instance.data / "pgsql_tmp_docsearch").is_dir()
+        assert (primary.instance.data / RUN_DIRECTORY).is_dir()
 
         standby = server.throw_away("standby")
         standby.bin = primary.instance.bin
@@ -30,7 +36,7 @@ def test_a_hot_standby_searches_as_its_primary_does():
         copied = primary.instance.run("pg_basebackup", "--dbname", primary.instance.url("docs"), "--pgdata",
                                       str(standby.data), "--checkpoint=fast", "--no-sync", "--write-recovery-conf")
         assert copied.returncode == 0, copied.stdout
-        assert not (standby.data / "pgsql_tmp_docsearch").exists()
+        assert not (standby.data / RUN_DIRECTORY).exists()
         standby.configure()
         try:
             standby.start("docs")
@@ -48,3 +54,48 @@ def test_a_hot_standby_searches_as_its_primary_does():
             assert all(similarity for _, similarity, _ in copy.execute(SEARCH))
         finally:
             standby.remove_data()
+
+
+def copied_from(primary: server.Server, name: str) -> server.Server:
+    """A standby of a running server, not started."""
+    standby = server.throw_away(name)
+    standby.bin = primary.bin
+    standby.settings.update(REWINDABLE)
+    standby.remove_data()
+    standby.home.mkdir(parents=True, exist_ok=True)
+    standby.own(standby.data)
+    copied = primary.run("pg_basebackup", "--dbname", primary.url("docs"), "--pgdata", str(standby.data),
+                         "--checkpoint=fast", "--no-sync", "--write-recovery-conf")
+    assert copied.returncode == 0, copied.stdout
+    standby.configure()
+    return standby
+
+
+@pytest.mark.skipif(not (Path(shutil.which("psql")).parent / "pg_rewind").exists(), reason="this PostgreSQL has no pg_rewind")
+def test_a_former_primary_is_rewound_while_inference_runs_on_the_new_one():
+    """What the processes of a server keep for themselves is neither copied nor in the way."""
+    with own_server("rewound", wal_keep_size="1GB", **REWINDABLE) as former:
+        former.database.execute("SELECT docsearch.create_project('kit')")
+        former.database.index("kit", page("button", "A control that starts an action."))
+        successor = copied_from(former.instance, "successor")
+        try:
+            successor.start("docs")
+            new = Database(make_conninfo(successor.url("docs")))
+            new.execute("SELECT pg_promote()")
+            wait_until(lambda: new.execute("SELECT NOT pg_is_in_recovery()") == [(True,)])
+            former.database.execute("CREATE TABLE only_there ()")
+            new.execute("CHECKPOINT")
+            new.index("kit", page("switch", "A control that turns something on."))
+            assert (successor.data / RUN_DIRECTORY / "inference.sock").is_socket()
+            former.instance.stop()
+            rewound = former.instance.run("pg_rewind", "--target-pgdata", str(former.instance.data), "--no-sync",
+                                          "--source-server", successor.url("docs"), "--write-recovery-conf")
+            assert rewound.returncode == 0, rewound.stdout
+            # The settings are those of the source, but for where this server listens.
+            former.instance.configure()
+            former.instance.start("docs")
+            assert former.database.execute("SELECT pg_is_in_recovery(), to_regclass('only_there')") == [(True, None)]
+            rows = wait_until(lambda: former.database.execute(SEARCH))
+            assert rows[0][0] == "button" and rows[0][1] > 0
+        finally:
+            successor.remove_data()

@@ -9,6 +9,7 @@ use crate::postgres::statement;
 use crate::tables::project::{self, Project};
 
 mod documents;
+mod functions;
 mod indexes;
 mod models;
 mod orphans;
@@ -120,7 +121,8 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 8] = [
+pub(crate) const CHECKS: [Check; 9] = [
+    functions::functions,
     models::models,
     models::vector_tables,
     indexes::indexes,

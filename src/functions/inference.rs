@@ -4,6 +4,7 @@ use docsearch_inference::Status;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use crate::models::run_directory;
 use crate::models::service;
 use crate::models::supervisor::{self, Phase};
 use crate::postgres::report::Result;
@@ -39,7 +40,7 @@ mod docsearch {
         >,
     > {
         let in_process = settings::INFERENCE.get() == settings::Inference::InProcess;
-        let supervised = supervisor::running().and_then(|_| supervisor::state());
+        let supervised = run_directory::supervisor().and_then(|_| supervisor::state());
         let answer = if in_process {
             Ok(None)
         } else {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use docsearch_inference::{Client, Error, Host, Readiness, Status};
 use pgrx::prelude::*;
 
+use crate::models::run_directory;
 use crate::models::supervisor::{self, Phase};
 use crate::postgres::latch;
 use crate::postgres::report::{self, Result, error_with_hint, inference};
@@ -26,7 +27,7 @@ thread_local! {
 fn client(host: Backend) -> Client<Backend> {
     // Relative to the data directory, where every process of the server is: an absolute path
     // could be longer than the address of a socket may be.
-    Client::new(PathBuf::from(supervisor::SOCKET), host)
+    Client::new(PathBuf::from(run_directory::SOCKET), host)
 }
 
 /// This backend's client. Nothing is connected before it is used.
@@ -51,7 +52,7 @@ impl Host for Backend {
     }
 
     fn revive(&mut self) -> std::result::Result<(), Error> {
-        if supervisor::running().is_some() {
+        if run_directory::supervisor().is_some() {
             return match supervisor::state() {
                 Some(state) if state.phase == Phase::Failed => Err(unavailable(
                     state.last_error.unwrap_or_else(|| "the program ended".to_owned()),
@@ -100,10 +101,11 @@ pub(crate) fn program_status() -> std::result::Result<Option<Status>, Error> {
     client(host).status()
 }
 
-/// Ends the inference program and waits for the next one; its process id.
+/// Ends the inference program, and those of other versions, and waits for the next one; its process id.
 pub(crate) fn restart() -> Result<i32> {
+    run_directory::end_others();
     let before = supervisor::state().and_then(|state| state.pid);
-    if supervisor::running().is_some() {
+    if run_directory::supervisor().is_some() {
         supervisor::request_restart().map_err(report::internal)?;
     }
     let end = Instant::now() + settings::inference_timeout();

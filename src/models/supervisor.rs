@@ -2,13 +2,11 @@
 //! ends, and ends it with the server.
 //!
 //! It needs no database and no shared memory of its own, so nothing has to be preloaded and it
-//! works on a standby. What others have to know of it stands in files below the data directory, in
-//! a directory whose name makes base backups leave it out.
+//! works on a standby. What others have to know of it stands in files ([`run_directory`]).
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -22,15 +20,9 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::postgres::latch;
+use crate::models::run_directory::{self, DIRECTORY, Lock, RESTART, SOCKET, STATE, private_file};
+use crate::postgres::{latch, library};
 use crate::settings;
-
-const DIRECTORY: &str = "pgsql_tmp_docsearch";
-/// Where the program listens, relative to the data directory.
-pub(crate) const SOCKET: &str = "pgsql_tmp_docsearch/inference.sock";
-const LOCK: &str = "pgsql_tmp_docsearch/supervisor.lock";
-const STATE: &str = "pgsql_tmp_docsearch/state.json";
-const RESTART: &str = "pgsql_tmp_docsearch/restart";
 
 /// A program that ran so long is started again at once when it ends.
 const STEADY: Duration = Duration::from_secs(10);
@@ -67,14 +59,6 @@ pub(crate) fn state() -> Option<State> {
     serde_json::from_slice(&fs::read(STATE).ok()?).ok()
 }
 
-/// The process of the supervisor, if there is one: it holds the lock, and nobody outlives that.
-pub(crate) fn running() -> Option<Pid> {
-    let file = File::open(LOCK).ok()?;
-    let mut lock = write_lock();
-    fcntl(&file, FcntlArg::F_GETLK(&mut lock)).ok()?;
-    (i32::from(lock.l_type) != nix::libc::F_UNLCK).then(|| Pid::from_raw(lock.l_pid))
-}
-
 /// Asks the server for a supervisor. If there is one by then, the new one gives way.
 pub(crate) fn wake() -> std::result::Result<(), String> {
     // SAFETY: a flag that the server sets once, when a process starts.
@@ -95,7 +79,7 @@ pub(crate) fn start_with_server() {
 fn worker() -> BackgroundWorkerBuilder {
     BackgroundWorkerBuilder::new("docsearch inference supervisor")
         .set_type("docsearch inference supervisor")
-        .set_library(env!("CARGO_PKG_NAME"))
+        .set_library(library::NAME)
         .set_function("docsearch_supervisor")
         .set_start_time(BgWorkerStartTime::ConsistentState)
         .set_restart_time(Some(Duration::from_secs(10)))
@@ -103,13 +87,8 @@ fn worker() -> BackgroundWorkerBuilder {
 
 /// Asks the supervisor to end the program and to start the next one.
 pub(crate) fn request_restart() -> io::Result<()> {
-    OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(RESTART)?;
-    match running() {
+    private_file(RESTART, true)?;
+    match run_directory::supervisor() {
         Some(supervisor) => Ok(kill(supervisor, Signal::SIGHUP)?),
         None => Ok(()),
     }
@@ -117,7 +96,7 @@ pub(crate) fn request_restart() -> io::Result<()> {
 
 /// Whether the supervisor has not heard of a request yet.
 pub(crate) fn restart_is_pending() -> bool {
-    fs::exists(RESTART).unwrap_or_default() && running().is_some()
+    fs::exists(RESTART).unwrap_or_default() && run_directory::supervisor().is_some()
 }
 
 /// The entry point of the background worker. Returning ends it for good, until it is asked for
@@ -134,46 +113,6 @@ pub extern "C-unwind" fn docsearch_supervisor(_argument: pg_sys::Datum) {
         }
         Ok(None) => {}
         Err(problem) => warning!("pg_docsearch cannot use the directory {DIRECTORY}: {problem}"),
-    }
-}
-
-/// The lock that makes a supervisor the only one. It goes with its process, and the program does
-/// not inherit it.
-struct Lock {
-    _file: File,
-}
-
-impl Lock {
-    /// The lock, unless another process has it.
-    fn take() -> io::Result<Option<Self>> {
-        let made = fs::DirBuilder::new().mode(0o700).create(DIRECTORY);
-        if let Err(problem) = made
-            && problem.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(problem);
-        }
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(LOCK)?;
-        match fcntl(&file, FcntlArg::F_SETLK(&write_lock())) {
-            Ok(_) => Ok(Some(Self { _file: file })),
-            Err(nix::errno::Errno::EACCES | nix::errno::Errno::EAGAIN) => Ok(None),
-            Err(errno) => Err(errno.into()),
-        }
-    }
-}
-
-/// A lock of a whole file for one process.
-fn write_lock() -> nix::libc::flock {
-    nix::libc::flock {
-        l_type: nix::libc::F_WRLCK as _,
-        l_whence: nix::libc::SEEK_SET as _,
-        l_start: 0,
-        l_len: 0,
-        l_pid: 0,
     }
 }
 
@@ -364,13 +303,7 @@ impl Supervisor {
         };
         let written = serde_json::to_vec(&state).map_err(io::Error::from).and_then(|state| {
             let draft = format!("{STATE}.new");
-            let mut file = OpenOptions::new()
-                .create(true)
-                .write(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&draft)?;
-            file.write_all(&state)?;
+            private_file(&draft, true)?.write_all(&state)?;
             fs::rename(draft, STATE)
         });
         if let Err(problem) = written {

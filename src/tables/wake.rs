@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::postgres::lock::Lock;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, warn};
-use crate::postgres::{catalog, statement};
+use crate::postgres::{catalog, library, statement};
 
 /// A connection that searches looks so often whether a worker is missing.
 const RESUME: Duration = Duration::from_secs(60);
@@ -127,7 +127,7 @@ pub(crate) fn start_after(early: u8) {
     let database = unsafe { pg_sys::MyDatabaseId };
     let started = BackgroundWorkerBuilder::new("docsearch indexer")
         .set_type("docsearch indexer")
-        .set_library(env!("CARGO_PKG_NAME"))
+        .set_library(library::NAME)
         .set_function("docsearch_indexer")
         .enable_spi_access()
         .set_argument(database.into_datum())

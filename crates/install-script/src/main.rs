@@ -1,9 +1,11 @@
-//! Writes the SQL script that `CREATE EXTENSION` runs, from what pgrx notes of each function in the library.
+//! Writes the SQL scripts that `CREATE EXTENSION` and `ALTER EXTENSION UPDATE` run, from what pgrx notes of each
+//! function in the library.
 //!
-//! `cargo pgrx schema` does the same, in another order each time, and takes minutes to build. Here a script says the
+//! `cargo pgrx schema` does the first, in another order each time, and takes minutes to build. Here a script says the
 //! same whenever the library does: `bootstrap`, schemas, functions by name, the other SQL files in the order of the
-//! sources, and at last what finalizes.
+//! sources, and at last what finalizes. An upgrade replaces what can be replaced, after what has been written for it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs, iter};
 
@@ -13,18 +15,64 @@ use pgrx_sql_entity_graph::section::{ELF_SECTION_NAME, decode_entities};
 use pgrx_sql_entity_graph::{ControlFile, PgrxSql, SqlGraphEntity, ToSql};
 
 const EXTENSION: &str = "pg_docsearch";
+/// SQL files that make what stays: an upgrade leaves them out.
+const ONCE: [&str; 1] = ["text_search"];
+const CREATE_FUNCTION: [&str; 2] = ["CREATE FUNCTION ", "CREATE  FUNCTION "];
 
 fn main() -> Result<()> {
     let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
-    let [library, control, script] = arguments.as_slice() else {
-        return Err(eyre!("usage: install-script LIBRARY CONTROL SCRIPT"));
+    let [library, control, upgrades, directory] = arguments.as_slice() else {
+        return Err(eyre!("usage: install-script LIBRARY CONTROL UPGRADES DIRECTORY"));
     };
     let data = fs::read(library).wrap_err_with(|| library.display().to_string())?;
-    let text = write(&data, control)?;
-    fs::write(script, text).wrap_err_with(|| script.display().to_string())
+    let version = env!("CARGO_PKG_VERSION");
+    let parts = parts(&data, control)?;
+    write(directory, version, parts.iter().map(|part| part.text.as_str()))?;
+    for entry in fs::read_dir(upgrades).wrap_err_with(|| upgrades.display().to_string())? {
+        let path = entry?.path();
+        let from = path.file_stem().and_then(OsStr::to_str);
+        let from = from.ok_or_else(|| eyre!("{}: what is its version?", path.display()))?;
+        let changes = fs::read_to_string(&path)?;
+        write(directory, &format!("{from}--{version}"), upgrade(&parts, &changes))?;
+    }
+    Ok(())
 }
 
-fn write(library: &[u8], control: &Path) -> Result<String> {
+fn write<'a>(directory: &Path, versions: &str, parts: impl Iterator<Item = impl AsRef<str> + 'a>) -> Result<()> {
+    let script = directory.join(format!("{EXTENSION}--{versions}.sql"));
+    let parts: Vec<String> = parts.map(|part| part.as_ref().trim().to_owned()).collect();
+    fs::write(&script, parts.join("\n\n") + "\n").wrap_err_with(|| script.display().to_string())
+}
+
+/// The parts of an upgrade: `changes` come first, as soon as it is known that the server has what is needed.
+fn upgrade<'a>(parts: &'a [Part], changes: &'a str) -> impl Iterator<Item = String> + 'a {
+    let again = |part: &&Part| !part.once;
+    let replaced = |part: &Part| {
+        CREATE_FUNCTION.iter().fold(part.text.clone(), |text, create| {
+            text.lines()
+                .map(|line| match line.strip_prefix(create) {
+                    Some(rest) => format!("CREATE OR REPLACE FUNCTION {rest}\n"),
+                    None => format!("{line}\n"),
+                })
+                .collect()
+        })
+    };
+    let (checks, rest) = parts.split_at(parts.iter().take_while(|part| part.place == Place::Bootstrap).count());
+    let checks = checks.iter().map(|part| part.text.clone());
+    checks
+        .chain([changes.to_owned()])
+        .chain(rest.iter().filter(again).map(replaced))
+}
+
+/// What stands in the script at one place.
+struct Part {
+    place: Place,
+    text: String,
+    /// Whether it makes what an upgrade finds.
+    once: bool,
+}
+
+fn parts(library: &[u8], control: &Path) -> Result<Vec<Part>> {
     let object = object::File::parse(library)?;
     let section = object.section_by_name(ELF_SECTION_NAME);
     let section = section.ok_or_else(|| eyre!("the library has no section {ELF_SECTION_NAME}"))?;
@@ -35,18 +83,26 @@ fn write(library: &[u8], control: &Path) -> Result<String> {
     let mut parts = Vec::new();
     for entity in sql.graph.node_weights() {
         if let Some(place) = Place::of(entity)? {
-            parts.push((place, entity.to_sql(&sql)?));
+            let text = match &place {
+                Place::Schema(name) => format!("CREATE SCHEMA {name};"),
+                _ => entity.to_sql(&sql)?,
+            };
+            let once = match entity {
+                SqlGraphEntity::Schema(_) => true,
+                SqlGraphEntity::CustomSql(sql) => ONCE.contains(&sql.name),
+                _ => false,
+            };
+            parts.push(Part { place, text, once });
         }
     }
-    parts.sort_by(|(a, _), (b, _)| a.cmp(b));
+    parts.sort_by(|a, b| a.place.cmp(&b.place));
     // Each module that adds to a schema names it.
-    parts.dedup_by(|(a, _), (b, _)| a == b && matches!(a, Place::Schema(_)));
+    parts.dedup_by(|a, b| a.place == b.place && matches!(a.place, Place::Schema(_)));
     ensure!(
-        parts.windows(2).all(|pair| pair[0].0 < pair[1].0),
+        parts.windows(2).all(|pair| pair[0].place < pair[1].place),
         "two parts of the script have the same place"
     );
-    let parts: Vec<&str> = parts.iter().map(|(_, text)| text.trim()).collect();
-    Ok(parts.join("\n\n") + "\n")
+    Ok(parts)
 }
 
 /// Where a part stands in the script.

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Earlier versions of the extension, built from their commits, for the tests of upgrades."""
+
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+from functools import cache
+from pathlib import Path
+
+import install
+import toolchain
+
+# What was released, oldest first: version and commit.
+RELEASES = toolchain.ROOT / "sql" / "releases" / "commits.json"
+SCRIPTS = RELEASES.parent
+
+
+@cache
+def commits() -> dict[str, str]:
+    """The commit of each released version."""
+    return json.loads(RELEASES.read_text())
+
+
+def script(version: str) -> Path:
+    """The install script of a released version."""
+    return SCRIPTS / f"pg_docsearch--{version}.sql"
+
+
+def staged(version: str, installation: install.Installation) -> Path:
+    """A released version, built in the dev profile and laid out as `install.copy` takes it."""
+    commit = commits()[version]
+    target = toolchain.CACHE / f"release-{version}-pg{installation.major}-{commit[:10]}"
+    return toolchain.ensure_directory(target, f"pg_docsearch {version} for PostgreSQL {installation.major}",
+                                      lambda directory: build(version, commit, installation, directory))
+
+
+def build(version: str, commit: str, installation: install.Installation, directory: Path) -> None:
+    """Fills a directory with `share` and `lib` of a released version."""
+    source = directory / "source"
+    archive = directory / "source.tar"
+    done = subprocess.run(["git", "archive", "--output", str(archive), commit], cwd=toolchain.ROOT)
+    if done.returncode != 0:
+        raise SystemExit(f"The tests of upgrades build version {version} from commit {commit[:10]}, which is not "
+                         "here: git fetch --unshallow, or git fetch --tags.")
+    with tarfile.open(archive) as tar:
+        # Pythons before 3.11.4 have no filters; the archive is one's own.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(source)
+    # Another name than that of the library of the checkout, with which it shares the target directory.
+    built_as = f"released_{re.sub('[^0-9]', '_', version)}"
+    manifest = (source / "Cargo.toml").read_text()
+    (source / "Cargo.toml").write_text(manifest.replace("[lib]\n", f'[lib]\nname = "{built_as}"\n', 1))
+    environment = toolchain.build_environment()
+    if installation.pg_config != toolchain.postgres_pg_config():
+        environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
+    feature = f"pg_docsearch/pg{installation.major}"
+    for arguments in (("pg_docsearch", "--lib", "--no-default-features", "--features", feature),
+                      ("docsearch-inference",)):
+        command = ["cargo", "build", "--quiet", "--locked", "--profile", "dev", "--package", *arguments]
+        if subprocess.run(command, cwd=source, env=environment).returncode != 0:
+            raise SystemExit(f"pg_docsearch {version} did not build")
+    built = toolchain.target_directory() / install.profile_directory("dev")
+    library, extension = directory / "lib", directory / "share" / "extension"
+    extension.mkdir(parents=True)
+    shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")
+    shutil.copytree(toolchain.model(), directory / "share" / "pg_docsearch" / "models" / toolchain.MODEL_NAME)
+    shutil.copy(built / install.PROGRAM, library / "pg_docsearch")
+    name = library_name(version)
+    shutil.copy(built / f"lib{built_as}.so", library / f"{name}.so")
+    subprocess.run(["strip", "--strip-debug", library / f"{name}.so"], check=True)
+    shutil.copy(script(version), extension)
+    control = (source / "pg_docsearch.control").read_text()
+    control = control.replace("@CARGO_VERSION@", version).replace("@LIBRARY@", name)
+    (extension / "pg_docsearch.control").write_text(control)
+    shutil.rmtree(source)
+    archive.unlink()
+
+
+def library_name(version: str) -> str:
+    """The file of a version's library, without `.so`; the first had no version in its name."""
+    return "pg_docsearch" if version == "0.1.0" else f"pg_docsearch-{version.rpartition('.')[0]}"
+
+
+if __name__ == "__main__":
+    found = install.Installation.find(str(toolchain.postgres_pg_config()))
+    for each in commits():
+        print(staged(each, found))

@@ -1,0 +1,24 @@
+-- What docsearch.check() compares the functions of a database with. Types are written as that function sees them.
+DO $$
+BEGIN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    EXECUTE pg_catalog.format(
+        'CREATE OR REPLACE FUNCTION docsearch.declared_functions() RETURNS text[]
+         LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS %L',
+        pg_catalog.format('SELECT %L::pg_catalog.text[]', (
+            SELECT pg_catalog.array_agg(f.signature ORDER BY f.signature USING OPERATOR(pg_catalog.<))
+            FROM (SELECT pg_catalog.format('%I.%I(%s) %s', n.nspname, p.proname, pg_catalog.oidvectortypes(p.proargtypes),
+                                           pg_catalog.format_type(p.prorettype, NULL)) AS signature
+                  FROM pg_catalog.pg_extension e
+                  JOIN pg_catalog.pg_depend d
+                    ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                   AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
+                   AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+                  JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
+                  JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
+                  WHERE e.extname OPERATOR(pg_catalog.=) 'pg_docsearch'
+                    AND p.proname OPERATOR(pg_catalog.<>) 'declared_functions') f)));
+    COMMENT ON FUNCTION docsearch.declared_functions() IS
+        'the functions that this version of the extension has declared, each as schema.name(types) and the type of its result; docsearch.check() looks for those that are missing.';
+END
+$$;

@@ -1,0 +1,1 @@
+-- What a replaced function cannot be: another signature.

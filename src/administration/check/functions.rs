@@ -1,0 +1,89 @@
+//! The functions of the extension, compared with what its version declares.
+
+use pgrx::datum::DatumWithOid;
+
+use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::postgres::report::Result;
+use crate::postgres::{library, statement};
+
+const UPDATE: &str = "ALTER EXTENSION pg_docsearch UPDATE";
+/// Members of the extension, as `sql/declared.sql` writes them.
+const MEMBERS: &str = "SELECT p.oid, p.probin, pg_catalog.format('%I.%I(%s) %s', n.nspname, p.proname,
+            pg_catalog.oidvectortypes(p.proargtypes), pg_catalog.format_type(p.prorettype, NULL)) AS signature
+     FROM pg_extension e
+     JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+                     AND d.classid = 'pg_proc'::regclass
+     JOIN pg_proc p ON p.oid = d.objid
+     JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE e.extname = 'pg_docsearch'";
+
+pub(super) fn functions(_: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = other_version()?;
+    if !exists("docsearch.declared_functions()")? {
+        findings.push(missing("docsearch.declared_functions() text[]".to_owned()));
+        return Ok(findings);
+    }
+    let gone = statement::rows(
+        &format!(
+            "SELECT d.signature FROM pg_catalog.unnest(docsearch.declared_functions()) d (signature)
+             WHERE d.signature NOT IN (SELECT m.signature FROM ({MEMBERS}) m) ORDER BY 1"
+        ),
+        &[],
+        |row| row.required::<String>(1),
+    )?;
+    findings.extend(gone.into_iter().map(missing));
+    Ok(findings)
+}
+
+fn other_version() -> Result<Vec<Finding>> {
+    let version = env!("CARGO_PKG_VERSION");
+    let behind = statement::rows(
+        "SELECT e.extversion FROM pg_extension e WHERE e.extname = 'pg_docsearch' AND e.extversion <> $1",
+        &[DatumWithOid::from(version)],
+        |row| row.required::<String>(1),
+    )?;
+    let file = format!("$libdir/{}", library::NAME);
+    let elsewhere = statement::rows(
+        &format!("SELECT m.signature FROM ({MEMBERS}) m WHERE m.probin <> $1 ORDER BY 1"),
+        &[DatumWithOid::from(file.as_str())],
+        |row| row.required::<String>(1),
+    )?;
+    let finding = |object: String, detail: String| Finding {
+        problem: "functions of another version",
+        object,
+        detail,
+        mend: Mend::ByHand(UPDATE.to_owned()),
+    };
+    let extension = behind.into_iter().map(|found| {
+        finding(
+            "pg_docsearch".to_owned(),
+            format!("version {found}, the library has {version}"),
+        )
+    });
+    let functions = elsewhere
+        .into_iter()
+        .map(|signature| finding(signature, format!("its library is not {file}")));
+    Ok(extension.chain(functions).collect())
+}
+
+fn exists(signature: &str) -> Result<bool> {
+    let found = statement::one(
+        "SELECT pg_catalog.to_regprocedure($1) IS NOT NULL",
+        &[DatumWithOid::from(signature)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(found == Some(true))
+}
+
+fn missing(signature: String) -> Finding {
+    Finding {
+        problem: "function missing",
+        object: signature,
+        detail: "the extension has declared it".to_owned(),
+        mend: Mend::ByHand(format!(
+            "Run its CREATE FUNCTION, which is in the server's pg_docsearch--{}.sql, and then \
+             ALTER EXTENSION pg_docsearch ADD FUNCTION.",
+            env!("CARGO_PKG_VERSION")
+        )),
+    }
+}

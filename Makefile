@@ -45,6 +45,8 @@ help:
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
 ## make cli                     build the command-line program, target/release/docsearch
+## make release VERSION=x.y.z   look whether everything is ready, then changelog, scripts, NOTICE, checks, commit, tag
+##                             [NEXT=x.y.z] what is developed then; [CHECK=1] only look
 ## make model                  build the embedding model; prints its directory
 
 .PHONY: demo
@@ -166,6 +168,11 @@ bench-rules:
 soak: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/service.py --soak
+
+.PHONY: release
+release:
+	@$(PYTHON) scripts/release.py "$(or $(VERSION),$(error make release needs VERSION=, as in Cargo.toml))" \
+		$(if $(NEXT),--next "$(NEXT)") $(if $(CHECK),--check)
 
 .PHONY: model
 model:

@@ -7,6 +7,7 @@ alone can be done by another user: install.py --copy-only --pg-config PATH.
 
 import argparse
 import filecmp
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import toolchain
@@ -86,6 +88,23 @@ PROGRAM = "docsearch-inference"
 CRATES = ("pg_docsearch", "pg_docsearch-loader")
 
 
+# The commit of each released version, oldest first.
+RELEASES = toolchain.ROOT / "sql" / "releases" / "commits.json"
+# The library's name for shared_preload_libraries; that of the first version had no other.
+STABLE_NAME = "pg_docsearch"
+
+
+@cache
+def releases() -> dict[str, str]:
+    """The commit of each released version."""
+    return json.loads(RELEASES.read_text())
+
+
+def library_name(version: str) -> str:
+    """The file of a version's library, without `.so`."""
+    return STABLE_NAME if version == "0.1.0" else f"{STABLE_NAME}-{version.rpartition('.')[0]}"
+
+
 def staging_directory(major: int, profile: str, features: Sequence[str] = ()) -> Path:
     """Where a build waits for being copied: `share` and `lib` as they will be installed."""
     return toolchain.target_directory() / "package" / "-".join([f"pg{major}", profile, *features])
@@ -127,9 +146,10 @@ def gather(built: Path, staged: Path) -> None:
     shutil.copytree(toolchain.model(),
                     staged / "share" / "pg_docsearch" / "models" / toolchain.MODEL_NAME)
     version = toolchain.version()
-    versioned = f"pg_docsearch-{version.rpartition('.')[0]}"
+    versioned = library_name(version)
+    for name in {STABLE_NAME, *map(library_name, releases())} - {versioned}:
+        shutil.copy(built / "libpg_docsearch_loader.so", library / f"{name}.so")
     shutil.copy(built / "libpg_docsearch.so", library / f"{versioned}.so")
-    shutil.copy(built / "libpg_docsearch_loader.so", library / "pg_docsearch.so")
     shutil.copy(built / PROGRAM, library / "pg_docsearch" / PROGRAM)
     control = (toolchain.ROOT / "pg_docsearch.control").read_text()
     control = control.replace("@CARGO_VERSION@", version).replace("@LIBRARY@", versioned)

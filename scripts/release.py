@@ -56,14 +56,14 @@ def problems(version: str, following: str) -> list[str]:
     found = []
     if toolchain.version() != version:
         found.append(f"Cargo.toml is at {toolchain.version()}, not {version}.")
-    last = max(released.commits(), key=numbers)
+    last = max(install.releases(), key=numbers)
     if numbers(version) <= numbers(last):
         found.append(f"{last} is released, and {version} does not come after it.")
     if numbers(following) <= numbers(version):
         found.append(f"NEXT={following} does not come after {version}.")
     if "- " not in unreleased():
         found.append("CHANGELOG.md says nothing under Unreleased.")
-    for earlier in released.commits():
+    for earlier in install.releases():
         if not (UPGRADES / f"{earlier}.sql").is_file():
             found.append(f"sql/upgrade has no {earlier}.sql: how does one come from {earlier} to {version}?")
         if not released.script(earlier).is_file():
@@ -87,14 +87,25 @@ def set_version(version: str) -> None:
 def keep_script(version: str) -> None:
     """Keeps the install script as it is released."""
     staged = install.build(install.Installation.find(str(toolchain.postgres_pg_config())), "release")
-    script = staged / "share" / "extension" / f"pg_docsearch--{version}.sql"
-    released.script(version).write_text(script.read_text())
+    script = (staged / "share" / "extension" / f"pg_docsearch--{version}.sql").read_text()
+    for earlier in install.releases():
+        if install.library_name(earlier) == install.library_name(version) and (
+                functions(script) != functions(released.script(earlier).read_text())):
+            raise SystemExit(f"{earlier} has other functions and the same library, "
+                             f"{install.library_name(version)}.so: release the next minor version instead.")
+    released.script(version).write_text(script)
+
+
+def functions(script: str) -> set[str]:
+    """The functions of the library that an install script declares, with their arguments."""
+    created = re.findall(r"^CREATE\s+FUNCTION .*?;$", script, flags=re.DOTALL | re.MULTILINE)
+    return {text for text in created if "MODULE_PATHNAME" in text}
 
 
 def remember(version: str, commit: str) -> None:
     """Writes the commit of a release where the tests of upgrades look."""
-    known = {**released.commits(), version: commit}
-    released.RELEASES.write_text(json.dumps(known, indent=4) + "\n")
+    known = {**install.releases(), version: commit}
+    install.RELEASES.write_text(json.dumps(known, indent=4) + "\n")
 
 
 def date_changelog(version: str) -> None:

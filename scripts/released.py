@@ -1,36 +1,23 @@
 #!/usr/bin/env python3
 """Earlier versions of the extension, built from their commits, for the tests of upgrades."""
 
-import json
 import re
 import shutil
 import subprocess
 import tarfile
-from functools import cache
 from pathlib import Path
 
 import install
 import toolchain
 
-# What was released, oldest first: version and commit.
-RELEASES = toolchain.ROOT / "sql" / "releases" / "commits.json"
-SCRIPTS = RELEASES.parent
-
-
-@cache
-def commits() -> dict[str, str]:
-    """The commit of each released version."""
-    return json.loads(RELEASES.read_text())
-
-
 def script(version: str) -> Path:
     """The install script of a released version."""
-    return SCRIPTS / f"pg_docsearch--{version}.sql"
+    return install.RELEASES.parent / f"pg_docsearch--{version}.sql"
 
 
 def staged(version: str, installation: install.Installation) -> Path:
     """A released version, built in the dev profile and laid out as `install.copy` takes it."""
-    commit = commits()[version]
+    commit = install.releases()[version]
     target = toolchain.CACHE / f"release-{version}-pg{installation.major}-{commit[:10]}"
     return toolchain.ensure_directory(target, f"pg_docsearch {version} for PostgreSQL {installation.major}",
                                       lambda directory: build(version, commit, installation, directory))
@@ -67,7 +54,7 @@ def build(version: str, commit: str, installation: install.Installation, directo
     shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")
     shutil.copytree(toolchain.model(), directory / "share" / "pg_docsearch" / "models" / toolchain.MODEL_NAME)
     shutil.copy(built / install.PROGRAM, library / "pg_docsearch")
-    name = library_name(version)
+    name = install.library_name(version)
     shutil.copy(built / f"lib{built_as}.so", library / f"{name}.so")
     subprocess.run(["strip", "--strip-debug", library / f"{name}.so"], check=True)
     shutil.copy(script(version), extension)
@@ -78,12 +65,7 @@ def build(version: str, commit: str, installation: install.Installation, directo
     archive.unlink()
 
 
-def library_name(version: str) -> str:
-    """The file of a version's library, without `.so`; the first had no version in its name."""
-    return "pg_docsearch" if version == "0.1.0" else f"pg_docsearch-{version.rpartition('.')[0]}"
-
-
 if __name__ == "__main__":
     found = install.Installation.find(str(toolchain.postgres_pg_config()))
-    for each in commits():
+    for each in install.releases():
         print(staged(each, found))

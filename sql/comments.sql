@@ -85,6 +85,10 @@ COMMENT ON FUNCTION docsearch.migrate() IS
     'brings the tables of schema docsearch to the version of this extension and returns it; needed after ALTER EXTENSION pg_docsearch UPDATE, run by the owner of the schema.';
 COMMENT ON FUNCTION docsearch.grant_usage(text, boolean) IS
     'grants a role what searching needs, with write => true what indexing needs too; which documents the role sees is up to the policies on docsearch.document.';
+COMMENT ON FUNCTION docsearch.revoke_usage(text) IS
+    'takes all rights on schema docsearch and its tables from a role, those of grant_model too; what it owns stays, and a NOTICE names rights that come to it through PUBLIC, through other roles or from other grantors. An unknown role is an error (42704). For the owner of schema docsearch.';
+COMMENT ON FUNCTION docsearch.drop_all(text) IS
+    'removes all projects, documents and tables, everything else in schema docsearch that is no member of the extension, and the triggers of attached tables; confirm has to be the name of the database. Then DROP EXTENSION needs no CASCADE: objects elsewhere that use the extension are an error that names them (2BP01), and nothing is removed. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.check(text) IS
     'what is wrong with one project or with all, and no row if nothing is: chunks, names, containers, vectors and statistics that are not those of the documents, rows without an owner, missing or invalid indexes, models that cannot be used. repair says what to run or to do. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.repair(text) IS

@@ -35,6 +35,7 @@ extension_sql_file!(
     requires = [
         check,
         repair,
+        drop_all,
         restart_inference,
         rules_changed,
         project_model,

@@ -5,6 +5,7 @@ pub(crate) mod jsonb;
 pub(crate) mod latch;
 pub(crate) mod library;
 pub(crate) mod lock;
+pub(crate) mod objects;
 pub(crate) mod owner;
 pub(crate) mod report;
 pub(crate) mod statement;

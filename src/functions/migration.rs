@@ -1,8 +1,8 @@
-//! `migrate` and `grant_usage`.
+//! `migrate`, `grant_usage`, `revoke_usage` and `drop_all`.
 
 use pgrx::prelude::*;
 
-use crate::administration::{grant, migration};
+use crate::administration::{grant, migration, removal, revocation};
 use crate::postgres::report::Result;
 use crate::tables::schema;
 
@@ -24,5 +24,19 @@ mod docsearch {
         migration::migrate()?;
         schema::require_owner(migration::SET_UP)?;
         grant::usage(role, write)
+    }
+
+    /// Takes back what grant_usage and grant_model gave.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn revoke_usage(role: &str) -> Result<()> {
+        revocation::revoke(role)
+    }
+
+    /// Removes everything that DROP EXTENSION leaves.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn drop_all(confirm: default!(Option<&str>, "NULL")) -> Result<()> {
+        removal::remove(confirm)
     }
 }

@@ -36,6 +36,11 @@ pub(crate) fn warn(code: PgSqlErrorCode, message: impl Into<String>, hint: &str)
     error_with_hint(code, message, hint).report(PgLogLevel::WARNING);
 }
 
+/// Tells the caller something that is no problem, and what to do about it.
+pub(crate) fn notice(message: impl Into<String>, hint: &str) {
+    error_with_hint(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, hint).report(PgLogLevel::NOTICE);
+}
+
 /// An argument that cannot be used (22023).
 pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> ErrorReport {
     error_with_hint(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message, hint)

@@ -1,0 +1,130 @@
+//! Removing everything that was made outside of the extension, so that DROP EXTENSION needs no CASCADE.
+
+use pgrx::prelude::*;
+
+use crate::postgres::lock::Lock;
+use crate::postgres::objects::{self, Object};
+use crate::postgres::report::{self, Result, error_with_hint, internal, invalid};
+use crate::postgres::statement;
+use crate::tables::schema;
+
+/// So many dependent objects are named.
+const NAMED: usize = 20;
+
+/// The members of the extension, and itself.
+const MEMBERS: &str = "
+    SELECT e.tableoid AS classid, e.oid AS objid FROM pg_extension e WHERE e.extname = 'pg_docsearch'
+    UNION ALL
+    SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+    WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pg_docsearch'";
+
+/// What stands in schema `docsearch` beside the members, and the triggers of attached tables, wherever these are.
+const MADE: &str = "
+    SELECT d.classid, d.objid FROM pg_depend d
+    WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = 'docsearch'::regnamespace AND d.deptype = 'n'
+      AND (d.classid, d.objid) NOT IN (SELECT m.classid, m.objid FROM member m)
+    UNION
+    SELECT t.tableoid, t.oid FROM pg_trigger t
+    WHERE t.tgfoid = 'docsearch.attached_changed'::regproc AND NOT t.tgisinternal";
+
+/// Removes it. Refuses callers who do not own the schema, who do not name the database, or where objects of others
+/// would keep the extension; then nothing is changed.
+pub(crate) fn remove(confirm: Option<&str>) -> Result<()> {
+    schema::require_owner("SELECT docsearch.drop_all(...)")?;
+    report::refuse_read_only(c"docsearch.drop_all()");
+    require_confirmed(confirm)?;
+    require_tables_of_ones_own()?;
+    // Nobody makes the tables meanwhile.
+    Lock::Schema.acquire();
+    if schema::exists() {
+        // Whoever writes takes a weaker lock on documents first: what has begun comes to its end.
+        Spi::run("LOCK TABLE docsearch.document IN EXCLUSIVE MODE").map_err(internal)?;
+    }
+    require_unused()?;
+    let made = statement::rows(
+        &format!("WITH member AS ({MEMBERS}) {MADE} ORDER BY 1, 2"),
+        &[],
+        |row| {
+            Ok(Object {
+                class: row.required(1)?,
+                id: row.required(2)?,
+            })
+        },
+    )?;
+    objects::drop_together(&made);
+    report::notice(
+        "pg_docsearch has no tables and triggers any more",
+        "Once this is committed: DROP EXTENSION pg_docsearch.",
+    );
+    Ok(())
+}
+
+fn require_confirmed(confirm: Option<&str>) -> Result<()> {
+    let database = statement::one("SELECT current_database()::text, quote_literal(current_database())", &[], |row| {
+        Ok((row.required::<String>(1)?, row.required::<String>(2)?))
+    })?;
+    match database {
+        Some((name, _)) if confirm == Some(name.as_str()) => Ok(()),
+        Some((name, literal)) => Err(invalid(
+            format!("this removes all projects and documents of database \"{name}\""),
+            format!("If that is what you want, name it: SELECT docsearch.drop_all(confirm => {literal})."),
+        )),
+        None => Err(internal("the database has no name")),
+    }
+}
+
+/// As with `detach_table`, triggers are for the owners of their tables.
+fn require_tables_of_ones_own() -> Result<()> {
+    let foreign = statement::one(
+        "SELECT t.tgrelid::regclass::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+         WHERE t.tgfoid = 'docsearch.attached_changed'::regproc AND NOT t.tgisinternal
+           AND NOT pg_has_role(c.relowner, 'USAGE')
+         ORDER BY 1 LIMIT 1",
+        &[],
+        |row| row.required::<String>(1),
+    )?;
+    foreign.map_or(Ok(()), |table| {
+        Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!("must be owner of attached table {table}"),
+            "Have its owner run docsearch.detach_table(...), or have a superuser run this.",
+        ))
+    })
+}
+
+/// Refuses to go on where something that somebody else has made needs the extension or its tables.
+fn require_unused() -> Result<()> {
+    let users = statement::rows(
+        &format!(
+            "WITH RECURSIVE member AS ({MEMBERS}), made AS ({MADE}),
+             going AS (
+                 SELECT m.classid, m.objid FROM member m UNION SELECT m.classid, m.objid FROM made m
+                 UNION
+                 SELECT d.classid, d.objid FROM going g JOIN pg_depend d ON d.refclassid = g.classid AND d.refobjid = g.objid
+                 WHERE d.deptype IN ('a', 'i', 'P', 'S')
+             )
+             SELECT DISTINCT pg_describe_object(coalesce(o.refclassid, d.classid), coalesce(o.refobjid, d.objid),
+                                                CASE WHEN o.refobjid IS NULL THEN d.objsubid ELSE 0 END) COLLATE \"C\"
+             FROM going g JOIN pg_depend d ON d.refclassid = g.classid AND d.refobjid = g.objid AND d.deptype = 'n'
+             LEFT JOIN pg_depend o ON o.classid = d.classid AND o.objid = d.objid AND o.objsubid = d.objsubid
+                                  AND o.deptype = 'i'
+             WHERE (d.classid, d.objid) NOT IN (SELECT g.classid, g.objid FROM going g)
+             ORDER BY 1"
+        ),
+        &[],
+        |row| row.required::<String>(1),
+    )?;
+    if users.is_empty() {
+        return Ok(());
+    }
+    let mut detail = users.iter().take(NAMED).cloned().collect::<Vec<_>>().join("\n");
+    if users.len() > NAMED {
+        detail.push_str(&format!("\nand {} more", users.len() - NAMED));
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+        "other objects use pg_docsearch",
+        "Drop or change them, then run this again. Nothing was removed.",
+    )
+    .set_detail(detail))
+}

@@ -177,3 +177,10 @@ release:
 .PHONY: model
 model:
 	@$(toolchain) path model
+
+# Below target/deb, target/tarball and target/rpm; PG_CONFIG says for which server, else for the private one.
+.PHONY: deb tarball rpm pgxn
+deb tarball rpm:
+	@$(PYTHON) scripts/package.py $@ --pg $(or $(PG),18) $(if $(PG_CONFIG),--pg-config "$(PG_CONFIG)")
+pgxn:
+	@$(PYTHON) scripts/package.py $@

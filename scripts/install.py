@@ -15,10 +15,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import installed
 import toolchain
 
 SUPPORTED = (16, 17, 18)
@@ -59,11 +60,23 @@ class Installation:
         return cls(Path(found).absolute(), major, Path(ask("--sharedir")),
                    Path(ask("--pkglibdir")), Path(ask("--includedir-server")))
 
-    def check(self, build: bool) -> None:
-        """Ends the program with a hint when the extension could not work here."""
+    def below(self, destination: str) -> "Installation":
+        """The same places below another root, as DESTDIR names one."""
+        return replace(self, share=Path(f"{destination}{self.share}"), library=Path(f"{destination}{self.library}"))
+
+    def check(self, build: bool, live: bool = True) -> None:
+        """Ends the program with a hint when the extension could not be built or, if `live`, not work here."""
         if self.major not in SUPPORTED:
             raise SystemExit(f"{self.pg_config} belongs to PostgreSQL {self.major}; "
                              f"supported are {', '.join(map(str, SUPPORTED))}.")
+        if build and not (self.headers / "postgres.h").is_file():
+            raise SystemExit(f"{self.headers} has no server headers: install them first "
+                             f"(Debian: postgresql-server-dev-{self.major}).")
+        if live:
+            self.check_extensions()
+
+    def check_extensions(self) -> None:
+        """Ends the program with a hint when an extension is missing that CREATE EXTENSION brings along."""
         for name, package in REQUIRED_EXTENSIONS.items():
             if not (self.share / "extension" / f"{name}.control").is_file():
                 raise SystemExit(f"PostgreSQL {self.major} in {self.share} lacks the extension {name}: "
@@ -72,9 +85,6 @@ class Installation:
         if found < PGVECTOR:
             raise SystemExit(f"PostgreSQL {self.major} in {self.share} has pgvector {'.'.join(map(str, found))}; "
                              f"needed is {'.'.join(map(str, PGVECTOR))} or newer.")
-        if build and not (self.headers / "postgres.h").is_file():
-            raise SystemExit(f"{self.headers} has no server headers: install them first "
-                             f"(Debian: postgresql-server-dev-{self.major}).")
 
     def default_version(self, extension: str) -> tuple[int, ...]:
         """The version of an extension that CREATE EXTENSION makes here."""
@@ -115,9 +125,7 @@ def build(installation: Installation, profile: str, features: Sequence[str] = ()
 
     A build with further features is for tests and is staged apart.
     """
-    environment = toolchain.build_environment()
-    if installation.pg_config != toolchain.postgres_pg_config():
-        environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
+    environment = toolchain.build_environment(installation.pg_config)
     major = f"pg{installation.major}"
     chosen = [f"{crate}/{major}" for crate in CRATES] + [f"pg_docsearch/{name}" for name in features]
     for what, *arguments in (("the extension", *(part for crate in CRATES for part in ("--package", crate)),
@@ -158,6 +166,8 @@ def gather(built: Path, staged: Path) -> None:
                extension / "pg_docsearch.control", toolchain.ROOT / "sql" / "upgrade", extension]
     if subprocess.run([str(part) for part in command]).returncode != 0:
         raise SystemExit("the SQL scripts could not be written")
+    for name in ("LICENSE", "NOTICE"):
+        shutil.copy(toolchain.ROOT / name, staged / "share" / "pg_docsearch")
 
 
 def replace_file(source: Path, target: Path) -> bool:
@@ -175,7 +185,7 @@ def replace_file(source: Path, target: Path) -> bool:
     os.close(handle)
     try:
         shutil.copyfile(source, partial)
-        os.chmod(partial, 0o755 if ".so" in target.name or target.name == PROGRAM else 0o644)
+        os.chmod(partial, 0o755 if ".so" in target.name or os.access(source, os.X_OK) else 0o644)
         os.rename(partial, target)
     except BaseException:
         os.unlink(partial)
@@ -183,15 +193,21 @@ def replace_file(source: Path, target: Path) -> bool:
     return True
 
 
+def targets(staged: Path, installation: Installation) -> dict[Path, Path]:
+    """Where each file of a staged build belongs."""
+    return {source: destination / source.relative_to(staged / part)
+            for part, destination in (("share", installation.share), ("lib", installation.library))
+            for source in sorted(path for path in (staged / part).rglob("*") if path.is_file())}
+
+
 def copy(staged: Path, installation: Installation) -> list[Path]:
     """Copies a staged build into an installation; returns what changed."""
-    changed = []
-    for part, destination in (("share", installation.share), ("lib", installation.library)):
-        for source in sorted(path for path in (staged / part).rglob("*") if path.is_file()):
-            target = destination / source.relative_to(staged / part)
-            if replace_file(source, target):
-                changed.append(target)
-    return changed
+    return [target for source, target in targets(staged, installation).items() if replace_file(source, target)]
+
+
+def record(installation: Installation) -> Path:
+    """The list of what was installed here."""
+    return installation.share / "pg_docsearch" / "installed"
 
 
 def writable(installation: Installation) -> bool:
@@ -200,29 +216,44 @@ def writable(installation: Installation) -> bool:
                for path in (installation.share / "extension", installation.library))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pg-config", required=True, help="the server's pg_config")
-    parser.add_argument("--profile", default="release", help="cargo profile (default: release)")
-    parser.add_argument("--copy-only", action="store_true", help="install what was built before")
-    options = parser.parse_args()
-    installation = Installation.find(options.pg_config)
-    installation.check(build=not options.copy_only)
+def put(options: argparse.Namespace, installation: Installation) -> None:
+    """Builds, unless that was done before, and installs."""
+    destdir, repeat = options.destdir, f" --destdir {options.destdir}" if options.destdir else ""
+    installation.check(build=not options.copy_only, live=not destdir)
     staged = staging_directory(installation.major, options.profile)
     if not options.copy_only:
         build(installation, options.profile)
     elif not staged.is_dir():
         raise SystemExit(f"{staged} does not exist: run make install first, as the user who builds")
-    if not writable(installation):
-        raise SystemExit(f"Built, but you may not write to {installation.library}. To finish:\n"
+    place = installation.below(destdir)
+    if not destdir and not writable(place):
+        raise SystemExit(f"Built, but you may not write to {place.library}. To finish:\n"
                          f"  sudo {sys.executable} {Path(__file__).resolve()} --copy-only "
-                         f"--pg-config {installation.pg_config} --profile {options.profile}")
-    changed = copy(staged, installation)
+                         f"--pg-config {installation.pg_config} --profile {options.profile}{repeat}")
+    if not destdir:
+        installed.note(record(place), targets(staged, place).values())
+    changed = copy(staged, place)
     for path in changed:
         print(f"installed {path}")
-    print(f"pg_docsearch is installed in PostgreSQL {installation.major} "
-          f"({len(changed)} files changed). In a database:\n"
-          "  CREATE EXTENSION pg_docsearch CASCADE;")
+    print(f"pg_docsearch is installed in PostgreSQL {installation.major} ({len(changed)} files changed)"
+          + (f", below {destdir}." if destdir else
+             ". In a database:\n  CREATE EXTENSION pg_docsearch CASCADE;"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pg-config", required=True, help="the server's pg_config")
+    parser.add_argument("--profile", default="release", help="cargo profile (default: release)")
+    parser.add_argument("--copy-only", action="store_true", help="install what was built before")
+    parser.add_argument("--destdir", default="", help="install below this folder, for a package")
+    parser.add_argument("--uninstall", action="store_true", help="remove what was installed")
+    options = parser.parse_args()
+    installation = Installation.find(options.pg_config)
+    if options.uninstall:
+        removed = installed.remove(record(installation))
+        print(f"{removed} files of pg_docsearch are removed from PostgreSQL {installation.major}.")
+    else:
+        put(options, installation)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,7 @@ def build(version: str, commit: str, installation: install.Installation, directo
     built_as = f"released_{re.sub('[^0-9]', '_', version)}"
     manifest = (source / "Cargo.toml").read_text()
     (source / "Cargo.toml").write_text(manifest.replace("[lib]\n", f'[lib]\nname = "{built_as}"\n', 1))
-    environment = toolchain.build_environment()
-    if installation.pg_config != toolchain.postgres_pg_config():
-        environment["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
+    environment = toolchain.build_environment(installation.pg_config)
     feature = f"pg_docsearch/pg{installation.major}"
     for arguments in (("pg_docsearch", "--lib", "--no-default-features", "--features", feature),
                       ("docsearch-inference",)):

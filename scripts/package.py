@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Packages of what make install stages: Debian's, RPMs, an archive with an installer, PGXN's archive of the sources.
+
+They are built in a directory of their own, target/packages, stripped, and without the names of this machine's folders,
+so that the same commit gives the same bytes elsewhere. What is staged is packaged by its place, whatever its name.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import toolchain
+
+PACKAGING = toolchain.ROOT / "packaging"
+FINISHED = toolchain.ROOT / "target"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What goes into packages: the extension as `share` and `lib` of a server, and the program below its prefix."""
+
+    major: int
+    share: Path
+    library: Path
+    extension: Path
+    program: Path
+
+
+def output(*command: str | Path, **options) -> str:
+    """What a program prints; it has to succeed."""
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, **options)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))} ended with status {done.returncode}")
+    return done.stdout.strip()
+
+
+def last_commit(form: str) -> str:
+    """Something about the last commit, in git's own notation."""
+    return output("git", "log", "-1", f"--format={form}", cwd=toolchain.ROOT)
+
+
+def epoch() -> int:
+    """The time that everything in a package has."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or last_commit("%ct"))
+
+
+def maintainer() -> str:
+    """Who a package says made it."""
+    return os.environ.get("PACKAGER") or last_commit("%an <%ae>")
+
+
+def prepare() -> None:
+    """Sets the environment in which a build says nothing of this machine."""
+    target = FINISHED / "packages"
+    cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    # The last that fits is taken, and the target directory is one of the sources' own.
+    names = {cargo: "/cargo", toolchain.ROOT: "/pg_docsearch", target: "/target"}
+    os.environ["SOURCE_DATE_EPOCH"] = str(epoch())
+    os.environ["CARGO_TARGET_DIR"] = str(target)
+    os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(
+        f"--remap-path-prefix={path}={name}" for path, name in names.items())
+    for variable in ("CFLAGS", "CXXFLAGS"):
+        os.environ[variable] = " ".join(f"-ffile-prefix-map={path}={name}" for path, name in names.items())
+    os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+    os.umask(0o022)
+
+
+def build(pg_config: str) -> Parts:
+    """Builds the extension and the program, stripped."""
+    import install
+    import program
+    prepare()
+    installation = install.Installation.find(pg_config)
+    installation.check(build=True, live=False)
+    # Nothing of the program needs a server, least of all a private one.
+    os.environ["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
+    parts = Parts(installation.major, installation.share, installation.library,
+                  install.build(installation, "release"), program.build("/usr"))
+    for file in (*parts.extension.rglob("*"), *parts.program.rglob("*")):
+        if file.is_dir():
+            file.chmod(0o755)
+        elif is_elf(file):
+            # NOTICE says that what others have built is unchanged.
+            if not (toolchain.onnxruntime() / file.name).exists():
+                output("strip", "--strip-unneeded", "--remove-section=.comment", "--remove-section=.note", file)
+            file.chmod(0o755)
+        else:
+            file.chmod(0o644)
+    return parts
+
+
+def is_elf(file: Path) -> bool:
+    """Whether a file is a program or a library."""
+    return file.is_file() and file.open("rb").read(4) == b"\x7fELF"
+
+
+def empty(place: Path) -> Path:
+    """Makes a folder, without what was in it."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    return place
+
+
+def archive(place: Path, finished: Path) -> Path:
+    """Packs a folder: names in order, nobody's, all of one time."""
+
+    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+        member.uid = member.gid = 0
+        member.uname = member.gname = "root"
+        member.mtime = epoch()
+        return member
+
+    finished.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(finished, "w:xz", format=tarfile.GNU_FORMAT) as tar:
+        tar.add(place, place.name, recursive=False, filter=plain)
+        for path in sorted(place.rglob("*")):
+            tar.add(path, str(path.relative_to(place.parent)), recursive=False, filter=plain)
+    return finished
+
+
+def tarball(parts: Parts) -> list[Path]:
+    """An archive with an installer, for servers from anywhere."""
+    name = f"pg_docsearch-{toolchain.version()}-pg{parts.major}-{platform.machine()}"
+    place = empty(FINISHED / "tarball" / name)
+    for part in ("share", "lib"):
+        shutil.copytree(parts.extension / part, place / part)
+    shutil.copytree(parts.program, place / "program")
+    for file in ("LICENSE", "NOTICE", "README.md", "CHANGELOG.md"):
+        shutil.copy(toolchain.ROOT / file, place)
+    shutil.copytree(PACKAGING / "systemd", place / "systemd")
+    needed = max(versions(file) for file in (*parts.extension.rglob("*"), *parts.program.rglob("*")) if is_elf(file))
+    installer = (PACKAGING / "install.sh").read_text()
+    for key, value in (("major", str(parts.major)), ("machine", platform.machine()),
+                       ("glibc", ".".join(map(str, needed)))):
+        installer = installer.replace(f"@{key}@", value)
+    (place / "install.sh").write_text(installer)
+    (place / "install.sh").chmod(0o755)
+    finished = archive(place, FINISHED / "tarball" / f"{name}.tar.xz")
+    shutil.rmtree(place)
+    return [finished]
+
+
+def versions(file: Path) -> tuple[int, ...]:
+    """The newest version of the C library that a file asks for."""
+    symbols = output("objdump", "-T", file)
+    found = {part.split(")")[0] for part in symbols.replace("(GLIBC_", " GLIBC_").split("GLIBC_")[1:]}
+    return max(tuple(int(number) for number in name.split()[0].split(".")) for name in found if name[0].isdigit())
+
+
+def deb(parts: Parts) -> list[Path]:
+    """Three packages for Debian and what comes from it."""
+    import deb as debian
+    return debian.build(parts, FINISHED / "deb")
+
+
+def rpm(parts: Parts) -> list[Path]:
+    """Two packages for Fedora, RHEL and the like, where PGDG's server of that major version is."""
+    place = empty(FINISHED / "rpm")
+    defined = {"_topdir": place / "build", "_rpmdir": place, "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
+               "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1", "clamp_mtime_to_source_date_epoch": "1",
+               "pgmajor": parts.major, "extension": parts.extension, "program": parts.program,
+               "root": toolchain.ROOT, "upstream": toolchain.version()}
+    command = ["rpmbuild", "-bb", "--quiet", PACKAGING / "pg_docsearch.spec"]
+    for name, value in defined.items():
+        command += ["--define", f"{name} {value}"]
+    output(*command)
+    shutil.rmtree(place / "build", ignore_errors=True)
+    return sorted(place.glob("*.rpm"))
+
+
+def pgxn() -> list[Path]:
+    """The sources with a META.json of this version, as PGXN takes them."""
+    version = toolchain.version()
+    name = f"pg_docsearch-{version}"
+    finished = FINISHED / "pgxn" / f"{name}.zip"
+    finished.parent.mkdir(parents=True, exist_ok=True)
+    described = finished.with_name("META.json")
+    meta = (PACKAGING / "META.json").read_text().replace("@version@", version).replace("@maintainer@", maintainer())
+    json.loads(meta)
+    described.write_text(meta)
+    output("git", "archive", "--format=zip", f"--prefix={name}/", f"--add-file={described}", f"--output={finished}",
+           "HEAD", cwd=toolchain.ROOT)
+    return [finished]
+
+
+KINDS: dict[str, Callable[[Parts], list[Path]]] = {"deb": deb, "tarball": tarball, "rpm": rpm}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kinds", nargs="+", choices=[*KINDS, "pgxn"])
+    parser.add_argument("--pg-config", help="the server to build for (default: the private PostgreSQL 18)")
+    parser.add_argument("--pg", type=int, default=18, help="its major version, if it is the private one")
+    options = parser.parse_args()
+    if options.pg != 18 and not options.pg_config:
+        parser.error(f"--pg {options.pg} needs --pg-config, a server of that version")
+    finished = pgxn() if "pgxn" in options.kinds else []
+    kinds = [kind for kind in options.kinds if kind != "pgxn"]
+    if kinds:
+        parts = build(options.pg_config or str(toolchain.postgres_pg_config()))
+        for kind in kinds:
+            finished += KINDS[kind](parts)
+    for file in finished:
+        print(f"{output('sha256sum', file).split()[0]}  {file.stat().st_size / 1e6:6.1f} MB  {file}")
+
+
+if __name__ == "__main__":
+    main()

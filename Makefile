@@ -184,3 +184,13 @@ deb tarball rpm:
 	@$(PYTHON) scripts/package.py $@ --pg $(or $(PG),18) $(if $(PG_CONFIG),--pg-config "$(PG_CONFIG)")
 pgxn:
 	@$(PYTHON) scripts/package.py $@
+
+# In a bare Debian below target/; needs root, debootstrap and, once, the network.
+.PHONY: test-deb
+test-deb:
+	@$(PYTHON) scripts/test_deb.py $(if $(NETWORK),--network)
+
+# Of docker/, with buildah and without a daemon; needs root. TARGET=deb takes what make deb has packed for 17.
+.PHONY: test-images
+test-images:
+	@$(PYTHON) scripts/test_images.py $(if $(TARGET),--target $(TARGET))

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tarfile
@@ -135,7 +136,6 @@ def tarball(parts: Parts) -> list[Path]:
     for file in ("LICENSE", "NOTICE", "README.md", "CHANGELOG.md"):
         shutil.copy(toolchain.ROOT / file, place)
     shutil.copytree(PACKAGING / "systemd", place / "systemd")
-    needed = max(versions(file) for file in (*parts.extension.rglob("*"), *parts.program.rglob("*")) if is_elf(file))
     installer = (PACKAGING / "install.sh").read_text()
     for key, value in (("major", str(parts.major)), ("machine", platform.machine()),
                        ("glibc", ".".join(map(str, needed)))):
@@ -147,11 +147,16 @@ def tarball(parts: Parts) -> list[Path]:
     return [finished]
 
 
+def glibc(parts: Parts) -> str:
+    """The newest version of the C library that something in a build asks for."""
+    files = (file for place in (parts.extension, parts.program) for file in place.rglob("*") if is_elf(file))
+    return ".".join(map(str, max(versions(file) for file in files)))
+
+
 def versions(file: Path) -> tuple[int, ...]:
     """The newest version of the C library that a file asks for."""
-    symbols = output("objdump", "-T", file)
-    found = {part.split(")")[0] for part in symbols.replace("(GLIBC_", " GLIBC_").split("GLIBC_")[1:]}
-    return max(tuple(int(number) for number in name.split()[0].split(".")) for name in found if name[0].isdigit())
+    found = re.findall(r"GLIBC_(\d+(?:\.\d+)+)", output("objdump", "-T", file))
+    return max(tuple(int(number) for number in name.split(".")) for name in found)
 
 
 def deb(parts: Parts) -> list[Path]:
@@ -166,7 +171,7 @@ def rpm(parts: Parts) -> list[Path]:
     defined = {"_topdir": place / "build", "_rpmdir": place, "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
                "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1", "clamp_mtime_to_source_date_epoch": "1",
                "pgmajor": parts.major, "extension": parts.extension, "program": parts.program,
-               "root": toolchain.ROOT, "upstream": toolchain.version()}
+               "root": toolchain.ROOT, "upstream": toolchain.version(), "glibc": glibc(parts)}
     command = ["rpmbuild", "-bb", "--quiet", PACKAGING / "pg_docsearch.spec"]
     for name, value in defined.items():
         command += ["--define", f"{name} {value}"]

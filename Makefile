@@ -27,7 +27,10 @@ help:
 ##                             [TARGET=part of a name] [INPUT=file] [SQL_SECONDS=600] [SEED=n]
 ## make start | stop           a private development server with the extension
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
-## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18
+## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18; make uninstall removes it
+##                             [PREFIX=/usr/local] the program docsearch, too; [DESTDIR=dir] below dir, for a package
+## make deb | tarball | rpm    packages for the private PostgreSQL 18, or [PG=17 PG_CONFIG=...] another; make pgxn
+## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
 ## make lint                   rustfmt, clippy, layers, lengths of files, the specification, licences, NOTICE
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make notice                 write the crates and their licences in NOTICE anew
@@ -70,10 +73,15 @@ start:
 stop url psql reset:
 	@$(server) $@
 
-.PHONY: install
+.PHONY: install uninstall
 install:
-	@$(PYTHON) scripts/install.py --profile $(PROFILE) \
+	@$(PYTHON) scripts/install.py --profile $(PROFILE) $(if $(DESTDIR),--destdir "$(DESTDIR)") \
 		--pg-config "$(or $(PG_CONFIG),$(error make install needs PG_CONFIG=, the path of the server's pg_config))"
+	$(if $(PREFIX),$(PYTHON) scripts/program.py --prefix "$(PREFIX)" $(if $(DESTDIR),--destdir "$(DESTDIR)"))
+uninstall:
+	@$(PYTHON) scripts/install.py --uninstall \
+		--pg-config "$(or $(PG_CONFIG),$(error make uninstall needs PG_CONFIG=, the path of the server's pg_config))"
+	$(if $(PREFIX),$(PYTHON) scripts/program.py --prefix "$(PREFIX)" --uninstall)
 
 .PHONY: cli
 cli:
@@ -186,9 +194,11 @@ pgxn:
 	@$(PYTHON) scripts/package.py $@
 
 # In a bare Debian below target/; needs root, debootstrap and, once, the network.
-.PHONY: test-deb
+.PHONY: test-deb test-tarball
 test-deb:
 	@$(PYTHON) scripts/test_deb.py $(if $(NETWORK),--network)
+test-tarball:
+	@$(PYTHON) scripts/test_tarball.py
 
 # Of docker/, with buildah and without a daemon; needs root. TARGET=deb takes what make deb has packed for 17.
 .PHONY: test-images

@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-pg_config= prefix= destdir= uninstall=
+pg_config='' prefix='' destdir='' uninstall=''
 while [ $# -gt 0 ]; do
     case "$1" in
         --pg-config | --prefix | --destdir)
@@ -47,7 +47,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 version=$("$pg_config" --version 2>/dev/null) || fail "$pg_config is no pg_config"
 case "$version" in
     "PostgreSQL $major."* | "PostgreSQL ${major}"[a-z]*) ;;
-    *) fail "$pg_config belongs to $version; this is for PostgreSQL $major" ;;
+    "PostgreSQL "*) fail "$pg_config belongs to $version; this is for PostgreSQL $major" ;;
+    *) fail "$pg_config is no pg_config" ;;
 esac
 share=$("$pg_config" --sharedir)
 library=$("$pg_config" --pkglibdir)

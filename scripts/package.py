@@ -63,7 +63,6 @@ def prepare() -> None:
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     # The last that fits is taken, and the target directory is one of the sources' own.
     names = {cargo: "/cargo", toolchain.ROOT: "/pg_docsearch", target: "/target"}
-    os.environ["SOURCE_DATE_EPOCH"] = str(epoch())
     os.environ["CARGO_TARGET_DIR"] = str(target)
     os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(
         f"--remap-path-prefix={path}={name}" for path, name in names.items())
@@ -84,6 +83,8 @@ def build(pg_config: str) -> Parts:
     os.environ["PGRX_PG_CONFIG_PATH"] = str(installation.pg_config)
     parts = Parts(installation.major, installation.share, installation.library,
                   install.build(installation, "release"), program.build("/usr"))
+    # Not before: nothing that is compiled holds a time, and C would be compiled anew after every commit.
+    os.environ["SOURCE_DATE_EPOCH"] = str(epoch())
     for file in (*parts.extension.rglob("*"), *parts.program.rglob("*")):
         if file.is_dir():
             file.chmod(0o755)
@@ -138,7 +139,7 @@ def tarball(parts: Parts) -> list[Path]:
     shutil.copytree(PACKAGING / "systemd", place / "systemd")
     installer = (PACKAGING / "install.sh").read_text()
     for key, value in (("major", str(parts.major)), ("machine", platform.machine()),
-                       ("glibc", ".".join(map(str, needed)))):
+                       ("glibc", glibc(parts))):
         installer = installer.replace(f"@{key}@", value)
     (place / "install.sh").write_text(installer)
     (place / "install.sh").chmod(0o755)
@@ -168,7 +169,7 @@ def deb(parts: Parts) -> list[Path]:
 def rpm(parts: Parts) -> list[Path]:
     """Two packages for Fedora, RHEL and the like, where PGDG's server of that major version is."""
     place = empty(FINISHED / "rpm")
-    defined = {"_topdir": place / "build", "_rpmdir": place, "_rpmfilename": "%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm",
+    defined = {"_topdir": place / "build", "_rpmdir": place, "_rpmfilename": "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm",
                "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1", "clamp_mtime_to_source_date_epoch": "1",
                "pgmajor": parts.major, "extension": parts.extension, "program": parts.program,
                "root": toolchain.ROOT, "upstream": toolchain.version(), "glibc": glibc(parts)}

@@ -160,7 +160,11 @@ def main() -> None:
     parser.add_argument("--network", action="store_true",
                         help="time apt install in a system without PostgreSQL, which apt downloads then")
     options = parser.parse_args()
-    newer, packages = packed("2"), packed("1")
+    # Away from target/deb, which holds one revision: images are made of what is there.
+    aside = toolchain.target_directory() / "debian" / "newer"
+    aside.mkdir(parents=True, exist_ok=True)
+    newer = [file.replace(aside / file.name) for file in packed("2")]
+    packages = packed("1")
     lint(packages)
     archive = debian_root.bare() if options.network else debian_root.with_packages(
         f"pg{MAJOR}", [f"postgresql-{MAJOR}", f"postgresql-{MAJOR}-pgvector", "libstdc++6", "libgcc-s1"])

@@ -158,7 +158,7 @@ def search(server: str, program: str) -> None:
     with running(server, options, ["docker-entrypoint.sh", "postgres", "-c", "listen_addresses=127.0.0.1"]) as database:
         wait("the server", lambda: inside(database, "pg_isready", "--quiet", "--host=127.0.0.1", f"--port={PORT}"))
         example = toolchain.ROOT / "examples" / "swiftui"
-        print(inside(program_image, "/usr/local/bin/docsearch", "index", "/docs", "--project", "swiftui", options=(
+        print(inside(program_image, "docsearch", "index", "/docs", "--project", "swiftui", options=(
             "--env", f"DOCSEARCH_URL={url % 'editor'}", "--env", "PGPASSWORD=editor_password-of-the-test",
             "--volume", f"{example}:/docs:ro")))
         found = inside(database, "psql", "-h", "/var/run/postgresql", "-p", str(PORT), "-U", "postgres", "-XAtc",
@@ -167,13 +167,13 @@ def search(server: str, program: str) -> None:
         if "button" not in found:
             raise SystemExit(f"FAILED: the search found {found!r}")
         connection = ["--env", f"DOCSEARCH_URL={url % 'web'}", "--env", "PGPASSWORD=web_password-of-the-test"]
-        with running(program, connection, ["/usr/local/bin/docsearch", "serve", f"127.0.0.1:{HTTP}"]) as front:
+        with running(program, connection, ["docsearch", "serve", f"127.0.0.1:{HTTP}"]) as front:
             wait("the front end", lambda: answer("/healthz"))
             result = answer("/v1/search", query=QUERY)
             print(f"HTTP: {json.dumps(result)[:200]}")
             if "button" not in json.dumps(result["results"][0]):
                 raise SystemExit("FAILED: the front end found something else")
-            inside(front, "/usr/local/bin/docsearch", "status", "--format", "json", options=tuple(connection))
+            inside(front, "docsearch", "status", "--format", "json", options=tuple(connection))
     buildah("rm", program_image)
 
 
@@ -186,7 +186,7 @@ def main() -> None:
         raise SystemExit("the images are built with buildah (apt install buildah), as root")
     STORE.mkdir(parents=True, exist_ok=True)
     bases()
-    build("docsearch", "serve/Dockerfile")
+    build("docsearch", "serve/Dockerfile", "--target", options.target)
     build("pg_docsearch", "postgres/Dockerfile", "--build-arg", f"PG_MAJOR={MAJOR}", "--target", options.target)
     search("localhost/pg_docsearch:latest", "localhost/docsearch:latest")
     print("passed: images of docker/, one search each through SQL and HTTP")

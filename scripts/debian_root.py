@@ -15,7 +15,6 @@ from pathlib import Path
 import toolchain
 
 RELEASE = "trixie"
-MIRROR = "http://deb.debian.org/debian"
 KEPT = toolchain.CACHE / "debian"
 # The headers of the server and of what they include. postgresql-server-dev-NN would bring a compiler, 700 MB.
 HEADERS = ("postgresql-server-dev-{major}", "postgresql-client-{major}", "libpq-dev", "libssl-dev", "libkrb5-dev",
@@ -66,7 +65,8 @@ def keep(archive: Path, fill) -> Path:
     place.chmod(0o755)
     try:
         fill(place)
-        run("tar", "--create", "--one-file-system", "--numeric-owner", f"--file={archive}.new", f"--directory={place}", ".")
+        run("tar", "--create", "--one-file-system", "--numeric-owner", f"--file={archive}.new",
+            f"--directory={place}", ".")
         os.rename(f"{archive}.new", archive)
     finally:
         shutil.rmtree(place)
@@ -79,7 +79,7 @@ def bare(release: str = RELEASE) -> Path:
     def fill(place: Path) -> None:
         if shutil.which("debootstrap") is None or os.geteuid() != 0:
             raise SystemExit("a bare Debian needs root and debootstrap (apt install debootstrap)")
-        run("debootstrap", "--variant=minbase", "--include=ca-certificates", release, place, MIRROR)
+        run("debootstrap", "--variant=minbase", "--include=ca-certificates", release, place)
         policy = place / "usr/sbin/policy-rc.d"
         policy.write_text(NO_SERVICES)
         policy.chmod(0o755)
@@ -114,7 +114,8 @@ def headers(major: int, release: str = RELEASE) -> Path:
         wanted = [name.format(major=major) for name in HEADERS]
         fetched = place / "var/cache/apt/headers"
         fetched.mkdir()
-        enter(place, "sh", "-c", f"cd /var/cache/apt/headers && apt-get -o APT::Sandbox::User=root download -qq {' '.join(wanted)}")
+        download = f"apt-get -o APT::Sandbox::User=root download -qq {' '.join(wanted)}"
+        enter(place, "sh", "-c", f"cd /var/cache/apt/headers && {download}")
         for package in sorted(fetched.glob("*.deb")):
             run("dpkg-deb", "--extract", package, place)
 

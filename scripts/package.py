@@ -169,8 +169,10 @@ def deb(parts: Parts) -> list[Path]:
 def rpm(parts: Parts) -> list[Path]:
     """Two packages for Fedora, RHEL and the like, where PGDG's server of that major version is."""
     place = empty(FINISHED / "rpm")
-    defined = {"_topdir": place / "build", "_rpmdir": place, "_rpmfilename": "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm",
-               "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1", "clamp_mtime_to_source_date_epoch": "1",
+    defined = {"_topdir": place / "build", "_rpmdir": place,
+               "_rpmfilename": "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm",
+               "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1",
+               "clamp_mtime_to_source_date_epoch": "1",
                "pgmajor": parts.major, "extension": parts.extension, "program": parts.program,
                "root": toolchain.ROOT, "upstream": toolchain.version(), "glibc": glibc(parts)}
     command = ["rpmbuild", "-bb", "--quiet", PACKAGING / "pg_docsearch.spec"]

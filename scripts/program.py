@@ -29,7 +29,8 @@ def build(prefix: str) -> Path:
 
 def gather(program: Path, staged: Path, prefix: str) -> None:
     """Lays the program and what it writes about itself out as they are installed."""
-    share, units, documentation = staged / "share", staged / "lib" / "systemd" / "system", staged / "share" / "doc" / PROGRAM
+    share, units = staged / "share", staged / "lib" / "systemd" / "system"
+    documentation = share / "doc" / PROGRAM
     pages = share / "man" / "man1"
     for directory in (staged / "bin", pages, units, documentation):
         directory.mkdir(parents=True)

@@ -14,15 +14,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import installed
+import postgres
 import toolchain
 
-SUPPORTED = (16, 17, 18)
 # 0.7 brought halfvec, 0.8 searches of an index that go on until enough is found.
 PGVECTOR = (0, 8)
 REQUIRED_EXTENSIONS = {
@@ -37,6 +38,7 @@ class Installation:
     """A PostgreSQL installation, seen through its pg_config."""
 
     pg_config: Path
+    version: str
     major: int
     share: Path
     library: Path
@@ -53,11 +55,10 @@ class Installation:
         def ask(option: str) -> str:
             return subprocess.run([found, option], capture_output=True, text=True).stdout.strip()
 
-        version = re.match(r"PostgreSQL (\d+)", ask("--version"))
-        if version is None:
+        version = ask("--version")
+        if (major := re.match(r"PostgreSQL (\d+)", version)) is None:
             raise SystemExit(f"{found} is no pg_config: it does not say which PostgreSQL it belongs to.")
-        major = int(version[1])
-        return cls(Path(found).absolute(), major, Path(ask("--sharedir")),
+        return cls(Path(found).absolute(), version, int(major[1]), Path(ask("--sharedir")),
                    Path(ask("--pkglibdir")), Path(ask("--includedir-server")))
 
     def below(self, destination: str) -> "Installation":
@@ -66,9 +67,9 @@ class Installation:
 
     def check(self, build: bool, live: bool = True) -> None:
         """Ends the program with a hint when the extension could not be built or, if `live`, not work here."""
-        if self.major not in SUPPORTED:
+        if self.major not in postgres.SUPPORTED:
             raise SystemExit(f"{self.pg_config} belongs to PostgreSQL {self.major}; "
-                             f"supported are {', '.join(map(str, SUPPORTED))}.")
+                             f"supported are {', '.join(map(str, postgres.SUPPORTED))}.")
         if build and not (self.headers / "postgres.h").is_file():
             raise SystemExit(f"{self.headers} has no server headers: install them first "
                              f"(Debian: postgresql-server-dev-{self.major}).")
@@ -96,8 +97,10 @@ class Installation:
 PROGRAM = "docsearch-inference"
 # Built together: apart, cargo compiles what they share with other features of it, twice.
 CRATES = ("pg_docsearch", "pg_docsearch-loader")
-
-
+# Where cargo notes what it built from.
+DEPENDENCIES = ("libpg_docsearch.d", "libpg_docsearch_loader.d", f"{PROGRAM}.d", "install-script.d")
+# Of the environment, what builds look at.
+BUILD_VARIABLES = ("BINDGEN", "CARGO", "CC", "CFLAGS", "LIBCLANG", "PGRX", "RUST")
 # The commit of each released version, oldest first.
 RELEASES = toolchain.ROOT / "sql" / "releases" / "commits.json"
 # The library's name for shared_preload_libraries; that of the first version had no other.
@@ -121,24 +124,69 @@ def staging_directory(major: int, profile: str, features: Sequence[str] = ()) ->
 
 
 def build(installation: Installation, profile: str, features: Sequence[str] = ()) -> Path:
-    """Builds the extension and gathers everything that is to be installed.
+    """Builds the extension and gathers everything that is to be installed, unless what waits is that.
 
     A build with further features is for tests and is staged apart.
     """
     environment = toolchain.build_environment(installation.pg_config)
     major = f"pg{installation.major}"
     chosen = [f"{crate}/{major}" for crate in CRATES] + [f"pg_docsearch/{name}" for name in features]
-    for what, *arguments in (("the extension", *(part for crate in CRATES for part in ("--package", crate)),
-                              "--lib", "--no-default-features", "--features", ",".join(chosen)),
-                             ("docsearch-inference", "--package", "docsearch-inference",
-                              "--package", "install-script")):
+    extension = [part for crate in CRATES for part in ("--package", crate)]
+    packages = {"the extension": [*extension, "--lib", "--no-default-features", "--features", ",".join(chosen)],
+                "docsearch-inference": ["--package", "docsearch-inference", "--package", "install-script"]}
+    staged = staging_directory(installation.major, profile, features)
+    stamp = Stamp(staged.with_name(f"{staged.name}.json"), environment, installation)
+    if staged.is_dir() and stamp.holds():
+        return staged
+    started = time.time()
+    for what, arguments in packages.items():
         command = ["cargo", "build", "--profile", profile, *arguments]
         if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
             raise SystemExit(f"{what} did not build")
-    staged = staging_directory(installation.major, profile, features)
+    built = toolchain.target_directory() / profile_directory(profile)
     shutil.rmtree(staged, ignore_errors=True)
-    gather(toolchain.target_directory() / profile_directory(profile), staged)
+    gather(built, staged)
+    stamp.write(built, started)
     return staged
+
+
+class Stamp:
+    """What a staged build was made from.
+
+    Cargo keeps one library of a name: it builds the extension anew whenever the version of PostgreSQL or a feature is
+    another than the last time, though nothing has changed. So what is staged is kept for each, with what it came from.
+    """
+
+    def __init__(self, path: Path, environment: dict[str, str], installation: Installation):
+        self.path = path
+        version = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, cwd=toolchain.ROOT).stdout
+        variables = {name: value for name, value in environment.items() if name.startswith(BUILD_VARIABLES)}
+        copied = [str(toolchain.onnxruntime()), str(toolchain.model())]
+        self.circumstances = [version, variables, copied, str(installation.pg_config), installation.version]
+
+    def holds(self) -> bool:
+        """Whether a build would come to the same."""
+        if not self.path.is_file():
+            return False
+        circumstances, files = json.loads(self.path.read_text())
+        return circumstances == self.circumstances and files == digests(map(Path, files))
+
+    def write(self, built: Path, started: float) -> None:
+        """Notes the sources that cargo names, unless one was changed meanwhile."""
+        names = {name for of in DEPENDENCIES for name in
+                 re.split(r"(?<!\\) ", (built / of).read_text().strip().partition(": ")[2])}
+        manifests = [*toolchain.ROOT.glob("Cargo.*"), *toolchain.ROOT.glob("crates/*/Cargo.toml"),
+                     *toolchain.ROOT.glob("sql/upgrade/*"), *toolchain.ROOT.glob("sql/releases/*"), Path(__file__),
+                     *(toolchain.ROOT / name for name in ("pg_docsearch.control", "LICENSE", "NOTICE"))]
+        files = [*(Path(name.replace("\\ ", " ")) for name in names), *manifests]
+        self.path.unlink(missing_ok=True)
+        if all(file.stat().st_mtime < started for file in files):
+            self.path.write_text(json.dumps([self.circumstances, digests(files)]))
+
+
+def digests(files: Iterable[Path]) -> dict[str, str]:
+    """The digest of each file; none of one that has gone."""
+    return {str(file): toolchain.digest(file) if file.is_file() else "" for file in files}
 
 
 def profile_directory(profile: str) -> str:

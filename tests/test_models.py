@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import toolchain
 from background import WORKER
-from conftest import Database, Site, event, halted, holding, kept_waiting_by, own_server, page, wait_until
+from conftest import INFERENCE, Database, Site, event, halted, holding, kept_waiting_by, own_server, page, wait_until
 from psycopg.conninfo import make_conninfo
 from test_deferred import kill
 
@@ -151,7 +151,7 @@ def test_a_switch_that_is_killed_goes_on(database):
         connection.execute("SELECT docsearch.set_model('kit', %s)", [DEFAULT])
         with halted(program):
             connection.commit()
-            wait_until(lambda: "DocsearchInference" in [event(database, pid) for pid, in database.execute(WORKER)])
+            wait_until(lambda: INFERENCE in [event(database, pid) for pid, in database.execute(WORKER)])
             number, = database.execute("SELECT id FROM docsearch.model WHERE name = %s", DEFAULT)[0]
             holder = held.enter_context(holding(database, VECTOR_IN_THE_MIDDLE.format(number), chunks // 2))
         worker, = wait_until(lambda: kept_waiting_by(database, holder))

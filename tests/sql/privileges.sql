@@ -30,11 +30,17 @@ SELECT function FROM functions WHERE result <> 'internal' AND NOT coalesce(proco
 ORDER BY function COLLATE "C";
 DROP VIEW functions;
 
--- What else belongs to the extension.
+-- What else belongs to the extension. Of the languages, PostgreSQL has had Estonian since 18.
 SELECT o.type, o.identity FROM pg_depend d, pg_identify_object(d.classid, d.objid, d.objsubid) o
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.classid <> 'pg_proc'::regclass
   AND d.refobjid = (SELECT e.oid FROM pg_extension e WHERE e.extname = 'pg_docsearch')
+  AND o.identity NOT IN ('docsearch.estonian', 'docsearch.estonian_stem')
 ORDER BY o.type, o.identity COLLATE "C";
+-- Each language of the server has both, and no other has.
+SELECT c.cfgname FROM pg_ts_config c WHERE c.cfgnamespace::regnamespace::text IN ('pg_catalog', 'docsearch')
+GROUP BY c.cfgname HAVING count(*) <> 2;
+SELECT t.dictname FROM pg_ts_dict t WHERE t.dictnamespace::regnamespace::text IN ('pg_catalog', 'docsearch') AND t.dictname LIKE '%\_stem'
+GROUP BY t.dictname HAVING count(*) <> 2;
 
 -- The schema, its tables, views and sequences. There is a table of vectors for each model.
 SELECT coalesce((SELECT string_agg(format('%s: %s', CASE a.grantee WHEN 0 THEN 'public' WHEN n.nspowner THEN 'owner' ELSE a.grantee::regrole::text END,

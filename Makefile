@@ -13,6 +13,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 toolchain := $(PYTHON) scripts/toolchain.py
 server := $(PYTHON) scripts/server.py
+pg := $(if $(PG),--pg $(PG))
 docsearch := $(or $(CARGO_TARGET_DIR),target)/release/docsearch
 
 .PHONY: help
@@ -20,7 +21,8 @@ help:
 	@sed -n 's/^##//p' $(firstword $(MAKEFILE_LIST))
 
 ## make demo                   from nothing: build, start a private server, index, search
-## make test                   every test (test-core, test-backend, test-sql, test-client, test-model: one part)
+## make test [PG=17]           every test, with PostgreSQL 18, 17 and 16, or with those named
+##                             (test-core, test-backend, test-sql, test-client, test-model: one part)
 ##                             [FILE=name] one file of test-backend, test-sql or test-client, such as tsvector,
 ##                             search, test_http; [NAME=part] tests of test-backend with this in their names
 ## make fuzz [SECONDS=60]      hostile inputs for every parser, so many seconds each, and ten minutes of SQL
@@ -34,7 +36,6 @@ help:
 ## make lint                   rustfmt, clippy, layers, lengths of files, the specification, licences, NOTICE
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make notice                 write the crates and their licences in NOTICE anew
-## make check-pg16             compile against PostgreSQL 16
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
 ## make eval-all [DATA=dirs]   every data set below the directories, one table
@@ -58,9 +59,9 @@ demo: cli
 
 .PHONY: test test-core test-backend test-sql test-client test-model
 test:
-	@$(PYTHON) scripts/test.py
+	@$(PYTHON) scripts/test.py $(pg)
 test-core test-backend test-sql test-client test-model: test-%:
-	@$(PYTHON) scripts/test.py $* $(if $(FILE),--file $(FILE)) $(if $(NAME),--name "$(NAME)")
+	@$(PYTHON) scripts/test.py $* $(pg) $(if $(FILE),--file $(FILE)) $(if $(NAME),--name "$(NAME)")
 
 .PHONY: fuzz
 fuzz:
@@ -113,11 +114,6 @@ mutants:
 .PHONY: notice
 notice:
 	@$(PYTHON) scripts/notice.py
-
-.PHONY: check-pg16
-check-pg16:
-	@PGRX_PG_CONFIG_PATH="$$($(toolchain) path postgres16)" \
-		$(toolchain) cargo check -p pg_docsearch --no-default-features --features pg16
 
 .PHONY: eval
 eval: cli

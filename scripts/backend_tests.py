@@ -12,7 +12,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,11 +117,14 @@ def await_server(instance: server.Server) -> None:
         time.sleep(0.1)
 
 
-def run(tests: Sequence[Test], instance: server.Server, database: str) -> list[Test]:
-    """Runs the tests, a line for each; returns those that failed."""
+def run(tests: Sequence[Test], instance: server.Server, database: str,
+        note: Callable[[Test, float], None]) -> list[Test]:
+    """Runs the tests, a line for each, and notes the seconds of each; returns those that failed."""
     failed = []
     for test in tests:
+        started = time.monotonic()
         problem = call(test, instance, database)
+        note(test, time.monotonic() - started)
         print(f"{'ok    ' if problem is None else 'FAILED'} {test}", flush=True)
         if problem is not None:
             print("\n".join(f"       {line}" for line in problem.splitlines()), flush=True)

@@ -8,6 +8,9 @@ sql     pgspot over the SQL scripts, then SQL regression files, tests/sql/*.sql,
 client  client-side tests, tests/test_*.py, against a running server
 model   the model builder's tests, model/test_*.py
 
+backend, sql and client run with PostgreSQL 18, 17 and 16, or with those that --pg names. The first of them runs every
+client-side test; the others leave out the files that are marked any_server, which no other server can make fail.
+
 --file runs single files of one stage: `sql --file search`, `client --file test_http`, or one
 test of a file, `client --file test_http::test_name`; `backend --file tsvector` what is tested of
 src/postgres/tsvector.rs. Every file stands alone. `backend --name part` runs the tests with this
@@ -20,12 +23,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import backend_tests
+import clock
 import install
+import postgres
 import server
 import toolchain
 
@@ -36,6 +41,9 @@ SQL_DATABASE = "regression"
 CLIENT_DATABASE = "client"
 # The regression file that creates the extension; the others expect it.
 CREATING_FILE = "extension"
+CLOCK = clock.Clock()
+# The servers of this run that the stages share, one of each version.
+SERVERS: dict[int, server.Server] = {}
 PASSED_RUST = r"test result: ok\. (\d+) passed"
 PASSED_PYTEST = r"(\d+) passed"
 
@@ -61,14 +69,35 @@ def count(pattern: str, output: str) -> int:
     return sum(int(number) for number in re.findall(pattern, output))
 
 
-@cache
-def test_server() -> server.Server:
-    """A fresh server with the extension built in the dev profile, started once a run."""
-    instance = server.throw_away("test")
-    instance.install("dev")
-    instance.remove_data()
-    instance.configure()
-    return instance
+def test_server(major: int) -> server.Server:
+    """A fresh server with the extension built in the dev profile, made once a run; that of another version is stopped."""
+    if major not in SERVERS:
+        for other in SERVERS.values():
+            stop(other)
+        instance = server.throw_away(f"test-{major}", major)
+        with CLOCK.span(title("server", major), "build"):
+            instance.install("dev")
+        instance.remove_data()
+        instance.configure()
+        SERVERS[major] = instance
+    return SERVERS[major]
+
+
+def start(instance: server.Server, database: str) -> None:
+    """Starts a server, with its processes' time on the clock."""
+    instance.start(database)
+    CLOCK.watch(instance)
+
+
+def stop(instance: server.Server) -> None:
+    """Stops a server, if it runs."""
+    CLOCK.forget(instance)
+    instance.stop()
+
+
+def title(stage: str, major: int) -> str:
+    """What a stage is called in a version."""
+    return f"{stage} {major}"
 
 
 def core() -> str:
@@ -77,40 +106,48 @@ def core() -> str:
                    "DOCSEARCH_TEST_MODEL": str(toolchain.model()),
                    "DOCSEARCH_TEST_ORT": str(toolchain.onnxruntime() / "libonnxruntime.so")}
     packages = [part for crate in CRATES for part in ("-p", crate)]
-    status, output = run(["cargo", "test", "--no-fail-fast", *packages], environment)
+    with CLOCK.span("core", "build"):
+        if run(["cargo", "test", "--no-run", *packages], environment)[0]:
+            raise Failure("the tests of the crates did not build")
+    with CLOCK.span("core", "run"):
+        status, output = run(["cargo", "test", "--no-fail-fast", *packages], environment)
     if status != 0:
         raise Failure("cargo test failed")
     return f"{count(PASSED_RUST, output)} Rust tests"
 
 
-def backend(files: Sequence[str] = (), name: str = "") -> str:
+def backend(major: int, files: Sequence[str] = (), name: str = "") -> str:
     """The tests that run inside a server, or some of them; with a build and a server of their own."""
-    instance = server.throw_away("backend")
+    stage = title("backend", major)
+    instance = server.throw_away(f"backend-{major}", major)
     try:
         tests = backend_tests.found()
         chosen = backend_tests.chosen(tests, files, name)
-        instance.install("dev", (backend_tests.FEATURE,))
-        instance.remove_data()
-        instance.configure()
-        instance.start(BACKEND_DATABASE)
-        instance.query(server.CREATE_EXTENSION, BACKEND_DATABASE)
-        backend_tests.compare(tests, instance, BACKEND_DATABASE)
-        failed = backend_tests.run(chosen, instance, BACKEND_DATABASE)
+        with CLOCK.span(stage, "build"):
+            instance.install("dev", (backend_tests.FEATURE,))
+        with CLOCK.span(stage, "run"):
+            instance.remove_data()
+            instance.configure()
+            start(instance, BACKEND_DATABASE)
+            instance.query(server.CREATE_EXTENSION, BACKEND_DATABASE)
+            backend_tests.compare(tests, instance, BACKEND_DATABASE)
+            failed = backend_tests.run(chosen, instance, BACKEND_DATABASE,
+                                       lambda test, seconds: CLOCK.test(stage, test.file, test.name, seconds))
     except backend_tests.Problem as problem:
         raise Failure(str(problem)) from problem
     finally:
-        instance.stop()
+        stop(instance)
     if failed:
         raise Failure(f"{len(failed)} of {len(chosen)} backend tests: {', '.join(map(str, failed))}")
     return f"{len(chosen)} backend tests"
 
 
-def spot() -> None:
+def spot(major: int) -> None:
     """pgspot: no name in the install script may mean an object that others have planted.
 
     What migrate() runs is looked at with the path that the function pins.
     """
-    staged = install.staging_directory(install.Installation.find(str(toolchain.postgres_pg_config())).major, "dev") / "share" / "extension"
+    staged = install.staging_directory(major, "dev") / "share" / "extension"
     versions = sorted((toolchain.ROOT / "sql" / "schema").glob("*.sql"))
     pinned = "SET search_path TO pg_catalog, pg_temp;\n"
     scripts = {path.name: path.read_text() for path in staged.glob("*.sql")}
@@ -140,8 +177,8 @@ def scheduled() -> list[str]:
     return names
 
 
-def sql(files: Sequence[str] = ()) -> str:
-    """The regression files, or some of them, through the pg_regress of the private PostgreSQL.
+def sql(major: int, files: Sequence[str] = ()) -> str:
+    """The regression files, or some of them, through the server's own pg_regress.
 
     pgspot is left out where files are named.
     """
@@ -149,20 +186,24 @@ def sql(files: Sequence[str] = ()) -> str:
     if unknown := wanted - set(names):
         raise Failure(f"tests/sql has no {', '.join(sorted(unknown))}")
     names = [name for name in names if not files or name in wanted]
-    instance = test_server()
+    stage, instance = title("sql", major), test_server(major)
     if not files:
-        spot()
-    instance.start(SQL_DATABASE)
+        with CLOCK.span(stage, "pgspot"):
+            spot(major)
+    start(instance, SQL_DATABASE)
     if CREATING_FILE not in names:
         instance.query(server.CREATE_EXTENSION, SQL_DATABASE)
-    results = toolchain.target_directory() / "regress"
+    results = toolchain.target_directory() / "regress" / str(major)
     results.mkdir(parents=True, exist_ok=True)
-    pg_regress = instance.bin.parent / "lib" / "pgxs" / "src" / "test" / "regress" / "pg_regress"
-    status, _ = run([pg_regress, "--use-existing", f"--dbname={SQL_DATABASE}",
-                     f"--host={instance.socket}", "--port=5432", f"--user={server.USER}",
-                     f"--bindir={instance.bin}", f"--inputdir={TESTS}",
-                     f"--expecteddir={TESTS}", f"--outputdir={results}", *names],
-                    instance.environment())
+    makefile = Path(postgres.ask(instance.bin / "pg_config", "--pgxs"))
+    pg_regress = makefile.parent.parent / "test" / "regress" / "pg_regress"
+    with CLOCK.span(stage, "run"):
+        status, output = run([pg_regress, "--use-existing", f"--dbname={SQL_DATABASE}",
+                              f"--host={instance.socket}", "--port=5432", f"--user={server.USER}",
+                              f"--bindir={instance.bin}", f"--inputdir={TESTS}",
+                              f"--expecteddir={TESTS}", f"--outputdir={results}", *names],
+                             instance.environment())
+    CLOCK.regress(stage, output)
     if status != 0:
         differences = results / "regression.diffs"
         if differences.is_file():
@@ -171,11 +212,17 @@ def sql(files: Sequence[str] = ()) -> str:
     return f"{len(names)} SQL files"
 
 
-def pytest(directory: Path, environment: dict[str, str], files: Sequence[str] = ()) -> int:
+def pytest(stage: str, directory: Path, environment: dict[str, str], files: Sequence[str] = (),
+           options: Sequence[str] = ()) -> int:
     """Runs the pytest files of a directory, or some of them; returns how many tests passed."""
     targets = [target(directory, file) for file in files] or [directory]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *targets]
-    status, output = run(command, {**toolchain.python_environment(), **environment})
+    report = toolchain.target_directory() / "tests" / f"{stage.replace(' ', '-')}.xml"
+    report.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}",
+               *options, *targets]
+    with CLOCK.span(stage, "run"):
+        status, output = run(command, {**toolchain.python_environment(), **environment})
+    CLOCK.junit(stage, report)
     if status != 0:
         raise Failure(f"pytest {directory.name}")
     return count(PASSED_PYTEST, output)
@@ -190,22 +237,26 @@ def target(directory: Path, file: str) -> str:
     return f"{path}{separator}{test}"
 
 
-def client(files: Sequence[str] = ()) -> str:
-    """The client-side tests, or those of some files; they find the server and the programs in
-    the environment.
+def client(major: int, files: Sequence[str] = (), everything: bool = True) -> str:
+    """The client-side tests, or those of some files; they find the server and the programs in the environment.
+
+    Unless it is to be everything, what is marked as the same for every server is left out.
     """
-    instance = test_server()
-    instance.start(CLIENT_DATABASE)
-    if run(["cargo", "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
-        raise Failure("docsearch-cli did not build")
+    stage, instance = title("client", major), test_server(major)
+    start(instance, CLIENT_DATABASE)
+    with CLOCK.span(stage, "build"):
+        if run(["cargo", "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
+            raise Failure("docsearch-cli did not build")
     modules = (toolchain.python_packages(), toolchain.mcp_packages(), toolchain.ROOT / "scripts")
     environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),
                    "DOCSEARCH_TEST_URL": instance.url(CLIENT_DATABASE),
+                   "DOCSEARCH_TEST_PG": str(major),
                    "DOCSEARCH_TEST_CLI": str(toolchain.target_directory() / "debug" / "docsearch"),
                    "PATH": f"{instance.bin}{os.pathsep}{os.environ['PATH']}"}
     if (node := node_packages()) is not None:
         environment["DOCSEARCH_TEST_NODE"] = str(node)
-    return f"{pytest(TESTS, environment, files)} client tests"
+    options = [] if everything or files else ["-m", "not any_server"]
+    return f"{pytest(stage, TESTS, environment, files, options)} client tests"
 
 
 def node_packages() -> Path | None:
@@ -223,41 +274,84 @@ def model() -> str:
     environment = {"DOCSEARCH_TEST_MODEL": str(toolchain.model()),
                    "DOCSEARCH_TEST_MODEL_FLOAT": str(toolchain.model("-float")),
                    "DOCSEARCH_TEST_WEIGHTS": str(toolchain.weights())}
-    return f"{pytest(toolchain.ROOT / 'model', environment)} model tests"
+    return f"{pytest('model', toolchain.ROOT / 'model', environment)} model tests"
 
 
 STAGES = {"core": core, "backend": backend, "sql": sql, "client": client, "model": model}
-STAGES_WITH_FILES = ("backend", "sql", "client")
+# Those that need a server.
+SERVED = ("backend", "sql", "client")
 
 
-def main() -> None:
+def available(majors: Sequence[int], wanted: bool) -> tuple[list[int], list[str]]:
+    """Of some versions of PostgreSQL those that are here or can be fetched, and why others are not run; one that is
+    `wanted` has to be."""
+    found, reasons = [], []
+    for major in majors:
+        try:
+            with CLOCK.span(title("PostgreSQL", major), "fetch"):
+                postgres.find(major)
+            found.append(major)
+        except postgres.Missing as missing:
+            if wanted:
+                raise SystemExit(f"FAILED: {missing}") from missing
+            reasons.append(f"PostgreSQL {major}: {missing}")
+    return found, reasons
+
+
+def jobs(stages: Sequence[str], majors: Sequence[int], chosen: dict) -> Iterator[tuple[str, Callable[[], str]]]:
+    """What is to be run, in this order: everything of one version, then of the next."""
+    if "core" in stages:
+        yield "core", core
+    for major in majors:
+        for stage in (stage for stage in SERVED if stage in stages):
+            more = {"everything": major == majors[0]} if stage == "client" else {}
+            yield title(stage, major), partial(STAGES[stage], major, **chosen, **more)
+    if "model" in stages:
+        yield "model", model
+
+
+def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", metavar="stage", help="which (default: all)")
+    parser.add_argument("--pg", dest="majors", nargs="+", type=int, choices=postgres.SUPPORTED, default=[],
+                        metavar="version", help="PostgreSQL 16, 17 or 18 (default: all that can be had)")
     parser.add_argument("--file", dest="files", nargs="+", default=[], metavar="name",
                         help="run only these files of the stage backend, sql or client")
     parser.add_argument("--name", help="run only the tests of the stage backend with this in their names")
-    options = parser.parse_args()
-    if options.files and (len(options.stages) != 1 or options.stages[0] not in STAGES_WITH_FILES):
-        parser.error(f"--file goes with one stage of {', '.join(STAGES_WITH_FILES)}")
+    options = parser.parse_args(arguments)
+    if options.files and (len(options.stages) != 1 or options.stages[0] not in SERVED):
+        parser.error(f"--file goes with one stage of {', '.join(SERVED)}")
     if options.name and options.stages != ["backend"]:
         parser.error("--name goes with the stage backend")
-    chosen = {"files": options.files, "name": options.name}
-    chosen = {option: value for option, value in chosen.items() if value}
     if unknown := set(options.stages) - set(STAGES):
         parser.error(f"unknown stage {', '.join(unknown)}; there are {', '.join(STAGES)}")
+    return options
+
+
+def main() -> None:
+    options = options_of()
+    stages = options.stages or list(STAGES)
+    chosen = {option: value for option, value in (("files", options.files), ("name", options.name)) if value}
+    # The newest first: what is left out of the others runs in it.
+    wanted = dict.fromkeys(options.majors) or sorted(postgres.SUPPORTED, reverse=True)
+    majors, missing = available(list(wanted), bool(options.majors)) if set(stages) & set(SERVED) else ([], [])
     passed, failed = [], []
     try:
-        for name in options.stages or STAGES:
+        for name, job in jobs(stages, majors, chosen):
             print(f"==> {name}", flush=True)
             try:
-                passed.append(STAGES[name](**chosen))
+                passed.append(f"{job()} ({name})" if name[-1].isdigit() else job())
             except (Failure, SystemExit) as failure:
                 print(f"FAILED {name}: {failure}", file=sys.stderr, flush=True)
                 failed.append(name)
     finally:
-        if test_server.cache_info().currsize:
-            test_server().stop()
+        for instance in SERVERS.values():
+            stop(instance)
+    print(CLOCK.table())
+    for reason in missing:
+        print(f"NOT RUN {reason}")
     summary = ", ".join(passed) or "nothing"
     if failed:
         raise SystemExit(f"FAILED: {', '.join(failed)}; passed: {summary}")

@@ -60,9 +60,11 @@ pub(crate) fn remove(confirm: Option<&str>) -> Result<()> {
 }
 
 fn require_confirmed(confirm: Option<&str>) -> Result<()> {
-    let database = statement::one("SELECT current_database()::text, quote_literal(current_database())", &[], |row| {
-        Ok((row.required::<String>(1)?, row.required::<String>(2)?))
-    })?;
+    let database = statement::one(
+        "SELECT current_database()::text, quote_literal(current_database())",
+        &[],
+        |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
+    )?;
     match database {
         Some((name, _)) if confirm == Some(name.as_str()) => Ok(()),
         Some((name, literal)) => Err(invalid(

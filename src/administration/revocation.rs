@@ -159,7 +159,11 @@ impl Revoked {
         )?;
         if !through.is_empty() {
             report::notice(
-                format!("rights of {} that were not given by grant_usage stay: {}", self.name, through.join("; ")),
+                format!(
+                    "rights of {} that were not given by grant_usage stay: {}",
+                    self.name,
+                    through.join("; ")
+                ),
                 "Revoke them where they come from.",
             );
         }

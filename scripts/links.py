@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Holds the links of the documentation, without asking the network.
+
+Every relative link leads to a file that is there, and its anchor to a heading of that page. Every page below docs/ stands
+in docs/SUMMARY.md, once, and links to pages of the book only: there is nothing else in the built one. Prints a line for
+each problem, and exits with status 1 if there is one.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+SUMMARY = DOCS / "SUMMARY.md"
+FENCE = re.compile(r" *(```+|~~~+)")
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+DEFINITION = re.compile(r"^ {0,3}\[[^\]]+\]: *<?(\S+?)>?$", re.M)
+HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.M)
+# Code within a line, HTML comments.
+CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.S)
+COMMENT = re.compile(r"<!--.*?-->", re.S)
+
+
+@cache
+def prose(page: Path) -> str:
+    """A page without blocks of code and comments, with as many lines."""
+    lines, fence = [], ""
+    text = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), page.read_text())
+    for line in text.splitlines():
+        begun = FENCE.match(line)
+        if fence:
+            lines.append("")
+            fence = "" if begun and begun[1].startswith(fence) else fence
+        elif begun:
+            lines.append("")
+            fence = begun[1]
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """The anchors of its headings, as GitHub and mdBook make them."""
+    found: set[str] = set()
+    seen: Counter[str] = Counter()
+    for heading in HEADING.findall(prose(page)):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = "".join("-" if letter.isspace() else letter for letter in text if letter.isalnum() or letter in "_-" or letter.isspace())
+        found.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return found
+
+
+def links(page: Path) -> Iterator[tuple[int, str]]:
+    """What a page links to, with the lines."""
+    text = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), prose(page))
+    for match in [*LINK.finditer(text), *DEFINITION.finditer(text)]:
+        yield text.count("\n", 0, match.start()) + 1, match[1]
+
+
+def broken(page: Path, link: str) -> str | None:
+    """What is wrong with a link."""
+    if re.match(r"[a-z]+:", link):
+        return None
+    path, _, anchor = link.partition("#")
+    target = (page.parent / path).resolve() if path else page
+    if not target.exists() or not target.is_relative_to(ROOT):
+        return f"{link} leads nowhere"
+    if page.is_relative_to(DOCS) and not (target.is_relative_to(DOCS) and target.suffix == ".md"):
+        return f"{link} leads out of the book"
+    if anchor and anchor not in (anchors(target) if target.suffix == ".md" else ()):
+        return f"{link} names no heading there"
+    return None
+
+
+def problems() -> Iterator[str]:
+    """All that is wrong, a line each."""
+    pages = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+    for page in pages:
+        for line, link in links(page):
+            if problem := broken(page, link):
+                yield f"{page.relative_to(ROOT)}:{line}: {problem}"
+    listed = Counter((DOCS / link).resolve() for _, link in links(SUMMARY))
+    for page in pages:
+        if page.is_relative_to(DOCS) and page != SUMMARY and listed[page] != 1:
+            yield f"{page.relative_to(ROOT)} stands {listed[page]} times in {SUMMARY.relative_to(ROOT)}"
+
+
+def main() -> None:
+    found = list(problems())
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

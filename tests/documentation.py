@@ -1,0 +1,263 @@
+"""The blocks of a page of the documentation, and how they are run: in order, as a reader would type them.
+
+sql       in one session of psql for the page
+sh        by bash, in a folder of the page's own
+console   the same: lines that begin with `$ ` are typed, the others are what comes
+output    (or text) directly behind one of these: what it prints; `...` stands for anything
+
+A comment before a block says why it cannot be run here: `<!-- not run: needs an endpoint -->`. What a page needs and
+a reader has already is set up in a comment of its own, `<!-- setup` or `<!-- setup sh`, lines, `-->`. A block behind
+`<!-- background -->` goes on while the page does."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN = {"sql", "sh", "console"}
+SHOWN = {"output", "text"}
+FENCE = re.compile(r"( *)```+([^`]*)$")
+NOT_RUN = re.compile(r"<!--\s*not run:?(.*?)-->")
+# Why a block may be left out, and nothing else: each reason begins with one of these.
+REASONS = ("needs the network", "needs sudo", "needs another server", "needs a build", "needs a terminal", "needs an endpoint")
+SETUP = re.compile(r"<!-- setup ?(sh)?$")
+BACKGROUND = "<!-- background -->"
+# Seconds for one block; nothing is measured by it.
+PATIENCE = 300
+MARKER = "--- end of block ---"
+# Where the documentation has `docsearch serve` listen: another process of this machine may be there.
+PORT = "8765"
+LISTENS = re.compile(r"\bdocsearch serve(?= *(?:#|$|--))", re.M)
+
+
+class Wrong(Exception):
+    """What is wrong with a page."""
+
+
+@dataclass
+class Block:
+    """A block that is run, or is left out for a reason."""
+
+    line: int
+    kind: str
+    text: str
+    shown: str | None = None
+    reason: str | None = None
+    background: bool = False
+
+
+@dataclass
+class Page:
+    """What stands in a page: blocks, and signatures of functions."""
+
+    path: Path
+    blocks: list[Block] = field(default_factory=list)
+    signatures: list[tuple[int, str]] = field(default_factory=list)
+
+
+def read(path: Path) -> Page:
+    """Reads a page; refuses comments that mark nothing, or say no reason."""
+    page, lines, place = Page(path), path.read_text().splitlines(), 0
+    reason: str | None = None
+    background, fresh = False, False
+    while place < len(lines):
+        line, number = lines[place], place + 1
+        place += 1
+        if mark := NOT_RUN.search(line):
+            reason = mark[1].strip()
+            if not reason.startswith(REASONS):
+                raise Wrong(f"{path}:{number}: a block is left out for a reason that begins with one of {REASONS}")
+            if not (place < len(lines) and (fence := FENCE.match(lines[place])) and fence[2].split(" ")[0] in RUN):
+                raise Wrong(f"{path}:{number}: nothing that would be run follows")
+        elif line.strip() == BACKGROUND:
+            background = True
+        elif setup := SETUP.fullmatch(line):
+            end = lines.index("-->", place)
+            page.blocks.append(Block(number, setup[1] or "sql", "\n".join(lines[place:end])))
+            place, fresh = end + 1, False
+        elif fence := FENCE.match(line):
+            close = next(at for at in range(place, len(lines)) if lines[at].strip().startswith("```"))
+            text = "\n".join(text.removeprefix(fence[1]) for text in lines[place:close])
+            place = close + 1
+            info = fence[2].strip()
+            if info == "sql signature":
+                page.signatures.append((number, text))
+            elif info in RUN:
+                page.blocks.append(Block(number, info, text, reason=reason, background=background))
+            elif info in SHOWN and fresh:
+                page.blocks[-1].shown = text
+            fresh = info in RUN
+            reason, background = None, False
+        elif line.strip():
+            fresh = False
+    return page
+
+
+def comparable(text: str) -> list[str]:
+    """Lines without what differs from run to run or only looks different."""
+    text = re.sub(r"\b\d+(\.\d+)? ?(ms|s|seconds)\b", r"N \2", text)
+    lines = [re.sub(r" +", " ", re.sub(r"-{3,}", "---", line)).strip() for line in text.splitlines()]
+    return [line for line in lines if line]
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether a text is as it is shown; `...` stands for anything, alone on a line for any lines."""
+    expected = [".*" if line == "..." else re.escape(line).replace(r"\.\.\.", "[^\n]*") for line in comparable(shown)]
+    return re.fullmatch("\n".join(expected), "\n".join(comparable(printed)), re.DOTALL) is not None
+
+
+class Reader:
+    """Somebody who types what a page says, on a database of his own."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]):
+        self.folder, self.environment = folder, environment
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = str(free.getsockname()[1])
+        self.started: list[subprocess.Popen] = []
+        self.psql = subprocess.Popen(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1"], cwd=folder, env=environment, text=True,
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def close(self) -> None:
+        """Ends what was started for the page."""
+        for process in self.started:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+        self.psql.stdin.close()
+        self.psql.kill()
+        self.psql.wait()
+
+    def run(self, page: Page) -> Iterator[str]:
+        """Runs the blocks of a page; what was wrong."""
+        for block in page.blocks:
+            if block.reason is not None:
+                continue
+            place = f"{page.path.relative_to(ROOT)}:{block.line}"
+            text = LISTENS.sub(rf"\g<0> 127.0.0.1:{PORT}", block.text).replace(PORT, self.port)
+            try:
+                if block.kind == "console":
+                    yield from (f"{place}: {problem}" for problem in self.console(text))
+                    continue
+                printed = self.sql(text, block.shown) if block.kind == "sql" else self.shell(text, block.background)
+            except Wrong as wrong:
+                yield f"{place}: {wrong}"
+                return
+            printed = printed.replace(self.port, PORT)
+            if block.shown is not None and not matches(block.shown, printed):
+                yield f"{place}: is shown\n{block.shown}\nand printed\n{printed}"
+
+    def sql(self, text: str, shown: str | None) -> str:
+        """Runs statements in the session of the page."""
+        fails = any(line.startswith("ERROR:") for line in (shown or "").splitlines())
+        self.psql.stdin.write(f"\\set ON_ERROR_STOP {0 if fails else 1}\n{text}\n\\echo '{MARKER}'\n")
+        self.psql.stdin.flush()
+        lines = []
+        for line in self.psql.stdout:
+            if line.rstrip("\n") == MARKER:
+                return "".join(lines)
+            lines.append(line)
+        raise Wrong(f"ends psql:\n{''.join(lines)}")
+
+    def shell(self, text: str, background: bool) -> str:
+        """Runs commands; in the background, until they listen."""
+        command = ["bash", "-eu", "-o", "pipefail", "-c", text]
+        if background:
+            self.started.append(subprocess.Popen(command, cwd=self.folder, env=self.environment, start_new_session=True,
+                                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
+            self.await_port()
+            return ""
+        done = subprocess.run(command, cwd=self.folder, env=self.environment, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+        if done.returncode != 0:
+            raise Wrong(f"ends with {done.returncode}:\n{done.stdout}")
+        return done.stdout
+
+    def console(self, text: str) -> Iterator[str]:
+        """Runs each command with what is shown behind it."""
+        for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
+            command, _, shown = part.partition("\n")
+            printed = self.shell(command, False)
+            if shown.strip() and not matches(shown, printed):
+                yield f"{command} is shown with\n{shown}\nand prints\n{printed}"
+
+    def await_port(self) -> None:
+        """Waits until what was started takes connections."""
+        end = time.monotonic() + PATIENCE / 5
+        while time.monotonic() < end:
+            if self.started[-1].poll() is not None:
+                raise Wrong(f"ends with {self.started[-1].returncode}")
+            with socket.socket() as asked:
+                if asked.connect_ex(("127.0.0.1", int(self.port))) == 0:
+                    return
+            time.sleep(0.05)
+        raise Wrong("does not listen")
+
+
+# How the reference writes types, and Postgres.
+DEFAULTS = {"00:05:00": "5 minutes"}
+TYPES = {"int": "integer", "bool": "boolean", "float8": "double precision", "timestamptz": "timestamp with time zone"}
+SIGNATURE = re.compile(r"(?:docsearch\.)?(\w+)\(")
+
+
+def parts(text: str) -> list[str]:
+    """What stands between commas, not inside of quotes or parentheses."""
+    found, depth, quoted, part = [], 0, False, ""
+    for letter in text:
+        quoted ^= letter == "'"
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0 and not quoted:
+            found.append(part)
+            part = ""
+        else:
+            part += letter
+    return [part.strip() for part in [*found, part] if part.strip()]
+
+
+def argument(text: str) -> str:
+    """An argument or a column in one form: name, type and default."""
+    text, _, default = re.sub(r"\s+", " ", text.replace(" DEFAULT ", " = ")).partition(" = ")
+    name, _, kind = text.partition(" ")
+    array = "[]" if kind.endswith("[]") else ""
+    kind = TYPES.get(kind.removesuffix("[]"), kind.removesuffix("[]")) + array
+    default = re.sub(r"::[a-z ]+(\[\])?", "", default)
+    default = default.strip("'") if default.startswith("'") else re.sub(r"\.0$", "", default)
+    return f"{name} {kind}" + (f" = {DEFAULTS.get(default, default)}" if default else "")
+
+
+def signatures(text: str, known: dict[str, tuple[str, str]]) -> Iterator[str]:
+    """Holds what a block says of functions against their arguments and results in the catalog."""
+    before = ""
+    for entry in re.split(r"\n(?=\S)", text):
+        name = SIGNATURE.match(entry)
+        if name is None or name[1] not in known:
+            yield f"there is no function as in {entry}"
+            continue
+        opened, depth = name.end(), 1
+        closed = opened
+        while depth:
+            depth += {"(": 1, ")": -1}.get(entry[closed], 0)
+            closed += 1
+        given, result = [], re.sub(r"\s+", " ", entry[closed:]).strip()
+        for part in parts(entry[opened:closed - 1]):
+            if same := re.fullmatch(r"\.\.\. (?:as (\w+)|the same) \.\.\.", part):
+                given += map(argument, parts(known[same[1] or before][0]))
+            else:
+                given.append(argument(part))
+        arguments, results = known[name[1]]
+        if given != (expected := list(map(argument, parts(arguments)))):
+            yield f"{name[1]} takes {expected}, and not {given}"
+        if result and columns(result.removeprefix("RETURNS ")) != columns(results):
+            yield f"{name[1]} returns {columns(results)}, and not {columns(result)}"
+        before = name[1]
+
+
+def columns(result: str) -> list[str]:
+    """What a function returns, in one form."""
+    table = re.fullmatch(r"TABLE ?\((.*)\)", result)
+    return list(map(argument, parts(table[1]))) if table else [TYPES.get(result, result)]

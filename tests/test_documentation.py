@@ -1,0 +1,80 @@
+"""What README and docs tell to type runs as they say, and signatures are those of the functions."""
+
+import os
+from pathlib import Path
+
+import psycopg
+import pytest
+from conftest import Database
+from documentation import ROOT, Page, Reader, Wrong, matches, read, signatures
+from psycopg.conninfo import conninfo_to_dict
+
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "SUMMARY.md")]
+FUNCTIONS = """
+    SELECT p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+    FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+    JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'pg_docsearch'"""
+ROLES = "SELECT rolname::text FROM pg_roles"
+
+
+def named(page: Page) -> str:
+    return str(page.path.relative_to(ROOT))
+
+
+@pytest.fixture(params=[page for path in PAGES if (page := read(path)).blocks], ids=named)
+def page(request) -> Page:
+    return request.param
+
+
+@pytest.fixture
+def reader(page: Page, new_database, tmp_path: Path):
+    """A reader with a database, unless the page creates the extension itself, and the examples of the repository."""
+    creates = any("CREATE EXTENSION pg_docsearch" in block.text for block in page.blocks)
+    database: Database = new_database(extension=not creates)
+    roles = set(database.execute(ROLES))
+    connection = conninfo_to_dict(database.conninfo)
+    programs = Path(os.environ["DOCSEARCH_TEST_CLI"]).parent
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "DOCSEARCH_"))}
+    environment = {**kept, "PGHOST": connection["host"], "PGPORT": connection["port"], "PGUSER": connection["user"],
+                   "PGDATABASE": connection["dbname"], "LC_ALL": "C.UTF-8", "HOME": str(tmp_path),
+                   "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    reader = Reader(tmp_path, environment)
+    yield reader
+    reader.close()
+    with database.connect() as server:
+        server.execute("ALTER SYSTEM RESET ALL")
+        server.execute("SELECT pg_reload_conf()")
+        server.execute(f'ALTER DATABASE "{connection["dbname"]}" RESET ALL')
+        for role, in set(server.execute(ROLES).fetchall()) - roles:
+            server.execute(f'REASSIGN OWNED BY "{role}" TO CURRENT_USER')
+            server.execute(f'DROP OWNED BY "{role}" CASCADE')
+            server.execute(f'DROP ROLE "{role}"')
+
+
+def test_what_a_page_tells_to_type_runs(page: Page, reader: Reader):
+    problems = list(reader.run(page))
+    assert not problems, "\n".join(problems)
+
+
+def test_signatures_are_those_of_the_functions(database: Database):
+    known = {name: (arguments, result) for name, arguments, result in database.execute(FUNCTIONS)}
+    pages = [page for path in PAGES if (page := read(path)).signatures]
+    assert pages
+    problems = [f"{named(page)}:{line}: {problem}" for page in pages for line, text in page.signatures
+                for problem in signatures(text, known)]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("mark", ["<!-- not run -->", "<!-- not run: -->", "<!-- not run: it is long -->"])
+def test_a_block_is_left_out_for_a_reason_only(tmp_path: Path, mark: str):
+    (tmp_path / "page.md").write_text(f"{mark}\n```sql\nSELECT 1;\n```\n")
+    with pytest.raises(Wrong):
+        read(tmp_path / "page.md")
+
+
+def test_output_is_compared_but_for_what_may_differ():
+    shown = " slug  | score\n-------+-------\n kiwi  | ...\n...\n(2 rows)\n"
+    assert matches(shown, " slug | score \n------+-------\n kiwi | 0.94\n kea  | 0.2\n(2 rows)\n\n")
+    assert not matches(shown, " slug | score \n------+-------\n kea | 0.94\n kea  | 0.2\n(2 rows)\n\n")
+    assert matches("took 3 ms", "took 14.2 ms")

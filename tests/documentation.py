@@ -25,7 +25,7 @@ SHOWN = {"output", "text"}
 FENCE = re.compile(r"( *)```+([^`]*)$")
 NOT_RUN = re.compile(r"<!--\s*not run:?(.*?)-->")
 # Why a block may be left out, and nothing else: each reason begins with one of these.
-REASONS = ("needs the network", "needs sudo", "needs another server", "needs a build", "needs a terminal", "needs an endpoint")
+REASONS = ("needs the network", "needs sudo", "needs another server", "needs a build", "needs an endpoint")
 SETUP = re.compile(r"<!-- setup ?(sh)?$")
 BACKGROUND = "<!-- background -->"
 # Seconds for one block; nothing is measured by it.

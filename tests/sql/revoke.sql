@@ -38,6 +38,17 @@ SELECT docsearch.revoke_usage(NULL) IS NULL AS nothing;
 GRANT docsearch_reader TO docsearch_stranger;
 SELECT docsearch.revoke_usage('docsearch_stranger');
 REVOKE docsearch_reader FROM docsearch_stranger;
+GRANT pg_read_all_data TO docsearch_stranger;
+SELECT docsearch.revoke_usage('docsearch_stranger');
+REVOKE pg_read_all_data FROM docsearch_stranger;
+-- What a role has handed on goes first, or by REVOKE ... CASCADE.
+GRANT SELECT ON docsearch.document TO docsearch_reader WITH GRANT OPTION;
+SET ROLE docsearch_reader;
+GRANT SELECT ON docsearch.document TO docsearch_stranger;
+RESET ROLE;
+SELECT docsearch.revoke_usage('docsearch_stranger');
+SELECT docsearch.revoke_usage('docsearch_reader');
+REVOKE GRANT OPTION FOR SELECT ON docsearch.document FROM docsearch_reader CASCADE;
 SELECT docsearch.grant_usage('public');
 SELECT docsearch.revoke_usage('docsearch_stranger');
 SELECT docsearch.revoke_usage('public');

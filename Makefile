@@ -55,7 +55,7 @@ help:
 ## make model                  build the embedding model; prints its directory
 
 .PHONY: demo
-demo: cli
+demo:
 	@$(PYTHON) scripts/demo.py
 
 .PHONY: test test-core test-backend test-sql test-client test-model

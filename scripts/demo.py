@@ -1,13 +1,22 @@
 #!/usr/bin/env python3
-"""The demonstration: a private server, two sets of real pages, a few searches."""
+"""The demonstration: a private server, two sets of real pages, a few searches.
 
+While cargo compiles, what it does not need is fetched and made: the model, and the pages.
+"""
+
+import os
 import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import server
 import toolchain
 
 # The exit status of `docsearch index` when it has indexed everything else.
 SOME_FILES_FAILED = 1
+PROGRAMS = ("docsearch-cli", "docsearch-inference", "install-script")
 SEARCHES = """\
 SELECT name, title, (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) AS documents
 FROM docsearch.project p WHERE name IN ('swiftui', 'django') ORDER BY name;
@@ -40,8 +49,42 @@ def psql(instance: server.Server, script: str) -> None:
         raise SystemExit(f"psql ended with status {done.returncode}")
 
 
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Says what goes on, and how long it took if that was long."""
+    print(f"==> {what}", flush=True)
+    begun = time.monotonic()
+    yield
+    if (seconds := round(time.monotonic() - begun)) >= 2:
+        print(f"    {seconds // 60} min {seconds % 60} s", flush=True)
+
+
+def build_programs() -> None:
+    """Compiles what needs no PostgreSQL."""
+    command = ["cargo", "build", "--release", *(part for name in PROGRAMS for part in ("--package", name))]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(toolchain.target_directory())}
+    if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
+        raise SystemExit("the programs did not build")
+
+
+def fetch() -> None:
+    """Fetches and makes what is not there, what the extension is compiled with first."""
+    for tool in (toolchain.postgres_pg_config, toolchain.libclang, toolchain.onnxruntime, toolchain.model,
+                 toolchain.documentation):
+        tool()
+
+
 def main() -> None:
-    instance = server.start_development("release")
+    first = not (toolchain.target_directory() / "release" / "docsearch").is_file()
+    if first:
+        print("The first time everything is fetched and compiled: on two processors that takes some five minutes.")
+    with ThreadPoolExecutor(1) as pool:
+        fetched = pool.submit(fetch)
+        with step("the programs: docsearch, and the one that runs the model"):
+            build_programs()
+        with step("the extension, and a private server with it"):
+            fetched.result()
+            instance = server.start_development("release")
     psql(instance, f"{server.CREATE_EXTENSION};")
     docsearch = toolchain.target_directory() / "release" / "docsearch"
     for project, title, directory in (

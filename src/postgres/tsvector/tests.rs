@@ -177,12 +177,15 @@ mod tests {
         }
         for (table, packed, apart) in [("packed", 1, 0), ("apart", 0, 1), ("either", 1, 1)] {
             let toast = format!("SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = '{table}'::regclass");
-            let toast = statement::one(&toast, &[], |row| row.required::<String>(1))?.expect("a table for what is long");
+            let toast =
+                statement::one(&toast, &[], |row| row.required::<String>(1))?.expect("a table for what is long");
             let forms = format!(
                 "SELECT (SELECT count(pg_column_compression(v)) FROM {table}),
                         (SELECT count(DISTINCT chunk_id) FROM {toast})"
             );
-            let forms = statement::one(&forms, &[], |row| Ok((row.required::<i64>(1)?, row.required::<i64>(2)?)))?;
+            let forms = statement::one(&forms, &[], |row| {
+                Ok((row.required::<i64>(1)?, row.required::<i64>(2)?))
+            })?;
             assert_eq!(forms, Some((packed, apart)), "{table}");
         }
         Ok(())

@@ -14,6 +14,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -157,11 +158,15 @@ class Reader:
         fails = any(line.startswith("ERROR:") for line in (shown or "").splitlines())
         self.psql.stdin.write(f"\\set ON_ERROR_STOP {0 if fails else 1}\n{text}\n\\echo '{MARKER}'\n")
         self.psql.stdin.flush()
-        lines = []
-        for line in self.psql.stdout:
-            if line.rstrip("\n") == MARKER:
-                return "".join(lines)
-            lines.append(line)
+        guard, lines = threading.Timer(PATIENCE, self.psql.kill), []
+        guard.start()
+        try:
+            for line in self.psql.stdout:
+                if line.rstrip("\n") == MARKER:
+                    return "".join(lines)
+                lines.append(line)
+        finally:
+            guard.cancel()
         raise Wrong(f"ends psql:\n{''.join(lines)}")
 
     def shell(self, text: str, background: bool) -> str:

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-import psycopg
 import pytest
 from conftest import Database
 from documentation import ROOT, Page, Reader, Wrong, matches, read, signatures

@@ -119,7 +119,8 @@ def test_restart_inference_gives_another_program(site, database, program):
     ("inference_program", "{}/docsearch-inference", ""),
     ("inference_memory_limit", "2GB", "4GB")])
 def test_what_a_program_is_started_with_changes_with_another_program(site, database, program, name, value, former):
-    same_directory = site.instance.bin.parent / "lib/pg_docsearch/../pg_docsearch"
+    libraries = site.instance.run("pg_config", "--pkglibdir").stdout.strip()
+    same_directory = f"{libraries}/pg_docsearch/../pg_docsearch"
     site.configure(**{name: value.format(same_directory)})
     try:
         wait_until(lambda: status(database)["pid"] not in (None, program))

@@ -46,8 +46,8 @@ class Clock:
             self.spans.append(Span(stage, what, time.monotonic() - wall, self._processors() - before))
 
     def _processors(self) -> float:
-        return self.forgotten + sum(each.processor_seconds() for each in self.watched) + sum(sum(resource.getrusage(who)[:2])
-                                  for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        own = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return own + self.forgotten + sum(each.processor_seconds() for each in self.watched)
 
     def watch(self, instance: server.Server) -> None:
         """Counts what the processes of a server take from now on."""
@@ -67,7 +67,10 @@ class Clock:
     def junit(self, stage: str, path: Path) -> None:
         """Notes the tests of a report of pytest."""
         for case in ElementTree.parse(path).iter("testcase") if path.is_file() else ():
-            self.test(stage, case.get("classname", "").rsplit(".", 1)[-1], case.get("name", ""), float(case.get("time", 0)))
+            # The module, and the class if there is one.
+            names = case.get("classname", "").split(".")
+            file = next((name for name in names if name.startswith("test_")), names[-1])
+            self.test(stage, file, case.get("name", ""), float(case.get("time", 0)))
 
     def regress(self, stage: str, output: str) -> None:
         """Notes the files that pg_regress says it ran."""

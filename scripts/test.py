@@ -42,8 +42,10 @@ CLIENT_DATABASE = "client"
 # The regression file that creates the extension; the others expect it.
 CREATING_FILE = "extension"
 CLOCK = clock.Clock()
-# The servers of this run that the stages share, one of each version.
-SERVERS: dict[int, server.Server] = {}
+# The servers of this run that the stages share, by version and number.
+SERVERS: dict[tuple[int, int], server.Server] = {}
+# So many files of client-side tests run beside each other, each with a server of its own: mostly they wait.
+WORKERS = 2
 PASSED_RUST = r"test result: ok\. (\d+) passed"
 PASSED_PYTEST = r"(\d+) passed"
 
@@ -69,18 +71,20 @@ def count(pattern: str, output: str) -> int:
     return sum(int(number) for number in re.findall(pattern, output))
 
 
-def test_server(major: int) -> server.Server:
-    """A fresh server with the extension built in the dev profile, made once a run; that of another version is stopped."""
-    if major not in SERVERS:
-        for other in SERVERS.values():
-            stop(other)
-        instance = server.throw_away(f"test-{major}", major)
+def test_server(major: int, number: int = 0) -> server.Server:
+    """A fresh server with the extension built in the dev profile, made once a run; those of other versions are
+    stopped."""
+    if (major, number) not in SERVERS:
+        for (of, _), other in SERVERS.items():
+            if of != major:
+                stop(other)
+        instance = server.throw_away(f"test-{major}-{number}", major)
         with CLOCK.span(title("server", major), "build"):
             instance.install("dev")
         instance.remove_data()
         instance.configure()
-        SERVERS[major] = instance
-    return SERVERS[major]
+        SERVERS[major, number] = instance
+    return SERVERS[major, number]
 
 
 def start(instance: server.Server, database: str) -> None:
@@ -242,20 +246,25 @@ def client(major: int, files: Sequence[str] = (), everything: bool = True) -> st
 
     Unless it is to be everything, what is marked as the same for every server is left out.
     """
-    stage, instance = title("client", major), test_server(major)
-    start(instance, CLIENT_DATABASE)
+    stage = title("client", major)
+    instances = [test_server(major, number) for number in range(1 if len(files) == 1 else WORKERS)]
+    for instance in instances:
+        start(instance, CLIENT_DATABASE)
     with CLOCK.span(stage, "build"):
         if run(["cargo", "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
             raise Failure("docsearch-cli did not build")
-    modules = (toolchain.python_packages(), toolchain.mcp_packages(), toolchain.ROOT / "scripts")
+    modules = (toolchain.python_packages(), toolchain.xdist_packages(), toolchain.mcp_packages(),
+               toolchain.ROOT / "scripts")
     environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),
-                   "DOCSEARCH_TEST_URL": instance.url(CLIENT_DATABASE),
+                   "DOCSEARCH_TEST_URL": " ".join(instance.url(CLIENT_DATABASE) for instance in instances),
                    "DOCSEARCH_TEST_PG": str(major),
                    "DOCSEARCH_TEST_CLI": str(toolchain.target_directory() / "debug" / "docsearch"),
-                   "PATH": f"{instance.bin}{os.pathsep}{os.environ['PATH']}"}
+                   "PATH": f"{instances[0].bin}{os.pathsep}{os.environ['PATH']}"}
     if (node := node_packages()) is not None:
         environment["DOCSEARCH_TEST_NODE"] = str(node)
-    options = [] if everything or files else ["-m", "not any_server"]
+    options = ["--numprocesses", str(len(instances)), "--dist", "loadfile"] if len(instances) > 1 else []
+    if not everything and not files:
+        options += ["-m", "not any_server"]
     return f"{pytest(stage, TESTS, environment, files, options)} client tests"
 
 

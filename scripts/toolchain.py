@@ -150,6 +150,13 @@ def mcp_packages() -> Path:
                             "Python packages for MCP clients", pip_install("mcp"))
 
 
+def xdist_packages() -> Path:
+    """The directory for PYTHONPATH with what runs files of tests beside each other."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"xdist-{python}-{lock_digest('xdist')}",
+                            "pytest-xdist", pip_install("xdist"))
+
+
 def pgspot_packages() -> Path:
     """The directory for PYTHONPATH with the checker of SQL scripts that the tests run."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -295,6 +302,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "libclang": libclang,
     "python": python_packages,
     "mcp": mcp_packages,
+    "xdist": xdist_packages,
     "pgspot": pgspot_packages,
     "node": node_packages,
     "onnxruntime": onnxruntime,

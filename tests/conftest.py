@@ -1,5 +1,5 @@
-"""Databases for the client-side tests, on the server that DOCSEARCH_TEST_URL names, and servers of
-a test's own for what concerns a whole server."""
+"""Databases for the client-side tests, on a server that DOCSEARCH_TEST_URL names, and servers of
+a test's own for what concerns a whole server. Each process that runs tests has a server of its own."""
 
 import os
 import shutil
@@ -23,7 +23,8 @@ from psycopg.types.json import Jsonb
 # What several files of tests share, with fixtures.
 pytest_plugins = ["attacks", "inference"]
 
-SERVER = os.environ["DOCSEARCH_TEST_URL"]
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+SERVER = os.environ["DOCSEARCH_TEST_URL"].split()[WORKER]
 # The version of PostgreSQL that is tested.
 MAJOR = int(os.environ["DOCSEARCH_TEST_PG"])
 # What a backend is seen to wait for that has asked the inference program; Postgres 16 has no names of extensions.
@@ -32,6 +33,11 @@ CREATE_EXTENSION = "CREATE EXTENSION pg_docsearch CASCADE"
 # Seconds after which a test that hangs fails. Nothing is measured by it: what a test expects, it waits for.
 GUARD = 300
 T = TypeVar("T")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "any_server(reason): runs with one version of PostgreSQL, as another cannot "
+                                       "make it fail")
 
 
 @dataclass
@@ -150,7 +156,7 @@ class Site:
 @contextmanager
 def own_server(name: str, **settings: object) -> Iterator[Site]:
     """Starts a server with the programs and the extension of the one that the tests share."""
-    instance = server.throw_away(name, MAJOR)
+    instance = server.throw_away(f"{name}-{WORKER}", MAJOR)
     instance.bin = Path(shutil.which("psql")).parent
     instance.remove_data()
     shutil.rmtree(instance.home, ignore_errors=True)

@@ -23,6 +23,8 @@ from front import PROGRAM, SLOW, document, environment, private, wait_for_slow
 from psycopg.conninfo import conninfo_to_dict
 from test_folder import docsearch
 
+pytestmark = pytest.mark.any_server("what the program prints is made of rows that the SQL files hold in each version")
+
 FOUND, NOTHING, FAILED = 0, 1, 2
 # What a client of libpq sends first: length 8, code 80877103.
 SSL_REQUEST = bytes.fromhex("0000000804d2162f")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import GUARD, Database
 
+pytestmark = pytest.mark.any_server("files are read by the program, and index_docs gets the same documents")
+
 COMPLETE, PARTIAL, FAILED = 0, 1, 2
 DEBUG_TEXT = re.compile(r"panicked|unwrap|RUST_BACKTRACE|\w+ \{ |\w+\(\"|kind: |src/\w+\.rs")
 DOCUMENTS = """

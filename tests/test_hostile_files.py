@@ -10,6 +10,8 @@ import server
 from conftest import GUARD, Database
 from test_folder import COMPLETE, DOCUMENTS, FAILED, PARTIAL, index, slugs, summary, write
 
+pytestmark = pytest.mark.any_server("files are read by the program, and index_docs gets the same documents")
+
 
 def bodies(database: Database, project: str) -> str:
     return " ".join(row[0] for row in database.execute(

@@ -27,6 +27,8 @@ from front import (
 from psycopg import sql
 from test_folder import docsearch
 
+pytestmark = pytest.mark.any_server("the server that answers is the program, which speaks SQL alone")
+
 WEB, TEAM = "web-0123456789abcdef", "team-0123456789abcdef"
 MCP_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 SEARCH = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {

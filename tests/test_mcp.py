@@ -24,6 +24,8 @@ from front import (
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ResourceTemplateReference
 
+pytestmark = pytest.mark.any_server("the server that answers is the program, which speaks SQL alone")
+
 NODE = os.environ.get("DOCSEARCH_TEST_NODE")
 CLIENT = Path(__file__).parent / "node" / "client.mjs"
 needs_node = pytest.mark.skipif(not NODE, reason="Node.js 20 is not installed")

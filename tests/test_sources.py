@@ -15,6 +15,8 @@ import pytest
 from conftest import GUARD, Database, held_document, kept_waiting_by, started, wait_until
 from test_folder import COMPLETE, FAILED, PARTIAL, VECTORS, docsearch, index, slugs, summary, write
 
+pytestmark = pytest.mark.any_server("files and sites are read by the program, and index_docs gets the same documents")
+
 INTERRUPTED = 130
 # Enough of it, so that sections are chunks of their own.
 FILLER = "<p>" + "Nothing to see here, walk along. " * 30 + "</p>"

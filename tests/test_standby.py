@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import server
-from conftest import MAJOR, Database, own_server, page, wait_until
+from conftest import MAJOR, WORKER, Database, own_server, page, wait_until
 from inference import RUN_DIRECTORY
 from psycopg.conninfo import make_conninfo
 
@@ -26,7 +26,7 @@ def test_a_hot_standby_searches_as_its_primary_does():
         assert found[0][1] > 0
         assert (primary.instance.data / RUN_DIRECTORY).is_dir()
 
-        standby = server.throw_away("standby", MAJOR)
+        standby = server.throw_away(f"standby-{WORKER}", MAJOR)
         standby.bin = primary.instance.bin
         # No query is given up for what the primary has removed.
         standby.settings["max_standby_streaming_delay"] = "-1"
@@ -58,7 +58,7 @@ def test_a_hot_standby_searches_as_its_primary_does():
 
 def copied_from(primary: server.Server, name: str) -> server.Server:
     """A standby of a running server, not started."""
-    standby = server.throw_away(name, MAJOR)
+    standby = server.throw_away(f"{name}-{WORKER}", MAJOR)
     standby.bin = primary.bin
     standby.settings.update(REWINDABLE)
     standby.remove_data()

@@ -12,7 +12,7 @@ import pytest
 import released
 import server
 import toolchain
-from conftest import CREATE_EXTENSION, MAJOR, Database, page, wait_until
+from conftest import CREATE_EXTENSION, MAJOR, WORKER, Database, page, wait_until
 from psycopg.conninfo import make_conninfo
 
 OLD = "0.1.0"
@@ -61,7 +61,7 @@ class Machine:
     """A server with PostgreSQL of its own, in which the files of the extension can be replaced."""
 
     def __init__(self, name: str):
-        self.instance = server.throw_away(name, MAJOR)
+        self.instance = server.throw_away(f"{name}-{WORKER}", MAJOR)
         self.instance.remove_data()
         shutil.rmtree(self.instance.home, ignore_errors=True)
         # With what lies beside it, which its programs may need.

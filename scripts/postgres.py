@@ -82,9 +82,9 @@ def somebodys(major: int, named: str) -> Postgres:
     """The installation that an environment variable names."""
     variable = f"DOCSEARCH_PG{major}"
     if (program := shutil.which(named)) is None:
-        raise Missing(f"{variable}={named}: there is no such program")
+        raise SystemExit(f"{variable}={named}: there is no such program")
     if re.match(rf"PostgreSQL {major}\D", ask(Path(program), "--version")) is None:
-        raise Missing(f"{variable}={named} is no pg_config of PostgreSQL {major}")
+        raise SystemExit(f"{variable}={named} is no pg_config of PostgreSQL {major}")
     # /usr/bin/pg_config of Debian is a script that speaks for another.
     pg_config = Path(ask(Path(program), "--bindir")).resolve() / "pg_config"
     parts = [Path(ask(pg_config, f"--{name}dir")).resolve() for name in ("bin", "share", "pkglib")]

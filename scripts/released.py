@@ -15,6 +15,16 @@ def script(version: str) -> Path:
     return install.RELEASES.parent / f"pg_docsearch--{version}.sql"
 
 
+def lacking(version: str) -> str | None:
+    """Why a released version cannot be built here: the sources came without history."""
+    commit = install.releases()[version]
+    known = subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=toolchain.ROOT, capture_output=True)
+    shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=toolchain.ROOT, capture_output=True, text=True)
+    if known.returncode == 0 or shallow.stdout.strip() == "false":
+        return None
+    return f"version {version} is built from commit {commit[:10]}, and these sources have no history"
+
+
 def staged(version: str, installation: install.Installation) -> Path:
     """A released version, built in the dev profile and laid out as `install.copy` takes it."""
     commit = install.releases()[version]

@@ -16,6 +16,7 @@ from conftest import CREATE_EXTENSION, MAJOR, WORKER, Database, page, wait_until
 from psycopg.conninfo import make_conninfo
 
 OLD = "0.1.0"
+pytestmark = pytest.mark.skipif(released.lacking(OLD) is not None, reason=str(released.lacking(OLD)))
 UPDATE = "ALTER EXTENSION pg_docsearch UPDATE"
 MIGRATE = "SELECT docsearch.migrate()"
 SEARCH = "SELECT slug, similarity, notice FROM search_docs('where does the ferry leave?')"

@@ -9,6 +9,9 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 PROFILE ?= release
+ifeq ($(origin MACHINE),command line)
+export DOCSEARCH_MACHINE := $(MACHINE)
+endif
 export PYTHONDONTWRITEBYTECODE := 1
 
 toolchain := $(PYTHON) scripts/toolchain.py

@@ -8,6 +8,7 @@ import tempfile
 from email.utils import formatdate
 from pathlib import Path
 
+import cross
 import package
 import toolchain
 
@@ -35,15 +36,10 @@ def build(parts: package.Parts, finished: Path) -> list[Path]:
         for path in (root, *root.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or is_program(path) else 0o644)
-        packed.append(finished / f"{name}_{version}_{architecture()}.deb")
+        packed.append(finished / f"{name}_{version}_{cross.ARCHITECTURES[cross.MACHINE]}.deb")
         package.output("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, packed[-1])
     shutil.rmtree(finished / "work")
     return packed
-
-
-def architecture() -> str:
-    """Debian's name of this machine's architecture."""
-    return package.output("dpkg", "--print-architecture")
 
 
 def is_program(path: Path) -> bool:
@@ -135,7 +131,7 @@ def control(name: str, root: Path, version: str, major: int) -> None:
     template = DESCRIPTION / f"{'extension' if name.startswith('postgresql') else name}.control"
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     sizes = sum(-(-path.lstat().st_size // 1024) for path in root.rglob("*") if not path.is_dir())
-    values = {"package": name, "version": version, "architecture": architecture(), "maintainer": package.maintainer(),
+    values = {"package": name, "version": version, "architecture": cross.ARCHITECTURES[cross.MACHINE], "maintainer": package.maintainer(),
               "major": str(major), "libraries": libraries(files), "size": str(sizes)}
     text = template.read_text()
     for key, value in values.items():

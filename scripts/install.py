@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import cross
 import installed
 import postgres
 import toolchain
@@ -120,7 +121,7 @@ def library_name(version: str) -> str:
 
 def staging_directory(major: int, profile: str, features: Sequence[str] = ()) -> Path:
     """Where a build waits for being copied: `share` and `lib` as they will be installed."""
-    return toolchain.target_directory() / "package" / "-".join([f"pg{major}", profile, *features])
+    return toolchain.target_directory() / "package" / "-".join([f"pg{major}{cross.SUFFIX}", profile, *features])
 
 
 def build(installation: Installation, profile: str, features: Sequence[str] = ()) -> Path:
@@ -143,7 +144,7 @@ def build(installation: Installation, profile: str, features: Sequence[str] = ()
         command = ["cargo", "build", "--profile", profile, *arguments]
         if subprocess.run(command, cwd=toolchain.ROOT, env=environment).returncode != 0:
             raise SystemExit(f"{what} did not build")
-    built = toolchain.target_directory() / profile_directory(profile)
+    built = toolchain.built(profile)
     shutil.rmtree(staged, ignore_errors=True)
     gather(built, staged)
     stamp.write(built, started)
@@ -189,11 +190,6 @@ def digests(files: Iterable[Path]) -> dict[str, str]:
     return {str(file): toolchain.digest(file) if file.is_file() else "" for file in files}
 
 
-def profile_directory(profile: str) -> str:
-    """Where cargo puts what it builds in a profile."""
-    return "debug" if profile == "dev" else profile
-
-
 def gather(built: Path, staged: Path) -> None:
     """Lays what cargo built, the model and ONNX Runtime out as they are installed."""
     extension, library = staged / "share" / "extension", staged / "lib"
@@ -210,7 +206,7 @@ def gather(built: Path, staged: Path) -> None:
     control = (toolchain.ROOT / "pg_docsearch.control").read_text()
     control = control.replace("@CARGO_VERSION@", version).replace("@LIBRARY@", versioned)
     (extension / "pg_docsearch.control").write_text(control)
-    command = [built / "install-script", library / f"{versioned}.so",
+    command = [*cross.runner(), built / "install-script", library / f"{versioned}.so",
                extension / "pg_docsearch.control", toolchain.ROOT / "sql" / "upgrade", extension]
     if subprocess.run([str(part) for part in command]).returncode != 0:
         raise SystemExit("the SQL scripts could not be written")

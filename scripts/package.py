@@ -8,7 +8,6 @@ so that the same commit gives the same bytes elsewhere. What is staged is packag
 import argparse
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import cross
 import toolchain
 
 PACKAGING = toolchain.ROOT / "packaging"
@@ -91,7 +91,7 @@ def build(pg_config: str) -> Parts:
         elif is_elf(file):
             # NOTICE says that what others have built is unchanged.
             if not (toolchain.onnxruntime() / file.name).exists():
-                output("strip", "--strip-unneeded", "--remove-section=.comment", "--remove-section=.note", file)
+                output(cross.tool("strip"), "--strip-unneeded", "--remove-section=.comment", "--remove-section=.note", file)
             file.chmod(0o755)
         else:
             file.chmod(0o644)
@@ -129,7 +129,7 @@ def archive(place: Path, finished: Path) -> Path:
 
 def tarball(parts: Parts) -> list[Path]:
     """An archive with an installer, for servers from anywhere."""
-    name = f"pg_docsearch-{toolchain.version()}-pg{parts.major}-{platform.machine()}"
+    name = f"pg_docsearch-{toolchain.version()}-pg{parts.major}-{cross.MACHINE}"
     place = empty(FINISHED / "tarball" / name)
     for part in ("share", "lib"):
         shutil.copytree(parts.extension / part, place / part)
@@ -138,7 +138,7 @@ def tarball(parts: Parts) -> list[Path]:
         shutil.copy(toolchain.ROOT / file, place)
     shutil.copytree(PACKAGING / "systemd", place / "systemd")
     installer = (PACKAGING / "install.sh").read_text()
-    for key, value in (("major", str(parts.major)), ("machine", platform.machine()),
+    for key, value in (("major", str(parts.major)), ("machine", cross.MACHINE),
                        ("glibc", glibc(parts))):
         installer = installer.replace(f"@{key}@", value)
     (place / "install.sh").write_text(installer)
@@ -156,7 +156,7 @@ def glibc(parts: Parts) -> str:
 
 def versions(file: Path) -> tuple[int, ...]:
     """The newest version of the C library that a file asks for."""
-    found = re.findall(r"GLIBC_(\d+(?:\.\d+)+)", output("objdump", "-T", file))
+    found = re.findall(r"GLIBC_(\d+(?:\.\d+)+)", output(cross.tool("objdump"), "-T", file))
     return max(tuple(int(number) for number in name.split(".")) for name in found)
 
 

@@ -7,7 +7,6 @@ the packages of 16 and 17 lack comes from others of the same version.
 
 import hashlib
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import cross
 import toolchain
 
 SUPPORTED = (16, 17, 18)
@@ -25,8 +25,8 @@ NEWEST = SUPPORTED[-1]
 CONTRIB = ("btree_gin", "pg_trgm", "citext", "pgstattuple", "auto_explain")
 # The wheels are taken for what is in them, so any Python will do.
 ANY_PYTHON = ("--ignore-requires-python", "--python-version", "3.12", "--implementation", "cp", "--abi", "cp312",
-              "--platform", f"manylinux_2_28_{platform.machine()}",
-              "--platform", f"manylinux_2_34_{platform.machine()}")
+              "--platform", f"manylinux_2_28_{cross.MACHINE}",
+              "--platform", f"manylinux_2_34_{cross.MACHINE}")
 
 
 class Missing(Exception):
@@ -144,5 +144,6 @@ def assemble(major: int, locks: Sequence[Path], add: Callable[[Path, Path], None
             add(tree, Path(other))
         for archive in (tree / "lib").glob("*.a"):
             archive.unlink()
+        cross.emulate(tree)
 
-    return toolchain.ensure_directory(toolchain.CACHE / f"{name}-{digest}", f"PostgreSQL {major}", fill)
+    return toolchain.ensure_directory(toolchain.CACHE / f"{name}-{digest}{cross.SUFFIX}", f"PostgreSQL {major}", fill)

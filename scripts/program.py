@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import cross
 import install
 import installed
 import toolchain
@@ -21,9 +22,9 @@ def build(prefix: str) -> Path:
     command = ["cargo", "build", "--release", "--package", "docsearch-cli"]
     if subprocess.run(command, cwd=toolchain.ROOT, env=toolchain.build_environment()).returncode != 0:
         raise SystemExit("docsearch did not build")
-    staged = toolchain.target_directory() / "package" / "program-release"
+    staged = toolchain.target_directory() / "package" / f"program{cross.SUFFIX}-release"
     shutil.rmtree(staged, ignore_errors=True)
-    gather(toolchain.target_directory() / "release" / PROGRAM, staged, prefix)
+    gather(toolchain.built("release") / PROGRAM, staged, prefix)
     return staged
 
 
@@ -35,10 +36,10 @@ def gather(program: Path, staged: Path, prefix: str) -> None:
     for directory in (staged / "bin", pages, units, documentation):
         directory.mkdir(parents=True)
     shutil.copy(program, staged / "bin")
-    subprocess.run([program, "man", pages], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*cross.runner(), program, "man", pages], check=True, stdout=subprocess.DEVNULL)
     for shell, place in COMPLETIONS.items():
         (share / place).parent.mkdir(parents=True)
-        written = subprocess.run([program, "completions", shell], check=True, capture_output=True)
+        written = subprocess.run([*cross.runner(), program, "completions", shell], check=True, capture_output=True)
         (share / place).write_bytes(written.stdout)
     unit = (UNITS / "docsearch.service").read_text()
     (units / "docsearch.service").write_text(unit.replace("@bindir@", f"{prefix}/bin"))

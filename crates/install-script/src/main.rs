@@ -48,14 +48,13 @@ fn write<'a>(directory: &Path, versions: &str, parts: impl Iterator<Item = impl 
 fn upgrade<'a>(parts: &'a [Part], changes: &'a str) -> impl Iterator<Item = String> + 'a {
     let again = |part: &&Part| !part.once;
     let replaced = |part: &Part| {
-        CREATE_FUNCTION.iter().fold(part.text.clone(), |text, create| {
-            text.lines()
-                .map(|line| match line.strip_prefix(create) {
-                    Some(rest) => format!("CREATE OR REPLACE FUNCTION {rest}\n"),
-                    None => format!("{line}\n"),
-                })
-                .collect()
-        })
+        let lines = part.text.lines().map(|line| {
+            match CREATE_FUNCTION.iter().find_map(|create| line.strip_prefix(create)) {
+                Some(rest) => format!("CREATE OR REPLACE FUNCTION {rest}\n"),
+                None => format!("{line}\n"),
+            }
+        });
+        lines.collect()
     };
     let (checks, rest) = parts.split_at(parts.iter().take_while(|part| part.place == Place::Bootstrap).count());
     let checks = checks.iter().map(|part| part.text.clone());

@@ -1,15 +1,19 @@
 //! A small pool of connections that only read; what nobody waits for any more is cancelled.
+//!
+//! A session is set up for one transaction at a time and nothing is prepared, so that a pool between here and the
+//! server may hand its connections around.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use tokio::join;
 use tokio::time::timeout;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::TaskTracker;
 
+use super::arguments::Argument;
 use super::complaints::Complaints;
 use crate::connection::Target;
 use crate::error::{Error, Report};
@@ -45,6 +49,8 @@ pub(crate) enum Audience {
 #[derive(Clone)]
 pub(crate) struct Library {
     pool: Pool,
+    /// How a transaction begins.
+    beginning: Arc<str>,
     tls: MakeRustlsConnect,
     target: Arc<str>,
     audience: Audience,
@@ -66,20 +72,16 @@ impl Library {
                 recycling_method: RecyclingMethod::Fast,
             },
         );
-        let session = limits.clone();
         let wait = Some(limits.timeout).filter(|timeout| !timeout.is_zero());
         let pool = Pool::builder(manager)
             .max_size(limits.connections)
             .runtime(Runtime::Tokio1)
             .wait_timeout(wait)
-            .post_create(Hook::async_fn(move |client, _| {
-                let session = session.clone();
-                Box::pin(async move { prepare(client, &session).await.map_err(HookError::Backend) })
-            }))
             .build()
             .map_err(|error| Error::Usage(error.to_string()))?;
         Ok(Self {
             pool,
+            beginning: beginning(limits).into(),
             tls: target.tls.clone(),
             target: target.description.as_str().into(),
             audience: limits.audience,
@@ -94,7 +96,7 @@ impl Library {
     }
 
     /// Runs a statement. If the future is dropped before its end, the statement is cancelled.
-    pub(super) async fn rows(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+    pub(super) async fn rows(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Row>, Error> {
         let result = match self.attempt(statement, arguments).await {
             // The server may have been restarted since: then the other connections are gone, too.
             Err(error) if error.is_closed() => {
@@ -117,25 +119,31 @@ impl Library {
         withheld
     }
 
-    async fn attempt(&self, statement: &str, arguments: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+    async fn attempt(&self, statement: &str, arguments: &[&dyn Argument]) -> Result<Vec<Row>, Error> {
         let object = self.pool.get().await.map_err(|error| self.no_connection(error))?;
         let running = RunningStatement {
             object: Some(object),
             library: self,
         };
-        let result = async {
-            let client = running.client();
-            let statement = client.prepare_cached(statement).await?;
-            client.query(&statement, arguments).await
-        };
-        let rows = result.await;
+        let client = running.client();
+        let typed: Vec<_> = arguments.iter().map(|argument| argument.typed()).collect();
+        // All three are sent before the first is answered. What is found outside the transaction is not given out.
+        let (begun, found, ended) = join!(
+            biased;
+            client.batch_execute(&self.beginning),
+            client.query_typed(statement, &typed),
+            client.batch_execute("COMMIT")
+        );
         running.finish();
-        rows.map_err(Error::from)
+        begun?;
+        let rows = found?;
+        ended?;
+        Ok(rows)
     }
 
     fn no_connection(&self, error: PoolError) -> Error {
         match error {
-            PoolError::Backend(failure) | PoolError::PostCreateHook(HookError::Backend(failure)) => Error::Connect {
+            PoolError::Backend(failure) => Error::Connect {
                 target: self.target.to_string(),
                 failure: Report(failure),
             },
@@ -152,29 +160,17 @@ impl Library {
     }
 }
 
-/// What every statement of a connection can rely on.
-async fn prepare(client: &Client, session: &Limits) -> Result<(), tokio_postgres::Error> {
-    client
-        .query("SELECT set_config('default_transaction_read_only', 'on', false)", &[])
-        .await?;
-    if !session.timeout.is_zero() {
-        let milliseconds = session.timeout.as_millis().to_string();
-        client
-            .query("SELECT set_config('statement_timeout', $1, false)", &[&milliseconds])
-            .await?;
+/// What every statement can rely on, and nobody after it.
+fn beginning(limits: &Limits) -> String {
+    // Otherwise a server finds out only at the end that nobody waits for an answer.
+    let mut statements = "BEGIN READ ONLY; SET LOCAL client_connection_check_interval = '1s'".to_owned();
+    if !limits.timeout.is_zero() {
+        statements += &format!("; SET LOCAL statement_timeout = {}", limits.timeout.as_millis());
     }
-    // A server that cannot watch its clients finds out that one has gone a little later.
-    client
-        .query(
-            "SELECT set_config('client_connection_check_interval', '1s', false)",
-            &[],
-        )
-        .await
-        .ok();
-    if let Some(role) = &session.role {
-        client.query("SELECT set_config('role', $1, false)", &[role]).await?;
+    if let Some(role) = &limits.role {
+        statements += &format!("; SET LOCAL ROLE \"{}\"", role.replace('"', "\"\""));
     }
-    Ok(())
+    statements
 }
 
 /// A statement that is under way on a connection of its own.

@@ -1,0 +1,122 @@
+"""Building for another processor than this machine's: all of it is for that one if DOCSEARCH_MACHINE names it.
+
+Debian's cross compiler links, and qemu runs the programs that a build itself has to run: pg_config, install-script and
+docsearch. Without the variable nothing here changes anything.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+MACHINE = os.environ.get("DOCSEARCH_MACHINE") or platform.machine()
+IS_CROSS = MACHINE != platform.machine()
+# As Debian calls them.
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+GNU = f"{MACHINE}-linux-gnu"
+RUST = f"{MACHINE}-unknown-linux-gnu"
+EMULATOR = f"qemu-{MACHINE}"
+# Where Debian's cross compiler has the other processor's C library.
+SYSROOT = Path("/usr") / GNU
+# The same with a /proc/cpuinfo: ONNX Runtime reads there what it runs on, and emulators before qemu 8 show this machine's.
+EMULATED = Path(__file__).resolve().parent / MACHINE
+# As in proc/cpuinfo. What qemu takes otherwise has every extension, and takes three times as long.
+PROCESSOR = "neoverse-n1"
+# For pip, newest first: with a platform of its own it takes no other.
+GLIBC = ("2_34", "2_28", "2_27", "2_17", "2014")
+SUFFIX = f"-{MACHINE}" if IS_CROSS else ""
+
+
+def require() -> None:
+    """Ends the program with what is to be installed."""
+    if MACHINE not in ARCHITECTURES:
+        raise SystemExit(f"DOCSEARCH_MACHINE={MACHINE}: known are {' and '.join(ARCHITECTURES)}.")
+    needed = {tool("gcc"): f"gcc-{GNU}", EMULATOR: "qemu-user"}
+    if missing := [package for tool, package in needed.items() if not shutil.which(tool)]:
+        raise SystemExit(f"Building for {MACHINE} needs {' and '.join(missing)} (Debian's names).")
+    library = subprocess.run(["rustc", "--print", "target-libdir", "--target", RUST], capture_output=True, text=True)
+    if not Path(library.stdout.strip()).is_dir():
+        raise SystemExit(f"Rust has no library for {RUST}: rustup target add {RUST}")
+
+
+def runner() -> list[str]:
+    """What goes before a program that was built."""
+    return [EMULATOR, "-L", str(EMULATED if EMULATED.is_dir() else SYSROOT)] if IS_CROSS else []
+
+
+def tool(name: str) -> str:
+    """A tool for what was built, as strip."""
+    return f"{GNU}-{name}" if IS_CROSS else name
+
+
+def built(target: Path) -> Path:
+    """Where cargo puts what it builds, in a target directory."""
+    return target / RUST if IS_CROSS else target
+
+
+def pip_options() -> list[str]:
+    """Options with which pip takes packages for the other processor."""
+    names = [f"manylinux_{version}_{MACHINE}" if "_" in version else f"manylinux{version}_{MACHINE}"
+             for version in GLIBC]
+    return [part for name in names for part in ("--platform", name)] if IS_CROSS else []
+
+
+def environment() -> dict[str, str]:
+    """The variables that make cargo and cc build for it."""
+    if not IS_CROSS:
+        return {}
+    require()
+    cargo, cc = f"CARGO_TARGET_{RUST.upper().replace('-', '_')}", RUST.replace("-", "_")
+    return {"QEMU_CPU": os.environ.get("QEMU_CPU", PROCESSOR),
+            "CARGO_BUILD_TARGET": RUST,
+            f"{cargo}_LINKER": tool("gcc"),
+            f"{cargo}_RUNNER": " ".join(runner()),
+            f"CC_{cc}": tool("gcc"),
+            f"AR_{cc}": tool("ar")}
+
+
+def clang_arguments() -> list[str]:
+    """What bindgen's clang has to know, which comes without headers of its own."""
+    headers = subprocess.run([tool("gcc"), "-print-file-name=include"], check=True, capture_output=True, text=True)
+    other = [f"--target={GNU}", f"--sysroot={SYSROOT}", f"-I{SYSROOT}/include"] if IS_CROSS else []
+    return [f"-I{headers.stdout.strip()}", *other]
+
+
+def fetch_zlib(place: Path) -> None:
+    """The library that PostgreSQL's packages expect of a system, and the cross compiler does not bring."""
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / "status").touch()
+        for name in ("lists/partial", "cache/archives/partial"):
+            (Path(scratch) / name).mkdir(parents=True)
+        options = [f"APT::Architecture={ARCHITECTURES[MACHINE]}", f"APT::Architectures={ARCHITECTURES[MACHINE]}",
+                   f"Dir::State::lists={scratch}/lists", f"Dir::State::status={scratch}/status",
+                   f"Dir::Cache={scratch}/cache", "APT::Sandbox::User=root"]
+        apt = ["apt-get", "-qq", *(part for option in options for part in ("-o", option))]
+        for command in ([*apt, "update"], [*apt, "download", "zlib1g"]):
+            subprocess.run(command, cwd=scratch, check=True)
+        package = next(Path(scratch).glob("*.deb"))
+        subprocess.run(["dpkg-deb", "--extract", package, f"{scratch}/package"], check=True)
+        shutil.copy(next(Path(scratch).glob("package/**/libz.so.1")), place)
+
+
+def emulate(tree: Path) -> None:
+    """Puts scripts that run them under qemu in the place of a PostgreSQL's programs."""
+    if not IS_CROSS:
+        return
+    require()
+    fetch_zlib(tree / "lib")
+    programs, scripts = tree / "programs", tree / "bin"
+    scripts.rename(programs)
+    scripts.mkdir()
+    for program in programs.iterdir():
+        emulate_program(scripts / program.name, f"../programs/{program.name}", "../lib")
+
+
+def emulate_program(script: Path, program: str, libraries: str = ".") -> None:
+    """Writes a script that runs a program, named from where the script is, under qemu."""
+    # A server's programs look for what they need beside the name they were called by.
+    script.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec {" ".join(runner())} -0 "$0" '
+                      f'-E LD_LIBRARY_PATH="$here/{libraries}" "$here/{program}" "$@"\n')
+    script.chmod(0o755)

@@ -35,6 +35,7 @@ help:
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18; make uninstall removes it
 ##                             [PREFIX=/usr/local] the program docsearch, too; [DESTDIR=dir] below dir, for a package
 ## make deb | tarball | rpm    packages for the private PostgreSQL 18, or [PG=17 PG_CONFIG=...] another; make pgxn
+##                             [MACHINE=aarch64] for ARM, as make test-core takes it, too
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
 ## make lint                   rustfmt, clippy, layers, lengths of files, the specification, links, licences, NOTICE
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)

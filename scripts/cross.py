@@ -1,4 +1,4 @@
-"""Building for another processor than this machine's: all of it is for that one if DOCSEARCH_MACHINE names it.
+"""Building for ARM on another processor: with DOCSEARCH_MACHINE=aarch64, all of it is for that.
 
 Debian's cross compiler links, and qemu runs the programs that a build itself has to run: pg_config, install-script and
 docsearch. Without the variable nothing here changes anything.
@@ -18,11 +18,12 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 GNU = f"{MACHINE}-linux-gnu"
 RUST = f"{MACHINE}-unknown-linux-gnu"
 EMULATOR = f"qemu-{MACHINE}"
+BUILT_FOR = "aarch64"
 # Where Debian's cross compiler has the other processor's C library.
 SYSROOT = Path("/usr") / GNU
 # The same with a /proc/cpuinfo: ONNX Runtime reads there what it runs on, and emulators before qemu 8 show this machine's.
 EMULATED = Path(__file__).resolve().parent / MACHINE
-# As in proc/cpuinfo. What qemu takes otherwise has every extension, and takes three times as long.
+# As in its cpuinfo. What qemu takes otherwise has every extension, and takes three times as long.
 PROCESSOR = "neoverse-n1"
 # For pip, newest first: with a platform of its own it takes no other.
 GLIBC = ("2_34", "2_28", "2_27", "2_17", "2014")
@@ -31,8 +32,8 @@ SUFFIX = f"-{MACHINE}" if IS_CROSS else ""
 
 def require() -> None:
     """Ends the program with what is to be installed."""
-    if MACHINE not in ARCHITECTURES:
-        raise SystemExit(f"DOCSEARCH_MACHINE={MACHINE}: known are {' and '.join(ARCHITECTURES)}.")
+    if MACHINE != BUILT_FOR:
+        raise SystemExit(f"This machine builds for {platform.machine()} and {BUILT_FOR}, not for {MACHINE}.")
     needed = {tool("gcc"): f"gcc-{GNU}", EMULATOR: "qemu-user"}
     if missing := [package for tool, package in needed.items() if not shutil.which(tool)]:
         raise SystemExit(f"Building for {MACHINE} needs {' and '.join(missing)} (Debian's names).")
@@ -43,7 +44,7 @@ def require() -> None:
 
 def runner() -> list[str]:
     """What goes before a program that was built."""
-    return [EMULATOR, "-L", str(EMULATED if EMULATED.is_dir() else SYSROOT)] if IS_CROSS else []
+    return [EMULATOR, "-cpu", os.environ.get("QEMU_CPU") or PROCESSOR, "-L", str(EMULATED)] if IS_CROSS else []
 
 
 def tool(name: str) -> str:
@@ -58,9 +59,12 @@ def built(target: Path) -> Path:
 
 def pip_options() -> list[str]:
     """Options with which pip takes packages for the other processor."""
+    if not IS_CROSS:
+        return []
+    require()
     names = [f"manylinux_{version}_{MACHINE}" if "_" in version else f"manylinux{version}_{MACHINE}"
              for version in GLIBC]
-    return [part for name in names for part in ("--platform", name)] if IS_CROSS else []
+    return [part for name in names for part in ("--platform", name)]
 
 
 def environment() -> dict[str, str]:
@@ -69,8 +73,7 @@ def environment() -> dict[str, str]:
         return {}
     require()
     cargo, cc = f"CARGO_TARGET_{RUST.upper().replace('-', '_')}", RUST.replace("-", "_")
-    return {"QEMU_CPU": os.environ.get("QEMU_CPU", PROCESSOR),
-            "CARGO_BUILD_TARGET": RUST,
+    return {"CARGO_BUILD_TARGET": RUST,
             f"{cargo}_LINKER": tool("gcc"),
             f"{cargo}_RUNNER": " ".join(runner()),
             f"CC_{cc}": tool("gcc"),
@@ -105,18 +108,17 @@ def emulate(tree: Path) -> None:
     """Puts scripts that run them under qemu in the place of a PostgreSQL's programs."""
     if not IS_CROSS:
         return
-    require()
     fetch_zlib(tree / "lib")
     programs, scripts = tree / "programs", tree / "bin"
     scripts.rename(programs)
     scripts.mkdir()
     for program in programs.iterdir():
-        emulate_program(scripts / program.name, f"../programs/{program.name}", "../lib")
+        emulate_program(scripts / program.name, f"../programs/{program.name}", SYSROOT, "../lib")
 
 
-def emulate_program(script: Path, program: str, libraries: str = ".") -> None:
+def emulate_program(script: Path, program: str, root: Path, libraries: str = ".") -> None:
     """Writes a script that runs a program, named from where the script is, under qemu."""
     # A server's programs look for what they need beside the name they were called by.
-    script.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec {" ".join(runner())} -0 "$0" '
-                      f'-E LD_LIBRARY_PATH="$here/{libraries}" "$here/{program}" "$@"\n')
+    script.write_text(f'#!/bin/sh\nhere=$(dirname "$0")\nexec {EMULATOR} -cpu "${{QEMU_CPU:-{PROCESSOR}}}" -L {root} '
+                      f'-0 "$0" -E LD_LIBRARY_PATH="$here/{libraries}" "$here/{program}" "$@"\n')
     script.chmod(0o755)

@@ -175,7 +175,7 @@ def rpm(parts: Parts) -> list[Path]:
                "clamp_mtime_to_source_date_epoch": "1",
                "pgmajor": parts.major, "extension": parts.extension, "program": parts.program,
                "root": toolchain.ROOT, "upstream": toolchain.version(), "glibc": glibc(parts)}
-    command = ["rpmbuild", "-bb", "--quiet", PACKAGING / "pg_docsearch.spec"]
+    command = ["rpmbuild", "-bb", "--quiet", f"--target={cross.MACHINE}-linux", PACKAGING / "pg_docsearch.spec"]
     for name, value in defined.items():
         command += ["--define", f"{name} {value}"]
     output(*command)

@@ -166,7 +166,7 @@ class Server:
         if cross.IS_CROSS:
             program = target.library / "pg_docsearch" / install.PROGRAM
             program.rename(program.with_suffix(".emulated"))
-            cross.emulate_program(program, f"{program.name}.emulated")
+            cross.emulate_program(program, f"{program.name}.emulated", cross.EMULATED)
         return changed
 
     def configure(self) -> bool:

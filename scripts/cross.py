@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from commands import output, run
+
 MACHINE = os.environ.get("DOCSEARCH_MACHINE") or platform.machine()
 IS_CROSS = MACHINE != platform.machine()
 # As Debian calls them.
@@ -82,9 +84,9 @@ def environment() -> dict[str, str]:
 
 def clang_arguments() -> list[str]:
     """What bindgen's clang has to know, which comes without headers of its own."""
-    headers = subprocess.run([tool("gcc"), "-print-file-name=include"], check=True, capture_output=True, text=True)
+    headers = output(tool("gcc"), "-print-file-name=include")
     other = [f"--target={GNU}", f"--sysroot={SYSROOT}", f"-I{SYSROOT}/include"] if IS_CROSS else []
-    return [f"-I{headers.stdout.strip()}", *other]
+    return [f"-I{headers.strip()}", *other]
 
 
 def fetch_zlib(place: Path) -> None:
@@ -98,9 +100,9 @@ def fetch_zlib(place: Path) -> None:
                    f"Dir::Cache={scratch}/cache", "APT::Sandbox::User=root"]
         apt = ["apt-get", "-qq", *(part for option in options for part in ("-o", option))]
         for command in ([*apt, "update"], [*apt, "download", "zlib1g"]):
-            subprocess.run(command, cwd=scratch, check=True)
+            run(*command, cwd=scratch)
         package = next(Path(scratch).glob("*.deb"))
-        subprocess.run(["dpkg-deb", "--extract", package, f"{scratch}/package"], check=True)
+        run("dpkg-deb", "--extract", package, f"{scratch}/package")
         shutil.copy(next(Path(scratch).glob("package/**/libz.so.1")), place)
 
 

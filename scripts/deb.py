@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from email.utils import formatdate
@@ -11,6 +12,7 @@ from pathlib import Path
 import cross
 import package
 import toolchain
+from commands import output
 
 DESCRIPTION = toolchain.ROOT / "packaging" / "deb"
 RUNTIME = "pgdocsearch-runtime"
@@ -19,6 +21,10 @@ PROGRAM = "pgdocsearch"
 LIBRARY = "usr/lib/postgresql/{major}/lib"
 SHARE = "usr/share/postgresql/{major}"
 FOLDER = "pg_docsearch"
+# Where dpkg finds libraries for another processor, in which packages.
+SEARCHED = [f"-l{cross.SYSROOT}/lib"] if cross.IS_CROSS else []
+ENVIRONMENT = {**os.environ, "DEB_HOST_ARCH": cross.ARCHITECTURES[cross.MACHINE]}
+CROSS_PACKAGE = f"-{cross.ARCHITECTURES[cross.MACHINE]}-cross"
 
 
 def build(parts: package.Parts, finished: Path) -> list[Path]:
@@ -37,7 +43,7 @@ def build(parts: package.Parts, finished: Path) -> list[Path]:
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or is_program(path) else 0o644)
         packed.append(finished / f"{name}_{version}_{cross.ARCHITECTURES[cross.MACHINE]}.deb")
-        package.output("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, packed[-1])
+        output("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, packed[-1])
     shutil.rmtree(finished / "work")
     return packed
 
@@ -148,5 +154,11 @@ def libraries(files: list[Path]) -> str:
         # dpkg-shlibdeps wants to be where a package is built.
         (Path(place) / "debian").mkdir()
         (Path(place) / "debian" / "control").write_text("Source: pgdocsearch\n\nPackage: pgdocsearch\nArchitecture: any\n")
-        found = package.output("dpkg-shlibdeps", "-O", "--warnings=0", *(f"-e{path}" for path in linked), cwd=place)
-    return found.removeprefix("shlibs:Depends=")
+        found = output("dpkg-shlibdeps", "-O", "--warnings=0", *SEARCHED, *(f"-e{path}" for path in linked),
+                       env=ENVIRONMENT, cwd=place)
+    named = found.strip().removeprefix("shlibs:Depends=")
+    if cross.IS_CROSS:
+        # Named are the packages of the cross compiler, and of the C library its version, not that of the symbols.
+        newest = ".".join(map(str, max(package.versions(path) for path in linked)))
+        named = re.sub(r"libc6:\w+ \([^)]*\)", f"libc6 (>= {newest})", named.replace(CROSS_PACKAGE, ""))
+    return named

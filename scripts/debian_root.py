@@ -8,11 +8,11 @@ C library of this machine: what is built needs no newer C library than that.
 import argparse
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import toolchain
+from commands import output
 
 RELEASE = "trixie"
 KEPT = toolchain.CACHE / "debian"
@@ -34,24 +34,16 @@ esac
 """
 
 
-def run(*command: str | Path, **options) -> str:
-    """Runs a program that has to succeed; returns its output."""
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, **options)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))} ended with status {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
 def architecture() -> str:
     """Debian's name of this machine's architecture."""
-    return run("dpkg", "--print-architecture").strip()
+    return output("dpkg", "--print-architecture").strip()
 
 
 def enter(root: Path, *command: str, **options) -> str:
     """Runs a program inside, without the caller's environment."""
     clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root",
              "DEBIAN_FRONTEND": "noninteractive"}
-    return run("chroot", root, *command, env=clean, **options)
+    return output("chroot", root, *command, env=clean, **options)
 
 
 def keep(archive: Path, fill) -> Path:
@@ -65,7 +57,7 @@ def keep(archive: Path, fill) -> Path:
     place.chmod(0o755)
     try:
         fill(place)
-        run("tar", "--create", "--one-file-system", "--numeric-owner", f"--file={archive}.new",
+        output("tar", "--create", "--one-file-system", "--numeric-owner", f"--file={archive}.new",
             f"--directory={place}", ".")
         os.rename(f"{archive}.new", archive)
     finally:
@@ -79,7 +71,7 @@ def bare(release: str = RELEASE) -> Path:
     def fill(place: Path) -> None:
         if shutil.which("debootstrap") is None or os.geteuid() != 0:
             raise SystemExit("a bare Debian needs root and debootstrap (apt install debootstrap)")
-        run("debootstrap", "--variant=minbase", "--include=ca-certificates", release, place)
+        output("debootstrap", "--variant=minbase", "--include=ca-certificates", release, place)
         policy = place / "usr/sbin/policy-rc.d"
         policy.write_text(NO_SERVICES)
         policy.chmod(0o755)
@@ -102,7 +94,7 @@ def with_packages(name: str, packages: Sequence[str], release: str = RELEASE) ->
 def unpack(archive: Path, place: Path) -> Path:
     """Fills a folder from an archive."""
     place.mkdir(parents=True, exist_ok=True)
-    run("tar", "--extract", "--numeric-owner", f"--file={archive}", f"--directory={place}")
+    output("tar", "--extract", "--numeric-owner", f"--file={archive}", f"--directory={place}")
     return place
 
 
@@ -117,14 +109,14 @@ def headers(major: int, release: str = RELEASE) -> Path:
         download = f"apt-get -o APT::Sandbox::User=root download -qq {' '.join(wanted)}"
         enter(place, "sh", "-c", f"cd /var/cache/apt/headers && {download}")
         for package in sorted(fetched.glob("*.deb")):
-            run("dpkg-deb", "--extract", package, place)
+            output("dpkg-deb", "--extract", package, place)
 
     place = toolchain.target_directory() / "debian" / f"{release}-pg{major}"
     pg_config = place / "pg_config"
     if not pg_config.is_file():
         shutil.rmtree(place, ignore_errors=True)
         unpack(keep(KEPT / f"{release}-headers-pg{major}-{architecture()}.tar", fill), place)
-        multiarch = run("gcc", "-print-multiarch").strip()
+        multiarch = output("gcc", "-print-multiarch").strip()
         pg_config.write_text(WRAPPER.format(root=place, major=major, multiarch=multiarch))
         pg_config.chmod(0o755)
     return pg_config

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +17,12 @@ from pathlib import Path
 
 import cross
 import toolchain
+from commands import output
 
 PACKAGING = toolchain.ROOT / "packaging"
 FINISHED = toolchain.ROOT / "target"
+# What archives ask of the C library, as ONNX Runtime does: that of Red Hat Enterprise Linux 8.
+OLDEST_GLIBC = "2.28"
 
 
 @dataclass(frozen=True)
@@ -34,17 +36,9 @@ class Parts:
     program: Path
 
 
-def output(*command: str | Path, **options) -> str:
-    """What a program prints; it has to succeed."""
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, **options)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))} ended with status {done.returncode}")
-    return done.stdout.strip()
-
-
 def last_commit(form: str) -> str:
     """Something about the last commit, in git's own notation."""
-    return output("git", "log", "-1", f"--format={form}", cwd=toolchain.ROOT)
+    return output("git", "log", "-1", f"--format={form}", cwd=toolchain.ROOT).strip()
 
 
 def epoch() -> int:
@@ -57,9 +51,9 @@ def maintainer() -> str:
     return os.environ.get("PACKAGER") or last_commit("%an <%ae>")
 
 
-def prepare() -> None:
-    """Sets the environment in which a build says nothing of this machine."""
-    target = FINISHED / "packages"
+def prepare(glibc: str | None) -> None:
+    """Sets the environment in which a build says nothing of this machine, and needs no newer C library than `glibc`."""
+    target = FINISHED / (f"packages-glibc{glibc}" if glibc else "packages")
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     # The last that fits is taken, and the target directory is one of the sources' own.
     names = {cargo: "/cargo", toolchain.ROOT: "/pg_docsearch", target: "/target"}
@@ -70,13 +64,29 @@ def prepare() -> None:
         os.environ[variable] = " ".join(f"-ffile-prefix-map={path}={name}" for path, name in names.items())
     os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
     os.umask(0o022)
+    if glibc:
+        link_for(glibc, target)
 
 
-def build(pg_config: str) -> Parts:
-    """Builds the extension and the program, stripped."""
+def link_for(glibc: str, target: Path) -> None:
+    """Has zig compile C and link, which brings the symbols of every version of the C library."""
+    packages = toolchain.zig()
+    target.mkdir(parents=True, exist_ok=True)
+    for variable, language in ((f"CARGO_TARGET_{cross.RUST.upper().replace('-', '_')}_LINKER", "cc"),
+                               (f"CC_{cross.RUST.replace('-', '_')}", "cc"),
+                               (f"CXX_{cross.RUST.replace('-', '_')}", "c++")):
+        script = target / f"zig-{language}-{cross.MACHINE}"
+        script.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {packages}/bin/cargo-zigbuild zig {language} -- '
+                          f'-target {cross.GNU}.{glibc} "$@"\n')
+        script.chmod(0o755)
+        os.environ[variable] = str(script)
+
+
+def build(pg_config: str, glibc: str | None = None) -> Parts:
+    """Builds the extension and the program, stripped; for any C library from `glibc` on, or for this machine's."""
     import install
     import program
-    prepare()
+    prepare(glibc)
     installation = install.Installation.find(pg_config)
     installation.check(build=True, live=False)
     # Nothing of the program needs a server, least of all a private one.
@@ -211,10 +221,10 @@ def main() -> None:
         parser.error(f"--pg {options.pg} needs --pg-config, a server of that version")
     finished = pgxn() if "pgxn" in options.kinds else []
     kinds = [kind for kind in options.kinds if kind != "pgxn"]
-    if kinds:
-        parts = build(options.pg_config or str(toolchain.postgres_pg_config()))
-        for kind in kinds:
-            finished += KINDS[kind](parts)
+    # What is set for archives stays set.
+    for kind in sorted(kinds, key=lambda kind: kind == "tarball"):
+        pg_config = options.pg_config or str(toolchain.postgres_pg_config())
+        finished += KINDS[kind](build(pg_config, OLDEST_GLIBC if kind == "tarball" else None))
     for file in finished:
         print(f"{output('sha256sum', file).split()[0]}  {file.stat().st_size / 1e6:6.1f} MB  {file}")
 

@@ -10,6 +10,7 @@ import cross
 import install
 import installed
 import toolchain
+from commands import output
 
 PROGRAM = "docsearch"
 UNITS = toolchain.ROOT / "packaging" / "systemd"
@@ -36,11 +37,10 @@ def gather(program: Path, staged: Path, prefix: str) -> None:
     for directory in (staged / "bin", pages, units, documentation):
         directory.mkdir(parents=True)
     shutil.copy(program, staged / "bin")
-    subprocess.run([*cross.runner(), program, "man", pages], check=True, stdout=subprocess.DEVNULL)
+    output(*cross.runner(), program, "man", pages)
     for shell, place in COMPLETIONS.items():
         (share / place).parent.mkdir(parents=True)
-        written = subprocess.run([*cross.runner(), program, "completions", shell], check=True, capture_output=True)
-        (share / place).write_bytes(written.stdout)
+        (share / place).write_text(output(*cross.runner(), program, "completions", shell))
     unit = (UNITS / "docsearch.service").read_text()
     (units / "docsearch.service").write_text(unit.replace("@bindir@", f"{prefix}/bin"))
     for source in (UNITS / "serve.env.example", toolchain.ROOT / "LICENSE", toolchain.ROOT / "NOTICE"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import install
 import toolchain
+from commands import run
 
 def script(version: str) -> Path:
     """The install script of a released version."""
@@ -64,7 +65,7 @@ def build(version: str, commit: str, installation: install.Installation, directo
     shutil.copy(built / install.PROGRAM, library / "pg_docsearch")
     name = install.library_name(version)
     shutil.copy(built / f"lib{built_as}.so", library / f"{name}.so")
-    subprocess.run(["strip", "--strip-debug", library / f"{name}.so"], check=True)
+    run("strip", "--strip-debug", library / f"{name}.so")
     shutil.copy(script(version), extension)
     control = (source / "pg_docsearch.control").read_text()
     control = control.replace("@CARGO_VERSION@", version).replace("@LIBRARY@", name)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import debian_root
 import toolchain
+from commands import output
 from debian_root import enter
 
 MAJOR = 17
@@ -96,7 +97,7 @@ def packed(revision: str) -> list[Path]:
     """The packages of a revision, built anew."""
     command = [sys.executable, toolchain.ROOT / "scripts" / "package.py", "deb", "--pg", str(MAJOR),
                "--pg-config", debian_root.headers(MAJOR)]
-    shown = debian_root.run(*command, env={**os.environ, "REVISION": revision})
+    shown = output(*command, env={**os.environ, "REVISION": revision})
     return [Path(line.split()[-1]) for line in shown.splitlines() if line.endswith(".deb")]
 
 
@@ -105,7 +106,7 @@ def lint(packages: list[Path]) -> None:
     if shutil.which("lintian") is None:
         print("lintian is not installed: not run")
         return
-    found = debian_root.run("lintian", "--allow-root", "--fail-on", "error,warning", *packages).strip()
+    found = output("lintian", "--allow-root", "--fail-on", "error,warning", *packages).strip()
     require(not found, found)
     print("lintian finds nothing")
 
@@ -169,7 +170,7 @@ def main() -> None:
     archive = debian_root.bare() if options.network else debian_root.with_packages(
         f"pg{MAJOR}", [f"postgresql-{MAJOR}", f"postgresql-{MAJOR}-pgvector", "libstdc++6", "libgcc-s1"])
     place = toolchain.target_directory() / "debian" / "test"
-    debian_root.run("rm", "-rf", "--one-file-system", place)
+    output("rm", "-rf", "--one-file-system", place)
     system = System(debian_root.unpack(archive, place))
     try:
         first_answer(system, packages)

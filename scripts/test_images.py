@@ -21,7 +21,7 @@ from pathlib import Path
 
 import debian_root
 import toolchain
-from debian_root import run
+from commands import output
 
 MAJOR = 17
 STORE = toolchain.target_directory() / "images"
@@ -39,7 +39,7 @@ QUERY = "how do I make a button"
 def buildah(*arguments: str | Path) -> str:
     """A command of buildah, with a store of its own."""
     command = ["buildah", "--root", STORE / "root", "--runroot", STORE / "run", "--storage-driver", "overlay", *arguments]
-    return run(*command).strip()
+    return output(*command).strip()
 
 
 def image(name: str) -> bool:
@@ -68,7 +68,7 @@ def bases() -> None:
     stand_in(POSTGRES, server, "--env", f"PATH={path}", "--env", "PGDATA=/var/lib/postgresql/data",
              "--entrypoint", '["docker-entrypoint.sh"]', "--cmd", "postgres",
              files={entrypoint: "/usr/local/bin/docker-entrypoint.sh"})
-    sysroot = Path(run("rustc", "--print", "sysroot", cwd=toolchain.ROOT).strip())
+    sysroot = Path(output("rustc", "--print", "sysroot", cwd=toolchain.ROOT).strip())
     compiler = debian_root.with_packages("compiler", ["gcc", "libc6-dev", "make"])
     links = STORE / "cargo-bin"
     shutil.rmtree(links, ignore_errors=True)

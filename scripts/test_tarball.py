@@ -6,6 +6,7 @@ import sys
 
 import debian_root
 import toolchain
+from commands import output
 from debian_root import enter
 from test_deb import BIN, FIRST, MAJOR, PAGE, SEARCH, System, require
 
@@ -13,20 +14,20 @@ from test_deb import BIN, FIRST, MAJOR, PAGE, SEARCH, System, require
 def files(system: System) -> set[str]:
     """Everything in the system but what servers and packages leave behind as they run."""
     kept = ("./var", "./tmp", "./root", "./run", "./proc")
-    found = subprocess.run(["find", ".", "-xdev"], cwd=system.root, capture_output=True, text=True, check=True)
-    return {path for path in found.stdout.splitlines() if not path.startswith(kept)}
+    found = output("find", ".", "-xdev", cwd=system.root)
+    return {path for path in found.splitlines() if not path.startswith(kept)}
 
 
 def main() -> None:
     command = [sys.executable, toolchain.ROOT / "scripts" / "package.py", "tarball", "--pg", str(MAJOR),
                "--pg-config", debian_root.headers(MAJOR)]
-    archive = debian_root.run(*command).split()[-1]
+    archive = output(*command).split()[-1]
     place = toolchain.target_directory() / "debian" / "test-tarball"
-    debian_root.run("rm", "-rf", "--one-file-system", place)
+    output("rm", "-rf", "--one-file-system", place)
     base = debian_root.with_packages(f"pg{MAJOR}", [f"postgresql-{MAJOR}", f"postgresql-{MAJOR}-pgvector", "libstdc++6",
                                                     "libgcc-s1"])
     system = System(debian_root.unpack(base, place))
-    debian_root.run("tar", "--extract", f"--file={archive}", f"--directory={place / 'root'}", "--strip-components=1")
+    output("tar", "--extract", f"--file={archive}", f"--directory={place / 'root'}", "--strip-components=1")
     before = files(system)
     install = ("/root/install.sh", "--prefix", "/usr/local", "--pg-config")
     other = subprocess.run(["chroot", place, *install, "/bin/ls"], capture_output=True, text=True)

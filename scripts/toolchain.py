@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import cross
+from commands import run
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "scripts" / "requirements"
@@ -173,6 +174,11 @@ def xdist_packages() -> Path:
                             "pytest-xdist", pip_install("xdist"))
 
 
+def zig() -> Path:
+    """The directory for PYTHONPATH with zig, and with the program that calls it as a linker of Rust's."""
+    return ensure_directory(CACHE / f"zig-{lock_digest('zig')}", "zig", pip_install("zig"))
+
+
 def pgspot_packages() -> Path:
     """The directory for PYTHONPATH with the checker of SQL scripts that the tests run."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -225,7 +231,7 @@ def model(variant: str = "") -> Path:
 
     def fill(directory: Path) -> None:
         command = [sys.executable, str(MODEL_SOURCES[0]), str(source), str(directory)]
-        subprocess.run(command, check=True, env=environment)
+        run(*command, env=environment)
 
     models = ensure_directory(CACHE / f"models-{digest(*inputs)}", f"model {MODEL_NAME}", fill)
     latest = CACHE / f".models.{os.getpid()}"
@@ -245,7 +251,7 @@ def documentation() -> Path:
                    "--require-hashes", "--no-binary", ":all:", "--no-build-isolation",
                    "--disable-pip-version-check", "--dest", str(directory),
                    "-r", str(REQUIREMENTS / "documentation.txt")]
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(backend)})
+        run(*command, env={**os.environ, "PYTHONPATH": str(backend)})
         archive = next(directory.glob("*.tar.gz"))
         with tarfile.open(archive) as tar:
             pages = [member for member in tar if member.name.split("/")[1:2] == ["docs"]]
@@ -300,7 +306,7 @@ def build_environment(pg_config: Path | None = None) -> dict[str, str]:
     private = CACHE / f"postgres-{locked_version('postgres18')}{cross.SUFFIX}"
     server = {"PGRX_PG_CONFIG_PATH": other} if other and not Path(other).is_relative_to(private) else {
         "PGRX_HOME": str(pgrx_home())}
-    return {**os.environ, **server, **cross.environment(),
+    return {**cross.environment(), **os.environ, **server,
             "LIBCLANG_PATH": str(libclang()),
             "BINDGEN_EXTRA_CLANG_ARGS": " ".join(cross.clang_arguments()),
             "CARGO_TARGET_DIR": str(target_directory())}
@@ -330,6 +336,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "xdist": xdist_packages,
     "pgspot": pgspot_packages,
     "node": node_packages,
+    "zig": zig,
     "onnxruntime": onnxruntime,
     "model": model,
     "model-float": lambda: model("-float"),
@@ -351,7 +358,7 @@ def main() -> None:
     commands.add_parser("env", help="print the build environment for a shell's eval")
     options = parser.parse_args()
     if options.command == "all":
-        for name in (name for name in PATHS if name not in ("documentation", "node", "mdbook")):
+        for name in (name for name in PATHS if name not in ("documentation", "node", "mdbook", "zig")):
             PATHS[name]()
     elif options.command == "path":
         print(PATHS[options.tool]())

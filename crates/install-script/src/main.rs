@@ -47,15 +47,14 @@ fn write<'a>(directory: &Path, versions: &str, parts: impl Iterator<Item = impl 
 /// The parts of an upgrade: `changes` come first, as soon as it is known that the server has what is needed.
 fn upgrade<'a>(parts: &'a [Part], changes: &'a str) -> impl Iterator<Item = String> + 'a {
     let again = |part: &&Part| !part.once;
-    let replaced = |part: &Part| {
-        let lines = part.text.lines().map(|line| {
-            match CREATE_FUNCTION.iter().find_map(|create| line.strip_prefix(create)) {
-                Some(rest) => format!("CREATE OR REPLACE FUNCTION {rest}\n"),
-                None => format!("{line}\n"),
-            }
-        });
-        lines.collect()
+    let replaced = |line: &str| {
+        let created = CREATE_FUNCTION.iter().find_map(|create| line.strip_prefix(create));
+        created.map_or_else(
+            || format!("{line}\n"),
+            |rest| format!("CREATE OR REPLACE FUNCTION {rest}\n"),
+        )
     };
+    let replaced = move |part: &Part| part.text.lines().map(replaced).collect();
     let (checks, rest) = parts.split_at(parts.iter().take_while(|part| part.place == Place::Bootstrap).count());
     let checks = checks.iter().map(|part| part.text.clone());
     checks

@@ -160,5 +160,6 @@ def libraries(files: list[Path]) -> str:
     if cross.IS_CROSS:
         # Named are the packages of the cross compiler, and of the C library its version, not that of the symbols.
         newest = ".".join(map(str, max(package.versions(path) for path in linked)))
-        named = re.sub(r"libc6:\w+ \([^)]*\)", f"libc6 (>= {newest})", named.replace(CROSS_PACKAGE, ""))
+        named = re.sub(r":\w+\b", "", named.replace(CROSS_PACKAGE, ""))
+        named = re.sub(r"\blibc6 \([^)]*\)", f"libc6 (>= {newest})", named)
     return named

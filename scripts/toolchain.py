@@ -306,7 +306,9 @@ def build_environment(pg_config: Path | None = None) -> dict[str, str]:
     private = CACHE / f"postgres-{locked_version('postgres18')}{cross.SUFFIX}"
     server = {"PGRX_PG_CONFIG_PATH": other} if other and not Path(other).is_relative_to(private) else {
         "PGRX_HOME": str(pgrx_home())}
-    return {**cross.environment(), **os.environ, **server,
+    # pgrx lays out bindings that nobody reads, and would fail without a program for it.
+    layout = {} if shutil.which("rustfmt") else {"RUSTFMT": "true"}
+    return {**cross.environment(), **os.environ, **server, **layout,
             "LIBCLANG_PATH": str(libclang()),
             "BINDGEN_EXTRA_CLANG_ARGS": " ".join(cross.clang_arguments()),
             "CARGO_TARGET_DIR": str(target_directory())}

@@ -34,7 +34,7 @@ help:
 ## make url | psql | reset     its libpq URL; psql on it; forget its data
 ## make install PG_CONFIG=...  build and install into a PostgreSQL 16, 17 or 18; make uninstall removes it
 ##                             [PREFIX=/usr/local] the program docsearch, too; [DESTDIR=dir] below dir, for a package
-## make deb | tarball | rpm    packages for the private PostgreSQL 18, or [PG=17 PG_CONFIG=...] another; make pgxn
+## make deb | tarball | rpm    packages for PostgreSQL 18, or [PG=17] another, built against [PG_CONFIG=...]; make pgxn
 ##                             [MACHINE=aarch64] for ARM, as make test-core takes it, too
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
 ## make lint                   rustfmt, clippy, layers, lengths of files, the specification, links, licences, NOTICE
@@ -197,7 +197,7 @@ model:
 # Below target/deb, target/tarball and target/rpm; PG_CONFIG says for which server, else for the private one.
 .PHONY: deb tarball rpm pgxn
 deb tarball rpm:
-	@$(PYTHON) scripts/package.py $@ --pg $(or $(PG),18) $(if $(PG_CONFIG),--pg-config "$(PG_CONFIG)")
+	@$(PYTHON) scripts/package.py $@ $(pg) $(if $(PG_CONFIG),--pg-config "$(PG_CONFIG)")
 pgxn:
 	@$(PYTHON) scripts/package.py $@
 

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cross
+import install
+import postgres
+import program
 import toolchain
 from commands import output
 
@@ -84,8 +87,6 @@ def link_for(glibc: str, target: Path) -> None:
 
 def build(pg_config: str, glibc: str | None = None) -> Parts:
     """Builds the extension and the program, stripped; for any C library from `glibc` on, or for this machine's."""
-    import install
-    import program
     prepare(glibc)
     installation = install.Installation.find(pg_config)
     installation.check(build=True, live=False)
@@ -211,20 +212,29 @@ def pgxn() -> list[Path]:
 KINDS: dict[str, Callable[[Parts], list[Path]]] = {"deb": deb, "tarball": tarball, "rpm": rpm}
 
 
+def pg_config_for(options: argparse.Namespace) -> str:
+    """The server that is built for."""
+    if not options.pg_config:
+        return str(postgres.find(options.pg or postgres.NEWEST).pg_config)
+    major = install.Installation.find(options.pg_config).major
+    if options.pg not in (None, major):
+        raise SystemExit(f"{options.pg_config} belongs to PostgreSQL {major}, not {options.pg}")
+    return options.pg_config
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kinds", nargs="+", choices=[*KINDS, "pgxn"])
-    parser.add_argument("--pg-config", help="the server to build for (default: the private PostgreSQL 18)")
-    parser.add_argument("--pg", type=int, default=18, help="its major version, if it is the private one")
+    parser.add_argument("--pg-config", help="the server to build for (default: the private PostgreSQL)")
+    parser.add_argument("--pg", type=int, choices=postgres.SUPPORTED,
+                        help=f"its major version (default: {postgres.NEWEST})")
     options = parser.parse_args()
-    if options.pg != 18 and not options.pg_config:
-        parser.error(f"--pg {options.pg} needs --pg-config, a server of that version")
     finished = pgxn() if "pgxn" in options.kinds else []
     kinds = [kind for kind in options.kinds if kind != "pgxn"]
     # What is set for archives stays set.
     for kind in sorted(kinds, key=lambda kind: kind == "tarball"):
-        pg_config = options.pg_config or str(toolchain.postgres_pg_config())
-        finished += KINDS[kind](build(pg_config, OLDEST_GLIBC if kind == "tarball" else None))
+        parts = build(pg_config_for(options), OLDEST_GLIBC if kind == "tarball" else None)
+        finished += KINDS[kind](parts)
     for file in finished:
         print(f"{output('sha256sum', file).split()[0]}  {file.stat().st_size / 1e6:6.1f} MB  {file}")
 

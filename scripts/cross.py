@@ -15,8 +15,8 @@ from commands import output, run
 
 MACHINE = os.environ.get("DOCSEARCH_MACHINE") or platform.machine()
 IS_CROSS = MACHINE != platform.machine()
-# As Debian calls them.
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+# As Debian calls it.
+ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(MACHINE, MACHINE)
 GNU = f"{MACHINE}-linux-gnu"
 RUST = f"{MACHINE}-unknown-linux-gnu"
 EMULATOR = f"qemu-{MACHINE}"
@@ -69,17 +69,26 @@ def pip_options() -> list[str]:
     return [part for name in names for part in ("--platform", name)]
 
 
+def for_cargo(name: str) -> str:
+    """The variable with which cargo is told something for what is built."""
+    return f"CARGO_TARGET_{RUST.upper().replace('-', '_')}_{name}"
+
+
+def for_c(name: str) -> str:
+    """The variable with which build scripts are told a tool of C for what is built."""
+    return f"{name}_{RUST.replace('-', '_')}"
+
+
 def environment() -> dict[str, str]:
     """The variables that make cargo and cc build for it."""
     if not IS_CROSS:
         return {}
     require()
-    cargo, cc = f"CARGO_TARGET_{RUST.upper().replace('-', '_')}", RUST.replace("-", "_")
     return {"CARGO_BUILD_TARGET": RUST,
-            f"{cargo}_LINKER": tool("gcc"),
-            f"{cargo}_RUNNER": " ".join(runner()),
-            f"CC_{cc}": tool("gcc"),
-            f"AR_{cc}": tool("ar")}
+            for_cargo("LINKER"): tool("gcc"),
+            for_cargo("RUNNER"): " ".join(runner()),
+            for_c("CC"): tool("gcc"),
+            for_c("AR"): tool("ar")}
 
 
 def clang_arguments() -> list[str]:
@@ -95,7 +104,7 @@ def fetch_zlib(place: Path) -> None:
         (Path(scratch) / "status").touch()
         for name in ("lists/partial", "cache/archives/partial"):
             (Path(scratch) / name).mkdir(parents=True)
-        options = [f"APT::Architecture={ARCHITECTURES[MACHINE]}", f"APT::Architectures={ARCHITECTURES[MACHINE]}",
+        options = [f"APT::Architecture={ARCHITECTURE}", f"APT::Architectures={ARCHITECTURE}",
                    f"Dir::State::lists={scratch}/lists", f"Dir::State::status={scratch}/status",
                    f"Dir::Cache={scratch}/cache", "APT::Sandbox::User=root"]
         apt = ["apt-get", "-qq", *(part for option in options for part in ("-o", option))]

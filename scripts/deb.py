@@ -21,10 +21,8 @@ PROGRAM = "pgdocsearch"
 LIBRARY = "usr/lib/postgresql/{major}/lib"
 SHARE = "usr/share/postgresql/{major}"
 FOLDER = "pg_docsearch"
-# Where dpkg finds libraries for another processor, in which packages.
+# Where dpkg finds libraries for another processor.
 SEARCHED = [f"-l{cross.SYSROOT}/lib"] if cross.IS_CROSS else []
-ENVIRONMENT = {**os.environ, "DEB_HOST_ARCH": cross.ARCHITECTURES[cross.MACHINE]}
-CROSS_PACKAGE = f"-{cross.ARCHITECTURES[cross.MACHINE]}-cross"
 
 
 def build(parts: package.Parts, finished: Path) -> list[Path]:
@@ -42,7 +40,7 @@ def build(parts: package.Parts, finished: Path) -> list[Path]:
         for path in (root, *root.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or is_program(path) else 0o644)
-        packed.append(finished / f"{name}_{version}_{cross.ARCHITECTURES[cross.MACHINE]}.deb")
+        packed.append(finished / f"{name}_{version}_{cross.ARCHITECTURE}.deb")
         output("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, packed[-1])
     shutil.rmtree(finished / "work")
     return packed
@@ -137,8 +135,8 @@ def control(name: str, root: Path, version: str, major: int) -> None:
     template = DESCRIPTION / f"{'extension' if name.startswith('postgresql') else name}.control"
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     sizes = sum(-(-path.lstat().st_size // 1024) for path in root.rglob("*") if not path.is_dir())
-    values = {"package": name, "version": version, "architecture": cross.ARCHITECTURES[cross.MACHINE], "maintainer": package.maintainer(),
-              "major": str(major), "libraries": libraries(files), "size": str(sizes)}
+    values = {"package": name, "version": version, "architecture": cross.ARCHITECTURE,
+              "maintainer": package.maintainer(), "major": str(major), "libraries": libraries(files), "size": str(sizes)}
     text = template.read_text()
     for key, value in values.items():
         text = text.replace(f"@{key}@", value)
@@ -155,11 +153,11 @@ def libraries(files: list[Path]) -> str:
         (Path(place) / "debian").mkdir()
         (Path(place) / "debian" / "control").write_text("Source: pgdocsearch\n\nPackage: pgdocsearch\nArchitecture: any\n")
         found = output("dpkg-shlibdeps", "-O", "--warnings=0", *SEARCHED, *(f"-e{path}" for path in linked),
-                       env=ENVIRONMENT, cwd=place)
+                       env={**os.environ, "DEB_HOST_ARCH": cross.ARCHITECTURE}, cwd=place)
     named = found.strip().removeprefix("shlibs:Depends=")
     if cross.IS_CROSS:
         # Named are the packages of the cross compiler, and of the C library its version, not that of the symbols.
         newest = ".".join(map(str, max(package.versions(path) for path in linked)))
-        named = re.sub(r":\w+\b", "", named.replace(CROSS_PACKAGE, ""))
+        named = re.sub(r":\w+\b", "", named.replace(f"-{cross.ARCHITECTURE}-cross", ""))
         named = re.sub(r"\blibc6 \([^)]*\)", f"libc6 (>= {newest})", named)
     return named

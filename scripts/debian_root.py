@@ -58,7 +58,7 @@ def keep(archive: Path, fill) -> Path:
     try:
         fill(place)
         output("tar", "--create", "--one-file-system", "--numeric-owner", f"--file={archive}.new",
-            f"--directory={place}", ".")
+               f"--directory={place}", ".")
         os.rename(f"{archive}.new", archive)
     finally:
         shutil.rmtree(place)

@@ -13,6 +13,7 @@ import shutil
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import cross
@@ -75,9 +76,7 @@ def link_for(glibc: str, target: Path) -> None:
     """Has zig compile C and link, which brings the symbols of every version of the C library."""
     packages = toolchain.zig()
     target.mkdir(parents=True, exist_ok=True)
-    for variable, language in ((f"CARGO_TARGET_{cross.RUST.upper().replace('-', '_')}_LINKER", "cc"),
-                               (f"CC_{cross.RUST.replace('-', '_')}", "cc"),
-                               (f"CXX_{cross.RUST.replace('-', '_')}", "c++")):
+    for variable, language in ((cross.for_cargo("LINKER"), "cc"), (cross.for_c("CC"), "cc"), (cross.for_c("CXX"), "c++")):
         script = target / f"zig-{language}-{cross.MACHINE}"
         script.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {packages}/bin/cargo-zigbuild zig {language} -- '
                           f'-target {cross.GNU}.{glibc} "$@"\n')
@@ -85,6 +84,7 @@ def link_for(glibc: str, target: Path) -> None:
         os.environ[variable] = str(script)
 
 
+@cache
 def build(pg_config: str, glibc: str | None = None) -> Parts:
     """Builds the extension and the program, stripped; for any C library from `glibc` on, or for this machine's."""
     prepare(glibc)

@@ -197,21 +197,18 @@ def onnxruntime() -> Path:
     """The directory with libonnxruntime.so and its licence notices."""
     if directory := given("DOCSEARCH_ONNXRUNTIME"):
         return directory
-    version = locked_package("python", "onnxruntime").removeprefix("onnxruntime==").split()[0]
+    packages = python_packages() if not cross.IS_CROSS else ensure_directory(
+        CACHE / f"onnxruntime-{lock_digest('python')}{cross.SUFFIX}", f"ONNX Runtime for {cross.MACHINE}",
+        pip_install("python", *cross.pip_options(), package="onnxruntime"))
+    source = packages / "onnxruntime"
+    library = next((source / "capi").glob("libonnxruntime.so.*"))
+    version = library.name.removeprefix("libonnxruntime.so.")
 
     def fill(directory: Path) -> None:
-        packages = directory / "packages" if cross.IS_CROSS else python_packages()
-        if cross.IS_CROSS:
-            pip_install("python", *cross.pip_options(), package="onnxruntime")(packages)
-        source = packages / "onnxruntime"
-        shutil.copy2(source / "capi" / f"libonnxruntime.so.{version}", directory / "libonnxruntime.so")
+        shutil.copy2(library, directory / "libonnxruntime.so")
         for notice in ("LICENSE", "ThirdPartyNotices.txt"):
             shutil.copy2(source / notice, directory / notice)
-        shutil.rmtree(directory / "packages", ignore_errors=True)
 
-    if not cross.IS_CROSS:
-        # Before the lock of the cache is held.
-        python_packages()
     return ensure_directory(CACHE / f"onnxruntime-{version}{cross.SUFFIX}", f"ONNX Runtime {version}", fill)
 
 

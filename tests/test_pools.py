@@ -1,6 +1,5 @@
 """What reads leaves nothing with a connection: a pool may give it to somebody else after each transaction."""
 
-import getpass
 import json
 import re
 import shutil
@@ -13,6 +12,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+import server
 from conftest import GUARD, Database, own_server, page, started, wait_until
 from front import PROGRAM, environment, serving
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -73,9 +73,8 @@ def bouncer(database: Database, place: Path) -> Iterator[Database]:
         pool_mode = transaction
         ignore_startup_parameters = extra_float_digits,options
     """.replace("        ", ""))
-    # It does not run as root.
-    nobody = ["unshare", "--user", "--map-user=65534", "--map-group=65534"] if getpass.getuser() == "root" else []
-    with started([*nobody, "pgbouncer", "--quiet", place / "pgbouncer.ini"], stderr=subprocess.DEVNULL):
+    # As PostgreSQL, it does not run as root.
+    with started([*server.launcher(), "pgbouncer", "--quiet", place / "pgbouncer.ini"], stderr=subprocess.DEVNULL):
         through = Database(make_conninfo(database.conninfo, host=str(socket), port=6432))
         wait_until(lambda: (socket / ".s.PGSQL.6432").exists())
         yield through

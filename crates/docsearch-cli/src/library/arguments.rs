@@ -8,32 +8,22 @@ trait SqlType {
     const TYPE: Type;
 }
 
-impl SqlType for &str {
-    const TYPE: Type = Type::TEXT;
+macro_rules! sql_types {
+    ($($rust:ty => $sql:ident),+ $(,)?) => {$(
+        impl SqlType for $rust {
+            const TYPE: Type = Type::$sql;
+        }
+    )+};
 }
 
-impl SqlType for String {
-    const TYPE: Type = Type::TEXT;
-}
-
-impl SqlType for bool {
-    const TYPE: Type = Type::BOOL;
-}
-
-impl SqlType for i32 {
-    const TYPE: Type = Type::INT4;
-}
-
-impl SqlType for i64 {
-    const TYPE: Type = Type::INT8;
-}
-
-impl SqlType for f32 {
-    const TYPE: Type = Type::FLOAT4;
-}
-
-impl SqlType for Value {
-    const TYPE: Type = Type::JSONB;
+sql_types! {
+    &str => TEXT,
+    String => TEXT,
+    bool => BOOL,
+    i32 => INT4,
+    i64 => INT8,
+    f32 => FLOAT4,
+    Value => JSONB,
 }
 
 impl<T: SqlType> SqlType for Option<T> {

@@ -78,7 +78,7 @@ def fetch() -> None:
 def main() -> None:
     first = not (toolchain.target_directory() / "release" / "docsearch").is_file()
     if first:
-        print("The first time everything is fetched and compiled: on two processors that takes some eight minutes.")
+        print("The first time everything is fetched and compiled: on two processors that takes some six minutes.")
     with ThreadPoolExecutor(1) as pool:
         fetched = pool.submit(fetch)
         with step("the programs: docsearch, and the one that runs the model"):

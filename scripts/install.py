@@ -163,7 +163,8 @@ class Stamp:
         version = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, cwd=toolchain.ROOT).stdout
         variables = {name: value for name, value in environment.items() if name.startswith(BUILD_VARIABLES)}
         copied = [str(toolchain.onnxruntime()), str(toolchain.model())]
-        self.circumstances = [version, variables, copied, str(installation.pg_config), installation.version]
+        of = [str(installation.pg_config), installation.version]
+        self.circumstances = [str(toolchain.ROOT), version, variables, copied, *of]
 
     def holds(self) -> bool:
         """Whether a build would come to the same."""

@@ -50,6 +50,8 @@ help:
 ## make bench-index [DATA=dir] loading, again after changes, deferred, searched meanwhile
 ## make bench-search DATA=dir   searches among the sets that eval-all has indexed
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
+## make bench-names             questions about names, and addresses, of the projects of the development server
+##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
 ## make bench-front            what MCP and HTTP cost beside the same SQL statement
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
@@ -112,8 +114,8 @@ book:
 	echo "The site is in $$(realpath target/book), beginning with index.html"
 
 # The files that decide in which order documents come.
-ranking := asked bm25 definition fusion grade hit legs lexical lookup page place rank refinement rerank score \
-	similarity statistics understanding version vocabulary weight
+ranking := address asked bm25 definition fusion grade hit legs lexical lookup news page place rank refinement rerank score \
+	similarity statistics understanding understanding/form understanding/frame version vocabulary weight
 
 # With fewer cases of the property tests, so that one takes seconds: what only more of them find counts as missed. The
 # tests of chunks and outlines take most of the time, and none of these files is theirs.
@@ -170,6 +172,12 @@ bench-search: cli
 bench-refine: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/refine.py "$(DATA)" --url "$$($(server) url)"
+
+.PHONY: bench-names
+bench-names:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/names.py --url "$$($(server) url)" \
+		$(if $(PROJECTS),--projects $(PROJECTS)) $(if $(SHOW),--show)
 
 .PHONY: bench-front
 bench-front: cli

@@ -1,19 +1,21 @@
 //! A query prepared for being compared with many documents, and what one document has of it.
 
+mod matches;
+
 use crate::identifier;
 use crate::lookup::SYNONYM_CLOSENESS;
 use crate::name;
+use crate::news;
 use crate::page::{DESCRIPTION_BYTES, Page};
 use crate::rule::{Intent, Rules};
 use crate::understanding::{Class, Role, Understanding};
 use crate::weight::Weights;
 use crate::word::Word;
+use matches::Matches;
+pub(crate) use matches::TermMatch;
 
 /// Terms of a query that rules look at; a longer query is prose, and its later words say no more. Chosen, not measured.
 const MAX_TERMS: usize = 32;
-/// Matches that count, strongest first: by S2.8 many earn less than twice what one does, and each `diminishing_factor`
-/// (0.8) of the one before. Three earn 1.92 times as much, four would earn 2.05.
-const MAX_MATCHES: usize = 3;
 /// Shares of `boost_in_pattern` where the path of a page is X in Y, and where its words are. Chosen within the bounds
 /// of S0.6, not measured.
 const PATH_SHARE: f32 = 0.75;
@@ -48,6 +50,7 @@ pub(crate) struct PreparedQuery<'a> {
     /// By the first byte of their words.
     forms: Vec<Vec<Form>>,
     intents: Vec<Intent>,
+    asks_for_news: bool,
 }
 
 /// A word that satisfies a term.
@@ -62,6 +65,8 @@ struct Form {
 /// What a document has of a query.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
+    /// Share of the rules about verbs and their objects that counts for it: 0 switches them off.
+    pub(crate) intent: f32,
     /// Whether its title has a verb that the rules know.
     pub(crate) names_action: bool,
     /// How "X in Y" holds, with its share of the weight.
@@ -83,58 +88,16 @@ pub(crate) struct Findings {
     /// Penalty.
     pub(crate) conflict: f32,
     pub(crate) elsewhere: bool,
+    /// Whether it is for other platforms than the one that is asked for.
+    pub(crate) other_platform: bool,
+    /// Whether it tells what was new once, which the query does not ask for.
+    pub(crate) news: bool,
 }
 
 /// The names of a page that a query may be.
 struct Names<'a> {
     leaf: &'a str,
     symbol: &'a str,
-}
-
-/// A verb or an object of the query that a document has.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TermMatch {
-    pub(crate) term: usize,
-    pub(crate) rule: &'static str,
-    pub(crate) raw: f32,
-    pub(crate) weight: f32,
-}
-
-/// The strongest matches, strongest first.
-#[derive(Debug, Default)]
-pub(crate) struct Matches([Option<TermMatch>; MAX_MATCHES]);
-
-impl Matches {
-    fn add(&mut self, mut new: TermMatch) {
-        for place in &mut self.0 {
-            match place {
-                Some(known) if known.raw * known.weight >= new.raw * new.weight => {}
-                Some(known) => std::mem::swap(known, &mut new),
-                None => {
-                    *place = Some(new);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The matches that count, each with its factor: `factor^(n - 1)` for n of them. As many of the
-    /// strongest as make the most of it, so that a further match never takes anything away.
-    pub(crate) fn counted(&self, factor: f32) -> impl Iterator<Item = TermMatch> {
-        let mut sum = 0.0;
-        let (mut best, mut count, mut share) = (0.0, 0, 1.0);
-        for (n, found) in self.0.iter().flatten().enumerate() {
-            sum += found.raw * found.weight;
-            let power = factor.powi(n as i32);
-            if sum * power > best {
-                (best, count, share) = (sum * power, n + 1, power);
-            }
-        }
-        self.0.iter().flatten().take(count).map(move |found| TermMatch {
-            weight: found.weight * share,
-            ..*found
-        })
-    }
 }
 
 impl<'a> PreparedQuery<'a> {
@@ -166,6 +129,7 @@ impl<'a> PreparedQuery<'a> {
                 .map(|phrase| phrase.to_lowercase())
                 .collect(),
             intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
+            asks_for_news: understanding.recent || news::is_asked(&understanding.text),
             understanding,
             rules,
             weights,
@@ -194,8 +158,16 @@ impl<'a> PreparedQuery<'a> {
         self.understanding.terms.get(term).map_or("", |term| &term.word.text)
     }
 
+    pub(crate) fn is_question(&self) -> bool {
+        self.understanding.class == Class::Question
+    }
+
     pub(crate) fn recent(&self) -> bool {
         self.understanding.recent
+    }
+
+    pub(crate) fn only_recent(&self) -> bool {
+        self.understanding.only_recent
     }
 
     /// Everything that the rules see in a document.
@@ -206,6 +178,7 @@ impl<'a> PreparedQuery<'a> {
         };
         let leaf = names.leaf;
         let mut found = Findings {
+            intent: 1.0,
             inside: page.is_inside(&self.containers),
             ..Findings::default()
         };
@@ -252,7 +225,10 @@ impl<'a> PreparedQuery<'a> {
             self.matches(&closeness, action, object, &mut found.in_name);
             self.describe(page, &mut found);
         }
-        found.platform = self.is_for_platform(page);
+        found.news = !self.asks_for_news && news::is_news(&page.slug, &page.title);
+        let for_platform = self.is_for_platform(page);
+        found.platform = for_platform == Some(true);
+        found.other_platform = for_platform == Some(false);
         found.phrase = self.has_phrase(page);
         found
     }
@@ -414,29 +390,19 @@ impl<'a> PreparedQuery<'a> {
         objects.any(|term| term.word.matches(word))
     }
 
-    fn is_for_platform(&self, page: &Page) -> bool {
-        let Some(metadata) = page
-            .metadata
-            .as_ref()
-            .filter(|_| !self.understanding.platforms.is_empty())
-        else {
-            return false;
-        };
-        let is = |value: &serde_json::Value| {
-            let platforms = self.understanding.platforms.iter();
-            value.as_str().is_some_and(|text| {
-                platforms
-                    .into_iter()
-                    .any(|platform| platform.eq_ignore_ascii_case(text))
-            })
-        };
-        ["platform", "platforms"]
-            .iter()
-            .filter_map(|key| metadata.get(key))
-            .any(|value| match value {
-                serde_json::Value::Array(values) => values.iter().any(is),
-                value => is(value),
-            })
+    /// Whether a page says that it is for a platform that is asked for; `None` if it says nothing of platforms, or none is
+    /// asked for.
+    fn is_for_platform(&self, page: &Page) -> Option<bool> {
+        let asked = &self.understanding.platforms;
+        let metadata = page.metadata.as_ref().filter(|_| !asked.is_empty())?;
+        let stated = ["platform", "platforms"].iter().filter_map(|key| metadata.get(key));
+        let stated = stated.flat_map(|value| match value {
+            serde_json::Value::Array(values) => values.iter().collect(),
+            value => vec![value],
+        });
+        let mut stated = stated.filter_map(serde_json::Value::as_str).peekable();
+        stated.peek()?;
+        Some(stated.any(|text| asked.iter().any(|platform| platform.eq_ignore_ascii_case(text))))
     }
 
     fn has_phrase(&self, page: &Page) -> bool {

@@ -18,6 +18,9 @@ pub struct Bm25 {
     pub heading: f32,
     /// Weight of a keyword (C).
     pub keyword: f32,
+    /// How much more a section counts where words that are neighbours in the query are near each other there, see
+    /// [`crate::lexical::Lexical::read`] (`docsearch.weight_proximity`).
+    pub proximity: f32,
 }
 
 impl Bm25 {
@@ -138,6 +141,7 @@ mod tests {
         title: 2.0,
         heading: 1.5,
         keyword: 1.0,
+        proximity: 0.0,
     };
 
     #[test]

@@ -81,6 +81,15 @@ fn is_hidden(letter: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}')
 }
 
+/// Names for a message, the first so many of `all` that there are: `a, b and 3 more`.
+pub fn listed(names: &[impl AsRef<str>], all: usize) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match all.saturating_sub(names.len()) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
 /// The beginning of a name for a message, with its hidden characters written out.
 pub fn shown(name: &str) -> String {
     let mut shown = String::new();

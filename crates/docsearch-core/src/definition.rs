@@ -80,8 +80,7 @@ pub fn definitions(markdown: &str) -> BTreeSet<String> {
     let mut found = Definitions::default();
     for section in sections(markdown) {
         if let Some(heading) = section.heading_path.last() {
-            found.add(heading);
-            found.name(heading_name(heading));
+            found.heading(heading);
         }
     }
     for block in blocks(markdown) {
@@ -93,6 +92,18 @@ pub fn definitions(markdown: &str) -> BTreeSet<String> {
         }
     }
     found.keys
+}
+
+/// Whether a section with this heading defines the name with this key.
+pub fn heading_defines(heading: &str, key: &str) -> bool {
+    let mut found = Definitions::default();
+    found.heading(heading);
+    found.keys.contains(key)
+}
+
+/// Whether a text defines the name with this key.
+pub fn defines(markdown: &str, key: &str) -> bool {
+    definitions(markdown).contains(key)
 }
 
 /// Share of the strength of a definition when so many documents of a project define the name.
@@ -118,6 +129,11 @@ impl Definitions {
                 self.keys.insert(key);
             }
         }
+    }
+
+    fn heading(&mut self, heading: &str) {
+        self.add(heading);
+        self.name(heading_name(heading));
     }
 
     /// A name, and the last part of a qualified one if nobody would take it for a word of a language.

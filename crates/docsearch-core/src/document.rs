@@ -80,6 +80,8 @@ pub struct Shape {
 pub struct NoSuchSection {
     /// Anchors, in order.
     pub anchors: Vec<String>,
+    /// How many there are.
+    pub all: usize,
 }
 
 /// The text of a document.
@@ -161,9 +163,10 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
 impl NoSuchSection {
     fn of(outline: &Outline<'_>) -> Self {
         let anchors = outline.sections().iter().map(|section| section.anchor.as_str());
-        let anchors = anchors.filter(|anchor| !anchor.is_empty()).take(LISTED_SECTIONS);
+        let anchors = anchors.filter(|anchor| !anchor.is_empty());
         Self {
-            anchors: anchors.map(str::to_owned).collect(),
+            all: anchors.clone().count(),
+            anchors: anchors.take(LISTED_SECTIONS).map(str::to_owned).collect(),
         }
     }
 }

@@ -12,6 +12,8 @@ pub struct Found {
     pub ranked: Vec<Ranked>,
     /// Of the documents that are explained.
     pub steps: Map<DocumentId, Vec<Step>>,
+    /// The number of the section that the query asks for, of documents of which that is known.
+    pub sections: Map<DocumentId, i32>,
 }
 
 /// Another search that is fused with one.
@@ -56,6 +58,9 @@ impl Found {
             self.ranked.push(ranked);
         }
         self.ranked.sort_by(Ranked::by_score);
+        for (document, section) in found.sections {
+            self.sections.entry(document).or_insert(section);
+        }
     }
 }
 
@@ -95,6 +100,7 @@ mod tests {
                 .filter(|_| explained)
                 .map(|&(document, _)| (id(document), Vec::new()))
                 .collect(),
+            sections: Map::default(),
         }
     }
 

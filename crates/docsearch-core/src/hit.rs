@@ -2,6 +2,7 @@
 //! and which are left when repetitions, a least score and an offset have been taken off.
 
 use crate::delivery::{Deduplication, Notice, above_threshold};
+use crate::fusion::Found;
 use crate::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
 use crate::rerank::Ranked;
 use crate::score::{EVIDENCE_CEILING, Step};
@@ -13,6 +14,8 @@ pub const SECTION_MATCHES: usize = 5;
 const COMPARED: usize = 8;
 /// A section matches, too, if its base score is at least this share of the best section's.
 const SECTION_SHARE: f32 = 0.5;
+/// How much more a section counts among those of its document whose headings hold every word of the query.
+const HEADING: f32 = 0.5;
 
 /// A result before its texts are read.
 #[derive(Clone, Debug)]
@@ -39,28 +42,20 @@ pub struct Hit {
 
 /// The sections of ranked documents that may be shown, best first: up to `wanted` more than the best of each document.
 /// `beside` sections are shown beside the best one.
-pub fn hits(
-    ranked: Vec<Ranked>,
-    mut steps: impl FnMut(DocumentId) -> Option<Vec<Step>>,
-    wanted: usize,
-    beside: usize,
-) -> Vec<Hit> {
-    let (first, lead) = lead(&ranked);
+pub fn hits(mut found: Found, wanted: usize, beside: usize) -> Vec<Hit> {
+    let (first, lead) = lead(&found.ranked);
     let mut hits: Vec<Hit> = Vec::new();
-    for ranked in ranked {
+    for ranked in found.ranked {
         let document = ranked.document.document;
-        let mut own = of_document(ranked, wanted, beside, steps(document));
+        let (asked, steps) = (found.sections.get(&document).copied(), found.steps.remove(&document));
+        let mut own = of_document(ranked, asked, wanted, beside, steps);
         if Some(document) == first {
             own[0].lead = lead;
         }
         hits.append(&mut own);
     }
-    hits.sort_by(|a, b| {
-        b.score
-            .total_cmp(&a.score)
-            .then(a.place.cmp(&b.place))
-            .then(a.chunk.cmp(&b.chunk))
-    });
+    // Of equal scores the documents stay as they were ranked.
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
     hits
 }
 
@@ -91,6 +86,22 @@ pub fn choose(
     (chosen, notice)
 }
 
+/// What a section is chosen by: a heading that the query names beats a nearer vector.
+fn by_heading(chunk: &ScoredChunk) -> f32 {
+    chunk.base * (1.0 + HEADING * chunk.heading)
+}
+
+/// A section that no leg has read.
+fn unread(document: DocumentId, chunk: i32) -> ScoredChunk {
+    ScoredChunk {
+        id: ChunkId { document, chunk },
+        similarity: None,
+        lexical: 0.0,
+        heading: 0.0,
+        base: 0.0,
+    }
+}
+
 /// The document with the greatest score, and how far that lies above the next one; `None` without documents.
 fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
     let mut best: Option<&Ranked> = None;
@@ -111,23 +122,28 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 }
 
 /// The sections of a document that may become results, best first; there is at least one.
-fn of_document(ranked: Ranked, wanted: usize, beside: usize, steps: Option<Vec<Step>>) -> Vec<Hit> {
+fn of_document(ranked: Ranked, asked: Option<i32>, wanted: usize, beside: usize, steps: Option<Vec<Step>>) -> Vec<Hit> {
     let Ranked { mut document, score } = ranked;
+    let best_base = document.chunks.first().map_or(0.0, |best| best.base);
+    document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // Who asks for a page by its name is shown its beginning, not where the name stands most often.
-    if score > EVIDENCE_CEILING
-        && let Some(summary) = document.chunks.iter().position(|chunk| chunk.id.chunk == 0)
-    {
-        document.chunks[..=summary].rotate_right(1);
+    let beginning = (score > EVIDENCE_CEILING).then_some(0);
+    if let Some(asked) = asked.or(beginning) {
+        match document.chunks.iter().position(|chunk| chunk.id.chunk == asked) {
+            Some(place) => document.chunks[..=place].rotate_right(1),
+            None if asked > 0 => document.chunks.insert(0, unread(document.document, asked)),
+            None => {}
+        }
     }
     let best = document.chunks.first();
-    let best_base = best.map_or(0.0, |best| best.base);
     let section_score = |chunk: &ScoredChunk| {
         // A section never stands before its document's best one.
         let share = if best_base > 0.0 { chunk.base / best_base } else { 0.0 };
         (score * share).min(score)
     };
     let enough = best_base * SECTION_SHARE;
-    let matching = document.chunks.iter().take_while(|chunk| chunk.base >= enough);
+    let matching = document.chunks.iter().enumerate();
+    let matching = matching.filter(|(place, chunk)| *place == 0 || chunk.base >= enough);
     let first = Hit {
         chunk: ChunkId {
             document: document.document,
@@ -140,7 +156,7 @@ fn of_document(ranked: Ranked, wanted: usize, beside: usize, steps: Option<Vec<S
         additional: false,
         sections: matching
             .take(beside)
-            .map(|chunk| (chunk.id, section_score(chunk)))
+            .map(|(_, chunk)| (chunk.id, section_score(chunk)))
             .collect(),
         steps,
         place: 0,
@@ -179,6 +195,7 @@ mod tests {
             id: ChunkId { document, chunk },
             similarity: Some(base),
             lexical: base / 2.0,
+            heading: 0.0,
             base,
         });
         Ranked {
@@ -201,7 +218,11 @@ mod tests {
     }
 
     fn all(ranked: Vec<Ranked>, wanted: usize, beside: usize) -> Vec<Hit> {
-        hits(ranked, |_| None, wanted, beside)
+        let found = Found {
+            ranked,
+            ..Found::default()
+        };
+        hits(found, wanted, beside)
     }
 
     #[test]

@@ -17,6 +17,35 @@ pub struct Candidate {
     pub frequency: u32,
 }
 
+/// Words that say little and that the lists of stop words of PostgreSQL lack, for English.
+const SAY_LITTLE: [&str; 20] = [
+    "also",
+    "another",
+    "based",
+    "could",
+    "example",
+    "following",
+    "however",
+    "may",
+    "might",
+    "must",
+    "one",
+    "ones",
+    "shall",
+    "see",
+    "two",
+    "use",
+    "used",
+    "uses",
+    "using",
+    "would",
+];
+
+/// Whether a word says little in English, beside what PostgreSQL takes for a stop word.
+pub fn says_little(word: &str) -> bool {
+    SAY_LITTLE.contains(&lower_case(word).as_ref())
+}
+
 /// Shortest and most frequent candidates that are asked for; rarer words are rarely keywords.
 const MAX_CANDIDATES: usize = 60;
 const MIN_LETTERS: usize = 3;
@@ -75,8 +104,10 @@ pub fn select(candidates: &[Candidate], idf: &[f32], code: &[String], count: usi
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // What tells nothing is no keyword, even where there is nothing else.
     scored
         .into_iter()
+        .filter(|(score, _)| *score > 0.0)
         .take(count)
         .map(|(_, word)| word.to_owned())
         .collect()
@@ -104,5 +135,7 @@ mod tests {
             .collect();
         let chosen = select(&candidates, &idf, &["UITableView".into()], 2);
         assert_eq!(chosen, ["UITableView", "rows"]);
+        let nothing = vec![0.0; candidates.len()];
+        assert!(select(&candidates, &nothing, &["UITableView".into()], 2).is_empty());
     }
 }

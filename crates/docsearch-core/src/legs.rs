@@ -50,6 +50,8 @@ pub struct Legs {
     pub defining: Vec<(DocumentId, usize)>,
     /// Documents that hold the query word for word.
     pub phrase: Set<DocumentId>,
+    /// The newest documents, where nothing but new ones is asked for.
+    pub newest: Set<DocumentId>,
     /// A document that no leg found and that is ranked all the same.
     pub focus: Option<DocumentId>,
 }
@@ -65,7 +67,13 @@ impl Legs {
     /// Documents that are candidates whatever their sections say.
     fn bearers(&self) -> Set<DocumentId> {
         let defining = self.defining.iter().map(|(document, _)| document);
-        let found = self.names.keys().chain(&self.near).chain(&self.phrase).chain(defining);
+        let found = self
+            .names
+            .keys()
+            .chain(&self.near)
+            .chain(&self.phrase)
+            .chain(&self.newest)
+            .chain(defining);
         found.copied().chain(self.focus).collect()
     }
 
@@ -84,6 +92,7 @@ impl Legs {
         self.near.retain(|document| documents.contains(document));
         self.defining.retain(|(document, _)| documents.contains(document));
         self.phrase.retain(|document| documents.contains(document));
+        self.newest.retain(|document| documents.contains(document));
         self.focus = self.focus.filter(|document| documents.contains(document));
     }
 
@@ -198,6 +207,7 @@ mod tests {
         title: 2.0,
         heading: 1.5,
         keyword: 0.0,
+        proximity: 0.0,
     };
 
     fn document(number: i64) -> DocumentId {
@@ -216,6 +226,7 @@ mod tests {
 
     fn terms(times: f32) -> ChunkTerms {
         ChunkTerms {
+            near: 0.0,
             length: 100.0,
             document_length: 100.0,
             frequencies: vec![Frequencies {

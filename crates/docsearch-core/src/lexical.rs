@@ -9,6 +9,10 @@ use crate::rank::{ChunkId, ChunkTerms, Corpora, Corpus, Map, TermWeight};
 use crate::statistics::{ChunkFrequencies, Totals};
 use crate::tsvector::TsVector;
 
+/// Words that stand so far apart are near each other. With [`crate::weight::Weights::weight_proximity`] at .2 and .4 it was the
+/// only distance that was tried.
+const NEAR_WORDS: u16 = 3;
+
 /// A query's terms with the statistics of the projects.
 #[derive(Debug)]
 pub struct Lexical<'a> {
@@ -131,10 +135,41 @@ impl<'a> Lexical<'a> {
     /// What a section with this vector of terms has of the query; lengths are in words.
     pub fn read(&self, vector: &TsVector<'_>, length: f32, document_length: f32) -> ChunkTerms {
         ChunkTerms {
+            near: self.near(vector),
             length,
             document_length,
             frequencies: Frequencies::of_terms(self.terms, &self.lexemes, vector),
         }
+    }
+
+    /// Share of the pairs of words that follow each other in the query which stand within [`NEAR_WORDS`] words of each other
+    /// in a section, in either order; 0 for a single word.
+    fn near(&self, vector: &TsVector<'_>) -> f32 {
+        let Some(pairs) = self.written.len().checked_sub(1).filter(|&pairs| pairs > 0) else {
+            return 0.0;
+        };
+        let places = self.written.iter().map(|&term| self.places(term, vector));
+        let mut near = 0;
+        let mut before: Vec<u16> = Vec::new();
+        for (at, places) in places.enumerate() {
+            let follows = |&place: &u16| {
+                let from = before.partition_point(|&other| other + NEAR_WORDS < place);
+                before.get(from).is_some_and(|&other| other <= place + NEAR_WORDS)
+            };
+            near += usize::from(at > 0 && places.iter().any(follows));
+            before = places;
+        }
+        near as f32 / pairs as f32
+    }
+
+    /// Where a term or what stands in for it stands, ascending.
+    fn places(&self, term: usize, vector: &TsVector<'_>) -> Vec<u16> {
+        let own = self.lexemes.iter().filter(|lexeme| lexeme.term == term);
+        let mut places: Vec<u16> = own
+            .flat_map(|own| vector.positions(own.text).map(|(at, _)| at))
+            .collect();
+        places.sort_unstable();
+        places
     }
 }
 
@@ -228,6 +263,40 @@ mod tests {
             lexical.with_every_word(&found, 2),
             None,
             "some with a may not have been"
+        );
+    }
+
+    #[test]
+    fn neighbours_of_the_query_are_near_each_other_in_either_order() {
+        let terms = [term("search", 1.0), term("path", 1.0), term("current", 1.0)];
+        let known = frequencies(&[("search", 5.0), ("path", 5.0), ("current", 5.0)]);
+        let lexical = Lexical::new(&totals(), &terms, &known);
+        let near = |words: &[(&str, &[(u16, Weight)])]| {
+            let bytes = encode(words);
+            lexical.read(&TsVector::new(&bytes).expect("a vector"), 9.0, 90.0).near
+        };
+        let at = |place: u16| [(place, Weight::D)];
+        assert_eq!(near(&[("current", &at(3)), ("path", &at(2)), ("search", &at(1))]), 1.0);
+        assert_eq!(near(&[("current", &at(9)), ("path", &at(4)), ("search", &at(7))]), 0.5);
+        assert_eq!(near(&[("path", &at(4)), ("search", &at(8))]), 0.0, "too far apart");
+        assert_eq!(
+            near(&[("current", &at(1)), ("search", &at(2))]),
+            0.0,
+            "no neighbours in the query"
+        );
+        assert_eq!(
+            near(&[
+                ("path", &[(1, Weight::D), (40, Weight::A)]),
+                ("search", &[(20, Weight::D), (42, Weight::D)])
+            ]),
+            0.5
+        );
+        let alone = [term("search", 1.0)];
+        let lexical = Lexical::new(&totals(), &alone, &known);
+        let bytes = encode(&[("search", &at(1))]);
+        assert_eq!(
+            lexical.read(&TsVector::new(&bytes).expect("a vector"), 9.0, 90.0).near,
+            0.0
         );
     }
 

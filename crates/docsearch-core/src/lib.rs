@@ -1,5 +1,6 @@
 //! Analysis, chunking and ranking for `pg_docsearch`: everything that can be computed without Postgres.
 
+pub mod address;
 mod asked;
 pub mod bm25;
 pub mod bounds;
@@ -25,6 +26,7 @@ pub mod markdown;
 pub mod mention;
 pub mod message;
 pub mod name;
+pub mod news;
 pub mod outline;
 pub mod page;
 pub mod passage;

@@ -4,6 +4,7 @@
 //! `<service-name>` stay, and so do table cells beyond the header's columns.
 
 mod block;
+mod enumeration;
 mod fence;
 mod html;
 mod plain;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use crate::bounds::{TEXT_BYTES, beginning};
 
 pub(crate) use block::{Block, BlockKind, blocks, spans};
+pub use enumeration::entry_share;
 pub(crate) use fence::close_fences;
 pub use plain::plain_text;
 pub(crate) use section::HEADING_MAX_BYTES;

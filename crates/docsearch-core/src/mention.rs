@@ -113,38 +113,55 @@ pub fn quoted_phrases(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Shortest excluded word, in characters, that `is_known` does not have to know.
+/// Shortest excluded word, in characters, that `is_known` does not have to know: options are shorter.
 const MIN_EXCLUDED_CHARS: usize = 4;
 
-/// Words that a query excludes: `-word` behind everything else, while more words are asked for than
-/// excluded. Options of commands look the same, so a query with marks of a command (paths, `--flag`,
-/// `-x`, pipes) excludes nothing, and short words have to be known ones.
-pub fn excluded_words(text: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let asked = words.iter().take_while(|word| !word.starts_with('-')).count();
-    let dashed = &words[asked..];
-    let is_command = words[..asked]
-        .iter()
-        .any(|word| matches!(*word, "|" | "." | "&&" | ";" | ">" | "<") || word.starts_with(['/', '~', '$']));
-    let excluded: Option<Vec<String>> = dashed
-        .iter()
-        .map(|word| {
-            let word = word.strip_prefix('-')?;
-            let letters =
-                word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphanumeric() || c == '-');
-            let lower = word.to_lowercase();
-            (letters && (word.chars().count() >= MIN_EXCLUDED_CHARS && has_vowel(&lower) || is_known(&lower)))
-                .then(|| word.to_owned())
-        })
-        .collect();
-    match excluded {
-        Some(excluded) if !is_command && excluded.len() < asked => excluded,
-        _ => Vec::new(),
+/// What the words of a query with a dash before them say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exclusion {
+    /// Words that a result must not have.
+    pub excluded: Vec<String>,
+    /// Words, with the dash, that were read as options of a command, and exclude nothing.
+    pub options: Vec<String>,
+}
+
+impl Exclusion {
+    /// Reads `-word`, beside a word that is asked for. Options of commands look the same, so a query with marks of
+    /// a command (paths, pipes, `--flag`, `-x`) excludes nothing, and short words have to be known ones.
+    pub fn read(text: &str, is_known: impl Fn(&str) -> bool) -> Self {
+        let (dashed, asked): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| is_dashed(word));
+        let is_mark = |word: &str| {
+            matches!(word, "|" | "." | "&&" | ";" | ">" | "<")
+                || word.starts_with(['/', '~', '$'])
+                || word.starts_with("--")
+        };
+        let is_command = asked.iter().copied().any(is_mark);
+        let excluded = dashed.iter().map(|dashed| {
+            let word = dashed.strip_prefix('-')?;
+            let long = word.chars().count() >= MIN_EXCLUDED_CHARS;
+            (long || is_known(&word.to_lowercase())).then(|| word.to_owned())
+        });
+        match excluded.collect::<Option<Vec<String>>>() {
+            Some(excluded) if !asked.is_empty() && !is_command => Self {
+                excluded,
+                options: Vec::new(),
+            },
+            _ => Self {
+                excluded: Vec::new(),
+                options: dashed.into_iter().map(str::to_owned).collect(),
+            },
+        }
     }
 }
 
-fn has_vowel(word: &str) -> bool {
-    !word.is_ascii() || word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+/// Whether a word is one of letters and digits behind a dash.
+fn is_dashed(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|word| {
+        word.starts_with(char::is_alphabetic)
+            && word
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    })
 }
 
 #[cfg(test)]
@@ -198,27 +215,37 @@ mod tests {
     }
 
     #[test]
-    fn only_words_are_excluded_never_options() {
-        let excluded = |text| excluded_words(text, |word| word == "ios");
+    fn words_with_a_dash_are_excluded() {
+        let excluded = |text| Exclusion::read(text, |word| word == "ios").excluded;
         assert_eq!(excluded("button style -deprecated"), ["deprecated"]);
-        assert_eq!(excluded("system alert -ios -legacy").len(), 0);
-        assert_eq!(excluded("show system alert -ios -legacy"), ["ios", "legacy"]);
-        for command in [
-            "tar -xzf",
-            "tar -xzf archive.tar",
-            "rm -rf",
-            "ls folder -lah",
-            "find . -name",
-            "git log --oneline",
-            "git rebase -i branch",
-            "-deprecated",
-            "java -version",
-            "well-known words",
-            "a - b",
-            "x -1 y",
-            "snake_case -",
+        assert_eq!(excluded("timeout -http"), ["http"]);
+        assert_eq!(excluded("alert -ios -legacy"), ["ios", "legacy"]);
+        assert_eq!(excluded("cache -redis backend"), ["redis"]);
+        assert_eq!(excluded("view -class-based"), ["class-based"]);
+        assert_eq!(excluded("-redis cache backend"), ["redis"]);
+    }
+
+    #[test]
+    fn options_are_not_excluded_and_told() {
+        let read = |text| Exclusion::read(text, |word| word == "ios");
+        for (command, options) in [
+            ("tar -xzf", vec!["-xzf"]),
+            ("tar -xzf archive.tar", vec!["-xzf"]),
+            ("rm -rf", vec!["-rf"]),
+            ("ls folder -lah", vec!["-lah"]),
+            ("find . -name", vec!["-name"]),
+            ("git log --oneline", vec![]),
+            ("git rebase -i branch", vec!["-i"]),
+            ("git rebase -i -quiet", vec!["-i", "-quiet"]),
+            ("-deprecated", vec!["-deprecated"]),
+            ("well-known words", vec![]),
+            ("a - b", vec![]),
+            ("x -1 y", vec![]),
+            ("snake_case -", vec![]),
         ] {
-            assert!(excluded(command).is_empty(), "{command}");
+            let found = read(command);
+            assert!(found.excluded.is_empty(), "{command}");
+            assert_eq!(found.options, options, "{command}");
         }
     }
 

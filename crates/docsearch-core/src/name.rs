@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use strum::{EnumString, IntoStaticStr, VariantArray};
+use strum::{EnumString, IntoStaticStr};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::address::{address_key, without_extension};
 use crate::identifier::split_identifier;
 use crate::token::qualified_segments;
 
@@ -25,6 +26,8 @@ pub enum NameKind {
     /// The name of code without the letters that its library puts before all names: `TableView` of
     /// `UITableView`.
     Unprefixed,
+    /// The whole slug, or a URL of the page, see [`crate::address`].
+    Address,
 }
 
 impl NameKind {
@@ -132,8 +135,8 @@ fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// A form of a name that has to bring its page first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+/// A form of a name or slug that has to bring its page first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Form {
     /// As written.
@@ -144,21 +147,28 @@ pub enum Form {
     Split,
     /// Followed by "in" and the project.
     InProject,
+    /// A slug.
+    Slug,
+    /// A slug behind the project, as outputs print it.
+    Reference,
 }
 
 impl Form {
-    /// Every form.
-    pub const ALL: &'static [Self] = Self::VARIANTS;
+    /// The forms of a name.
+    pub const OF_NAMES: [Self; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
+    /// The forms of a slug.
+    pub const OF_SLUGS: [Self; 2] = [Self::Slug, Self::Reference];
 
     /// The word for a column `form`.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// A name in this form.
+    /// A name or slug in this form.
     pub fn of(self, name: &str, project: &str) -> String {
         match self {
-            Self::Written => name.to_owned(),
+            Self::Written | Self::Slug => name.to_owned(),
+            Self::Reference => format!("{project}/{name}"),
             Self::Lower => name.to_lowercase(),
             Self::Split => split_identifier(name),
             Self::InProject => format!("{name} in {project}"),
@@ -215,12 +225,7 @@ pub fn symbol(title: &str) -> Option<&str> {
 
 /// The last segment of a slug without a file's extension.
 pub fn slug_leaf(slug: &str) -> &str {
-    let leaf = slug.trim_end_matches('/').rsplit('/').next().unwrap_or(slug);
-    ["html", "htm", "md", "mdx", "rst", "txt"]
-        .iter()
-        .find_map(|extension| leaf.strip_suffix(extension)?.strip_suffix('.'))
-        .filter(|stem| !stem.is_empty())
-        .unwrap_or(leaf)
+    without_extension(slug.trim_end_matches('/').rsplit('/').next().unwrap_or(slug))
 }
 
 /// The segment of a slug above its leaf. `None` if there is none.
@@ -231,10 +236,20 @@ pub fn slug_parent(slug: &str) -> Option<&str> {
         .filter(|parent| !parent.is_empty())
 }
 
-/// Every name that a page answers to, without duplicates; of equal keys the strongest kind stays.
-pub fn page_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = &'a str>) -> Vec<Name> {
+/// Every name and address that a page answers to, without duplicates; of equal keys the strongest kind stays.
+pub fn page_names<'a>(
+    title: &str,
+    slug: &'a str,
+    aliases: impl IntoIterator<Item = &'a str>,
+    urls: impl IntoIterator<Item = &'a str>,
+) -> Vec<Name> {
     let names = written_names(title, slug, aliases);
-    names.into_iter().map(|(_, name)| name).collect()
+    let addresses: BTreeSet<String> = std::iter::once(slug).chain(urls).map(address_key).collect();
+    let addresses = addresses.into_iter().filter(|key| !key.is_empty()).map(|key| Name {
+        key,
+        kind: NameKind::Address,
+    });
+    names.into_iter().map(|(_, name)| name).chain(addresses).collect()
 }
 
 fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = &'a str>) -> Vec<(String, Name)> {
@@ -344,11 +359,15 @@ mod tests {
 
     #[test]
     fn s0_5_a_page_answers_to_its_path() {
-        let names = page_names("failure", "documentation/swiftui/asyncimagephase/failure.md", []);
+        let names = page_names("failure", "documentation/swiftui/asyncimagephase/failure.md", [], []);
         let keys: Vec<_> = names.iter().map(|name| (name.key.as_str(), name.kind)).collect();
         assert_eq!(
             keys,
-            [("failure", NameKind::Title), ("asyncimagephasefailure", NameKind::Path)]
+            [
+                ("failure", NameKind::Title),
+                ("asyncimagephasefailure", NameKind::Path),
+                ("/documentation/swiftui/asyncimagephase/failure", NameKind::Address),
+            ]
         );
     }
 
@@ -367,12 +386,13 @@ mod tests {
 
     #[test]
     fn a_name_has_four_forms() {
-        let forms: Vec<String> = Form::ALL.iter().map(|form| form.of("UITableView", "uikit")).collect();
+        let forms = Form::OF_NAMES.map(|form| form.of("UITableView", "uikit"));
         assert_eq!(
             forms,
             ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]
         );
         assert!(forms[..3].iter().all(|form| key(form) == "uitableview"));
+        assert_eq!(Form::OF_SLUGS.map(|form| form.of("a/b", "uikit")), ["a/b", "uikit/a/b"]);
     }
 
     #[test]

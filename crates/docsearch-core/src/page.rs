@@ -19,6 +19,10 @@ const UNPREFIXED: f32 = 0.7;
 const PLAIN_KINDLESS: f32 = 0.5;
 /// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
 const ELSEWHERE: f32 = 0.2;
+/// Strength of the page with which the subject of a question is compared: it comes behind that of the subject.
+const COMPARED: f32 = 0.7;
+/// A page with at least this share of its words in entries is a list of names. Chosen, not measured.
+const LIST_SHARE: f32 = 0.75;
 /// Share of the definition of a name that a longer query mentions.
 const MENTIONED: f32 = 0.5;
 
@@ -33,10 +37,14 @@ pub struct Page {
     pub slug: String,
     /// Category, with `/` between levels.
     pub category: Option<String>,
+    /// Sort of page: class, function, guide.
+    pub kind: Option<String>,
     /// What it says of itself: the beginning of its summary. The first [`DESCRIPTION_BYTES`] bytes count.
     pub description: String,
     /// Metadata, if a rule reads them: containers and platforms.
     pub metadata: Option<serde_json::Value>,
+    /// Share of its words that stand in entries of lists, see [`crate::markdown::entry_share`].
+    pub entry_share: f32,
     /// Days since it was published or changed, at least 0, if a rule reads them.
     pub age_days: Option<f32>,
     /// Version of what it documents.
@@ -68,12 +76,20 @@ impl Page {
             self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);
             return;
         }
+        if form.role == NameRole::Compared {
+            self.near_name = self.near_name.max(COMPARED);
+            return;
+        }
         let factor = form.role.factor(asked.implicit);
-        let of_symbol = matches!(form.role, NameRole::Symbol | NameRole::Path | NameRole::Expanded);
+        let of_symbol = of_a_place(form.role);
         let inside = !of_symbol || self.is_in(containers);
-        let as_written = form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str());
-        // "future statement" may mean a sentence about the future; "View protocol" has a name.
-        if form.role == NameRole::Kindless && is_plain(&form.text) {
+        let as_written = match form.role {
+            NameRole::Address => form.text == self.slug,
+            _ => form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str()),
+        };
+        // "future statement" may mean a sentence about the future; "View protocol" has a name, and so has "view protocol"
+        // if the page is one.
+        if form.role == NameRole::Kindless && is_plain(&form.text) && !self.is_of_kind(asked) {
             self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);
             return;
         }
@@ -92,16 +108,27 @@ impl Page {
     pub fn defines(&mut self, form: &NameForm, asked: &Understanding, containers: &[String], bearers: usize) {
         let meant = match form.role {
             NameRole::Kindless => !is_plain(&form.text),
-            NameRole::Symbol | NameRole::Path | NameRole::Expanded => self.is_in(containers) || !asked.known_container,
+            role if of_a_place(role) => self.is_in(containers) || !asked.known_container,
             _ => true,
         };
         if meant && self.name == 0.0 {
             let factor = match form.role {
-                NameRole::Mention => MENTIONED,
+                NameRole::Mention | NameRole::Compared => MENTIONED,
                 role => role.factor(asked.implicit),
             };
             self.definition = self.definition.max(factor * definition::share(bearers));
         }
+    }
+
+    /// Whether it is the kind of thing that the query adds to a name.
+    fn is_of_kind(&self, asked: &Understanding) -> bool {
+        let kinds = self.kind.as_deref().zip(asked.kind.as_deref());
+        kinds.is_some_and(|(own, asked)| name::key(own) == name::key(asked))
+    }
+
+    /// Whether it lists names that other pages explain.
+    pub fn is_list(&self) -> bool {
+        self.entry_share >= LIST_SHARE
     }
 
     /// Whether it lies in one of the containers, see [`name::is_inside`].
@@ -127,6 +154,11 @@ impl Page {
             .map(|near| near.strength)
             .fold(0.0, f32::max)
     }
+}
+
+/// Whether a name is looked for where the query says to look.
+fn of_a_place(role: NameRole) -> bool {
+    matches!(role, NameRole::Symbol | NameRole::Path | NameRole::Expanded)
 }
 
 /// Whether a text has nothing but small letters and spaces.
@@ -241,6 +273,18 @@ mod tests {
             kindless("async with statement", "async with"),
             (0.0, 0.98 * PLAIN_KINDLESS)
         );
+    }
+
+    #[test]
+    fn a_plain_word_is_a_name_if_the_page_is_of_the_kind_that_is_asked_for() {
+        let of_kind = |kind: &str| Page {
+            kind: Some(kind.to_owned()),
+            ..titled("View")
+        };
+        let asked = |page| borne(page, "view protocol", ("view", NameRole::Kindless), NameKind::Title);
+        assert_eq!(asked(of_kind("Protocol")), (0.98 * 0.995, 0.0));
+        assert_eq!(asked(of_kind("class")), (0.0, 0.98 * PLAIN_KINDLESS));
+        assert_eq!(asked(titled("View")), (0.0, 0.98 * PLAIN_KINDLESS));
     }
 
     #[test]

@@ -8,28 +8,49 @@ use crate::rule::{MAX_PHRASE_WORDS, Rules};
 /// Most words of a query in which a framework is recognised without "in". Chosen: a longer one is a sentence.
 const MAX_IMPLICIT_WORDS: usize = 5;
 
-/// Names that a query may mention to say where to look: of projects, categories and whatever
-/// metadata call a framework. Build it once and keep it.
+/// Names that a query may mention to say where to look. Build it once and keep it.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNames {
-    by_key: HashMap<String, String>,
+    by_key: HashMap<String, Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    name: String,
+    is_project: bool,
 }
 
 impl<'a> FromIterator<&'a str> for KnownNames {
+    /// Names of what documents belong to.
     fn from_iter<T: IntoIterator<Item = &'a str>>(names: T) -> Self {
-        let mut by_key = HashMap::new();
-        for name in names {
-            by_key.entry(name::key(name)).or_insert_with(|| name.to_owned());
-        }
-        by_key.remove("");
-        Self { by_key }
+        Self::new(names, [])
     }
 }
 
 impl KnownNames {
+    /// Names of what documents belong to (categories, and whatever metadata call a framework), and of projects.
+    pub fn new<'a>(containers: impl IntoIterator<Item = &'a str>, projects: impl IntoIterator<Item = &'a str>) -> Self {
+        let containers = containers.into_iter().map(|name| (name, false));
+        let mut by_key = HashMap::new();
+        for (name, is_project) in containers.chain(projects.into_iter().map(|name| (name, true))) {
+            let known = by_key.entry(name::key(name)).or_insert_with(|| Known {
+                name: name.to_owned(),
+                is_project,
+            });
+            known.is_project |= is_project;
+        }
+        by_key.remove("");
+        Self { by_key }
+    }
+
     /// The known name with this [`name::key`]. `None` if no such name is known.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.by_key.get(key).map(String::as_str)
+        self.by_key.get(key).map(|known| known.name.as_str())
+    }
+
+    /// Whether a name can be an ordinary word: it is no project's.
+    fn may_be_word(&self, name: &str) -> bool {
+        self.by_key.get(&name::key(name)).is_none_or(|known| !known.is_project)
     }
 }
 
@@ -81,7 +102,13 @@ impl Place {
                 [words.split_at(words.len() - count), (rest, first)]
             })
             .find_map(|(symbol, place)| {
-                let framework = canonical(&place.join(" ")).0?;
+                let (own, alias) = canonical(&place.join(" "));
+                let framework = own?;
+                // "save the text" says what to do with what, though there is a category of that name.
+                let is_order = symbol.iter().all(|word| says_what_to_do(&word.to_lowercase(), rules));
+                if is_order && alias.is_none() && known.may_be_word(&framework) {
+                    return None;
+                }
                 Some(Self {
                     symbol: Some(symbol.join(" ")),
                     container: Some(framework.clone()),
@@ -92,6 +119,13 @@ impl Place {
             })
             .unwrap_or_default()
     }
+}
+
+/// Whether a word (in lower case) tells to do something, or is a small one beside such words. What ends in "s" and
+/// is no verb as it stands ("lists", "searches") names things.
+fn says_what_to_do(word: &str, rules: &Rules) -> bool {
+    let is_order = |verb: &str| verb == word || !word.ends_with('s');
+    rules.tables().stop_words.contains(word) || rules.verb(word).is_some_and(is_order)
 }
 
 /// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.
@@ -136,6 +170,21 @@ mod tests {
         assert_eq!(in_pattern("plug in to it in Qt"), Some(("plug in to it", "Qt")));
         assert_eq!(in_pattern("in SwiftUI"), None);
         assert_eq!(in_pattern("how to wait in a loop that never ends"), None);
+    }
+
+    #[test]
+    fn what_is_to_be_done_is_in_no_place_unless_that_is_a_project_or_a_framework() {
+        let known = KnownNames::new(["Text", "SwiftUI", "Photos"], ["Sharing"]);
+        let place = |query: &str| Place::read(query, false, &Rules::english(), &known).container;
+        assert_eq!(place("save text"), None);
+        assert_eq!(place("Erase photos"), None);
+        assert_eq!(place("save the text"), None);
+        assert_eq!(place("saving text"), None);
+        assert_eq!(place("alignment text").as_deref(), Some("Text"));
+        assert_eq!(place("searches text").as_deref(), Some("Text"));
+        assert_eq!(place("list SwiftUI").as_deref(), Some("SwiftUI"));
+        assert_eq!(place("open sharing").as_deref(), Some("Sharing"));
+        assert_eq!(place("save in text").as_deref(), Some("Text"));
     }
 
     #[test]

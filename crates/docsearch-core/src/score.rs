@@ -4,8 +4,9 @@
 //! base     = w * dense + (1 - w) * lexical
 //! boosted  = 1 - (1 - base)^(1 + B)           B: boosts, at most max_boost - 1 together
 //! judged   = boosted * product of (1 - penalty)
-//! near     = 1 - (1 - judged) * (1 - phrase) * (1 - definition) * (1 - near name), kept below EVIDENCE_CEILING
-//! score    = 1 - (1 - near) * (1 - name)
+//! near     = 1 - (1 - judged) * (1 - phrase) * (1 - definition) * (1 - near name)
+//! kept     = near * (1 - penalty of lists of names), kept below EVIDENCE_CEILING
+//! score    = 1 - (1 - kept) * (1 - name)
 //! ```
 //!
 //! Every step keeps the score in [0, 1] and rises with what it adds.
@@ -33,6 +34,9 @@ const LEAST_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * Nam
 
 /// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CEILING`]. Chosen, not measured.
 const CEILING_KNEE: f32 = 0.9;
+
+/// Strength of a page of today where nothing but new pages is asked for. Chosen: the answer is sure, as far as it goes.
+const ONLY_RECENT: f32 = 0.85;
 
 /// What words and vectors say of a document, before any rule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,7 +95,6 @@ pub struct Scorer<'a> {
     asked: PreparedQuery<'a>,
     weights: &'a Weights,
     hybrid: f32,
-    intent: f32,
 }
 
 /// Writes down the steps, if there is somebody to read them.
@@ -150,15 +153,7 @@ impl<'a> Scorer<'a> {
             asked: PreparedQuery::new(understanding, rules, weights),
             weights,
             hybrid: weights.hybrid(understanding.class),
-            intent: 1.0,
         }
-    }
-
-    /// Scales the rules about verbs and their objects: 0 switches them off, 1 is what the weights say.
-    #[must_use]
-    pub fn with_intent(mut self, share: f32) -> Self {
-        self.intent = share.clamp(0.0, 1.0);
-        self
     }
 
     /// Mixes the legs differently: 0 where there are no vectors.
@@ -166,6 +161,11 @@ impl<'a> Scorer<'a> {
     pub fn with_hybrid(mut self, hybrid: f32) -> Self {
         self.hybrid = hybrid;
         self
+    }
+
+    /// Whether the query is a question.
+    pub(crate) fn is_question(&self) -> bool {
+        self.asked.is_question()
     }
 
     /// Which parts of a page have to be read.
@@ -190,8 +190,13 @@ impl<'a> Scorer<'a> {
 
     /// The steps that lead to the score; the last `after` is the score.
     pub fn explain(&self, page: &Page, base: BaseScores) -> Vec<Step> {
+        self.explain_found(page, base, &self.find(page))
+    }
+
+    /// [`Scorer::explain`] of a document in which the rules see this.
+    pub(crate) fn explain_found(&self, page: &Page, base: BaseScores, found: &Findings) -> Vec<Step> {
         let mut steps = Vec::new();
-        self.run(page, base, &self.find(page), Some(&mut steps));
+        self.run(page, base, found, Some(&mut steps));
         steps
     }
 
@@ -208,11 +213,11 @@ impl<'a> Scorer<'a> {
         if ledger.boosts > 0.0 {
             ledger.score = ledger.boosted();
         }
-        let conflict = (found.conflict * self.weights.penalty_intent_conflict * self.intent).clamp(0.0, 1.0);
+        let conflict = (found.conflict * self.weights.penalty_intent_conflict * found.intent).clamp(0.0, 1.0);
         if conflict > 0.0 {
             let after = ledger.score * (1.0 - conflict);
             let matched = || page.title.clone();
-            let factors = (found.conflict, self.weights.penalty_intent_conflict * self.intent);
+            let factors = (found.conflict, self.weights.penalty_intent_conflict * found.intent);
             ledger.step("penalty", "intent_conflict", matched, factors, after);
         }
         let elsewhere = (flag(found.elsewhere) * self.weights.penalty_elsewhere).clamp(0.0, 1.0);
@@ -227,6 +232,18 @@ impl<'a> Scorer<'a> {
                 after,
             );
         }
+        let other = (flag(found.other_platform) * self.weights.penalty_elsewhere).clamp(0.0, 1.0);
+        if other > 0.0 {
+            let after = ledger.score * (1.0 - other);
+            let factors = (1.0, self.weights.penalty_elsewhere);
+            ledger.step("penalty", "other_platform", String::new, factors, after);
+        }
+        let news = (flag(found.news) * self.weights.penalty_news).clamp(0.0, 1.0);
+        if news > 0.0 {
+            let after = ledger.score * (1.0 - news);
+            let matched = || page.slug.clone();
+            ledger.step("penalty", "news", matched, (1.0, self.weights.penalty_news), after);
+        }
         let older = self.weights.penalty_older_version.clamp(0.0, 1.0);
         if let Some(newer) = page.newer.as_ref().filter(|_| older > 0.0) {
             let after = ledger.score * (1.0 - older);
@@ -236,6 +253,19 @@ impl<'a> Scorer<'a> {
                 "older_version",
                 matched,
                 (1.0, self.weights.penalty_older_version),
+                after,
+            );
+        }
+        if let Some((age, share)) = self.newness(page).filter(|_| self.asked.only_recent()) {
+            // Its words say nothing of what is asked for: where a page has them is no reason to bring it.
+            let after = ledger.score * share;
+            ledger.step("penalty", "age", || format!("{age:.0} days"), (1.0 - share, 1.0), after);
+            let after = lift(ledger.score, ONLY_RECENT * share);
+            ledger.step(
+                "boost",
+                "recency",
+                || format!("{age:.0} days"),
+                (share, ONLY_RECENT),
                 after,
             );
         }
@@ -254,6 +284,12 @@ impl<'a> Scorer<'a> {
             let matched = || page.title.clone();
             ledger.step("name", "near_name", matched, (page.near_name, 1.0), after);
         }
+        let list = (flag(page.is_list()) * self.weights.penalty_list).clamp(0.0, 1.0);
+        if list > 0.0 {
+            let after = ledger.score * (1.0 - list);
+            let factors = (page.entry_share, self.weights.penalty_list);
+            ledger.step("penalty", "list", || page.slug.clone(), factors, after);
+        }
         let kept = below_ceiling(ledger.score);
         if kept < ledger.score {
             ledger.step("name", "ceiling", String::new, (EVIDENCE_CEILING, 1.0), kept);
@@ -264,6 +300,14 @@ impl<'a> Scorer<'a> {
             ledger.step("name", "exact_name", matched, (page.name, 1.0), after);
         }
         ledger.score
+    }
+
+    /// Age of a page in days, and the share of what is new that it is, where new pages are asked for.
+    fn newness(&self, page: &Page) -> Option<(f32, f32)> {
+        let age = page
+            .age_days
+            .filter(|_| self.asked.recent() && self.weights.boost_recency > 0.0)?;
+        Some((age, 0.5f32.powf(age.max(0.0) / self.weights.recency_half_life.max(1.0))))
     }
 
     fn base(&self, base: BaseScores, ledger: &mut Ledger<'_>) {
@@ -309,17 +353,17 @@ impl<'a> Scorer<'a> {
             "name_words",
             title,
             weights.boost_name_words,
-            found.name_words * self.intent,
+            found.name_words * found.intent,
         );
         ledger.boost("api_name", title, weights.boost_api_name, found.api_name);
         ledger.boost("generic_term", title, found.generic, weights.boost_generic_term);
         for matches in [&found.in_name, &found.in_description] {
-            for found in matches.counted(weights.diminishing_factor) {
+            for matched in matches.counted(weights.diminishing_factor) {
                 ledger.boost(
-                    found.rule,
-                    || self.asked.term(found.term).to_owned(),
-                    found.raw,
-                    found.weight * self.intent,
+                    matched.rule,
+                    || self.asked.term(matched.term).to_owned(),
+                    matched.raw,
+                    matched.weight * found.intent,
                 );
             }
         }
@@ -327,12 +371,11 @@ impl<'a> Scorer<'a> {
             "category_context",
             category,
             weights.boost_category_context,
-            flag(found.category) * self.intent,
+            flag(found.category) * found.intent,
         );
         ledger.boost("platform", String::new, weights.boost_platform, flag(found.platform));
         ledger.boost("phrase", title, weights.boost_phrase, flag(found.phrase));
-        if let Some(age) = page.age_days.filter(|_| self.asked.recent()) {
-            let share = 0.5f32.powf(age.max(0.0) / weights.recency_half_life.max(1.0));
+        if let Some((age, share)) = self.newness(page).filter(|_| !self.asked.only_recent()) {
             ledger.boost("recency", || format!("{age:.0} days"), weights.boost_recency, share);
         }
     }

@@ -5,16 +5,18 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::mention::{Identifier, excluded_words, identifiers, quoted_phrases};
+use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases};
 use crate::name;
 use crate::place::{KnownNames, Place};
 use crate::query::MAX_QUERY_CHARS;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
 
 mod form;
+mod frame;
 mod term;
 
-pub use form::{NameForm, NameRole};
+pub use form::{NameForm, NameRole, Site};
+pub use frame::Subject;
 use term::terms;
 pub use term::{Role, Term};
 
@@ -83,18 +85,27 @@ pub struct Understanding {
     pub parent: Option<String>,
     /// The member: `failure` of `AsyncImagePhase.failure`.
     pub child: Option<String>,
+    /// What a question is about, and what that is compared with.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub subjects: Vec<Subject>,
     /// Names of code in the query.
     pub identifiers: Vec<Identifier>,
     /// What stands in quotation marks.
     pub phrases: Vec<String>,
     /// Words that must not occur: `-word`.
     pub excluded: Vec<String>,
+    /// Words with a dash that were read as options of a command.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub options: Vec<String>,
     /// Words that carry meaning, in order, without those of the framework.
     pub terms: Vec<Term>,
     /// Platforms, as metadata spell them.
     pub platforms: Vec<String>,
     /// Whether recent pages are asked for.
     pub recent: bool,
+    /// Whether nothing else is asked for: `what's new today?`.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub only_recent: bool,
 }
 
 impl Understanding {
@@ -119,7 +130,7 @@ impl Understanding {
             .map_or(trimmed.len(), |(at, _)| at);
         let text = trimmed[..end].to_owned();
         let phrases = quoted_phrases(&text);
-        let excluded = excluded_words(&text, |word| {
+        let Exclusion { excluded, options } = Exclusion::read(&text, |word| {
             rules.verb(word).is_some()
                 || rules.tables().platforms.contains_key(word)
                 || rules.tables().synonyms.contains_key(word)
@@ -143,11 +154,15 @@ impl Understanding {
         } else {
             &topic
         };
+        let subjects = Subject::all(place.symbol.as_deref().filter(|_| place.known), &topic, rules);
+        let recency = recency(&topic, rules);
         let mut understanding = Self {
+            subjects,
             class: Class::Words,
             terms: terms(within, named, rules),
             platforms: platforms(&topic, place.framework.as_deref(), rules),
-            recent: asks_for_recent(&topic, rules),
+            recent: recency.is_some(),
+            only_recent: recency == Some(Recency::Only),
             symbol,
             subject: place.symbol,
             container: place.container,
@@ -160,6 +175,7 @@ impl Understanding {
             identifiers,
             phrases,
             excluded,
+            options,
             topic,
             text,
         };
@@ -225,6 +241,7 @@ impl Understanding {
                     text: text.to_owned(),
                     key,
                     role,
+                    project: None,
                 });
             }
         };
@@ -240,6 +257,12 @@ impl Understanding {
                 NameRole::Kindless
             };
             add(symbol, role);
+        }
+        for subject in &self.subjects {
+            add(&subject.text, subject.role());
+            if let Some(kindless) = &subject.kindless {
+                add(kindless, subject.role());
+            }
         }
         if let (Some(parent), Some(child)) = (&self.parent, &self.child) {
             add(&format!("{parent} {child}"), NameRole::Path);
@@ -356,18 +379,68 @@ fn platforms(topic: &str, framework: Option<&str>, rules: &Rules) -> Vec<String>
     platforms
 }
 
-fn asks_for_recent(topic: &str, rules: &Rules) -> bool {
+/// Words that ask for pages of any kind, beside words that ask for recent ones.
+const ANYTHING: [&str; 20] = [
+    "new",
+    "news",
+    "update",
+    "updates",
+    "updated",
+    "change",
+    "changes",
+    "changed",
+    "added",
+    "published",
+    "page",
+    "pages",
+    "doc",
+    "docs",
+    "document",
+    "documents",
+    "documentation",
+    "article",
+    "articles",
+    "anything",
+];
+
+/// How a query asks for recent pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recency {
+    /// Those about something.
+    About,
+    /// Whatever they are about.
+    Only,
+}
+
+fn recency(topic: &str, rules: &Rules) -> Option<Recency> {
+    let tables = rules.tables();
     let words: Vec<String> = topic
         .split_whitespace()
         .filter(|word| Identifier::read(word).is_none())
         .map(|word| folded(word).replace('’', "'"))
         .filter(|word| !word.is_empty())
         .collect();
-    (1..=MAX_PHRASE_WORDS).any(|count| {
-        words
-            .windows(count)
-            .any(|window| rules.tables().recency_words.contains(&window.join(" ")))
-    })
+    let mut recent = vec![false; words.len()];
+    for count in 1..=MAX_PHRASE_WORDS {
+        for (at, window) in words.windows(count).enumerate() {
+            if tables.recency_words.contains(&window.join(" ")) {
+                recent[at..at + count].fill(true);
+            }
+        }
+    }
+    if !recent.contains(&true) {
+        return None;
+    }
+    let says_little = |word: &String| {
+        ANYTHING.contains(&word.as_str()) || tables.stop_words.contains(word) || tables.question_words.contains(word)
+    };
+    let named = topic.split_whitespace().any(|word| Identifier::read(word).is_some());
+    let only = !named
+        && words
+            .iter()
+            .zip(&recent)
+            .all(|(word, &recent)| recent || says_little(word));
+    Some(if only { Recency::Only } else { Recency::About })
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub enum NoticeCode {
     GradeFallback,
     /// Only the beginning of the query was searched.
     QueryTruncated,
+    /// Words with a dash before them excluded nothing.
+    NotExcluded,
     /// Projects that cannot be searched were left out.
     ProjectLeftOut,
     /// The detailed answer did not fit, and the compact one is given.
@@ -84,6 +86,15 @@ impl Notice {
             "Only weak matches were found"
         };
         Self::new(NoticeCode::LowConfidence, reason)
+    }
+
+    /// Words with a dash before them were read as options of a command.
+    pub fn not_excluded(options: &[String]) -> Self {
+        let shown = options.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
+        Self::new(
+            NoticeCode::NotExcluded,
+            format!("Nothing was excluded: {shown} can be an option of a command"),
+        )
     }
 
     /// The query was transformed by rules, for this reason and not by the language model.

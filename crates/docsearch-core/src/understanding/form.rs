@@ -2,12 +2,16 @@
 
 use serde::Serialize;
 
+use crate::address::{Address, address_key};
+
 /// How a text that may be a page's name was won from the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameRole {
     /// The query as it is.
     Whole,
+    /// The query as the address of a page.
+    Address,
     /// The symbol in its container.
     Symbol,
     /// Parent and child.
@@ -16,6 +20,10 @@ pub enum NameRole {
     Kindless,
     /// The query with an abbreviation written out.
     Expanded,
+    /// What a question is about: `Grid` of `what is Grid?`.
+    Subject,
+    /// What the subject is compared with: `Table` of `when should I use Grid instead of Table?`.
+    Compared,
     /// A name of code in a longer query: it earns a boost, and no lift.
     Mention,
     /// What comes before the last part of a qualified name, such as the module: its page may describe
@@ -28,12 +36,13 @@ impl NameRole {
     /// name, the more it counts; a name within a sentence does not lift. The order is meant, the numbers are chosen.
     pub const fn factor(self, implicit: bool) -> f32 {
         match self {
-            Self::Whole => 1.0,
+            Self::Whole | Self::Address => 1.0,
             Self::Symbol | Self::Path if implicit => 0.998,
             Self::Symbol | Self::Path => 1.0,
             Self::Kindless => 0.98,
+            Self::Subject => 0.97,
             Self::Expanded => 0.96,
-            Self::Mention | Self::Qualifier => 0.0,
+            Self::Compared | Self::Mention | Self::Qualifier => 0.0,
         }
     }
 }
@@ -47,4 +56,40 @@ pub struct NameForm {
     pub key: String,
     /// How it was won.
     pub role: NameRole,
+    /// The only project that it may be in: that of a reference `project/slug`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<i64>,
+}
+
+/// Where pages of a project are found.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The project.
+    pub project: i64,
+    /// Its name, which references begin with.
+    pub name: &'a str,
+    /// What URLs of its pages begin with.
+    pub root_url: Option<&'a str>,
+}
+
+impl NameForm {
+    /// The addresses that a query can be: a slug or a URL, and what it says below the roots of these projects.
+    pub fn addresses<'a>(query: &str, sites: impl IntoIterator<Item = Site<'a>>) -> Vec<Self> {
+        let Some(address) = Address::read(query) else {
+            return Vec::new();
+        };
+        let form = |text: &str, project| Self {
+            text: text.trim_matches('/').to_owned(),
+            key: address_key(text),
+            role: NameRole::Address,
+            project,
+        };
+        let below = sites.into_iter().flat_map(|site| {
+            let roots = [Some(site.name).filter(|_| !address.is_url()), site.root_url];
+            let below = roots.into_iter().flatten().filter_map(|root| address.below(root));
+            below.map(|slug| form(slug, Some(site.project))).collect::<Vec<_>>()
+        });
+        let forms = std::iter::once(form(address.text, None)).chain(below);
+        forms.filter(|form| !form.key.is_empty()).collect()
+    }
 }

@@ -11,7 +11,7 @@ use docsearch_core::suggestion::{self, Source};
 use docsearch_core::transformation::{Month, Transformation, need, related, telling, transform};
 use docsearch_core::understanding::Understanding;
 use docsearch_core::version::{Version, Versioned, superseded};
-use docsearch_core::{identifier, mention, name, similarity, word};
+use docsearch_core::{address, identifier, mention, name, news, similarity, word};
 use docsearch_fuzz::text;
 
 use crate::fields;
@@ -62,7 +62,11 @@ pub(crate) fn identifiers(input: &[u8]) {
     word::stem(text);
     mention::identifiers(text);
     mention::quoted_phrases(text);
-    mention::excluded_words(text, |word| word.len() > 2);
+    mention::Exclusion::read(text, |word| word.len() > 2);
+    address::address_key(text);
+    address::Address::read(text);
+    news::is_news(text, text);
+    news::is_asked(text);
     mention::Identifier::read(text).map(|found| found.qualifiers().count());
 }
 
@@ -78,7 +82,7 @@ pub(crate) fn names(input: &[u8]) {
         name::slug_leaf(part);
         name::slug_parent(part);
     }
-    name::page_names(title, slug, alias.split(','));
+    name::page_names(title, slug, alias.split(','), [text]);
     name::unique_names([(title, slug, vec![alias]), (slug, title, vec![])]);
     name::containers(Some(text), None);
     name::is_inside(&name::key(title), [alias], slug, None);

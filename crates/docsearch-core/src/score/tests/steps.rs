@@ -13,9 +13,10 @@ fn step_of(
     (step, rule): (&str, &str),
 ) -> Option<(f32, f32, f32, f32)> {
     let (understanding, rules) = understood(query);
-    let steps = Scorer::new(&understanding, rules, weights)
-        .with_intent(intent)
-        .explain(page, BASE);
+    let scorer = Scorer::new(&understanding, rules, weights);
+    let mut found = scorer.find(page);
+    found.intent = intent;
+    let steps = scorer.explain_found(page, BASE, &found);
     assert!(steps.iter().all(|step| step.contribution == step.after - step.before));
     assert!(
         steps
@@ -257,9 +258,10 @@ fn rules_about_verbs_count_by_how_many_pages_are_named_by_them() {
             category: Some("Documents".to_owned()),
             ..page("save_other_documents", "x")
         };
-        let steps = Scorer::new(&understanding, rules, &weights)
-            .with_intent(intent)
-            .explain(&page, BASE);
+        let scorer = Scorer::new(&understanding, rules, &weights);
+        let mut found = scorer.find(&page);
+        found.intent = intent;
+        let steps = scorer.explain_found(&page, BASE, &found);
         let rules = ["name_words", "intent_action", "intent_object", "category_context"];
         rules.map(|rule| {
             let step = steps.iter().find(|step| step.rule == rule);

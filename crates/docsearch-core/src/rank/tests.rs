@@ -1,0 +1,238 @@
+use super::*;
+use proptest::prelude::*;
+
+const MIX: Mix = Mix {
+    hybrid: 0.5,
+    document_share: 0.5,
+    background: 0.05,
+    bm25: Bm25 {
+        k1: 1.2,
+        b: 0.75,
+        title: 2.0,
+        heading: 1.5,
+        keyword: 1.0,
+        proximity: 0.0,
+    },
+};
+
+fn corpora() -> Corpora {
+    let corpus = Corpus {
+        terms: vec![TermWeight { idf: 3.0 }],
+        average_chunk: 100.0,
+        average_document: 300.0,
+    };
+    Corpora::from_iter([(1, corpus)])
+}
+
+fn chunk(document: i64, chunk: i32) -> ChunkId {
+    let document = DocumentId { project: 1, document };
+    ChunkId { document, chunk }
+}
+
+fn terms(body: f32, length: f32) -> ChunkTerms {
+    ChunkTerms {
+        near: 0.0,
+        length,
+        document_length: length,
+        frequencies: vec![Frequencies {
+            body,
+            closeness: 1.0,
+            ..Default::default()
+        }],
+    }
+}
+
+fn assert_near(score: f32, expected: f32) {
+    assert!((score - expected).abs() < 1e-6, "{score} {expected}");
+}
+
+#[test]
+fn vectors_are_compared_by_their_angle() {
+    assert_near(cosine(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
+    assert_near(cosine(&[1.0, 0.0], &[0.0, 5.0]), 0.0);
+    assert_near(cosine(&[2.0, 0.0], &[-3.0, 0.0]), -1.0);
+    assert_near(cosine(&[2.0, 0.0], &[3.0, 3.0]), 0.5f32.sqrt());
+    assert_eq!(cosine(&[0.0, 0.0], &[3.0, 3.0]), 0.0);
+}
+
+#[test]
+fn similarity_counts_from_that_of_unrelated_texts() {
+    assert_near(dense_score(0.6, 0.2), 0.5);
+    assert_near(dense_score(1.0, 0.2), 1.0);
+    assert_eq!(dense_score(0.2, 0.2), 0.0);
+    assert_eq!(dense_score(-0.5, 0.2), 0.0);
+}
+
+#[test]
+fn legs_are_mixed_and_names_lift_by_what_is_left() {
+    assert_near(base_score(0.8, 0.4, 0.25), 0.25 * 0.8 + 0.75 * 0.4);
+    assert_near(lift(0.5, 0.4), 0.7);
+    assert_near(lift(0.0, 0.4), 0.4);
+    assert_eq!((lift(0.5, 0.0), lift(0.5, 1.0)), (0.5, 1.0));
+}
+
+#[test]
+fn names_are_stronger_by_kind_then_as_written_and_weaker_elsewhere() {
+    let kinds = [
+        NameKind::Title,
+        NameKind::Path,
+        NameKind::Symbol,
+        NameKind::Slug,
+        NameKind::Alias,
+    ];
+    let strengths = kinds.map(|kind| name_strength(kind, false, true));
+    assert!(strengths.windows(2).all(|pair| pair[0] > pair[1]), "{strengths:?}");
+    for kind in kinds {
+        let in_place = name_strength(kind, false, true);
+        assert_near(name_strength(kind, true, true), in_place + 0.004);
+        assert_near(name_strength(kind, false, false), in_place - 0.05);
+    }
+    // The least and the greatest that the documentation promises.
+    assert_near(name_strength(NameKind::Alias, false, false), 0.94);
+    assert_near(name_strength(NameKind::Title, true, true), 0.999);
+}
+
+fn two_terms(frequencies: [(f32, f32); 2]) -> ChunkTerms {
+    let frequencies = frequencies.map(|(body, closeness)| Frequencies {
+        body,
+        closeness,
+        ..Default::default()
+    });
+    ChunkTerms {
+        near: 0.0,
+        length: 100.0,
+        document_length: 300.0,
+        frequencies: frequencies.to_vec(),
+    }
+}
+
+#[test]
+fn a_keyword_score_is_the_share_of_what_the_words_can_reach() {
+    let corpus = |idf: [f32; 2]| Corpus {
+        terms: idf.map(|idf| TermWeight { idf }).to_vec(),
+        ..corpora()[&1].clone()
+    };
+    let score = |found, idf| chunk_lexical(&two_terms(found), &corpus(idf), &MIX.bm25);
+    // In a chunk of mean length a term that stands k1 times reaches half of what it can.
+    assert_near(score([(1.2, 1.0), (1.2, 1.0)], [3.0, 1.0]), 0.5);
+    assert_near(score([(1.2, 1.0), (0.0, 0.0)], [3.0, 1.0]), 0.5 * 3.0 / 4.0);
+    assert_near(score([(0.0, 0.0), (1.2, 1.0)], [3.0, 1.0]), 0.5 * 1.0 / 4.0);
+    // What stands in for a term counts by its closeness.
+    assert_near(score([(1.2, 0.8), (0.0, 0.0)], [3.0, 1.0]), 0.8 * 0.5 * 3.0 / 4.0);
+    assert_eq!(
+        score([(1.2, 1.0), (0.0, 0.0)], [0.0, 0.0]),
+        0.0,
+        "words that tell nothing"
+    );
+}
+
+#[test]
+fn words_near_each_other_count_more_up_to_all_that_they_can() {
+    let score = |near, proximity| {
+        let found = ChunkTerms {
+            near,
+            ..two_terms([(1.0, 1.0), (1.0, 1.0)])
+        };
+        let bm25 = Bm25 { proximity, ..MIX.bm25 };
+        let corpus = Corpus {
+            terms: vec![TermWeight { idf: 1.0 }; 2],
+            ..corpora()[&1].clone()
+        };
+        chunk_lexical(&found, &corpus, &bm25)
+    };
+    let apart = score(0.0, 0.4);
+    assert_eq!(score(1.0, 0.0), apart);
+    assert!((score(0.5, 0.4) - apart * 1.2).abs() < 1e-6);
+    assert!((score(1.0, 0.4) - apart * 1.4).abs() < 1e-6);
+    assert_eq!(score(1.0, 2.0 / apart), 1.0);
+}
+
+#[test]
+fn a_document_has_the_score_of_the_whole_and_of_its_best_section() {
+    let mut evidence = Evidence::default();
+    for place in 0..2 {
+        let section = ChunkTerms {
+            document_length: 300.0,
+            ..terms(0.6, 100.0)
+        };
+        evidence.terms.insert(chunk(1, place), section);
+    }
+    evidence.similarity.insert(chunk(1, 0), 0.24);
+    evidence.similarity.insert(chunk(1, 1), 0.43);
+    let mix = Mix {
+        document_share: 0.25,
+        hybrid: 0.4,
+        ..MIX
+    };
+    let ranked = rank(&evidence, [], &corpora(), &mix);
+    // The whole has the word 1.2 times, which is k1: half. A section has .6 / (.6 + 1.2), a third.
+    let lexical = 0.25 / 2.0 + 0.75 / 3.0;
+    assert_eq!(ranked.len(), 1);
+    assert_near(ranked[0].lexical, lexical);
+    assert_eq!(ranked[0].similarity, Some(0.43));
+    assert_near(ranked[0].dense, 0.4);
+    assert_near(ranked[0].base, 0.4 * 0.4 + 0.6 * lexical);
+    let places: Vec<i32> = ranked[0].chunks.iter().map(|chunk| chunk.id.chunk).collect();
+    assert_eq!(places, [1, 0], "each section once, the best first");
+    assert_near(ranked[0].chunks[1].base, 0.4 * 0.2 + 0.6 / 3.0);
+}
+
+#[test]
+fn what_is_measured_later_is_no_nearer_than_what_was_found() {
+    let mut evidence = Evidence::default();
+    evidence.similarity.insert(chunk(1, 0), 0.5);
+    evidence.similarity.insert(chunk(2, 0), 0.7);
+    evidence.measure([(chunk(1, 1), 0.6), (chunk(3, 0), 0.8), (chunk(3, 1), 0.1)], Some(0.7));
+    let of = |number, place| evidence.similarity[&chunk(number, place)];
+    assert_eq!((of(1, 1), of(3, 0), of(3, 1)), (0.5, 0.7, 0.1));
+}
+
+#[test]
+fn evidence_of_other_documents_is_dropped() {
+    let mut evidence = Evidence::default();
+    for number in [1, 2] {
+        evidence.similarity.insert(chunk(number, 0), 0.5);
+        evidence.terms.insert(chunk(number, 1), terms(1.0, 50.0));
+    }
+    evidence.retain(&Set::from_iter([chunk(2, 0).document]));
+    assert_eq!(evidence.similarity.keys().collect::<Vec<_>>(), [&chunk(2, 0)]);
+    assert_eq!(evidence.terms.keys().collect::<Vec<_>>(), [&chunk(2, 1)]);
+}
+
+#[test]
+fn s4_30_the_hybrid_weight_goes_from_keywords_to_vectors() {
+    let mut evidence = Evidence::default();
+    evidence.similarity.insert(chunk(1, 0), 0.9);
+    evidence.similarity.insert(chunk(2, 0), 0.1);
+    evidence.terms.insert(chunk(2, 0), terms(3.0, 50.0));
+    let first = |hybrid| {
+        rank(&evidence, [], &corpora(), &Mix { hybrid, ..MIX })[0]
+            .document
+            .document
+    };
+    assert_eq!(first(0.0), 2);
+    assert_eq!(first(1.0), 1);
+}
+
+#[test]
+fn a_named_document_is_a_candidate() {
+    let named = chunk(7, 0).document;
+    let ranked = rank(&Evidence::default(), [named], &corpora(), &MIX);
+    assert_eq!((ranked[0].document, ranked[0].base), (named, 0.0));
+}
+
+proptest! {
+    #[test]
+    fn scores_stay_in_bounds_and_rise_with_similarity(
+        similarity in -1.0f32..0.9, more in 0.0f32..0.1, body in 0.0f32..50.0, length in 1.0f32..1e5
+    ) {
+        let base = |similarity| {
+            let mut evidence = Evidence::default();
+            evidence.similarity.insert(chunk(1, 0), similarity);
+            evidence.terms.insert(chunk(1, 0), terms(body, length));
+            rank(&evidence, [], &corpora(), &MIX)[0].base
+        };
+        prop_assert!((0.0..=1.0).contains(&base(similarity)));
+        prop_assert!(base(similarity + more) >= base(similarity));
+    }
+}

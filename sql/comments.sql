@@ -42,14 +42,16 @@ COMMENT ON FUNCTION docsearch.detect_text_config(text) IS
 COMMENT ON FUNCTION docsearch.suggest(text, text, integer) IS
     'what may have been meant by an unfinished or mistyped text, best first, at most max_results (1 to 100): names of pages with their slugs, words of documents, and plainer verbs. kind is name, completion, correction or phrasing (in answers also topic: what many documents are about, when nothing is nearer); score goes from 0 to 1.';
 COMMENT ON FUNCTION docsearch.verify_invariants(text, integer) IS
-    'searches a project for each unique name (a title, symbol or slug leaf that no other document bears) as written, in lower case, split into words and followed by "in" and the project: a row for each that does not bring its page first, then a row for each form with the number of names and how many hold. With sample, of about so many names.';
+    'searches a project for each unique name (a title, symbol or slug leaf that no other document bears) as written, in lower case, split into words and followed by "in" and the project, and for each slug of several parts, alone and behind the project: a row for each that does not bring its page first, then a row for each form with how many there are and how many hold. With sample, of about so many names and slugs.';
 COMMENT ON FUNCTION docsearch.reset_rules() IS
     'puts the shipped rules back in place of those of all projects, and returns their number; rules of single projects stay.';
 COMMENT ON FUNCTION docsearch.rules_changed() IS
     'trigger of the tables of rules: every backend reads them again.';
 
 COMMENT ON FUNCTION docsearch.create_project(text, text, text, regconfig, text, jsonb) IS
-    'creates a project and returns its id; the first call makes the tables and has to come from the owner of schema docsearch. text_config is a text search configuration, docsearch.english if NULL; settings is {"vectors": "sections"} or {"vectors": "document"}.';
+    'creates a project and returns its id; the first call makes the tables and has to come from the owner of schema docsearch. text_config is a text search configuration, docsearch.english if NULL; settings has weights by the names that config has, for searches of this project, and "vectors", which is "sections" or "document".';
+COMMENT ON FUNCTION docsearch.configure_project(text, jsonb) IS
+    'changes settings of a project: those given are set, those given as null are taken away; returns all that it has then. What config of a call says counts for more, what the settings of the session say for less. "vectors" cannot be changed.';
 COMMENT ON FUNCTION docsearch.drop_project(text) IS
     'removes a project with all its documents and returns how many documents the caller saw in it; an unknown project is an error (42704).';
 COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, jsonb, text, text, text, text[], text[], text, text, timestamp with time zone) IS

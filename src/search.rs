@@ -12,6 +12,7 @@ pub(crate) mod present;
 pub(crate) mod refine;
 pub(crate) mod request;
 pub(crate) mod retrieval;
+pub(crate) mod section;
 pub(crate) mod suggest;
 pub(crate) mod transform;
 pub(crate) mod vocabulary;

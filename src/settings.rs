@@ -63,6 +63,9 @@ enum Tunable {
 /// In the order of [`WEIGHTS`]; made when the library is loaded, and never changed.
 static TUNABLES: OnceLock<Vec<Tunable>> = OnceLock::new();
 
+/// The least that `docsearch.inference_timeout` can be.
+pub(crate) const LEAST_INFERENCE_TIMEOUT: Duration = Duration::from_millis(10);
+
 /// The value that the session has for a row of [`WEIGHTS`].
 pub(crate) fn weight(place: usize, row: &Weight) -> f64 {
     match TUNABLES.get().and_then(|tunables| tunables.get(place)) {
@@ -265,7 +268,7 @@ pub(crate) fn define() {
         c"How long the inference program may take to start or to answer.",
         c"After that a search goes on with keywords, and indexing fails.",
         &INFERENCE_TIMEOUT,
-        10,
+        LEAST_INFERENCE_TIMEOUT.as_millis() as i32,
         3_600_000,
         GucContext::Userset,
         GucFlags::UNIT_MS,
@@ -315,6 +318,8 @@ pub(crate) fn define() {
         GucFlags::SUPERUSER_ONLY,
     );
     endpoint::define();
+    // SAFETY: Postgres copies the prefix; all settings of this library have been defined.
+    unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"docsearch".as_ptr()) };
 }
 
 /// Threads that embed passages.

@@ -1,17 +1,21 @@
 //! Creating and removing projects.
 
 use docsearch_core::bounds;
+use docsearch_core::weight::WEIGHTS;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::administration::migration;
 use crate::models::{files, registration};
-use crate::postgres::jsonb::JsonB;
+use crate::postgres::jsonb::{JsonB, StoredJson};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::statement;
 use crate::tables::{project, vectors};
+
+/// The setting that says what gets a vector.
+const VECTORS: &str = "vectors";
 
 /// A project that is to be made: the arguments of `create_project`.
 #[derive(Default)]
@@ -56,7 +60,7 @@ pub(crate) fn create(new: NewProject<'_>) -> Result<i64> {
             DatumWithOid::from(root_url),
             DatumWithOid::from(model),
             DatumWithOid::from(text_config),
-            DatumWithOid::from(JsonB(settings)),
+            DatumWithOid::from(JsonB(Value::Object(settings))),
         ],
         |row| row.required::<i64>(1),
     )?;
@@ -127,19 +131,87 @@ fn checked_text(what: &str, text: Option<&str>, most: usize) -> Result<Option<St
     }
 }
 
-fn checked_settings(settings: Option<JsonB>) -> Result<Value> {
+fn checked_settings(settings: Option<JsonB>) -> Result<Map<String, Value>> {
     let settings = settings.map_or(json!({}), |JsonB(settings)| settings);
-    let hint = "Known settings: {\"vectors\": \"sections\"} or {\"vectors\": \"document\"}.";
-    let map = settings
-        .as_object()
-        .ok_or_else(|| invalid("project settings must be a JSON object", hint))?;
-    for (key, value) in map {
-        match (key.as_str(), value.as_str()) {
-            ("vectors", Some("sections" | "document")) => {}
-            _ => return Err(invalid(format!("unknown project setting \"{key}\": {value}"), hint)),
-        }
+    let Value::Object(settings) = settings else {
+        return Err(invalid("project settings must be a JSON object", known_settings()));
+    };
+    for (key, value) in &settings {
+        check_setting(key, value)?;
     }
     Ok(settings)
+}
+
+fn check_setting(key: &str, value: &Value) -> Result<()> {
+    if key == VECTORS {
+        let known = matches!(value.as_str(), Some("sections" | "document"));
+        let wrong = || {
+            invalid(
+                format!("unknown project setting \"{VECTORS}\": {value}"),
+                "Use \"sections\" or \"document\".",
+            )
+        };
+        return known.then_some(()).ok_or_else(wrong);
+    }
+    let row = WEIGHTS.iter().find(|row| row.name == key);
+    let row = row.ok_or_else(|| {
+        invalid(
+            format!("unknown project setting \"{}\"", bounds::shown(key)),
+            known_settings(),
+        )
+    })?;
+    let number = value.as_f64().filter(|number| !row.is_whole || number.fract() == 0.0);
+    if number.is_some_and(|number| (row.min..=row.max).contains(&number)) {
+        return Ok(());
+    }
+    let whole = if row.is_whole { "a whole number" } else { "a number" };
+    Err(invalid(
+        format!("project setting \"{key}\" is {value}"),
+        format!("Use {whole} from {} to {}.", row.min, row.max),
+    ))
+}
+
+fn known_settings() -> String {
+    let mut names: Vec<&str> = WEIGHTS.iter().map(|row| row.name).chain([VECTORS]).collect();
+    names.sort_unstable();
+    format!("Known settings: {}.", names.join(", "))
+}
+
+/// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
+pub(crate) fn configure(name: Option<&str>, settings: Option<JsonB>) -> Result<Value> {
+    let name = checked_name(name)?;
+    let project = project::by_name(name)?;
+    let Some(JsonB(Value::Object(changed))) = settings else {
+        return Err(invalid("project settings must be a JSON object", known_settings()));
+    };
+    let (taken, given): (Map<String, Value>, Map<String, Value>) =
+        changed.into_iter().partition(|(_, value)| value.is_null());
+    let given = checked_settings(Some(JsonB(Value::Object(given))))?;
+    let vectors = if project.one_vector { "document" } else { "sections" };
+    if given.get(VECTORS).is_some_and(|value| value != vectors) || taken.contains_key(VECTORS) && project.one_vector {
+        return Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            format!("the vectors of project \"{name}\" are made by {vectors}"),
+            "Create another project with this setting, and index its documents.",
+        ));
+    }
+    let stored = statement::change(
+        "UPDATE docsearch.project p SET settings = (p.settings - $2::text[]) || $3 WHERE p.id = $1 RETURNING p.settings",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(taken.keys().cloned().collect::<Vec<String>>()),
+            DatumWithOid::from(JsonB(Value::Object(given))),
+        ],
+        |row| row.required::<StoredJson>(1),
+    )?;
+    let stored = stored.into_iter().next().map(|StoredJson(settings)| settings);
+    stored.ok_or_else(|| {
+        error_with_hint(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!("project \"{name}\" cannot be changed"),
+            "Policies on docsearch.project keep it from you.",
+        )
+    })
 }
 
 /// The text search configuration with its schema: a dump has to name it wherever it is restored. Everybody who may

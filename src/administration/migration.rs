@@ -25,7 +25,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0004.sql"),
-        then: indexer::rename_all,
+        then: || Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0005.sql"),
@@ -46,6 +46,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
     Version {
         sql: include_str!("../../sql/schema/0009.sql"),
         then: || Ok(()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0010.sql"),
+        then: || rules::seed_synonyms().and_then(|()| indexer::rename_all()),
     },
 ];
 

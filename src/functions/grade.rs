@@ -83,7 +83,7 @@ fn request<'a>(
         ..Arguments::default()
     };
     let mut request = arguments.resolve()?;
-    request.config.grade = true;
+    request.config = request.config.graded();
     Ok(request)
 }
 

@@ -11,9 +11,9 @@ mod docsearch {
     use super::*;
 
     /// Searches a project for each unique name of its documents (a title, symbol or slug leaf that no
-    /// other document bears) in each of its forms, and lists those that do not bring their page first.
-    /// Then, for each form, a row with how many names there are and how many of them hold. With
-    /// `sample`, of so many names.
+    /// other document bears) and each slug of several parts in each of their forms, and lists those that do
+    /// not bring their page first. Then, for each form, a row with how many there are and how many of them
+    /// hold. With `sample`, of so many names and slugs.
     #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

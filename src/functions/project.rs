@@ -42,6 +42,13 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         })
     }
 
+    /// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn configure_project(name: Option<&str>, settings: Option<JsonB>) -> Result<JsonB> {
+        creation::configure(name, settings).map(JsonB)
+    }
+
     /// Removes a project with all its documents and returns how many documents there were.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]

@@ -47,7 +47,7 @@ mod docsearch {
             config,
         };
         let mut request = arguments.resolve()?;
-        request.config.grade = true;
+        request.config = request.config.graded();
         refine::refined(&request, most).map(JsonB)
     }
 }

@@ -137,7 +137,7 @@ fn search_docs_text(
     dedup: default!(Option<&str>, "'document'"),
     config: default!(Option<JsonB>, "NULL"),
     format: default!(Option<&str>, "'compact'"),
-    max_chars: default!(Option<i32>, 20000),
+    max_chars: default!(Option<i32>, "NULL"),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<String> {
     let writing = Writing::new(format, max_chars, max_tokens)?;
@@ -172,7 +172,7 @@ mod docsearch {
         dedup: default!(Option<&str>, "'document'"),
         config: default!(Option<JsonB>, "NULL"),
         format: default!(Option<&str>, "'compact'"),
-        max_chars: default!(Option<i32>, 20000),
+        max_chars: default!(Option<i32>, "NULL"),
         max_tokens: default!(Option<i32>, "NULL"),
     ) -> Result<
         TableIterator<
@@ -232,7 +232,13 @@ impl Writing {
 
 fn budget(max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Budget> {
     let size = |value: i32| usize::try_from(value).unwrap_or_default();
-    let max_chars = max_chars.map_or(DEFAULT_MAX_CHARS, size);
+    // Who gives one limit means that one.
+    let default = if max_tokens.is_some() {
+        usize::MAX
+    } else {
+        DEFAULT_MAX_CHARS
+    };
+    let max_chars = max_chars.map_or(default, size);
     Budget::new(max_chars, max_tokens.map(size)).map_err(|problem| {
         invalid(
             problem.to_string(),

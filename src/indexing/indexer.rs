@@ -26,6 +26,7 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
+use crate::tables::document::has_entry_share;
 use crate::tables::document_input::DocumentInput;
 use crate::tables::project::{self, Project};
 use crate::tables::statistics;
@@ -140,12 +141,24 @@ fn write_delta(project: &Project, delta: Delta) -> Result<()> {
     statistics::write(delta, project.id)
 }
 
-/// Writes the names of documents, and what they belong to, again. Runs as the owner.
+/// Writes the names of documents, what they belong to and how far they are lists again. Runs as the owner.
 pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
     for batch in documents.chunks(BATCH) {
         pgrx::check_for_interrupts!();
         for (id, input) in read_inputs(project, batch)? {
             names::write(project.id, id, &input, true)?;
+            if !has_entry_share() {
+                continue;
+            }
+            statement::execute(
+                "UPDATE docsearch.document d SET entry_share = $3
+                 WHERE d.project_id = $1 AND d.id = $2 AND d.entry_share IS DISTINCT FROM $3",
+                &[
+                    DatumWithOid::from(project.id),
+                    DatumWithOid::from(id),
+                    DatumWithOid::from(markdown::entry_share(input.body.as_deref().unwrap_or_default())),
+                ],
+            )?;
         }
     }
     Ok(())
@@ -171,7 +184,7 @@ fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, Documen
     statement::rows(
         "SELECT d.id, d.slug, d.title, d.category, d.summary,
                 ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                d.metadata, d.body
+                d.metadata, d.body, ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL)
          FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
         &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
         |row| {
@@ -186,6 +199,7 @@ fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, Documen
                 keywords: row.required(6)?,
                 metadata: Some(metadata),
                 body: Some(body),
+                source_urls: row.required(9)?,
                 ..DocumentInput::default()
             };
             Ok((row.required(1)?, input))
@@ -220,6 +234,8 @@ struct DocumentPlan {
     keywords: Vec<String>,
     summary: Option<String>,
     words: i32,
+    /// See [`markdown::entry_share`].
+    entry_share: f32,
 }
 
 /// A document as it was when the change of it was planned.
@@ -410,6 +426,7 @@ impl<'a> Indexer<'a> {
         Ok(Plan::Write(Box::new(DocumentPlan {
             words: i32::try_from(token::word_count(&plain)).map_err(internal)?,
             summary: input.summary.clone().or_else(|| markdown::lead_paragraph(body)),
+            entry_share: markdown::entry_share(body),
             content_hash,
             known,
             chunks,

@@ -1,14 +1,17 @@
 //! Keywords of documents: the words that set one apart from the others of its project.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use docsearch_core::bm25;
 use docsearch_core::keyword::{self, Candidate};
 use docsearch_core::markdown;
+use docsearch_core::token::TokenKind;
+use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
 use crate::tables::terms;
@@ -75,13 +78,33 @@ impl<'a> Keywords<'a> {
         let _owner = AsOwner::enter()?;
         let projects = Projects::new([self.project]);
         let frequencies = statistics::frequencies(&projects, lexemes.iter().flatten().cloned().collect())?;
+        let stop_words = stop_words(&self.project.text_config, &words)?;
         for (candidate, lexemes) in unknown.into_iter().zip(lexemes) {
+            let is_word = candidate.kind == TokenKind::Word;
+            if is_word && (stop_words.contains(&candidate.word) || keyword::says_little(&candidate.word)) {
+                known.insert(key(candidate), 0.0);
+                continue;
+            }
             let frequency = lexemes.first().map_or(0.0, |lexeme| frequencies.sum(lexeme));
             let frequency = if frequency < self.least { 0.0 } else { frequency };
             known.insert(key(candidate), bm25::idf(self.chunks, frequency));
         }
         Ok(())
     }
+}
+
+/// Those of the words that PostgreSQL takes for stop words of the language of a configuration, which itself keeps them.
+fn stop_words(text_config: &str, words: &[&str]) -> Result<HashSet<String>> {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    let found = statement::rows(
+        "SELECT w.word FROM unnest($1::text[]) AS w(word), pg_ts_dict d
+         WHERE d.dictnamespace = 'pg_catalog'::regnamespace
+           AND d.dictname::text = (SELECT c.cfgname || '_stem' FROM pg_ts_config c WHERE c.oid = $2::regconfig)
+           AND ts_lexize(d.oid::regdictionary, lower(w.word)) = '{}'",
+        &[DatumWithOid::from(words), DatumWithOid::from(text_config)],
+        |row| row.required(1),
+    )?;
+    Ok(found.into_iter().collect())
 }
 
 fn key(candidate: &Candidate) -> (i32, String) {

@@ -18,6 +18,12 @@ pub(crate) fn table(name: &CStr) -> Option<pg_sys::Oid> {
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
+/// Whether a table of the schema has a column.
+pub(crate) fn has_column(table: &CStr, column: &CStr) -> bool {
+    // SAFETY: the name is terminated, and a column that does not exist has the number 0.
+    self::table(table).is_some_and(|table| unsafe { pg_sys::get_attnum(table, column.as_ptr()) } != 0)
+}
+
 /// The owner of a table.
 pub(crate) fn owner_of(table: pg_sys::Oid) -> Option<pg_sys::Oid> {
     // SAFETY: the cache gives a row of pg_class or null; it is read before it is given back.

@@ -177,6 +177,12 @@ pub(crate) struct LocalSettings {
 }
 
 impl LocalSettings {
+    /// For statements that find what they want by an index: the planner may know nothing of what was loaded a moment ago, or
+    /// expect what has long been changed.
+    pub(crate) fn by_index() -> Result<Self> {
+        Self::apply(&[("enable_seqscan", "off"), ("jit", "off")])
+    }
+
     /// Sets each parameter to its value, as the session's user may.
     pub(crate) fn apply(settings: &[(&str, &str)]) -> Result<Self> {
         // SAFETY: the level is closed on drop, and by Postgres at an abort.

@@ -19,11 +19,11 @@ use crate::postgres::statement;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::lexical::KeywordLeg;
+use crate::search::section;
 use crate::search::vocabulary;
-use crate::tables::keys;
-use crate::tables::names;
 use crate::tables::sight::MAX_LISTED;
 use crate::tables::vectors::{Nearest, VectorTable};
+use crate::tables::{document, keys, names};
 
 /// What a search looks for, the same in every project.
 pub(crate) struct Search<'a> {
@@ -43,8 +43,33 @@ pub(crate) struct Ranking {
     pub(crate) ranked: Vec<Ranked>,
     /// How the best of them came to their scores.
     pub(crate) steps: Map<DocumentId, Vec<Step>>,
+    /// The number of the section that the query asks for, of documents of which that is known.
+    pub(crate) sections: Map<DocumentId, i32>,
     /// Number of candidates that the caller sees.
     pub(crate) candidates: usize,
+}
+
+impl Ranking {
+    /// Adds the documents that a further look found besides, none above those that were found before.
+    fn append(&mut self, further: Self) {
+        let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
+        let last = self.ranked.last().map_or(1.0, |ranked| ranked.score);
+        let new = further.ranked.into_iter().map(|ranked| Ranked {
+            score: ranked.score.min(last),
+            ..ranked
+        });
+        let new = new.filter(|ranked| !known.contains(&ranked.document.document));
+        self.ranked.extend(new);
+        let steps = further
+            .steps
+            .into_iter()
+            .filter(|(document, _)| !known.contains(document));
+        self.steps.extend(steps);
+        for (document, section) in further.sections {
+            self.sections.entry(document).or_insert(section);
+        }
+        self.candidates = further.candidates.max(self.ranked.len());
+    }
 }
 
 /// Where a search may find documents.
@@ -65,6 +90,12 @@ impl Scope {
         }
     }
 }
+
+/// So many of the newest documents are looked at where nothing else is asked for.
+const NEWEST: i64 = 50;
+
+/// Where what was found is checked, so many documents are looked for at least: the nearest may all be hidden.
+const LEAST_CHECKED: usize = 20;
 
 /// How far the legs look.
 #[derive(Clone, Copy)]
@@ -90,6 +121,19 @@ impl Reach {
             ..self
         }
     }
+}
+
+/// What is looked for in a group of projects, however far the legs look.
+struct Asked<'a> {
+    group: &'a Group<'a>,
+    superseded: Option<&'a [i64]>,
+    keywords: &'a KeywordLeg<'a>,
+    vectors: &'a VectorTable,
+    embedding: Option<&'a [f32]>,
+    scope: &'a Scope,
+    /// The newest documents, where nothing else is asked for.
+    newest: Set<DocumentId>,
+    mix: Mix,
 }
 
 /// What a filter and a category ask of a document `d`, with the parameters of
@@ -118,8 +162,8 @@ impl Search<'_> {
         let mut frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
         vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
         let group = &*group;
-        let mut reach = Reach {
-            window: self.config.candidates(),
+        let reach = Reach {
+            window: self.config.weights.candidates,
             budget: self.config.weights.keyword_budget,
             sections: Totals::all_chunks(&totals),
         };
@@ -130,50 +174,86 @@ impl Search<'_> {
             Some(_) => self.config.weights.hybrid(group.understanding.class),
             None => 0.0,
         };
-        let mix = self.config.weights.mix(hybrid, group.model.background);
-        loop {
-            let mut legs = self.run_legs(group, &keywords, &vectors, embedding, &scope, &mix, reach)?;
-            let mut pages = self.pages(group, &legs, superseded.as_deref())?;
-            let short = pages.len() < self.config.wanted() && !reach.is_everything();
-            if matches!(scope, Scope::Checked) && short {
-                reach = reach.further();
-                continue;
-            }
-            let visible: Set<DocumentId> = pages.keys().copied().collect();
-            legs.keep(&visible);
-            legs.drop_common();
-            mark_older_versions(&mut pages);
-            let mut named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), &mut pages);
-            let reranker = Reranker::new(
-                group.scorer(self.config).with_hybrid(mix.hybrid),
-                &pages,
-                mix.background,
-            );
-            if let Some(embedding) = embedding {
-                let documents = rank::rank(&legs.evidence, named.iter().copied(), &lexical.corpora, &mix);
-                let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
-                let mut contenders = reranker.contenders(&documents, nearest, self.config.wanted());
-                contenders.extend(self.focus.filter(|focus| pages.contains_key(focus)));
-                named.retain(|id| contenders.contains(id));
-                legs.evidence.retain(&contenders);
-                let more = legs.unmeasured(&contenders);
-                let _owner = AsOwner::enter()?;
-                let similarity = vectors.of_chunks(embedding, &more)?;
-                legs.evidence.similarity.extend(similarity);
-            }
-            let documents = rank::rank(&legs.evidence, named, &lexical.corpora, &mix);
-            let ranked = reranker.rerank(documents);
-            let explained = ranked
-                .iter()
-                .enumerate()
-                .filter(|(place, ranked)| *place < self.explained || self.focus == Some(ranked.document.document));
-            let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
-            return Ok(Ranking {
-                steps: steps.collect(),
-                ranked,
-                candidates: pages.len(),
-            });
+        let mix = self
+            .config
+            .weights
+            .mix(group.understanding.class, hybrid, group.model.background);
+        let asked = Asked {
+            group,
+            superseded: superseded.as_deref(),
+            keywords: &keywords,
+            vectors: &vectors,
+            embedding,
+            scope: &scope,
+            newest: self.newest(group, superseded.as_deref())?,
+            mix,
+        };
+        // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
+        let mut reach = reach;
+        let mut ranking = self.rank_within(&asked, reach)?;
+        while ranking.candidates < self.least_found(&scope) && !reach.is_everything() {
+            reach = reach.further();
+            ranking = self.rank_within(&asked, reach)?;
         }
+        while ranking.candidates < self.config.wanted() && !reach.is_everything() {
+            reach = reach.further();
+            ranking.append(self.rank_within(&asked, reach)?);
+        }
+        Ok(ranking)
+    }
+
+    /// Fewer documents are too few to stop at, though more are not asked for.
+    fn least_found(&self, scope: &Scope) -> usize {
+        match scope {
+            Scope::Checked => LEAST_CHECKED,
+            Scope::Everywhere | Scope::Listed(_) => 0,
+        }
+    }
+
+    /// Ranks what the legs find within a reach.
+    fn rank_within(&self, asked: &Asked<'_>, reach: Reach) -> Result<Ranking> {
+        let Asked { group, mix, .. } = asked;
+        let corpora = &asked.keywords.lexical.corpora;
+        let mut legs = self.run_legs(asked, reach)?;
+        let mut pages = self.pages(group, &legs, asked.superseded)?;
+        let visible: Set<DocumentId> = pages.keys().copied().collect();
+        legs.keep(&visible);
+        legs.drop_common();
+        mark_older_versions(&mut pages);
+        let mut named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), &mut pages);
+        let reranker = Reranker::new(
+            group.scorer(self.config).with_hybrid(mix.hybrid),
+            &pages,
+            mix.background,
+        );
+        if let Some(embedding) = asked.embedding {
+            let documents = rank::rank(&legs.evidence, named.iter().copied(), corpora, mix);
+            let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
+            // Confidence is how far the first lies above the second.
+            let places = self.config.wanted().max(2);
+            let mut contenders = reranker.contenders(&documents, nearest, places);
+            contenders.extend(self.focus.filter(|focus| pages.contains_key(focus)));
+            named.retain(|id| contenders.contains(id));
+            legs.evidence.retain(&contenders);
+            let more = legs.unmeasured(&contenders);
+            let _owner = AsOwner::enter()?;
+            legs.evidence
+                .measure(asked.vectors.of_chunks(embedding, &more)?, nearest);
+        }
+        let documents = rank::rank(&legs.evidence, named, corpora, mix);
+        let ranked = reranker.rerank(documents);
+        let explained = ranked
+            .iter()
+            .enumerate()
+            .filter(|(place, ranked)| *place < self.explained || self.focus == Some(ranked.document.document));
+        let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
+        let steps = steps.collect();
+        Ok(Ranking {
+            steps,
+            sections: section::asked_for(group, &legs, &pages, &ranked[..ranked.len().min(self.config.wanted())])?,
+            ranked,
+            candidates: pages.len(),
+        })
     }
 
     /// Runs as the caller, whose policies count.
@@ -201,6 +281,26 @@ impl Search<'_> {
         } else {
             Scope::Checked
         })
+    }
+
+    /// The documents that were published or changed last, if nothing else is asked for. Runs as the caller.
+    fn newest(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Set<DocumentId>> {
+        if !group.understanding.only_recent {
+            return Ok(Set::default());
+        }
+        let mut args = self.conditions(group.projects.argument(), superseded);
+        args.push(DatumWithOid::from(NEWEST));
+        let documents = statement::rows(
+            &format!(
+                "SELECT d.project_id, d.id FROM docsearch.document d
+                 WHERE {} AND {CONDITIONS} AND isfinite(coalesce(d.published_at, d.updated_at))
+                 ORDER BY coalesce(d.published_at, d.updated_at) DESC, d.project_id, d.id LIMIT $8",
+                group.projects.condition("d")
+            ),
+            &args,
+            keys::document_id,
+        )?;
+        Ok(documents.into_iter().collect())
     }
 
     /// The documents that are not the newest version of their page, if only those are wanted. Runs as the
@@ -244,21 +344,21 @@ impl Search<'_> {
         ]
     }
 
-    #[allow(clippy::too_many_arguments, reason = "what the legs share is made once")]
-    fn run_legs(
-        &self,
-        group: &Group<'_>,
-        keywords: &KeywordLeg<'_>,
-        vectors: &VectorTable,
-        embedding: Option<&[f32]>,
-        scope: &Scope,
-        mix: &Mix,
-        Reach {
+    fn run_legs(&self, asked: &Asked<'_>, reach: Reach) -> Result<Legs> {
+        let Asked {
+            group,
+            keywords,
+            vectors,
+            embedding,
+            scope,
+            mix,
+            ..
+        } = asked;
+        let Reach {
             window,
             budget,
             sections,
-        }: Reach,
-    ) -> Result<Legs> {
+        } = reach;
         let lexical = keywords.lexical;
         let documents = scope.listed();
         let _owner = AsOwner::enter()?;
@@ -300,6 +400,7 @@ impl Search<'_> {
             near,
             defining,
             phrase,
+            newest: asked.newest.clone(),
             focus: None,
         };
         if let Scope::Listed(documents) = scope {
@@ -337,13 +438,18 @@ impl Search<'_> {
         ));
         args.push(DatumWithOid::from(needs.metadata));
         args.push(DatumWithOid::from(needs.age));
+        let entry_share = if document::has_entry_share() {
+            "d.entry_share"
+        } else {
+            "0::real"
+        };
         statement::lookup(
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,
                         CASE WHEN $11 AND isfinite(coalesce(d.published_at, d.updated_at))
                              THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400 END::real,
-                        d.version
+                        d.version, d.kind, {entry_share}
                  FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
                       JOIN docsearch.document d USING (project_id, id)
                  WHERE {CONDITIONS}"
@@ -360,6 +466,8 @@ impl Search<'_> {
                     metadata: row.optional::<StoredJson>(7)?.map(|metadata| metadata.0),
                     age_days: row.optional(8)?,
                     version: row.optional(9)?,
+                    kind: row.optional(10)?,
+                    entry_share: row.required(11)?,
                     ..Page::default()
                 };
                 Ok((id, page))

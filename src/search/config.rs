@@ -1,13 +1,16 @@
 //! What one call of a search asks for: arguments, `config` and settings in one place.
 
+use std::collections::BTreeSet;
+
 use docsearch_core::delivery::{Dedup, Format, Thresholds};
-use docsearch_core::grade::Minimum;
+use docsearch_core::grade::{MAX_CONTEXTS, Minimum};
 use docsearch_core::weight::{WEIGHTS, Weight, Weights};
 use serde_json::{Map, Value};
 
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::settings;
+use crate::tables::project::Project;
 
 /// Greatest number of results of one search.
 const MAX_RESULTS: i64 = 1000;
@@ -38,13 +41,20 @@ pub(crate) enum Transform {
 /// A call's arguments after `config` and the settings have been applied.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchConfig {
+    /// Results to find.
     pub(crate) max_results: usize,
+    /// Results to show of them.
+    pub(crate) shown: usize,
     pub(crate) offset: usize,
     pub(crate) min_score: f32,
     /// How `search_docs_text` writes, if `config` says so.
     pub(crate) format: Option<Format>,
     pub(crate) dedup: Dedup,
     pub(crate) weights: Weights,
+    /// Names of the weights that the call gives.
+    given: BTreeSet<String>,
+    /// The greatest share of the dense score, whatever anybody says.
+    hybrid_at_most: f32,
     pub(crate) thresholds: Thresholds,
     pub(crate) transform: Transform,
     /// Whether the answer is graded.
@@ -81,32 +91,59 @@ impl SearchConfig {
         }
         let format = overrides.text("format")?.map(format).transpose()?;
         let weights = Weights::from_fn(|place, row| overrides.weight(place, row))?;
-        Ok(Self {
-            max_results: usize::try_from(max_results).unwrap_or(usize::MAX),
+        let is_graded = overrides.flag("grade")?.unwrap_or(false);
+        let max_results = usize::try_from(max_results).unwrap_or(usize::MAX);
+        let config = Self {
+            max_results,
+            shown: max_results,
             offset: usize::try_from(offset).unwrap_or(usize::MAX),
             min_score: min_score as f32,
             format,
             dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
-            thresholds: Thresholds {
-                high: weights.confidence_high,
-                medium: weights.confidence_medium,
-                lead: weights.confidence_lead,
-                min_score: min_score as f32,
-            },
+            thresholds: thresholds(&weights, min_score as f32),
             transform: overrides.transform()?,
-            grade: overrides.flag("grade")?.unwrap_or(false),
+            grade: false,
+            minimum: minimum(&weights),
             weights,
-            minimum: Minimum {
-                score: weights.grade_min_score,
-                relevance: weights.grade_min_relevance,
-                completeness: weights.grade_min_completeness,
-            },
-        })
+            given: overrides.0.into_iter().map(|(key, _)| key).collect(),
+            hybrid_at_most: 1.0,
+        };
+        Ok(if is_graded { config.graded() } else { config })
     }
 
-    /// Documents that the keyword leg brings, see `candidates` in [`WEIGHTS`].
-    pub(crate) fn candidates(&self) -> i64 {
-        self.weights.candidates.max(2 * self.wanted() as i64)
+    /// The same for an answer that is graded: by as many results as a grade looks at, however few are shown.
+    #[must_use]
+    pub(crate) fn graded(self) -> Self {
+        Self {
+            grade: true,
+            max_results: self.max_results.max(MAX_CONTEXTS),
+            ..self
+        }
+    }
+
+    /// The same for searches of a project: what the call does not say itself, the project's weights say.
+    pub(crate) fn of_project(&self, project: &Project) -> Self {
+        if project.weights.is_empty() {
+            return self.clone();
+        }
+        let mut own = project.weights.clone();
+        own.retain(|name, _| !self.given.contains(name));
+        let weights = self.weights.with_own(&own).with_hybrid_at_most(self.hybrid_at_most);
+        Self {
+            weights,
+            thresholds: thresholds(&weights, self.min_score),
+            minimum: minimum(&weights),
+            ..self.clone()
+        }
+    }
+
+    /// The same with a share of the dense score that is not greater than this.
+    pub(crate) fn with_hybrid_at_most(&self, share: f32) -> Self {
+        Self {
+            weights: self.weights.with_hybrid_at_most(share),
+            hybrid_at_most: share,
+            ..self.clone()
+        }
     }
 
     /// Sections that the dense leg brings, of a window that the keyword leg filled with so many
@@ -114,7 +151,7 @@ impl SearchConfig {
     pub(crate) fn nearest(&self, hybrid: f32, window: i64, documents: usize) -> i64 {
         let share = (window as f64 * f64::from(hybrid)).ceil() as i64;
         let free = window.saturating_sub(i64::try_from(documents).unwrap_or(i64::MAX));
-        share.max(free).max(2 * self.wanted() as i64)
+        share.max(free)
     }
 
     /// Characters of a snippet.
@@ -125,6 +162,23 @@ impl SearchConfig {
     /// Results to rank: those before the offset, too.
     pub(crate) fn wanted(&self) -> usize {
         self.max_results + self.offset
+    }
+}
+
+fn thresholds(weights: &Weights, min_score: f32) -> Thresholds {
+    Thresholds {
+        high: weights.confidence_high,
+        medium: weights.confidence_medium,
+        lead: weights.confidence_lead,
+        min_score,
+    }
+}
+
+fn minimum(weights: &Weights) -> Minimum {
+    Minimum {
+        score: weights.grade_min_score,
+        relevance: weights.grade_min_relevance,
+        completeness: weights.grade_min_completeness,
     }
 }
 

@@ -16,7 +16,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
-use crate::postgres::statement;
+use crate::postgres::statement::{self, Row};
 use crate::search::config::SearchConfig;
 use crate::search::lexical;
 use crate::tables::model::ModelRow;
@@ -30,7 +30,7 @@ const MAX_NEAR_WORDS: usize = 3;
 /// Most words of a query that is looked up as a phrase.
 const MAX_PHRASE_WORDS: usize = 40;
 
-/// Projects that share model, text search configuration and rules.
+/// Projects that share model, text search configuration, rules, weights and what the query names as a place.
 #[derive(Clone)]
 pub(crate) struct Group<'a> {
     pub(crate) projects: Projects,
@@ -38,6 +38,8 @@ pub(crate) struct Group<'a> {
     pub(crate) sight: Sight,
     pub(crate) model: &'a ModelRow,
     pub(crate) text_config: &'a str,
+    /// With the weights of the projects.
+    pub(crate) config: SearchConfig,
     names: Map<i64, &'a str>,
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
@@ -61,26 +63,33 @@ impl<'a> Group<'a> {
         rules: &Rulebook,
         config: &SearchConfig,
     ) -> Result<Vec<Self>> {
-        let known = known_names(projects, &query.text, rules.general())?;
+        let containers = containers(projects, &query.text, rules.general())?;
+        let own = |project: &Project| containers.get(&project.id).map_or(&[][..], Vec::as_slice);
         let mut sorted: Vec<Vec<&Project>> = Vec::new();
         for project in projects {
             let same = |group: &&mut Vec<&Project>| {
                 group[0].model.id == project.model.id
                     && group[0].text_config == project.text_config
                     && Rc::ptr_eq(rules.of(group[0].id), rules.of(project.id))
+                    && own(group[0]) == own(project)
+                    && group[0].weights == project.weights
             };
             match sorted.iter_mut().find(same) {
                 Some(group) => group.push(project),
                 None => sorted.push(vec![project]),
             }
         }
-        sorted
-            .into_iter()
-            .map(|group| {
-                let rules = Rc::clone(rules.of(group[0].id));
-                Self::new(group, query, rules, &known, config)
-            })
-            .collect()
+        // What is said about the query as a whole is said of the first: where the fewest of its words are places.
+        sorted.sort_by_key(|group| own(group[0]).len());
+        let groups = sorted.into_iter().map(|group| {
+            let known = KnownNames::new(
+                own(group[0]).iter().map(String::as_str),
+                projects.iter().map(|project| project.name.as_str()),
+            );
+            let rules = Rc::clone(rules.of(group[0].id));
+            Self::new(group, query, rules, &known, config)
+        });
+        groups.collect()
     }
 
     fn new(
@@ -91,6 +100,7 @@ impl<'a> Group<'a> {
         config: &SearchConfig,
     ) -> Result<Self> {
         let first = projects[0];
+        let config = config.of_project(first);
         let understanding = Understanding::read(&query.text, &rules, known);
         let terms = |text: &str, understood: Option<&Understanding>| {
             lexical::terms(text, understood, &rules, &first.text_config, config.weights.part_weight)
@@ -108,7 +118,10 @@ impl<'a> Group<'a> {
             members: members(&understanding, &terms),
             terms,
             excluded,
-            forms: understanding.names(),
+            forms: NameForm::addresses(&understanding.text, projects.iter().map(|project| project.site()))
+                .into_iter()
+                .chain(understanding.names())
+                .collect(),
             containers: understanding.container_keys(&rules),
             names: projects
                 .iter()
@@ -116,6 +129,7 @@ impl<'a> Group<'a> {
                 .collect(),
             model: &first.model,
             text_config: &first.text_config,
+            config,
             projects: searched,
             rules,
             understanding,
@@ -178,54 +192,58 @@ fn members(understanding: &Understanding, terms: &[LookupTerm]) -> Vec<usize> {
     members.map(|(place, _)| place).collect()
 }
 
-/// Names of projects, and of what documents belong to, as far as the query may mean them.
-fn known_names(projects: &[Project], query: &str, rules: &Rules) -> Result<KnownNames> {
+/// What documents of each project belong to, as far as the query may mean it, in a fixed order.
+fn containers(projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i64, Vec<String>>> {
     let keys = place_keys(query, rules);
     if keys.is_empty() {
-        return Ok(KnownNames::default());
+        return Ok(Map::default());
     }
     let searched = Projects::new(projects);
-    let mut known: Vec<String> = {
+    let mut known: Vec<(i64, String)> = {
         let _owner = AsOwner::enter()?;
         statement::lookup(
             &format!(
-                "SELECT DISTINCT c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.name",
+                "SELECT c.project_id, c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.key, c.name",
                 searched.condition("c")
             ),
-            &[searched.argument(), DatumWithOid::from(keys.clone())],
-            |row| row.required::<String>(1),
+            &[searched.argument(), DatumWithOid::from(keys)],
+            container,
         )?
     };
     if sight::policies_apply()? {
-        known = seen(&searched, known)?;
+        known = seen(known)?;
     }
-    let named = projects
-        .iter()
-        .filter(|project| keys.contains(&name::key(&project.name)));
-    known.extend(named.map(|project| project.name.clone()));
-    Ok(known.iter().map(String::as_str).collect())
+    let mut by_project: Map<i64, Vec<String>> = Map::default();
+    for (project, container) in known {
+        by_project.entry(project).or_default().push(container);
+    }
+    Ok(by_project)
+}
+
+fn container(row: &Row) -> Result<(i64, String)> {
+    Ok((row.required(1)?, row.required(2)?))
 }
 
 /// Those of the containers that a document belongs to which the caller sees.
-fn seen(projects: &Projects, containers: Vec<String>) -> Result<Vec<String>> {
+fn seen(containers: Vec<(i64, String)>) -> Result<Vec<(i64, String)>> {
     if containers.is_empty() {
         return Ok(containers);
     }
+    let (projects, names): (Vec<i64>, Vec<String>) = containers.into_iter().unzip();
     statement::rows(
-        &format!(
-            "SELECT c.name FROM unnest($2::text[]) AS c(name)
-             WHERE EXISTS (
-                 SELECT FROM docsearch.document d
-                 WHERE {} AND (c.name = ANY (string_to_array(d.category, '/'))
-                               OR EXISTS (SELECT FROM jsonb_each(d.metadata) m
-                                          WHERE m.key = ANY ($3) AND m.value @> to_jsonb(c.name))))",
-            projects.condition("d")
-        ),
+        "SELECT c.project_id, c.name FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS c(project_id, name, place)
+         WHERE EXISTS (
+             SELECT FROM docsearch.document d
+             WHERE d.project_id = c.project_id
+               AND (c.name = ANY (string_to_array(d.category, '/'))
+                    OR EXISTS (SELECT FROM jsonb_each(d.metadata) m
+                               WHERE m.key = ANY ($3) AND m.value @> to_jsonb(c.name))))
+         ORDER BY c.place",
         &[
-            projects.argument(),
-            DatumWithOid::from(containers),
+            DatumWithOid::from(projects),
+            DatumWithOid::from(names),
             DatumWithOid::from(name::CONTAINER_KEYS.map(str::to_owned).to_vec()),
         ],
-        |row| row.required(1),
+        container,
     )
 }

@@ -20,10 +20,10 @@ pub(crate) type Row = (
     Option<i64>,
 );
 
-/// Searches a project for each unique name of its documents, or for so many, in each of its forms: a row for each that does
-/// not bring its page first, and one for each form with how many names there are and how many hold.
+/// Searches a project for each unique name and each slug of its documents, or for so many, in each of their forms: a row for
+/// each that does not bring its page first, and one for each form with how many there are and how many hold.
 pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
-    let pages: Vec<(String, String, Vec<String>)> = statement::rows(
+    let pages: Vec<Page> = statement::rows(
         "SELECT d.title, d.slug,
                 ARRAY(SELECT a.alias FROM jsonb_array_elements_text(CASE WHEN jsonb_typeof(d.metadata -> 'aliases') = 'array'
                                                                          THEN d.metadata -> 'aliases' ELSE '[]' END) a(alias)
@@ -36,15 +36,41 @@ pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>>
         let aliases = aliases.iter().map(String::as_str).collect();
         (title.as_str(), slug.as_str(), aliases)
     }));
+    // A slug of one part is a name.
+    let slugs = pages.iter().enumerate().filter(|(_, (_, slug, _))| slug.contains('/'));
+    let slugs: Vec<(usize, String)> = slugs.map(|(place, (_, slug, _))| (place, slug.clone())).collect();
+    let mut rows = Vec::new();
+    for (names, forms) in [(names, &Form::OF_NAMES[..]), (slugs, &Form::OF_SLUGS[..])] {
+        let (missed, sums) = verify_forms(project, &pages, &sampled(&names, sample), forms)?;
+        let place = rows.iter().position(|row: &Row| row.1.is_none()).unwrap_or(rows.len());
+        rows.splice(place..place, missed);
+        rows.extend(sums);
+    }
+    Ok(rows)
+}
+
+/// So many of the names, evenly over their order.
+fn sampled(names: &[(usize, String)], sample: Option<i32>) -> Vec<&(usize, String)> {
     let wanted = sample
         .and_then(|sample| usize::try_from(sample).ok())
         .unwrap_or(names.len());
-    // Evenly over the alphabet.
     let step = names.len().div_ceil(wanted.max(1)).max(1);
-    let names: Vec<&(usize, String)> = names.iter().step_by(step).collect();
-    let mut rows = Vec::new();
-    let mut holding: Vec<(Form, i64)> = Form::ALL.iter().map(|&form| (form, 0)).collect();
-    for (place, name) in &names {
+    names.iter().step_by(step).collect()
+}
+
+/// A title, a slug and aliases.
+type Page = (String, String, Vec<String>);
+
+/// The forms that do not bring their page first, and for each form how many do.
+fn verify_forms(
+    project: &Project,
+    pages: &[Page],
+    names: &[&(usize, String)],
+    forms: &[Form],
+) -> Result<(Vec<Row>, Vec<Row>)> {
+    let mut missed = Vec::new();
+    let mut holding: Vec<(Form, i64)> = forms.iter().map(|&form| (form, 0)).collect();
+    for (place, name) in names {
         let expected = &pages[*place].1;
         let mut searched: Vec<(String, bool)> = Vec::new();
         for (form, count) in &mut holding {
@@ -56,14 +82,8 @@ pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>>
                     let found = first(project, &query)?;
                     let holds = found.as_ref() == Some(expected);
                     if !holds {
-                        rows.push((
-                            form.as_str().to_owned(),
-                            Some(query.clone()),
-                            Some(expected.clone()),
-                            found,
-                            None,
-                            None,
-                        ));
+                        let form = form.as_str().to_owned();
+                        missed.push((form, Some(query.clone()), Some(expected.clone()), found, None, None));
                     }
                     searched.push((query, holds));
                     holds
@@ -73,12 +93,9 @@ pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>>
         }
     }
     let names = i64::try_from(names.len()).ok();
-    rows.extend(
-        holding
-            .into_iter()
-            .map(|(form, holding)| (form.as_str().to_owned(), None, None, None, names, Some(holding))),
-    );
-    Ok(rows)
+    let sums = holding.into_iter();
+    let sums = sums.map(|(form, holding)| (form.as_str().to_owned(), None, None, None, names, Some(holding)));
+    Ok((missed, sums.collect()))
 }
 
 /// The slug of the page that comes first.

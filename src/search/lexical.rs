@@ -12,7 +12,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement::{self, Row};
 use crate::postgres::tsvector::TsVectorBytes;
-use crate::tables::keys::{self, WANTED_CHUNKS};
+use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 use crate::tables::terms;
@@ -52,25 +52,36 @@ impl<'a> KeywordLeg<'a> {
     /// those only. Runs as the owner.
     pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(documents) = documents else {
-            return self.matching("", self.lexical.within_budget(budget), budget, &[]);
+            let sections = format!(
+                "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery)",
+                self.projects.check("c")
+            );
+            return self.matching(&sections, self.lexical.within_budget(budget), budget, None);
         };
         let budget = budget.saturating_mul(LISTED_BUDGET);
         if documents.len() as f64 * self.lexical.sections_per_document <= budget as f64 {
-            // `IS TRUE` keeps the index of words away.
-            let condition = "IS TRUE AND c.document_id = ANY ($4)";
-            self.matching(condition, self.lexical.within_budget(i64::MAX), budget, documents)
+            let sections = format!(
+                "unnest($4::bigint[]) AS listed(document_id),
+                 LATERAL (SELECT c.* FROM docsearch.chunk c
+                          WHERE {} AND c.document_id = listed.document_id AND (c.terms @@ $2::tsquery) IS TRUE OFFSET 0) c",
+                self.projects.condition("c")
+            );
+            self.matching(&sections, self.lexical.within_budget(i64::MAX), budget, Some(documents))
         } else {
-            let condition = "AND c.document_id = ANY ($4)";
-            self.matching(condition, self.lexical.within_budget(budget), budget, documents)
+            let sections = format!(
+                "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery) AND c.document_id = ANY ($4)",
+                self.projects.check("c")
+            );
+            self.matching(&sections, self.lexical.within_budget(budget), budget, Some(documents))
         }
     }
 
     fn matching(
         &self,
-        condition: &str,
+        sections: &str,
         lexemes: Vec<&str>,
         limit: i64,
-        documents: &[i64],
+        documents: Option<&[i64]>,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         if lexemes.is_empty() {
             return Ok(Map::default());
@@ -80,19 +91,11 @@ impl<'a> KeywordLeg<'a> {
             DatumWithOid::from(lookup::any_of(lexemes)),
             DatumWithOid::from(limit),
         ];
-        if !condition.is_empty() {
-            args.push(DatumWithOid::from(documents.to_vec()));
-        }
-        let projects = if documents.is_empty() {
-            self.projects.check("c")
-        } else {
-            self.projects.condition("c")
-        };
+        args.extend(documents.map(|documents| DatumWithOid::from(documents.to_vec())));
         let rows = statement::rows(
             &format!(
                 "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
-                 FROM docsearch.chunk c
-                 WHERE {projects} AND (c.terms @@ $2::tsquery) {condition} LIMIT $3"
+                 FROM {sections} LIMIT $3"
             ),
             &args,
             |row| self.read(row),
@@ -164,15 +167,18 @@ impl<'a> KeywordLeg<'a> {
 
     /// Those of the documents that have none of the lexemes. Runs as the owner.
     pub(crate) fn without(&self, documents: &Set<DocumentId>, lexemes: &[String]) -> Result<Set<DocumentId>> {
-        let with: Set<DocumentId> = statement::rows(
+        let [projects, ids] = keys::document_arguments(documents);
+        let with: Set<DocumentId> = statement::lookup(
             &format!(
-                "SELECT DISTINCT c.project_id, c.document_id FROM docsearch.chunk c
-                 WHERE {} AND c.document_id = ANY ($2) AND c.terms @@ $3::tsquery",
-                self.projects.condition("c")
+                "SELECT wanted.project_id, wanted.id
+                 FROM {WANTED_DOCUMENTS},
+                      LATERAL (SELECT FROM docsearch.chunk c
+                               WHERE c.project_id = wanted.project_id AND c.document_id = wanted.id
+                                 AND (c.terms @@ $3::tsquery) IS TRUE LIMIT 1) c"
             ),
             &[
-                self.projects.argument(),
-                DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
+                projects,
+                ids,
                 DatumWithOid::from(lookup::any_of(lexemes.iter().map(String::as_str))),
             ],
             keys::document_id,

@@ -1,6 +1,6 @@
 //! What is shown of results: documents are read as the caller, sections as the owner.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
 use docsearch_core::hit::Hit;
@@ -9,16 +9,15 @@ use docsearch_core::markdown;
 use docsearch_core::rank::{ChunkId, DocumentId};
 use docsearch_core::snippet::{Match, snippet};
 use docsearch_core::tsvector::{TsVector, Weight};
-use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
+use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::tables::document::as_iso;
-use crate::tables::keys::{self, WANTED_CHUNKS};
+use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
 
 /// Reads what is shown of the chosen results.
@@ -28,6 +27,7 @@ pub(crate) fn present(
     chosen: Vec<Hit>,
     config: &SearchConfig,
 ) -> Result<Vec<SearchResult>> {
+    let _settings = LocalSettings::by_index()?;
     let mut chunks: BTreeMap<i64, Vec<ChunkId>> = BTreeMap::new();
     for result in &chosen {
         let wanted = chunks.entry(result.chunk.document.project).or_default();
@@ -78,7 +78,8 @@ pub(crate) fn present(
         })
     });
     let mut results: Vec<SearchResult> = results.collect();
-    for (rank, result) in (1..).zip(&mut results) {
+    let first = u32::try_from(config.offset).unwrap_or(u32::MAX).saturating_add(1);
+    for (rank, result) in (first..).zip(&mut results) {
         result.rank = rank;
     }
     Ok(results)
@@ -97,17 +98,15 @@ struct DocumentView {
 
 /// The documents of the sections that the caller sees.
 fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
+    let documents: BTreeSet<DocumentId> = chunks.iter().map(|chunk| chunk.document).collect();
     let rows = statement::lookup(
         &format!(
             "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
                     octet_length(d.body), {}
-             FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)",
+             FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
             as_iso("d.updated_at")
         ),
-        &[
-            DatumWithOid::from(project.id),
-            DatumWithOid::from(chunks.iter().map(|chunk| chunk.document.document).collect::<Vec<i64>>()),
-        ],
+        &keys::document_arguments(&documents),
         |row| {
             let slug: String = row.required(2)?;
             let bytes = usize::try_from(row.required::<i32>(7)?).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use docsearch_core::delivery::{Answer, Confidence, Notice};
 use docsearch_core::filter::{Filter, FilterError};
@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::models::embedder;
 use crate::models::language_model::Calls;
 use crate::postgres::jsonb::JsonB;
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{self, Result, internal, invalid};
 use crate::search::candidates::{Ranking, Search};
 use crate::search::config::{SearchConfig, Transform};
@@ -27,9 +28,14 @@ use crate::search::group::Group;
 use crate::search::present::present;
 use crate::search::retrieval::{Detail, Retrieval, Timings, milliseconds};
 use crate::search::transform::{self, Question};
-use crate::tables::project::{self, Project};
+use crate::settings;
+use crate::tables::project::{self, Project, Projects};
 use crate::tables::vectors::VectorTable;
 use crate::tables::{rules, wake};
+
+/// How long the remote models of a search over several projects may take together: one that fails must not keep the
+/// results of all others waiting.
+const REMOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The arguments that all functions that search have in common. Those that a function does not have keep their
 /// defaults.
@@ -61,6 +67,10 @@ impl<'a> Arguments<'a> {
             )
         })?;
         let (projects, left_out) = project::searched(self.project)?;
+        let config = match projects.as_slice() {
+            [project] => config.of_project(project),
+            _ => config,
+        };
         Ok(Request {
             query,
             category: self.category,
@@ -116,7 +126,7 @@ impl Request<'_> {
     ) -> Result<(Answer, Option<Features>)> {
         let chosen = retrieval.choose(&self.config, detail)?;
         let presenting = Instant::now();
-        let results = present(&self.projects, &retrieval.groups, chosen, &self.config)?;
+        let mut results = present(&self.projects, &retrieval.groups, chosen, &self.config)?;
         let mut timings = vec![
             ("embed_ms", retrieval.timings.embed),
             ("rank_ms", retrieval.timings.rank),
@@ -134,6 +144,7 @@ impl Request<'_> {
         };
         timings.push(("total_ms", milliseconds(begun)));
         let grade = features.as_ref().map(|features| self.grade(features, results.len()));
+        results.truncate(self.config.shown);
         // Without a project there is nothing to understand the query for.
         let asked = retrieval.groups.first();
         let mut answer = Answer {
@@ -223,8 +234,7 @@ impl Request<'_> {
         hybrid: f32,
         explained: usize,
     ) -> Result<Retrieval<'s>> {
-        let mut config = self.config.clone();
-        config.weights = config.weights.with_hybrid_at_most(hybrid);
+        let config = self.config.with_hybrid_at_most(hybrid);
         let found = self.run_configured(&self.query, &config, explained, None)?;
         let other = Other {
             rule: "by_words",
@@ -253,6 +263,7 @@ impl Request<'_> {
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
         wake::resume()?;
+        let _settings = LocalSettings::by_index()?;
         let rules = rules::current()?;
         let mut retrieval = Retrieval {
             groups: Group::all(&self.projects, query, &rules, config)?,
@@ -266,46 +277,71 @@ impl Request<'_> {
         if query.truncated {
             retrieval.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
         }
+        let options = retrieval.groups.first().map(|group| &group.understanding.options);
+        if let Some(options) = options.filter(|options| !options.is_empty()) {
+            retrieval.notices.push(Notice::not_excluded(options));
+        }
         let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
+        let mut patience = REMOTE_PATIENCE;
         for group in &mut retrieval.groups {
             let embedding = match embeddings.entry(group.model.id) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(entry) => {
                     let begun = Instant::now();
-                    let embedding = embed(group, &mut retrieval.notices)?;
+                    let is_limited = group.model.remote && self.projects.len() > 1;
+                    let limit = is_limited.then_some(patience);
+                    let embedding = embed(group, limit, &mut retrieval.notices)?;
                     retrieval.timings.embed += milliseconds(begun);
+                    if is_limited {
+                        patience = patience.saturating_sub(begun.elapsed());
+                    }
                     entry.insert(embedding)
                 }
             };
             let begun = Instant::now();
+            let config = group.config.clone();
             let search = Search {
                 category: self.category,
                 filter: &self.filter,
-                config,
+                config: &config,
                 explained,
                 focus: focus.filter(|focus| group.projects.contains(focus.project)),
             };
             let Ranking {
                 ranked,
                 steps,
+                sections,
                 candidates,
             } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
             retrieval.found.steps.extend(steps);
+            retrieval.found.sections.extend(sections);
             retrieval.found.ranked.extend(ranked);
             retrieval.timings.rank += milliseconds(begun);
+        }
+        if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
+            project::require_category(&Projects::new(&self.projects), category)?;
         }
         Ok(retrieval)
     }
 }
 
-/// The query's vector; without a model the search goes on with keywords, and says so.
-fn embed(group: &Group<'_>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
+/// The query's vector; without a model, or one that answers within `limit`, the search goes on with keywords, and says so.
+fn embed(group: &Group<'_>, limit: Option<Duration>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
     if !VectorTable::exists(group.model) {
         let reason = format!("the vectors of model \"{}\" are missing", group.model.name);
         notices.push(Notice::vector_unavailable(&reason));
         return Ok(None);
     }
+    let limit = limit.map(|limit| {
+        limit
+            .min(settings::inference_timeout())
+            .max(settings::LEAST_INFERENCE_TIMEOUT)
+    });
+    let limit = limit.map(|limit| limit.as_millis().to_string());
+    let _settings = limit
+        .map(|limit| LocalSettings::apply(&[("docsearch.inference_timeout", &limit)]))
+        .transpose()?;
     let embedded = embedder::of_row(group.model).and_then(|model| {
         model
             .embed_query(&group.understanding.embedded())

@@ -86,8 +86,7 @@ impl Retrieval<'_> {
             Detail::Rows => 0,
             Detail::Sections => SECTION_MATCHES,
         };
-        let Found { ranked, mut steps } = std::mem::take(&mut self.found);
-        let hits = hit::hits(ranked, |document| steps.remove(&document), config.wanted(), beside);
+        let hits = hit::hits(std::mem::take(&mut self.found), config.wanted(), beside);
         let vectors = match config.dedup {
             Dedup::Similar => self.vectors(hit::compared(&hits, config.wanted()))?,
             Dedup::Document | Dedup::None => Map::default(),

@@ -13,7 +13,8 @@ use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::search::group::Group;
 use crate::search::vocabulary;
-use crate::tables::{keys, names};
+use crate::tables::keys::{self, WANTED_DOCUMENTS};
+use crate::tables::names;
 
 /// Sections with a word, one of which the caller has to see for the word to be suggested.
 const WITNESSES: i64 = 200;
@@ -43,7 +44,7 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
             }
             found
         };
-        named.extend(titles(group, &found)?.into_values());
+        named.extend(titles(&found)?.into_values());
         words.extend(near_words(group)?);
     }
     let names = named.iter().map(|(name, slug)| Source::Name { name, slug });
@@ -54,6 +55,7 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     found.truncate(limit);
     let room = limit.saturating_sub(found.len());
     found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(found)
 }
 
@@ -94,19 +96,16 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
 }
 
 /// Titles and slugs of those of the documents that the caller sees.
-fn titles(group: &Group<'_>, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
-    let rows = statement::rows(
+fn titles(documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
+    let rows = statement::lookup(
         &format!(
-            "SELECT d.project_id, d.id, d.title, d.slug FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
-            group.projects.condition("d")
+            "SELECT d.project_id, d.id, d.title, d.slug
+             FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"
         ),
-        &[
-            group.projects.argument(),
-            DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
-        ],
+        &keys::document_arguments(documents),
         |row| Ok((keys::document_id(row)?, (row.required(3)?, row.required(4)?))),
     )?;
-    Ok(rows.into_iter().filter(|(id, _)| documents.contains(id)).collect())
+    Ok(rows.into_iter().collect())
 }
 
 /// Words of documents that the caller sees, near to words of the query that no document has.
@@ -131,7 +130,7 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
         }
     }
     let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
-    let seen = titles(group, &witnesses)?;
+    let seen = titles(&witnesses)?;
     let _owner = AsOwner::enter()?;
     let mut words = Vec::new();
     for (lexeme, witnesses) in near {

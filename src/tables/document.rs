@@ -1,5 +1,6 @@
 //! Documents whole, and lists of them. Everything runs as the caller.
 
+use docsearch_core::bounds;
 use docsearch_core::delivery::{CHARS_PER_TOKEN, shares};
 use docsearch_core::document::{Document, NoSuchSection, Shape, render, to_json};
 use docsearch_core::rank::DocumentId;
@@ -283,6 +284,11 @@ fn metadata(id: DocumentId) -> Result<Value> {
     Ok(found.map_or(Value::Null, |StoredJson(metadata)| metadata))
 }
 
+/// Whether documents have a share of entries: tables of version 9 have none, until their owner migrates them.
+pub(crate) fn has_entry_share() -> bool {
+    catalog::has_column(c"document", c"entry_share")
+}
+
 fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
     let trigram = catalog::trigram_schema()?;
     let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
@@ -323,7 +329,7 @@ fn unknown_section(document: &Document, wanted: Option<&str>, problem: &NoSuchSe
         if problem.anchors.is_empty() {
             "The document has no sections.".to_owned()
         } else {
-            format!("Its sections: {}.", problem.anchors.join(", "))
+            format!("Its sections: {}.", bounds::listed(&problem.anchors, problem.all))
         },
     )
 }

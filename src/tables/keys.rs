@@ -22,6 +22,18 @@ pub(crate) fn chunk_id(row: &Row) -> Result<ChunkId> {
     })
 }
 
+/// The documents that [`document_arguments`] give as the first two parameters, to be joined: by a list of ids and a project
+/// of which it knows nothing, the planner would read the whole project through another index.
+pub(crate) const WANTED_DOCUMENTS: &str = "unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, id)";
+
+/// Documents as two arrays: projects and ids.
+pub(crate) fn document_arguments<'a>(
+    documents: impl IntoIterator<Item = &'a DocumentId>,
+) -> [DatumWithOid<'static>; 2] {
+    let (projects, ids): (Vec<i64>, Vec<i64>) = documents.into_iter().map(|id| (id.project, id.document)).unzip();
+    [DatumWithOid::from(projects), DatumWithOid::from(ids)]
+}
+
 /// The chunks that [`chunk_arguments`] give as the first three parameters, to be joined.
 pub(crate) const WANTED_CHUNKS: &str =
     "unnest($1::bigint[], $2::bigint[], $3::int[]) AS wanted(project_id, document_id, chunk_no)";

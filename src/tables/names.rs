@@ -1,8 +1,10 @@
 //! Names of pages: writing them, and their leg, pages that bear a name a query asks for or one near to it.
 
+use std::collections::BTreeSet;
+
 use docsearch_core::definition::{MAX_BEARERS as MAX_DEFINING, definitions};
 use docsearch_core::legs::NameMatch;
-use docsearch_core::name::{self, NameKind};
+use docsearch_core::name::{self, Name, NameKind};
 use docsearch_core::rank::{DocumentId, Map, Set};
 use docsearch_core::understanding::{NameForm, NameRole};
 use docsearch_core::vocabulary::after;
@@ -24,17 +26,20 @@ const MAX_NEAR_CHARS: usize = 64;
 
 /// Documents that bear one of the names. Runs as the owner.
 pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Map<DocumentId, NameMatch>> {
-    let keys: Vec<String> = forms.iter().map(|form| form.key.clone()).collect();
+    let keys: BTreeSet<String> = forms.iter().map(|form| form.key.clone()).collect();
     let mut args = vec![
         projects.argument(),
-        DatumWithOid::from(keys),
+        DatumWithOid::from(Vec::from_iter(keys)),
         DatumWithOid::from(MAX_BEARERS),
     ];
     let seen = sight.condition("n.document_id", &mut args);
     let rows = statement::lookup(
         &format!(
-            "SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
-             WHERE {} AND n.key = ANY ($2) {seen} LIMIT $3",
+            "SELECT n.project_id, n.document_id, n.key, n.kind
+             FROM unnest($2::text[]) AS wanted(key),
+                  LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
+                           WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} OFFSET 0) n
+             LIMIT $3",
             projects.condition("n")
         ),
         &args,
@@ -48,7 +53,8 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) ->
     )?;
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in rows {
-        let form = forms.iter().position(|form| form.key == key);
+        let of_project = |form: &&NameForm| form.project.is_none_or(|project| project == document.project);
+        let form = forms.iter().position(|form| form.key == key && of_project(&form));
         let (Some(kind), Some(form)) = (NameKind::parse(&kind), form) else {
             continue;
         };
@@ -134,13 +140,14 @@ pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Se
     ];
     let seen = sight.condition("n.document_id", &mut args);
     let condition = format!("{} {seen}", projects.condition("n"));
+    let similar = format!("{} {seen}", projects.check("n"));
     let found = statement::rows(
         &format!(
             "(SELECT n.project_id, n.document_id FROM docsearch.document_name n
               WHERE {condition} AND n.key >= $2 AND n.key < $3 LIMIT $7)
              UNION ALL
              (SELECT n.project_id, n.document_id FROM docsearch.document_name n
-              WHERE {condition} AND n.key OPERATOR({trigram}.%) $2
+              WHERE {similar} AND n.key OPERATOR({trigram}.%) $2
                 AND length(n.key) BETWEEN length($2) - 2 AND length($2) + 2
               ORDER BY {trigram}.similarity(n.key, $2) DESC LIMIT $7)
              UNION ALL
@@ -157,7 +164,7 @@ pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Se
 /// it is `known`. Runs as the owner.
 pub(crate) fn write(project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
     let (keys, kinds): (Vec<String>, Vec<String>) =
-        name::page_names(&input.title, &input.slug, aliases(input.metadata.as_ref()))
+        names_of(&input.title, &input.slug, input.metadata.as_ref(), &input.source_urls)
             .into_iter()
             .map(|name| (name.key, name.kind.as_str().to_owned()))
             .unzip();
@@ -237,8 +244,20 @@ fn write_containers(project: i64, input: &DocumentInput) -> Result<()> {
     )
 }
 
+/// The names and addresses of a document.
+pub(crate) fn names_of(
+    title: &str,
+    slug: &str,
+    metadata: Option<&serde_json::Value>,
+    source_urls: &[String],
+) -> Vec<Name> {
+    let url = metadata.and_then(|metadata| metadata.get("url")?.as_str());
+    let urls = source_urls.iter().map(String::as_str).chain(url);
+    name::page_names(title, slug, aliases(metadata), urls)
+}
+
 /// The other names that a document's metadata give.
-pub(crate) fn aliases(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
+fn aliases(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
     let aliases = metadata.and_then(|metadata| metadata.get("aliases")?.as_array());
     aliases.into_iter().flatten().filter_map(|alias| alias.as_str())
 }

@@ -1,10 +1,16 @@
 //! Projects: sets of documents that are searched together.
 
+use std::collections::BTreeMap;
+
+use docsearch_core::bounds;
 use docsearch_core::delivery::Notice;
+use docsearch_core::understanding::Site;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
+use serde_json::Value;
 
 use crate::postgres::catalog::{self, TextConfigProblem};
+use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, internal, invalid, undefined};
 use crate::postgres::statement;
@@ -22,6 +28,19 @@ pub(crate) struct Project {
     pub(crate) text_config: String,
     /// One vector for a document instead of one for each section.
     pub(crate) one_vector: bool,
+    /// Weights of its searches, by their names.
+    pub(crate) weights: BTreeMap<String, f64>,
+}
+
+impl Project {
+    /// Where its pages are found.
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site {
+            project: self.id,
+            name: &self.name,
+            root_url: self.root_url.as_deref(),
+        }
+    }
 }
 
 /// Where a page is published that does not say so itself.
@@ -50,10 +69,11 @@ impl Projects {
         }
     }
 
-    /// The same for an index that other conditions lead: of several projects, rows are checked.
+    /// The same for an index over words, whose first column this is and which no other index serves: by what the planner
+    /// knows of a new project it has one row, and is read by the primary key. Of several projects, rows are checked.
     pub(crate) fn check(&self, table: &str) -> String {
         match self.0.as_slice() {
-            [_] => self.condition(table),
+            [_] => format!("{table}.project_id + 0 = $1"),
             _ => format!("({}) IS TRUE", self.condition(table)),
         }
     }
@@ -157,39 +177,83 @@ pub(crate) fn by_id(id: i64) -> Result<Project> {
 fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Project>> {
     statement::rows(
         &format!(
-            "SELECT p.id, p.name, p.root_url, p.text_config,
-                    p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document',
-                    {}
+            "SELECT p.id, p.name, p.root_url, p.text_config, p.settings, {}
              FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}",
             ModelRow::COLUMNS
         ),
         args,
         |row| {
+            let StoredJson(settings) = row.required(5)?;
             Ok(Project {
+                one_vector: settings.get("vectors").and_then(Value::as_str) == Some("document"),
+                weights: weights(&settings),
                 id: row.required(1)?,
                 name: row.required(2)?,
                 root_url: row.optional(3)?,
                 text_config: row.required(4)?,
-                one_vector: row.required(5)?,
                 model: ModelRow::read(row, 6)?,
             })
         },
     )
 }
 
+/// The numbers among the settings of a project.
+fn weights(settings: &Value) -> BTreeMap<String, f64> {
+    let settings = settings.as_object().into_iter().flatten();
+    let numbers = settings.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)));
+    numbers.collect()
+}
+
 fn known_projects(name: &str) -> Result<String> {
     let trigram = catalog::trigram_schema()?;
-    let names: Vec<String> = statement::rows(
+    let (names, all) = statement::rows(
         &format!(
-            "SELECT p.name FROM docsearch.project p
+            "SELECT p.name, count(*) OVER () FROM docsearch.project p
              ORDER BY {trigram}.similarity(p.name, $1) DESC, p.name LIMIT 5"
         ),
         &[DatumWithOid::from(name.chars().take(128).collect::<String>())],
-        |row| row.required(1),
-    )?;
-    Ok(if names.is_empty() {
-        "There is no project yet: SELECT docsearch.create_project('name').".to_owned()
-    } else {
-        format!("Known projects: {}.", names.join(", "))
+        |row| Ok((row.required::<String>(1)?, row.required::<i64>(2)?)),
+    )?
+    .into_iter()
+    .unzip::<_, _, Vec<String>, Vec<i64>>();
+    Ok(match all.first() {
+        None => "There is no project yet: SELECT docsearch.create_project('name').".to_owned(),
+        Some(&all) => format!(
+            "Known projects: {}.",
+            bounds::listed(&names, usize::try_from(all).unwrap_or_default())
+        ),
     })
+}
+
+/// Refuses a category that none of the documents has which the caller sees in these projects.
+pub(crate) fn require_category(projects: &Projects, category: &str) -> Result<()> {
+    let trigram = catalog::trigram_schema()?;
+    let known = statement::rows(
+        &format!(
+            "SELECT c.category, c.category = $2 OR starts_with(c.category, $2 || '/'), count(*) OVER ()
+             FROM (SELECT DISTINCT d.category FROM docsearch.document d WHERE {} AND d.category IS NOT NULL) c
+             ORDER BY 2 DESC, {trigram}.similarity(c.category, $2) DESC, c.category LIMIT 5",
+            projects.condition("d")
+        ),
+        &[projects.argument(), DatumWithOid::from(category)],
+        |row| {
+            Ok((
+                row.required::<String>(1)?,
+                row.required::<bool>(2)?,
+                row.required::<i64>(3)?,
+            ))
+        },
+    )?;
+    let Some(&(_, is_there, all)) = known.first() else {
+        return Ok(());
+    };
+    if is_there {
+        return Ok(());
+    }
+    let names: Vec<&str> = known.iter().map(|(name, ..)| name.as_str()).collect();
+    let names = bounds::listed(&names, usize::try_from(all).unwrap_or_default());
+    Err(undefined(
+        format!("category \"{}\" does not exist", bounds::shown(category)),
+        format!("Known categories: {names}."),
+    ))
 }

@@ -201,6 +201,19 @@ fn rule(row: &Row) -> Result<RuleRow> {
     })
 }
 
+/// Writes the shipped synonyms of verbs that have none.
+pub(crate) fn seed_synonyms() -> Result<()> {
+    let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
+    statement::execute(
+        "INSERT INTO docsearch.action_synonym (verb, synonym, closeness)
+         SELECT r.verb, r.synonym, r.closeness
+         FROM jsonb_populate_recordset(NULL::docsearch.action_synonym, $1) WITH ORDINALITY r
+         WHERE $1 -> (r.ordinality - 1)::int ->> 'kind' = 'action_synonym'
+           AND NOT EXISTS (SELECT FROM docsearch.action_synonym s WHERE s.project_id IS NULL AND s.verb = r.verb)",
+        &[DatumWithOid::from(pgrx::JsonB(rows))],
+    )
+}
+
 fn intent(name: &str) -> Result<Intent> {
     serde_json::from_value(name.into()).map_err(internal)
 }

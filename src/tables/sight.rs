@@ -14,7 +14,7 @@ use crate::postgres::owner::{AsOwner, no_tables};
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::postgres::{catalog, statement};
-use crate::tables::keys;
+use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
 
@@ -271,7 +271,7 @@ fn seen_sections(projects: &Projects, lexemes: Vec<String>) -> Result<Vec<(Strin
         lexemes.into_iter().map(witnesses).collect::<Result<_>>()?
     };
     let documents: Set<DocumentId> = found.iter().flat_map(|(_, sections)| sections).copied().collect();
-    let seen = seen(projects, &documents)?;
+    let seen = seen(&documents)?;
     let of_seen = |sections: Vec<DocumentId>| {
         let sections = sections.into_iter().filter(|id| seen.contains(id));
         sections.map(|id| id.project).collect()
@@ -283,16 +283,13 @@ fn seen_sections(projects: &Projects, lexemes: Vec<String>) -> Result<Vec<(Strin
 }
 
 /// Those of the documents that the caller sees.
-fn seen(projects: &Projects, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
-    let rows = statement::rows(
-        &format!(
-            "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND d.id = ANY ($2)",
-            projects.condition("d")
-        ),
-        &[projects.argument(), DatumWithOid::from(ids(documents))],
+fn seen(documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+    let rows = statement::lookup(
+        &format!("SELECT d.project_id, d.id FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"),
+        &keys::document_arguments(documents),
         keys::document_id,
     )?;
-    Ok(rows.into_iter().filter(|id| documents.contains(id)).collect())
+    Ok(rows.into_iter().collect())
 }
 
 fn ids<'a>(documents: impl IntoIterator<Item = &'a DocumentId>) -> Vec<i64> {

@@ -94,7 +94,8 @@ pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
             statement::rows(
                 "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
                         ARRAY(SELECT f.key FROM docsearch.definition f
-                              WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)
+                              WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key),
+                        ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL)
                  FROM docsearch.document d
                  LEFT JOIN (SELECT n.document_id, array_agg(n.kind || ' ' || n.key) FROM docsearch.document_name n
                             WHERE n.project_id = $1 AND n.document_id > $2 AND n.document_id <= $3
@@ -112,7 +113,7 @@ pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
                     let category: Option<String> = row.optional(4)?;
                     let StoredJson(metadata) = row.required(5)?;
                     let mut stored: Vec<String> = row.required(6)?;
-                    let named = name::page_names(&title, &slug, names::aliases(Some(&metadata)));
+                    let named = names::names_of(&title, &slug, Some(&metadata), &row.required::<Vec<String>>(9)?);
                     let mut named: Vec<String> = named
                         .into_iter()
                         .map(|name| format!("{} {}", name.kind.as_str(), name.key))

@@ -15,18 +15,18 @@ const INDEXES: [(&str, &str, &str); 14] = [
     (
         "chunk_terms",
         "chunk",
-        "USING gin (project_id, terms) WITH (fastupdate = on, gin_pending_list_limit = 256)",
+        "USING gin ((project_id + 0), terms) WITH (fastupdate = on, gin_pending_list_limit = 256)",
     ),
     (
         "document_name_key",
         "document_name",
         "(project_id, key) INCLUDE (document_id, kind)",
     ),
-    ("document_name_document", "document_name", "(project_id, document_id)"),
+    ("document_name_document", "document_name", "(document_id, project_id)"),
     (
         "document_name_trigram",
         "document_name",
-        "USING gin (project_id, key {trigram}.gin_trgm_ops)",
+        "USING gin ((project_id + 0), key {trigram}.gin_trgm_ops)",
     ),
     (
         "definition_key",

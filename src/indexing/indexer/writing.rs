@@ -16,6 +16,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
+use crate::tables::document::has_entry_share;
 use crate::tables::names;
 use crate::tables::project::Project;
 
@@ -156,27 +157,32 @@ impl Indexer<'_> {
             DatumWithOid::from(document.words),
             DatumWithOid::from(chunk_count),
             DatumWithOid::from(input.published_at.as_deref()),
+            DatumWithOid::from(document.entry_share),
         ];
+        let (column, value, set) = match has_entry_share() {
+            true => (", entry_share", ", $18", ", entry_share = $18"),
+            false => ("", "", ""),
+        };
         let written = match &document.known {
             None => statement::change(
-                "INSERT INTO docsearch.document
+                &format!("INSERT INTO docsearch.document
                      (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
-                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{}'), $13, $14, $15, $16,
-                         $17::timestamptz)
-                 ON CONFLICT (project_id, slug) DO NOTHING RETURNING id",
+                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at{column})
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{{}}'), $13, $14, $15, $16,
+                         $17::timestamptz{value})
+                 ON CONFLICT (project_id, slug) DO NOTHING RETURNING id"),
                 &args,
                 |row| row.required::<i64>(1),
             ),
             Some(known) => {
                 args.push(DatumWithOid::from(known.id));
                 statement::change(
-                    "UPDATE docsearch.document d
+                    &format!("UPDATE docsearch.document d
                      SET slug = $2, title = $3, kind = $4, category = $5, version = $6, summary = $7,
                          keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
-                         metadata = coalesce($12, '{}'), body = $13, content_hash = $14, term_count = $15,
-                         chunk_count = $16, published_at = $17::timestamptz, updated_at = now()
-                     WHERE d.project_id = $1 AND d.id = $18 RETURNING d.id",
+                         metadata = coalesce($12, '{{}}'), body = $13, content_hash = $14, term_count = $15,
+                         chunk_count = $16, published_at = $17::timestamptz{set}, updated_at = now()
+                     WHERE d.project_id = $1 AND d.id = $19 RETURNING d.id"),
                     &args,
                     |row| row.required::<i64>(1),
                 )
@@ -188,14 +194,18 @@ impl Indexer<'_> {
     /// Writes what is counted of a document whose row stays as it is otherwise.
     fn write_counts(&self, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
         let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
+        let set = if has_entry_share() { ", entry_share = $5" } else { "" };
         let written = statement::change(
-            "UPDATE docsearch.document d SET term_count = $3, chunk_count = $4
-             WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
+            &format!(
+                "UPDATE docsearch.document d SET term_count = $3, chunk_count = $4{set}
+             WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id"
+            ),
             &[
                 DatumWithOid::from(self.project.id),
                 DatumWithOid::from(id),
                 DatumWithOid::from(document.words),
                 DatumWithOid::from(chunk_count),
+                DatumWithOid::from(document.entry_share),
             ],
             |row| row.required::<i64>(1),
         )?;

@@ -1,0 +1,19 @@
+ALTER TABLE docsearch.document ADD COLUMN entry_share real NOT NULL DEFAULT 0;
+COMMENT ON COLUMN docsearch.document.entry_share IS 'share of its words that stand in entries of lists (indexes, tables of contents, cross references), 0 to 1';
+COMMENT ON COLUMN docsearch.document_name.key IS 'name: lower case, without what separates words; address: lower case, with a slash before it';
+COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, alias, unprefixed or address';
+
+-- Whatever the planner expects of a project, its words and names are found by these: no other index has this expression.
+DROP INDEX IF EXISTS docsearch.chunk_terms, docsearch.document_name_trigram, docsearch.document_name_document;
+-- The document first: by its project alone it finds nothing, as the index by names does.
+CREATE INDEX document_name_document ON docsearch.document_name (document_id, project_id);
+CREATE INDEX chunk_terms ON docsearch.chunk USING gin ((project_id OPERATOR(pg_catalog.+) 0), terms)
+    WITH (fastupdate = on, gin_pending_list_limit = 256);
+DO $$
+BEGIN
+    EXECUTE format('CREATE INDEX document_name_trigram ON docsearch.document_name
+                        USING gin ((project_id OPERATOR(pg_catalog.+) 0), key %I.gin_trgm_ops)',
+                   (SELECT n.nspname FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
+                    WHERE e.extname = 'pg_trgm'));
+END
+$$;

@@ -1,5 +1,6 @@
 """What searches take: the memory of a connection, and statements."""
 
+import json
 from pathlib import Path
 
 from conftest import Database, page
@@ -74,3 +75,81 @@ def test_s4_13_dropping_further_sections_takes_no_statement(database: Database):
     assert any(further)
     # Comparing sections takes one for their vectors.
     assert taken == without == compared - 1
+
+
+# Whatever the planner knows of a project: the only paths to what grows with the number of documents.
+PATHS = {
+    "chunk": {"chunk_terms", "chunk_pkey"}, "definition": {"definition_key"}, "document": {"document_pkey"},
+    "document_name": {"document_name_key", "document_name_trigram"}, "term_stat": {"term_stat_lexeme"},
+    "vector_1": {"vector_1_pkey", "vector_1_embedding"},
+}
+QUERIES = ("kiln clay", "call_77", "how do kilns burn the clay of word7 and the others", "Page p4", "pge p4", "kiln -clay",
+           "what is call_8?", "g/p12", "the kiln number 17 burns word17 clay")
+
+
+def kiln_pages(name: str, count: int) -> str:
+    """A call that loads so many documents."""
+    return (f"SELECT count(*) FROM docsearch.index_docs('{name}', (SELECT jsonb_agg(jsonb_build_object('slug', 'g/p' || n, "
+            "'title', 'Page p' || n, 'body', format(E'The kiln number %s burns word%s clay.\\n\\n## call_%1$s\\n\\nIt calls.', "
+            f"n, n % 50))) FROM generate_series(1, {count}) n))")
+
+
+def scans(plan: dict) -> list[dict]:
+    """The nodes of a plan that read a table or an index."""
+    own = [plan] if "Relation Name" in plan or "Index Name" in plan else []
+    return own + [node for part in plan.get("Plans", []) for node in scans(part)]
+
+
+def searched_paths(database: Database, project: str) -> list[tuple[str, str, int, str]]:
+    """Node, table or index, how many rows were read and dropped, and the statement, of all that searches of a project read."""
+    plans: list[str] = []
+    with database.connect() as connection:
+        connection.execute("LOAD 'auto_explain'")
+        for name, value in (("log_min_duration", "0"), ("log_nested_statements", "on"), ("log_analyze", "on"),
+                            ("log_timing", "off"), ("log_format", "json"), ("log_level", "notice")):
+            connection.execute(f"SET auto_explain.{name} = '{value}'")
+        connection.add_notice_handler(lambda notice: plans.append(notice.message_primary))
+        for query in QUERIES:
+            connection.execute("SELECT slug FROM search_docs(%s, %s)", [query, project])
+    found = []
+    for logged in plans:
+        if "plan:\n" in logged:
+            explained = json.loads(logged.split("plan:\n", 1)[1])
+            for node in scans(explained["Plan"]):
+                place = node.get("Index Name") or node["Relation Name"]
+                removed = node.get("Rows Removed by Filter", 0)
+                found.append((node["Node Type"], place, removed, explained["Query Text"]))
+    return found
+
+
+def test_no_statement_of_a_search_depends_on_statistics(database: Database):
+    database.execute("SELECT docsearch.create_project('old'), docsearch.create_project('kilns')")
+    for table, in database.execute(TABLES):
+        database.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
+
+    def check(when: str, most: int = 60) -> None:
+        paths = searched_paths(database, "kilns")
+        assert {place for _, place, _, _ in paths} >= {"chunk_terms", "document_name_key"}, when
+        for node, place, removed, statement in paths:
+            table = next((table for table in sorted(PATHS, reverse=True) if place.startswith(table)), None)
+            # The rows of a bitmap are read from the table; other scans of it are those of all its rows.
+            if table and (place != table or node != "Bitmap Heap Scan"):
+                assert place in PATHS[table], (when, node, place, statement)
+            # Of names that are like one, a part is compared.
+            assert removed <= most or table == "document_name", (when, node, place, removed, statement)
+
+    database.execute(kiln_pages("kilns", 600))
+    check("never analysed")
+    database.execute("SELECT docsearch.drop_project('kilns')")
+    database.execute("SELECT docsearch.create_project('kilns')")
+    database.execute(kiln_pages("old", 200))
+    database.execute("ANALYZE")
+    database.execute(kiln_pages("kilns", 600))
+    check("loaded after ANALYZE")
+    database.execute("ANALYZE")
+    database.execute("DELETE FROM docsearch.document WHERE project_id = (SELECT id FROM docsearch.project WHERE name = 'kilns')")
+    # A few rows of another project are read in any way.
+    assert max(removed for *_, removed, _ in searched_paths(database, "kilns")) < 2500
+    database.execute("ANALYZE")
+    database.execute(kiln_pages("kilns", 1200))
+    check("much grown")

@@ -213,6 +213,21 @@ def test_s3_27_a_time_limit_holds(database: Database, endpoint: Endpoint):
     assert slug == "p/orchestra" and similarity is None and "within 0.3 s" in notice
 
 
+def test_a_model_that_hangs_does_not_keep_other_projects_waiting(database: Database, endpoint: Endpoint):
+    recovered(database, endpoint)
+    database.execute("SELECT docsearch.create_project('here')")
+    database.index("here", page("raft", "A raft of logs."))
+    endpoint.react = hangs
+    with database.connect() as connection, ThreadPoolExecutor() as pool:
+        connection.execute("SET docsearch.endpoint_timeout = '1h'")
+        found = pool.submit(connection.execute, "SELECT project, similarity IS NOT NULL, notice FROM search_docs('a raft or a ferry')")
+        rows = found.result(GUARD).fetchall()
+    assert endpoint.asked
+    assert {(project, compared) for project, compared, _ in rows} >= {("here", True), ("kit", False)}
+    assert any("vector_unavailable" in (notice or "") for *_, notice in rows)
+    database.execute("SELECT docsearch.drop_project('here')")
+
+
 def test_a_project_moves_from_a_remote_model_to_the_shipped_one(database: Database, endpoint: Endpoint):
     recovered(database, endpoint)
     database.execute("SELECT docsearch.set_model('kit', 'all-MiniLM-L6-v2')")

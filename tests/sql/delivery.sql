@@ -73,3 +73,12 @@ SELECT search_docs_text('view', max_chars => 10);
 SELECT search_docs_json('  ');
 SELECT docsearch.delete_doc('swiftui', 'gestures');
 SELECT docsearch.drop_project('swiftui');
+
+-- A number of tokens alone is the limit, also a large one.
+SELECT docsearch.create_project('long') > 0 AS created;
+SELECT count(*) FROM docsearch.index_docs('long', (SELECT jsonb_agg(jsonb_build_object('slug', 'p' || n, 'title', 'Page ' || n,
+    'body', 'Long page ' || n || ': ' || repeat('words and words ', 60))) FROM generate_series(1, 90) n));
+SELECT length(search_docs_text('words', 'long', max_results => 90, format => 'detailed', max_tokens => t)) > 4 * 5000 AS longer
+FROM unnest(ARRAY[5000, 12000]) t;
+SELECT length(search_docs_text('words', 'long', max_results => 90, format => 'detailed')) <= 20000 AS default_limit;
+SELECT docsearch.drop_project('long');

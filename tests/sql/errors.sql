@@ -55,3 +55,19 @@ SELECT bool_and(docsearch.delete_doc('swiftui', slug)) FROM unnest(ARRAY['odd/em
 -- No project is left behind with half a document.
 SELECT count(*) FROM docsearch.document d WHERE NOT EXISTS (SELECT FROM docsearch.chunk c WHERE c.document_id = d.id AND c.project_id = d.project_id);
 SELECT docsearch.drop_project('swiftui');
+
+-- What there is not is an error that names what there is, and how much more.
+SELECT docsearch.create_project('shelf-' || n) > 0 FROM generate_series(1, 7) n;
+SELECT docsearch.index_doc('shelf-1', 'p' || n, 'Page ' || n, 'Text ' || n, category => 'Part/Chapter ' || n) FROM generate_series(1, 7) n;
+SELECT slug FROM search_docs('text', 'shelf_1');
+SELECT slug FROM search_docs('text', 'shelf-1', category => 'Part/Chaptr 3');
+\echo :LAST_ERROR_SQLSTATE
+SELECT count(*) FROM search_docs('text', 'shelf-1', category => 'Part', max_results => 10);
+SELECT count(*) FROM search_docs('text', 'shelf-1', category => 'Part/Chapter 3', filter => '{"kind": "none"}');
+SELECT count(*) FROM search_docs('text', 'shelf-2', category => 'Part');
+SELECT load_doc('shelf-1/p1', section => 'nowhere');
+SELECT docsearch.drop_project('shelf-' || n) FROM generate_series(1, 7) n;
+
+-- Settings have names that are known.
+SET docsearch.nosuch_setting = 1;
+\echo :LAST_ERROR_SQLSTATE

@@ -26,7 +26,7 @@ SELECT count(*), count(DISTINCT category) FROM search_docs('alerts', project => 
 SELECT count(*) FROM search_docs('alerts', project => 'filters', category => 'Rare/Deep', max_results => 3);
 SELECT count(*) FROM search_docs('Page 1', project => 'filters', category => 'Rare') WHERE slug = 'page-1';
 
--- s0_26, s2_1: so many documents are scored before the best are shown, and twice as many as are shown at least.
+-- s0_26, s2_1: so many documents are scored before the best are shown, however few are shown.
 SELECT asked, set_to, candidates >= least(40, greatest(set_to, 2 * asked)) AS enough, candidates < 20 AS few
 FROM (VALUES (1, 200), (1, 10), (15, 10)) v(asked, set_to),
      LATERAL (SELECT (search_docs_json('alerts', 'filters', max_results => asked, config => jsonb_build_object('candidates', set_to)) ->> 'candidates')::int AS candidates) answer;

@@ -30,3 +30,30 @@ SELECT text_config FROM docsearch.project WHERE name = 'german';
 SELECT docsearch.drop_project('german');
 SELECT docsearch.drop_project('german');
 SELECT docsearch.drop_project('guide');
+
+-- s2_17: settings of a project hold for its searches, below those of a call and above those of the session.
+SELECT docsearch.create_project('guide', settings => '{"boost_recency": 0.5, "hybrid_weight": 0}') > 0 AS created;
+SELECT docsearch.create_project('other') > 0 AS created;
+SELECT docsearch.index_doc(p, 'cats', 'Cats', 'How cats sleep.') FROM unnest(ARRAY['guide', 'other']) p;
+CREATE FUNCTION pg_temp.share(project text, config jsonb DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+    SELECT round(weight::numeric, 2) FROM docsearch.explain_search('sleep of animals', 'cats', project, config => config) WHERE rule = 'dense' $$;
+SELECT pg_temp.share('guide') AS own, pg_temp.share('guide', '{"hybrid_weight": 0.9}') AS of_the_call, pg_temp.share('other') = '0.00' AS elsewhere;
+SET docsearch.hybrid_weight = 0.3;
+SELECT pg_temp.share('guide') AS own, pg_temp.share('other') AS of_the_session;
+SELECT project, keyword_score::numeric(6, 3) = score::numeric(6, 3) AS by_keywords_alone FROM search_docs('sleep of animals') ORDER BY project;
+RESET docsearch.hybrid_weight;
+SELECT docsearch.configure_project('guide', '{"hybrid_weight": 0.7, "boost_recency": null}');
+SELECT pg_temp.share('guide');
+SELECT docsearch.configure_project('guide', '{"hybrid_wait": 0.7}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT docsearch.configure_project('guide', '{"hybrid_weight": 7}');
+SELECT docsearch.configure_project('guide', '{"candidates": 7.5}');
+SELECT docsearch.configure_project('guide', '{"candidates": "many"}');
+SELECT docsearch.configure_project('guide', '[]');
+SELECT docsearch.configure_project('guide', NULL);
+SELECT docsearch.configure_project(NULL, '{}');
+SELECT docsearch.configure_project('nowhere', '{}');
+SELECT docsearch.configure_project('guide', '{"vectors": "document"}');
+SELECT docsearch.configure_project('guide', '{"vectors": "sections"}');
+SELECT settings FROM docsearch.project WHERE name = 'guide';
+SELECT docsearch.drop_project('guide') + docsearch.drop_project('other') AS dropped;

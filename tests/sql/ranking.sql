@@ -39,6 +39,9 @@ SELECT pg_temp.boost('button', 'button', 'filename_exact'),
 -- s0_12: a generic term alone is no question.
 SELECT a ->> 'confidence', jsonb_array_length(a -> 'tips'), a -> 'notices' -> -1 ->> 'message'
 FROM unnest(ARRAY['frame', 'frame modifier']) q, search_docs_json(q, 'apple') a;
+-- Its rows say so, too; a page with just this title is what was meant.
+SELECT q, a ->> 'confidence' AS answer, (SELECT array_agg(DISTINCT r ->> 'confidence') FROM jsonb_array_elements(a -> 'results') r) AS of_rows
+FROM unnest(ARRAY['frame', 'body', 'View']) q, search_docs_json(q, 'apple', max_results => 2) a;
 -- s0_13: with context, it finds what it belongs to.
 SELECT pg_temp.top('frame modifier');
 -- s0_14: nothing found.

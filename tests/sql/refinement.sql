@@ -55,6 +55,11 @@ SELECT number, source, length(context) <= 500 AS short FROM docsearch.grade_inpu
 SELECT array_agg(key ORDER BY key) AS features FROM jsonb_object_keys(docsearch.grade_features('memory', 'kit')) key;
 -- s1_27: in an answer, if it is asked for.
 SELECT search_docs_json('memory', 'kit') -> 'grade' AS without, search_docs_json('memory', 'kit', config => '{"grade": true}') -> 'grade' ? 'score' AS with;
+-- However few results are shown, the grade is that of the answer.
+SELECT q, bool_and(a -> 'grade' = docsearch.grade_results(q, 'kit')) AS the_same, bool_and(jsonb_array_length(a -> 'results') = n) AS as_many
+FROM unnest(ARRAY['memory', 'partial index', 'mitochondrial inheritance of zebrafish']) q, unnest(ARRAY[1, 3]) n,
+     search_docs_json(q, 'kit', max_results => n, config => '{"grade": true}') a GROUP BY q ORDER BY q;
+SELECT q, (g ->> 'relevance')::real < 0.3 AS hardly FROM unnest(ARRAY['best pizza in Naples', 'how tall is mount everest']) q, docsearch.grade_results(q, 'kit') g;
 
 -- s1_22, s1_23, s1_26: a search that tries again.
 SELECT query, r -> 'iterations' AS iterations, r ->> 'stop_reason' AS stop_reason,

@@ -52,6 +52,8 @@ help:
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-names             questions about names, and addresses, of the projects of the development server
 ##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
+## make bench-questions         questions as people ask them, over documentation of packages that pip and npm fetch
+##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]
 ## make bench-front            what MCP and HTTP cost beside the same SQL statement
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
@@ -178,6 +180,13 @@ bench-names:
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/names.py --url "$$($(server) url)" \
 		$(if $(PROJECTS),--projects $(PROJECTS)) $(if $(SHOW),--show)
+
+.PHONY: bench-questions
+bench-questions: cli
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/questions.py --url "$$($(server) url)" \
+		--program $(docsearch) $(if $(SETS),--sets $(SETS)) $(if $(SHOW),--show) $(if $(CONFIG),--config '$(CONFIG)') \
+		$(if $(OUTPUT),--output "$(OUTPUT)") $(if $(BASELINE),--baseline "$(BASELINE)")
 
 .PHONY: bench-front
 bench-front: cli

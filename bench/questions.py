@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Questions as people ask them, over documentation that nobody prepared.
+
+bench/questions/sources.json names releases of packages that carry their documentation; pip and npm fetch them into a
+cache folder, and each becomes the project questions_SET. bench/questions/SET.tsv has the questions: a group, the pages
+of which any is right, and for each page the heading of the section that answers, or `-`. A page may stand twice, with
+two headings. What lies below a heading belongs to it. No page answers a question of the group unanswerable: there it
+counts how often the answer claims to be grounded all the same.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import psycopg
+
+HERE = Path(__file__).resolve().parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "questions"
+GROUPS = ("how", "name", "what", "keywords", "symptom")
+UNANSWERABLE = "unanswerable"
+MEASURES = ("first page", "in three", "section", "grounded")
+PLACES = 10
+
+
+def fetch(source: dict, folder: Path) -> Path:
+    """The archive, of which the hash is right."""
+    package, version = source["package"], source["version"]
+    command = {
+        "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                "--no-binary", package, "--dest", str(folder), f"{package}=={version}"],
+        "npm": ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{package}@{version}"],
+    }[source["client"]]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    archive, = folder.iterdir()
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != source["sha256"]:
+        raise SystemExit(f"{archive.name} is not the archive that sources.json names: its SHA-256 differs")
+    return archive
+
+
+def pages(name: str, source: dict, cache: Path) -> Path:
+    """The folder with the pages of a set, fetched unless it is there."""
+    folder = cache / f"{name}-{source['version']}"
+    if not folder.is_dir():
+        print(f"{name}: fetching {source['package']} {source['version']}", flush=True)
+        cache.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=cache))
+        try:
+            (partial / "archive").mkdir()
+            with tarfile.open(fetch(source, partial / "archive")) as tar:
+                # Pythons before 3.11.4 have no filters; the archive's hash is known anyway.
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)
+                tar.extractall(partial, [member for member in tar if member.name.startswith(f"{source['docs']}/")
+                                         and member.isfile() and Path(member.name).suffix in source["suffixes"]])
+            (partial / source["docs"]).rename(folder)
+        finally:
+            shutil.rmtree(partial)
+    return folder
+
+
+def load(program: Path, url: str, name: str, folder: Path) -> None:
+    """Indexes the pages; what has not changed costs nothing."""
+    print(f"{name}: ", end="", flush=True)
+    done = subprocess.run([program, "--url", url, "index", folder, "--project", f"questions_{name}",
+                           "--source-root", name])
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{program} ended with status {done.returncode}")
+
+
+def questions(name: str) -> list[dict]:
+    """The questions of a set, with the headings wanted for each page."""
+    with (HERE / "questions" / f"{name}.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True))
+    for row in rows:
+        slugs = row["pages"].split(" | ") if row["pages"] else []
+        headings = row["section"].split(" | ") if row["section"] else ["-"] * len(slugs)
+        if bool(slugs) == (row["group"] == UNANSWERABLE) or row["group"] not in (*GROUPS, UNANSWERABLE):
+            raise SystemExit(f"{name}: {row['question']!r} has the wrong group")
+        row["wanted"] = {slug: [] for slug in slugs}
+        for slug, heading in zip(slugs, headings, strict=True):
+            row["wanted"][slug] += [] if heading == "-" else [heading]
+    return rows
+
+
+def plain(heading: str) -> str:
+    """A heading without markup, signs and capitals."""
+    return " ".join(re.findall(r"[^\W_]+", heading.lower()))
+
+
+def ask(connection: psycopg.Connection, name: str, row: dict, config: dict) -> dict:
+    """What the search makes of a question: the place of the first right page, the section, and the grade."""
+    answer = connection.execute("SELECT search_docs_json(%s, %s, max_results => %s, config => %s)",
+                                [row["question"], f"questions_{name}", PLACES,
+                                 json.dumps({**config, "grade": True})]).fetchone()[0]
+    results, answerable = answer["results"], row["group"] != UNANSWERABLE
+    slugs = list(dict.fromkeys(result["slug"] for result in results))
+    right = [place for place, slug in enumerate(slugs, start=1) if slug in row["wanted"]]
+    headings = row["wanted"].get(slugs[0], []) if slugs else []
+    shown = {plain(heading) for heading in results[0]["section"].split(" > ")} if results else set()
+    return {
+        "set": name, "group": row["group"], "question": row["question"],
+        "found": f"{results[0]['slug']}#{results[0]['anchor']}" if results else "nothing",
+        "shown": results[0]["section"] if results else "",
+        "wanted": " | ".join("#".join([slug, *wanted]) for slug, wanted in row["wanted"].items()),
+        "place": right[0] if right else None,
+        "first page": right[:1] == [1] if answerable else None,
+        "in three": bool(right and right[0] <= 3) if answerable else None,
+        "section": any(plain(heading) in shown for heading in headings) if headings else None,
+        "grounded": answer["grade"]["grounded"],
+    }
+
+
+def share(asked: Iterable[dict], measure: str) -> str:
+    """Percentage of those that have the measure, with the number of those if it is not all."""
+    values = [one[measure] for one in asked if one[measure] is not None]
+    return f"{100 * sum(values) / len(values):.0f} % of {len(values)}" if values else ""
+
+
+def table(asked: list[dict]) -> None:
+    """Prints the shares of each set, of each group, and of all."""
+    answerable = [one for one in asked if one["group"] != UNANSWERABLE]
+    parts = {name: [one for one in answerable if one["set"] == name]
+             for name in dict.fromkeys(one["set"] for one in asked)}
+    parts |= {group: [one for one in answerable if one["group"] == group] for group in GROUPS}
+    parts |= {"all": answerable, UNANSWERABLE: [one for one in asked if one["group"] == UNANSWERABLE]}
+    print(f"\n{'':14}" + "".join(f"{measure:>14}" for measure in MEASURES))
+    for label, part in parts.items():
+        print(f"{label:14}" + "".join(f"{share(part, measure):>14}" for measure in MEASURES))
+
+
+def misses(asked: list[dict]) -> None:
+    """Prints what was wrong: the page, the section, or the grade."""
+    print()
+    for one in asked:
+        what = "page" if one["first page"] is False else "section" if one["section"] is False else None
+        if what:
+            instead = one["shown"] if what == "section" else f"place {one['place']}" if one["place"] else "not found"
+            print(f"{one['set']}, {one['group']}, {what}: {one['question']} -> {one['found']} ({instead}), "
+                  f"not {one['wanted']}")
+        if one["grounded"] == (one["group"] == UNANSWERABLE):
+            print(f"{one['set']}, {one['group']}, {'' if one['grounded'] else 'not '}grounded: {one['question']}")
+
+
+def compare(before: list[dict], after: list[dict], show: bool) -> None:
+    """Prints, for questions of both runs, how many became right and wrong, with the chance of that by a sign test."""
+    known = {(one["set"], one["question"]): one for one in before}
+    pairs = [(known[key], one) for one in after if (key := (one["set"], one["question"])) in known]
+    print(f"\n{'of both runs':26}{'before':>14}{'after':>14}{'better':>8}{'worse':>8}{'p':>8}")
+    for part, measure, right in (*(("all", measure, True) for measure in MEASURES), (UNANSWERABLE, "grounded", False)):
+        both = [pair for pair in pairs if (pair[0]["group"] == UNANSWERABLE) == (part == UNANSWERABLE)
+                and None not in (pair[0][measure], pair[1][measure])]
+        changed = [(new, new[measure] == right) for old, new in both if old[measure] != new[measure]]
+        better = sum(good for _, good in changed)
+        tail = sum(math.comb(len(changed), k) for k in range(min(better, len(changed) - better) + 1))
+        print(f"{part + ', ' + measure:26}{share((old for old, _ in both), measure):>14}"
+              f"{share((new for _, new in both), measure):>14}{better:8}{len(changed) - better:8}"
+              f"{min(1, 2 * tail / 2 ** len(changed)):8.2f}")
+        for new, good in changed if show else ():
+            print(f"  {'better' if good else 'worse'}: {new['set']}: {new['question']} -> {new['found']}")
+
+
+def main() -> None:
+    sources = json.loads((HERE / "questions" / "sources.json").read_text())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--url", required=True, help="database that the sets are loaded into")
+    parser.add_argument("--program", type=Path, default=HERE.parent / "target" / "release" / "docsearch",
+                        help="the program docsearch (default: %(default)s)")
+    parser.add_argument("--sets", nargs="*", choices=sources, default=list(sources), help="sets (default: all)")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the pages (default: %(default)s)")
+    parser.add_argument("--config", type=json.loads, default={}, help="the search's config argument, as JSON")
+    parser.add_argument("--show", action="store_true", help="print what is missed")
+    parser.add_argument("--output", type=Path, help="file for the answer to each question, as JSON")
+    parser.add_argument("--baseline", type=Path, help="such a file of another run, to compare with")
+    options = parser.parse_args()
+    for name in options.sets:
+        load(options.program, options.url, name, pages(name, sources[name], options.cache))
+    with psycopg.connect(options.url, autocommit=True) as connection:
+        asked = [ask(connection, name, row, options.config) for name in options.sets for row in questions(name)]
+    table(asked)
+    if options.show:
+        misses(asked)
+    if options.baseline:
+        compare(json.loads(options.baseline.read_text()), asked, options.show)
+    if options.output:
+        options.output.write_text(json.dumps(asked, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

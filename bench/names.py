@@ -14,7 +14,12 @@ import psycopg
 FRAMES = (
     "what is {}?", "what is a {}?", "how do I use {}?", "{} example", "what does {} do?", "how does {} work?",
     "when should I use {} instead of {other}?", "difference between {} and {other}", "where is {} documented?",
-    "can you explain {}?",
+    "can you explain {}?", "{} vs {other}", "which is better, {} or {other}?", "{} compared to {other}", "should I pick {} or {other}",
+    "docs about {}", "give me the {} docs", "show me {}", "introduction to {}", "best practices for {}", "{} parameters",
+    "I don't understand {}", "info on {}", "is {} deprecated?", "what is {} good for?", "so what is {} anyway", "what is {}, please?",
+    "hi! how do I use {} ?", "anything about {}", "tell me more about {}", "what's the point of {}?", "{} - how does it work?",
+    "need help with {}", "{} cheat sheet", "I'm looking for the {} page", "what are the arguments of {}", "could somebody explain {} to me",
+    "everything I should know about {}", "what is {} in {project}?", "how to use {} in {project}", "{} {project}",
 )
 NAMES = """
     SELECT name, slug FROM (
@@ -53,7 +58,7 @@ def frames(connection: psycopg.Connection, project: str, names: list, show: bool
         missed = []
         for place, (name, slug) in enumerate(names):
             other = names[(place + len(names) // 2) % len(names)][0]
-            query = frame.format(name, other=other)
+            query = frame.format(name, other=other, project=project)
             found = first(connection, query, project)[0]
             if found != f"{project}/{slug}":
                 missed.append(f"{query} -> {found}, not {slug}")
@@ -87,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True, help="database with the projects")
     parser.add_argument("--projects", nargs="*", help="names of projects (default: all)")
-    parser.add_argument("--sample", type=int, default=300, help="so many names and pages of each project")
+    parser.add_argument("--sample", type=int, default=300, help="so many pages of each project, and a fifth as many names")
     parser.add_argument("--show", action="store_true", help="print what is missed")
     options = parser.parse_args()
     with psycopg.connect(options.url, autocommit=True) as connection:
@@ -97,7 +102,7 @@ def main() -> None:
             query = "SELECT f.* FROM docsearch.project p, LATERAL ({}) f WHERE p.name = %s"
             names = connection.execute(query.format(NAMES), [project]).fetchall()
             pages = connection.execute(query.format(ADDRESSES), [project]).fetchall()
-            frames(connection, project, sample(names, options.sample), options.show)
+            frames(connection, project, sample(names, options.sample // 5), options.show)
             addresses(connection, project, sample(pages, options.sample), options.show)
 
 

@@ -49,7 +49,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0010.sql"),
-        then: || rules::seed_synonyms().and_then(|()| indexer::rename_all()),
+        then: || rules::seed_missing().and_then(|()| indexer::rename_all()),
     },
 ];
 

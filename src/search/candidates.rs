@@ -2,12 +2,12 @@
 //! it, and only documents that the caller may see are ranked.
 
 use docsearch_core::filter::Filter;
+use docsearch_core::fusion::Found;
 use docsearch_core::legs::{Legs, keep_best};
 use docsearch_core::lexical::Lexical;
 use docsearch_core::page::{DESCRIPTION_BYTES, Page};
 use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, Mix, Set};
-use docsearch_core::rerank::{Ranked, Reranker, mark_older_versions};
-use docsearch_core::score::Step;
+use docsearch_core::rerank::{Reranker, mark_older_versions};
 use docsearch_core::statistics::Totals;
 use docsearch_core::version::{Versioned, superseded};
 use pgrx::datum::DatumWithOid;
@@ -39,37 +39,9 @@ pub(crate) struct Search<'a> {
 /// The documents of a group of projects, ranked.
 #[derive(Default)]
 pub(crate) struct Ranking {
-    /// Documents, best first.
-    pub(crate) ranked: Vec<Ranked>,
-    /// How the best of them came to their scores.
-    pub(crate) steps: Map<DocumentId, Vec<Step>>,
-    /// The number of the section that the query asks for, of documents of which that is known.
-    pub(crate) sections: Map<DocumentId, i32>,
+    pub(crate) found: Found,
     /// Number of candidates that the caller sees.
     pub(crate) candidates: usize,
-}
-
-impl Ranking {
-    /// Adds the documents that a further look found besides, none above those that were found before.
-    fn append(&mut self, further: Self) {
-        let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
-        let last = self.ranked.last().map_or(1.0, |ranked| ranked.score);
-        let new = further.ranked.into_iter().map(|ranked| Ranked {
-            score: ranked.score.min(last),
-            ..ranked
-        });
-        let new = new.filter(|ranked| !known.contains(&ranked.document.document));
-        self.ranked.extend(new);
-        let steps = further
-            .steps
-            .into_iter()
-            .filter(|(document, _)| !known.contains(document));
-        self.steps.extend(steps);
-        for (document, section) in further.sections {
-            self.sections.entry(document).or_insert(section);
-        }
-        self.candidates = further.candidates.max(self.ranked.len());
-    }
 }
 
 /// Where a search may find documents.
@@ -195,9 +167,11 @@ impl Search<'_> {
             reach = reach.further();
             ranking = self.rank_within(&asked, reach)?;
         }
-        while ranking.candidates < self.config.wanted() && !reach.is_everything() {
+        while ranking.candidates < self.config.found_at_least() && !reach.is_everything() {
             reach = reach.further();
-            ranking.append(self.rank_within(&asked, reach)?);
+            let further = self.rank_within(&asked, reach)?;
+            ranking.found.append(further.found);
+            ranking.candidates = further.candidates.max(ranking.found.ranked.len());
         }
         Ok(ranking)
     }
@@ -216,6 +190,8 @@ impl Search<'_> {
         let corpora = &asked.keywords.lexical.corpora;
         let mut legs = self.run_legs(asked, reach)?;
         let mut pages = self.pages(group, &legs, asked.superseded)?;
+        let excluded = &group.understanding.excluded;
+        pages.retain(|_, page| !excluded.iter().any(|word| page.is_filed_under(word)));
         let visible: Set<DocumentId> = pages.keys().copied().collect();
         legs.keep(&visible);
         legs.drop_common();
@@ -229,9 +205,7 @@ impl Search<'_> {
         if let Some(embedding) = asked.embedding {
             let documents = rank::rank(&legs.evidence, named.iter().copied(), corpora, mix);
             let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
-            // Confidence is how far the first lies above the second.
-            let places = self.config.wanted().max(2);
-            let mut contenders = reranker.contenders(&documents, nearest, places);
+            let mut contenders = reranker.contenders(&documents, nearest, self.config.places());
             contenders.extend(self.focus.filter(|focus| pages.contains_key(focus)));
             named.retain(|id| contenders.contains(id));
             legs.evidence.retain(&contenders);
@@ -249,9 +223,11 @@ impl Search<'_> {
         let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
         let steps = steps.collect();
         Ok(Ranking {
-            steps,
-            sections: section::asked_for(group, &legs, &pages, &ranked[..ranked.len().min(self.config.wanted())])?,
-            ranked,
+            found: Found {
+                steps,
+                sections: section::asked_for(group, &legs, &pages, &ranked)?,
+                ranked,
+            },
             candidates: pages.len(),
         })
     }
@@ -436,7 +412,9 @@ impl Search<'_> {
         args.push(DatumWithOid::from(
             needs.description.then_some(DESCRIPTION_BYTES as i32),
         ));
-        args.push(DatumWithOid::from(needs.metadata));
+        args.push(DatumWithOid::from(
+            needs.metadata || !group.understanding.excluded.is_empty(),
+        ));
         args.push(DatumWithOid::from(needs.age));
         let entry_share = if document::has_entry_share() {
             "d.entry_share"

@@ -55,6 +55,8 @@ pub(crate) struct SearchConfig {
     given: BTreeSet<String>,
     /// The greatest share of the dense score, whatever anybody says.
     hybrid_at_most: f32,
+    /// Whether this search is one of several for one question, whose findings are brought together.
+    is_part: bool,
     pub(crate) thresholds: Thresholds,
     pub(crate) transform: Transform,
     /// Whether the answer is graded.
@@ -107,6 +109,7 @@ impl SearchConfig {
             weights,
             given: overrides.0.into_iter().map(|(key, _)| key).collect(),
             hybrid_at_most: 1.0,
+            is_part: false,
         };
         Ok(if is_graded { config.graded() } else { config })
     }
@@ -157,6 +160,30 @@ impl SearchConfig {
     /// Characters of a snippet.
     pub(crate) fn snippet_length(&self) -> usize {
         usize::try_from(self.weights.snippet_length).unwrap_or_default()
+    }
+
+    /// The same for a search whose findings are brought together with those of another.
+    pub(crate) fn as_part(&self) -> Self {
+        Self {
+            is_part: true,
+            ..self.clone()
+        }
+    }
+
+    /// How many of the best documents need their whole score. Confidence is how far the first lies above the second; in
+    /// another search any of them may be the best, and where sections are results of their own those of any.
+    pub(crate) fn places(&self) -> usize {
+        if self.is_part || self.dedup == Dedup::None {
+            usize::MAX
+        } else {
+            self.wanted().max(2)
+        }
+    }
+
+    /// How many documents are to be found before the legs look further. What several searches find first must not depend on
+    /// how many are asked for.
+    pub(crate) fn found_at_least(&self) -> usize {
+        if self.is_part { 0 } else { self.wanted() }
     }
 
     /// Results to rank: those before the offset, too.

@@ -103,7 +103,7 @@ impl<'a> Group<'a> {
         let config = config.of_project(first);
         let understanding = Understanding::read(&query.text, &rules, known);
         let terms = |text: &str, understood: Option<&Understanding>| {
-            lexical::terms(text, understood, &rules, &first.text_config, config.weights.part_weight)
+            lexical::terms(text, understood, &rules, &first.text_config, config.weights.terms())
         };
         let excluded = if understanding.excluded.is_empty() {
             None

@@ -2,7 +2,7 @@
 
 use docsearch_core::legs::MAX_HOLDING;
 use docsearch_core::lexical::Lexical;
-use docsearch_core::lookup::{self, LookupTerm};
+use docsearch_core::lookup::{self, LookupTerm, TermWeights};
 use docsearch_core::rank::{ChunkId, ChunkTerms, DocumentId, Map, Set};
 use docsearch_core::rule::Rules;
 use docsearch_core::tsvector::TsVector;
@@ -27,13 +27,13 @@ pub(crate) fn terms(
     understood: Option<&Understanding>,
     rules: &Rules,
     text_config: &str,
-    part_weight: f32,
+    weights: TermWeights,
 ) -> Result<Vec<LookupTerm>> {
     let tokens = lookup::query_tokens(text, understood, rules);
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     let kinds: Vec<i32> = tokens.iter().map(|token| token.kind as i32).collect();
     let lexemes = terms::lexemes(text_config, &kinds, &words)?;
-    Ok(lookup::terms(&tokens, &lexemes, part_weight))
+    Ok(lookup::terms(&tokens, &lexemes, weights))
 }
 
 /// The keyword leg of a group of projects.

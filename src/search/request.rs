@@ -183,6 +183,9 @@ impl Request<'_> {
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
         let mut retrieval = self.run_query(&self.query, explained, focus)?;
         if self.config.transform == Transform::None {
+            if retrieval.is_fused {
+                self.complete(&mut retrieval, explained, focus)?;
+            }
             return Ok(retrieval);
         }
         let begun = Instant::now();
@@ -191,7 +194,19 @@ impl Request<'_> {
         let transform = milliseconds(begun);
         let mut retrieval = self.fuse(retrieval, transformation, explained, focus)?;
         retrieval.timings.transform = transform;
+        self.complete(&mut retrieval, explained, focus)?;
         Ok(retrieval)
+    }
+
+    /// Looks for more documents where several searches together found fewer than are asked for.
+    fn complete(&self, retrieval: &mut Retrieval<'_>, explained: usize, focus: Option<DocumentId>) -> Result<()> {
+        if retrieval.found.ranked.len() < self.config.wanted() {
+            let further = self.run_configured(&self.query, &self.config, explained, focus)?;
+            retrieval.timings.rank += further.timings.rank;
+            retrieval.found.append(further.found);
+            retrieval.candidates = retrieval.candidates.max(retrieval.found.ranked.len());
+        }
+        Ok(())
     }
 
     /// What is to be transformed.
@@ -245,14 +260,36 @@ impl Request<'_> {
         Ok(retrieval)
     }
 
-    /// Ranks documents for a query.
+    /// Ranks documents for a query, and for the questions in it if it has several sentences.
     pub(crate) fn run_query(
         &self,
         query: &Query,
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
-        self.run_configured(query, &self.config, explained, focus)
+        let share = self.config.weights.question_share;
+        let questions = if share > 0.0 {
+            query.questions(rules::current()?.general())
+        } else {
+            Vec::new()
+        };
+        let config = match questions.is_empty() && self.config.transform == Transform::None {
+            true => self.config.clone(),
+            false => self.config.as_part(),
+        };
+        let mut retrieval = self.run_configured(query, &config, explained, focus)?;
+        for question in &questions {
+            if let Some(query) = Query::parse(question) {
+                let found = self.run_configured(&query, &config, explained, focus)?;
+                let other = Other {
+                    rule: "question",
+                    query: question,
+                    share,
+                };
+                retrieval.fuse(found, other);
+            }
+        }
+        Ok(retrieval)
     }
 
     fn run_configured(
@@ -270,6 +307,7 @@ impl Request<'_> {
             rules,
             transformation: None,
             found: Found::default(),
+            is_fused: false,
             notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,
             timings: Timings::default(),
@@ -307,16 +345,11 @@ impl Request<'_> {
                 explained,
                 focus: focus.filter(|focus| group.projects.contains(focus.project)),
             };
-            let Ranking {
-                ranked,
-                steps,
-                sections,
-                candidates,
-            } = search.rank(group, embedding.as_deref())?;
+            let Ranking { found, candidates } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
-            retrieval.found.steps.extend(steps);
-            retrieval.found.sections.extend(sections);
-            retrieval.found.ranked.extend(ranked);
+            retrieval.found.steps.extend(found.steps);
+            retrieval.found.sections.extend(found.sections);
+            retrieval.found.ranked.extend(found.ranked);
             retrieval.timings.rank += milliseconds(begun);
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {

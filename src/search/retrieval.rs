@@ -37,6 +37,8 @@ pub(crate) struct Retrieval<'a> {
     pub(crate) transformation: Option<Transformation>,
     pub(crate) groups: Vec<Group<'a>>,
     pub(crate) found: Found,
+    /// Whether another search added to what was found.
+    pub(super) is_fused: bool,
     pub(crate) notices: Vec<Notice>,
     pub(super) candidates: usize,
     pub(super) timings: Timings,
@@ -59,6 +61,7 @@ impl Retrieval<'_> {
     /// Adds what another search found.
     pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: Other<'_>) {
         self.found.fuse(retrieval.found, other);
+        self.is_fused = true;
         self.candidates = self.candidates.max(self.found.ranked.len());
         self.timings.embed += retrieval.timings.embed;
         self.timings.rank += retrieval.timings.rank;

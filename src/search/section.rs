@@ -1,7 +1,7 @@
 //! The section of a document that a query asks for: the one that an address names, or that defines a name.
 
 use docsearch_core::address::Address;
-use docsearch_core::definition::{defines, heading_defines};
+use docsearch_core::definition::{anchor_names, defines, heading_defines};
 use docsearch_core::legs::Legs;
 use docsearch_core::page::Page;
 use docsearch_core::rank::{ChunkId, DocumentId, Map};
@@ -15,16 +15,24 @@ use crate::postgres::statement;
 use crate::search::group::Group;
 use crate::tables::keys::{self, WANTED_CHUNKS};
 
-/// Documents whose sections are looked at, at most: more are not read by anybody.
+/// So many of the best documents have their sections looked at, however few are asked for: more are not read by anybody.
 const MAX_DOCUMENTS: usize = 20;
 /// Sections whose text is read, at most.
 const MAX_READ: usize = 40;
 
-/// A document that defines a name, with the name's key and the sections that hold the query's words, best first.
-struct Defining<'a> {
+/// A document that defines a name, with the keys that it may have, likeliest first, and the sections that hold the query's
+/// words, best first.
+struct Defining {
     document: DocumentId,
-    key: &'a str,
+    keys: Vec<String>,
     sections: Vec<ChunkId>,
+}
+
+impl Defining {
+    /// The place of the first key that is so.
+    fn first(&self, is: impl Fn(&str) -> bool) -> Option<usize> {
+        self.keys.iter().position(|key| is(key))
+    }
 }
 
 /// The sections that the query asks for in the documents that are shown.
@@ -34,41 +42,54 @@ pub(crate) fn asked_for(
     pages: &Map<DocumentId, Page>,
     shown: &[Ranked],
 ) -> Result<Map<DocumentId, i32>> {
-    let shown = || shown.iter().map(|ranked| &ranked.document);
+    let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
     let is_addressed = |id: &DocumentId| {
         let form = legs.names.get(id).map(|found| group.forms[found.form].role);
         form == Some(NameRole::Address)
     };
     let documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
-    let mut sections = match documents.as_slice() {
-        [] => Map::default(),
-        documents => addressed(&group.understanding.text, documents)?,
+    let anchor = Address::read(&group.understanding.text).and_then(|address| address.anchor);
+    let mut sections = match (documents.as_slice(), anchor) {
+        ([], _) | (_, None) => Map::default(),
+        (documents, Some(anchor)) => addressed(anchor, documents)?,
     };
+    // Anchors are made of what they stand at: `json.loads`, `GUC-WORK-MEM`.
+    let anchored =
+        shown().filter(|shown| documents.contains(&shown.document) && !sections.contains_key(&shown.document));
+    let anchored = anchored.zip(std::iter::repeat(anchor)).filter_map(|(shown, anchor)| {
+        Some(Defining {
+            document: shown.document,
+            keys: anchor_names(anchor?),
+            sections: shown.chunks.iter().map(|chunk| chunk.id).collect(),
+        })
+    });
+    let anchored: Vec<Defining> = anchored.collect();
     let defines = shown().filter(|shown| pages.get(&shown.document).is_some_and(|page| page.definition > 0.0));
     let defines = defines.filter_map(|shown| {
         let mut forms = legs.defining.iter().filter(|(document, _)| *document == shown.document);
         let (_, form) = forms.next()?;
         Some(Defining {
             document: shown.document,
-            key: &group.forms[*form].key,
+            keys: vec![group.forms[*form].key.clone()],
             sections: shown.chunks.iter().map(|chunk| chunk.id).collect(),
         })
     });
-    sections.extend(defining(&defines.collect::<Vec<_>>())?);
+    let defines: Vec<Defining> = defines.chain(anchored).collect();
+    for (document, section) in defining(&defines)? {
+        sections.entry(document).or_insert(section);
+    }
     Ok(sections)
 }
 
-/// The first sections with the anchor of an address, in documents that it names.
-fn addressed(query: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, i32>> {
-    let Some(anchor) = Address::read(query).and_then(|address| address.anchor) else {
-        return Ok(Map::default());
-    };
+/// The first sections with an anchor, whatever its case, in documents that an address names.
+fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, i32>> {
     let _owner = AsOwner::enter()?;
     let found = statement::lookup(
-        "SELECT c.project_id, c.document_id, min(c.chunk_no)
+        "SELECT DISTINCT ON (c.project_id, c.document_id) c.project_id, c.document_id, c.chunk_no
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
               JOIN docsearch.chunk c USING (project_id, document_id)
-         WHERE c.anchor = $3 GROUP BY 1, 2",
+         WHERE lower(c.anchor) = lower($3)
+         ORDER BY c.project_id, c.document_id, c.anchor <> $3, c.chunk_no",
         &[
             DatumWithOid::from(documents.iter().map(|id| id.project).collect::<Vec<i64>>()),
             DatumWithOid::from(documents.iter().map(|id| id.document).collect::<Vec<i64>>()),
@@ -80,13 +101,12 @@ fn addressed(query: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, i3
 }
 
 /// The sections that define the names: by their headings, or else by a line of their text.
-fn defining(wanted: &[Defining<'_>]) -> Result<Map<DocumentId, i32>> {
-    let wanted = &wanted[..wanted.len().min(MAX_DOCUMENTS)];
+fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, i32>> {
     if wanted.is_empty() {
         return Ok(Map::default());
     }
     let _owner = AsOwner::enter()?;
-    let mut found: Map<DocumentId, i32> = Map::default();
+    let mut found: Map<DocumentId, (usize, i32)> = Map::default();
     let headings = statement::lookup(
         "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path[cardinality(c.heading_path)]
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
@@ -99,9 +119,14 @@ fn defining(wanted: &[Defining<'_>]) -> Result<Map<DocumentId, i32>> {
         |row| Ok((keys::chunk_id(row)?, row.required::<String>(4)?)),
     )?;
     for (id, heading) in headings {
-        let names = |of: &&Defining<'_>| of.document == id.document && heading_defines(&heading, of.key);
-        if !found.contains_key(&id.document) && wanted.iter().any(|of| names(&of)) {
-            found.insert(id.document, id.chunk);
+        let of_document = wanted.iter().filter(|of| of.document == id.document);
+        let place = of_document
+            .filter_map(|of| of.first(|key| heading_defines(&heading, key)))
+            .min();
+        if let Some(place) = place
+            && found.get(&id.document).is_none_or(|(known, _)| place < *known)
+        {
+            found.insert(id.document, (place, id.chunk));
         }
     }
     let unnamed = wanted.iter().filter(|of| !found.contains_key(&of.document));
@@ -119,9 +144,15 @@ fn defining(wanted: &[Defining<'_>]) -> Result<Map<DocumentId, i32>> {
     )?;
     for (id, body) in bodies {
         let of_document = wanted.iter().filter(|of| of.document == id.document);
-        if of_document.into_iter().any(|of| defines(&body, of.key)) {
-            found.entry(id.document).or_insert(id.chunk);
+        let place = of_document.filter_map(|of| of.first(|key| defines(&body, key))).min();
+        if let Some(place) = place
+            && found.get(&id.document).is_none_or(|(known, _)| place < *known)
+        {
+            found.insert(id.document, (place, id.chunk));
         }
     }
-    Ok(found)
+    Ok(found
+        .into_iter()
+        .map(|(document, (_, chunk))| (document, chunk))
+        .collect())
 }

@@ -112,7 +112,7 @@ pub(crate) fn defining(projects: &Projects, forms: &[NameForm], sight: &Sight) -
 
 /// Whether one of the matches is what the query asks for, and not only mentions.
 pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
-    let mentioned = [NameRole::Mention, NameRole::Qualifier];
+    let mentioned = [NameRole::WrittenOut, NameRole::Mention, NameRole::Qualifier];
     matches
         .values()
         .any(|found| !mentioned.contains(&forms[found.form].role))

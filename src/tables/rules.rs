@@ -201,17 +201,25 @@ fn rule(row: &Row) -> Result<RuleRow> {
     })
 }
 
-/// Writes the shipped synonyms of verbs that have none.
-pub(crate) fn seed_synonyms() -> Result<()> {
+/// Writes the shipped verbs and abbreviations that are missing, and the shipped synonyms of verbs that have none.
+pub(crate) fn seed_missing() -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
-    statement::execute(
-        "INSERT INTO docsearch.action_synonym (verb, synonym, closeness)
-         SELECT r.verb, r.synonym, r.closeness
-         FROM jsonb_populate_recordset(NULL::docsearch.action_synonym, $1) WITH ORDINALITY r
-         WHERE $1 -> (r.ordinality - 1)::int ->> 'kind' = 'action_synonym'
-           AND NOT EXISTS (SELECT FROM docsearch.action_synonym s WHERE s.project_id IS NULL AND s.verb = r.verb)",
-        &[DatumWithOid::from(pgrx::JsonB(rows))],
-    )
+    for (table, columns, key) in [
+        ("action", "verb, intent", "verb"),
+        ("action_synonym", "verb, synonym, closeness", "verb"),
+        ("synonym", "term, expansion", "term"),
+    ] {
+        statement::execute(
+            &format!(
+                "INSERT INTO docsearch.{table} ({columns})
+                 SELECT {columns} FROM jsonb_populate_recordset(NULL::docsearch.{table}, $1) WITH ORDINALITY r
+                 WHERE $1 -> (r.ordinality - 1)::int ->> 'kind' = $2
+                   AND NOT EXISTS (SELECT FROM docsearch.{table} s WHERE s.project_id IS NULL AND s.{key} = r.{key})"
+            ),
+            &[DatumWithOid::from(pgrx::JsonB(rows.clone())), DatumWithOid::from(table)],
+        )?;
+    }
+    Ok(())
 }
 
 fn intent(name: &str) -> Result<Intent> {

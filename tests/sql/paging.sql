@@ -19,6 +19,15 @@ FROM unnest(ARRAY['template', 'leaf 7', 'which trees lose their leaves']) q,
      unnest(ARRAY[1, 10, 99]) n
 GROUP BY q, config ORDER BY q, config::text;
 
+-- So it is with a least score, with each section a result of its own, and with a transformed query.
+SELECT q AS query, more,
+       bool_and(pg_temp.places(q, n, 0, more) = (pg_temp.places(q, 1000, 0, more))[:n]) AS shorter_is_first,
+       pg_temp.places(q, 60, 0, more) = pg_temp.places(q, 20, 0, more) || pg_temp.places(q, 20, 20, more) || pg_temp.places(q, 20, 40, more) AS pages_join
+FROM unnest(ARRAY['template', 'k8s template', 'We press leaves of every kind. Which trees lose their leaves in the first frost of the year?']) q,
+     unnest('{"{\"min_score\": 0.2}", "{\"dedup\": \"none\"}", "{\"transform\": \"rules\"}"}'::jsonb[]) more,
+     unnest(ARRAY[1, 10, 60]) n
+GROUP BY q, more ORDER BY q, more::text;
+
 -- Large limits bring pages first: none twice while another is missing.
 SELECT count(DISTINCT slug) FROM search_docs('template', 'herbarium', max_results => 150);
 SELECT count(DISTINCT slug) FROM search_docs('template', 'herbarium', max_results => 1000);

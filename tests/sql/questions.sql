@@ -22,7 +22,8 @@ SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'topics/glazes/intro', 'Topics/Firing/Intro', '/topics/firing/intro/', 'kiln/topics/glazes/intro',
     'kiln/topics/firing/intro#heat', 'topics/glazes/intro#heat', 'https://kiln.example/docs/topics/firing/intro',
     'http://www.kiln.example/docs/topics/glazes/intro/#heat', 'https://old.kiln.example/api/shelf.html?highlight=post',
-    'reference/Cone.html'
+    'reference/Cone.html', 'reference%2FCone', '[Cone](https://kiln.example/docs/reference/Cone)', 'see https://kiln.example/docs/reference/Timer.',
+    'reference/settings#HOLD_TIME', 'reference/settings#param-ramp_rate_limit'
 ]) q;
 -- An address of another site, and one of a page that there is not, are words.
 SELECT q, pg_temp.top(q) !~ 'high' AS unsure FROM unnest(ARRAY['https://elsewhere.example/topics/firing/outro', 'topics/drying/outro']) q;
@@ -35,6 +36,16 @@ SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
     'how does a Timer work?', 'when should I use Shelf instead of Cone?', 'difference between Cone and Shelf',
     'where is ShelfGroup documented?', 'can you explain Timer?', 'what is a shelf in kiln?', 'what does ramp_rate mean?'
 ]) q;
+-- Whatever frames the name: greetings, what is asked about it, comparisons.
+SELECT q, pg_temp.top(q) FROM unnest(ARRAY[
+    'hi! could you show me some Shelf docs, please?', 'so what is a Cone anyway', 'which is better, Cone or Shelf?', 'Shelf compared to Timer',
+    'best practices for Timer', 'I still don''t get Shelf', 'are there any caveats with Cone?', 'ShelfGroup constructor arguments'
+]) q;
+
+-- Of a post with context the question is asked for itself; explain says so.
+SELECT slug FROM search_docs('Good evening. We fire porcelain in an old brick house near the river and my brother glazes. The floor is wet. What bends at a known heat? Greetings from all of us', 'kiln', max_results => 1);
+SELECT rule, matched FROM docsearch.explain_search('Good evening. We fire porcelain in an old brick house near the river. What bends at a known heat? Greetings', 'reference/Cone', 'kiln') WHERE step = 'transform';
+SELECT count(*) FROM docsearch.explain_search('Good evening. We fire porcelain in an old brick house near the river. What bends at a known heat? Greetings', 'reference/Cone', 'kiln', config => '{"question_share": 0}') WHERE step = 'transform';
 
 -- The section that defines a name is shown, not the one that says it most often.
 SELECT q, r -> 'slug' AS slug, r -> 'section' AS section
@@ -43,10 +54,12 @@ FROM unnest(ARRAY['ramp_rate', 'ramp_rate_limit', 'ramp_rate setting', 'hold_tim
 
 -- A word with a dash is excluded, wherever it stands; where it can be an option of a command, the answer says so.
 SELECT q, array_agg(slug ORDER BY rank) FILTER (WHERE slug ~ 'HTTP|Timer') AS found
-FROM unnest(ARRAY['timeout', 'timeout -http', '-http timeout', 'timeout -network']) q, search_docs(q, 'kiln', max_results => 20)
+FROM unnest(ARRAY['timeout', 'timeout -http', '-http timeout', 'timeout -network', 'timeout –http', 'does it have a timeout -http?']) q, search_docs(q, 'kiln', max_results => 20)
 GROUP BY q ORDER BY q;
 SELECT q, jsonb_path_query_first(search_docs_json(q, 'kiln'), '$.notices[*] ? (@.code == "not_excluded")') ->> 'message' AS notice
-FROM unnest(ARRAY['ls -al', 'timeout -http', '-timeout', 'git log --oneline']) q;
+FROM unnest(ARRAY['ls -al', 'timeout -http', '-timeout', 'git log --oneline', 'firing -"greatest ramp"']) q;
+-- Where a page is filed counts, too.
+SELECT slug FROM search_docs('what a kiln does when heat rises -reference -topics', 'kiln', max_results => 20) ORDER BY slug;
 
 -- Release notes do not answer what a page explains, unless they are asked for; the rule can be switched off.
 SELECT q, pg_temp.top(q) FROM unnest(ARRAY['what is CSRT', 'CSRT in 2.1', 'release notes of 2.1']) q;
@@ -59,7 +72,8 @@ SELECT count(*) FROM docsearch.index_docs('kiln', jsonb_build_array(
     jsonb_build_object('slug', 'a/quiet', 'title', 'Quiet page', 'body', 'Nothing special.', 'published_at', now() - interval '1 day'),
     jsonb_build_object('slug', 'a/older', 'title', 'What is new today', 'body', 'What is new today: news of today.', 'published_at', now() - interval '2 years'),
     jsonb_build_object('slug', 'a/quieter', 'title', 'Another page', 'body', 'Not much.', 'published_at', now() - interval '9 days')));
-SELECT q, array_agg(slug ORDER BY rank) FROM unnest(ARRAY['What''s new today?', 'latest changes', 'recently updated docs']) q,
+SELECT q, array_agg(slug ORDER BY rank) FROM unnest(ARRAY['What''s new today?', 'latest changes', 'recently updated docs', 'whats new', 'any news?', 'what was added lately',
+    'show me the newest articles', 'what has changed since yesterday?']) q,
     search_docs(q, 'kiln', max_results => 2) GROUP BY q ORDER BY q;
 SELECT slug FROM search_docs('new timers of late', 'kiln', max_results => 1);
 

@@ -1,12 +1,18 @@
 //! Addresses of pages: the whole slug, the reference `project/slug` that every output prints, and URLs, each also with
 //! the `#anchor` of a section.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::digest::digest;
 
 /// What stands before every address in [`address_key`], and in no other key of a page.
 const ROOT: char = '/';
+
+/// Most words of a query with a URL that asks for its page: `see https://…`.
+const MAX_WORDS_WITH_URL: usize = 4;
 
 /// Longest key, in bytes: an index entry has to fit a page.
 const MAX_KEY_BYTES: usize = 200;
@@ -21,13 +27,26 @@ pub struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads a query that is nothing but an address. `None` for texts of several words, and for single ones that have
-    /// neither a `/` in them nor an anchor.
+    /// Reads a query that is an address, or a few words around a URL. `None` for other texts of several words, and for single
+    /// ones that have neither a `/` in them nor an anchor.
     pub fn read(query: &'a str) -> Option<Self> {
-        let text = query.trim().trim_matches(['<', '>', '"', '\'', '`', '“', '”', ',']);
-        if text.is_empty() || text.contains(char::is_whitespace) {
-            return None;
-        }
+        let mut words = query.split_whitespace();
+        let text = match (words.next(), words.next()) {
+            (Some(word), None) => word,
+            _ if query.split_whitespace().count() <= MAX_WORDS_WITH_URL => {
+                let mut urls = query.split_whitespace().filter(|word| word.contains("://"));
+                urls.next().filter(|_| urls.next().is_none())?
+            }
+            _ => return None,
+        };
+        // `[title](address)` is a link in Markdown.
+        let text = text
+            .split_once("](")
+            .map_or(text, |(_, link)| link.trim_end_matches(')'));
+        let text = text
+            .trim_matches(['<', '>', '(', ')', '"', '\'', '`', '“', '”', ',', ';'])
+            .trim_end_matches(['.', ':', '!']);
+        let text = text.trim_start_matches("./").trim_start_matches("../");
         let (text, anchor) = match text.split_once('#') {
             Some((text, anchor)) => (text, Some(anchor).filter(|anchor| !anchor.is_empty())),
             None => (text, None),
@@ -46,7 +65,7 @@ impl<'a> Address<'a> {
     /// lies elsewhere.
     pub fn below(self, place: &str) -> Option<&'a str> {
         let place = without_protocol(place).trim_end_matches('/');
-        let text = without_protocol(self.text);
+        let text = without_protocol(self.text).trim_start_matches('/');
         let below = text
             .get(..place.len())
             .filter(|start| start.eq_ignore_ascii_case(place))
@@ -56,20 +75,35 @@ impl<'a> Address<'a> {
     }
 }
 
-/// The form in which addresses are compared: compatibility-normalised (NFKC) and in lower case, without protocol, `www.`,
-/// question, anchor, the extension of a file and `index` at the end. It begins with a slash, as no name does. What is too
-/// long for an index is replaced by its digest. Empty for blank texts.
+/// The form in which addresses are compared: compatibility-normalised (NFKC) and in lower case, percent-encoding decoded,
+/// without protocol, `www.`, anchor, the extension of a file and `index` at the end. It begins with a slash, as no name does.
+/// What is too long for an index is replaced by its digest. Empty for blank texts.
 pub fn address_key(address: &str) -> String {
-    let end = address.find(['?', '#']).unwrap_or(address.len());
-    let path = without_protocol(&address[..end]).trim_matches('/');
+    let end = address.find('#').unwrap_or(address.len());
+    let (path, question) = split_question(&address[..end]);
+    let path = without_protocol(path).trim_matches('/');
     let path = without_extension(path);
     let path = path.strip_suffix("/index").unwrap_or(path);
-    let path: String = path.nfkc().flat_map(char::to_lowercase).nfkc().collect();
+    let path = [path, question].concat();
+    let path: String = decoded(&path).nfkc().flat_map(char::to_lowercase).nfkc().collect();
     match path.len() {
         0 => String::new(),
         short if short < MAX_KEY_BYTES => format!("{ROOT}{path}"),
         _ => format!("{ROOT}{}", digest(&[&path])),
     }
+}
+
+/// An address without percent-encoding; as it is if that is none, or no text.
+pub(crate) fn decoded(address: &str) -> Cow<'_, str> {
+    percent_decode_str(address)
+        .decode_utf8()
+        .unwrap_or(Cow::Borrowed(address))
+}
+
+/// An address, and from its `?` on what it asks of the server, if it asks anything.
+pub(crate) fn split_question(address: &str) -> (&str, &str) {
+    let (path, question) = address.split_at(address.find('?').unwrap_or(address.len()));
+    (path, if question.len() > 1 { question } else { "" })
 }
 
 /// `example.org/a` of `https://www.example.org/a`.
@@ -113,6 +147,16 @@ mod tests {
             read("https://docs.example.org/en/5.2/a.html#b"),
             Some(("https://docs.example.org/en/5.2/a.html", Some("b")))
         );
+        for same in [
+            "[the page](https://docs.example.org/a)",
+            "(https://docs.example.org/a)",
+            "https://docs.example.org/a.",
+            "see https://docs.example.org/a",
+            "what is https://docs.example.org/a ?",
+        ] {
+            assert_eq!(read(same), Some(("https://docs.example.org/a", None)), "{same}");
+        }
+        assert_eq!(read("./guides/install"), Some(("guides/install", None)));
         for other in ["button", "C#", "#overview", "a/b or c", "/", "//#x", "", "  "] {
             assert_eq!(read(other), None, "{other}");
         }
@@ -126,7 +170,9 @@ mod tests {
             "topics/http/sessions.html",
             "topics/http/sessions.HTML",
             "topics/http/sessions/index.html",
-            "topics/http/sessions?highlight=x#y",
+            "topics/http/sessions#y",
+            "topics/http/sessions?",
+            "topics/h%74tp/sessions.html",
         ] {
             assert_eq!(address_key(same), "/topics/http/sessions", "{same}");
         }
@@ -139,6 +185,9 @@ mod tests {
             assert_eq!(address_key(same), "/example.org/a", "{same}");
         }
         assert_ne!(address_key("a/b-c"), address_key("a/b/c"));
+        assert_ne!(address_key("a/page.php?id=1"), address_key("a/page.php?id=2"));
+        assert_eq!(address_key("a/%C3%BCber%20uns"), address_key("a/über uns"));
+        assert_eq!(address_key("a/100%zz"), "/a/100%zz");
         assert_eq!(address_key("index.html"), "/index");
         assert_eq!(address_key("?"), "");
     }
@@ -155,6 +204,7 @@ mod tests {
             ),
             Some("topics/http/")
         );
+        assert_eq!(below("//docs.example.org/a", "https://docs.example.org"), Some("a"));
         assert_eq!(below("django-rest/topics", "django"), None);
         assert_eq!(below("django/", "django"), None);
         assert_eq!(below("a/b", ""), None);

@@ -22,6 +22,9 @@ const MAX_DECLARED: usize = 6;
 /// Fewest words of a sentence. Chosen.
 const MIN_SENTENCE_WORDS: usize = 3;
 
+/// Most names that an anchor is read as.
+const MAX_ANCHOR_NAMES: usize = 4;
+
 /// Words that stand before a name where it is defined.
 const DECLARING: [&str; 46] = [
     "abstract",
@@ -106,6 +109,16 @@ pub fn defines(markdown: &str, key: &str) -> bool {
     definitions(markdown).contains(key)
 }
 
+/// The keys of the names that an anchor may be made of, likeliest first: all of it, and what is left without its first parts.
+pub fn anchor_names(anchor: &str) -> Vec<String> {
+    let starts = anchor
+        .match_indices(['-', '.', ':', '/'])
+        .map(|(at, mark)| at + mark.len());
+    let names = std::iter::once(0).chain(starts).take(MAX_ANCHOR_NAMES);
+    let keys = names.map(|start| key(&anchor[start..]));
+    keys.filter(|key| key.contains(char::is_alphanumeric)).collect()
+}
+
 /// Share of the strength of a definition when so many documents of a project define the name.
 pub fn share(bearers: usize) -> f32 {
     match bearers {
@@ -178,11 +191,13 @@ fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
     let arrow = returns(rest) || rest.is_empty() && returns(next);
     let spaced = head.ends_with(' ');
     let ended = rest.is_empty() || rest == ";" || rest == ":" || rest == "const" || arrow;
-    if !is_name(name) || !ended || spaced && !arrow {
+    // `work_mem (integer)` and the sentence that says what it is.
+    let typed = declared.is_empty() && is_identifier(name) && rest.is_empty() && is_sentence(next);
+    if !is_name(name) || !ended || spaced && !arrow && !typed {
         return None;
     }
     let defines = match declared.as_slice() {
-        [] => arrow || is_identifier(name) && !parameters.trim().is_empty() && is_sentence(next),
+        [] => arrow || are_parameters(parameters) && is_sentence(next),
         declared => is_declaration(declared) && (is_identifier(name) || is_keyword_declaration(declared)),
     };
     defines.then_some(name)
@@ -232,6 +247,14 @@ fn is_declaration(words: &[&str]) -> bool {
 
 fn is_keyword_declaration(words: &[&str]) -> bool {
     !words.is_empty() && words.iter().all(|word| DECLARING.contains(word))
+}
+
+/// Whether what stands in parentheses is what a function takes: names, and no plural of the word before it.
+fn are_parameters(text: &str) -> bool {
+    let is_parameter = |c: char| c.is_alphanumeric() || c.is_whitespace() || "_,*/=[]|:.'<>".contains(c);
+    !matches!(text.trim(), "" | "s" | "es")
+        && text.chars().all(is_parameter)
+        && text.starts_with(|c| !char::is_numeric(c))
 }
 
 /// Whether a line begins like a sentence that describes what stands above it.
@@ -359,7 +382,18 @@ mod tests {
         for (line, next, name) in [
             ("json.dumps(obj)", "Serialize obj to a string.", Some("json.dumps")),
             ("json.dumps()", "Serialize nothing at all.", None),
-            ("retry(times)", "Tries it so often.", None),
+            ("retry(times)", "Tries it so often.", Some("retry")),
+            (
+                "zip(*items, strict=False)",
+                "Pairs what stands at the same place.",
+                Some("zip"),
+            ),
+            ("temp_size (integer)", "Sets how much is kept.", Some("temp_size")),
+            ("temp_size (integer)", "", None),
+            ("size (integer)", "Sets how much is kept.", None),
+            ("file(s)", "These are all the files.", None),
+            ("retry(\"x\")", "Tries it so often.", None),
+            ("retry(3)", "Tries it so often.", None),
             ("json.dumps(obj)", "serialize obj to a string", None),
             ("json.dumps(obj)", "Serialize it.", None),
         ] {
@@ -385,6 +419,14 @@ mod tests {
         let mut found = Definitions::default();
         (0..=MAX_DEFINITIONS).for_each(|number| found.add(&format!("name{number}")));
         assert_eq!(found.keys.len(), MAX_DEFINITIONS);
+    }
+
+    #[test]
+    fn an_anchor_is_made_of_names() {
+        assert_eq!(anchor_names("json.loads"), ["jsonloads", "loads"]);
+        assert_eq!(anchor_names("GUC-WORK-MEM"), ["gucworkmem", "workmem", "mem"]);
+        assert_eq!(anchor_names("--"), Vec::<String>::new());
+        assert_eq!(anchor_names(&"a-".repeat(99)).len(), MAX_ANCHOR_NAMES);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Two searches for one question, brought together.
 
-use crate::rank::{DocumentId, Map};
+use crate::rank::{DocumentId, Map, Set};
 use crate::rerank::Ranked;
 use crate::score::{EVIDENCE_CEILING, Step};
 use crate::transformation::fused;
@@ -59,6 +59,26 @@ impl Found {
         }
         self.ranked.sort_by(Ranked::by_score);
         for (document, section) in found.sections {
+            self.sections.entry(document).or_insert(section);
+        }
+    }
+
+    /// Adds the documents that a further look found besides, none above those that were found before.
+    pub fn append(&mut self, further: Self) {
+        let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
+        let last = self.ranked.last().map_or(1.0, |ranked| ranked.score);
+        let new = further.ranked.into_iter().map(|ranked| Ranked {
+            score: ranked.score.min(last),
+            ..ranked
+        });
+        let new = new.filter(|ranked| !known.contains(&ranked.document.document));
+        self.ranked.extend(new);
+        let steps = further
+            .steps
+            .into_iter()
+            .filter(|(document, _)| !known.contains(document));
+        self.steps.extend(steps);
+        for (document, section) in further.sections {
             self.sections.entry(document).or_insert(section);
         }
     }

@@ -72,16 +72,24 @@ pub fn choose(
     min_score: f32,
     offset: usize,
 ) -> (Vec<Hit>, Option<Notice>) {
-    let chosen = dedup.choose(
-        hits,
-        |hit| hit.chunk.document,
-        |a, b| Some(cosine(vectors.get(&a.chunk)?, vectors.get(&b.chunk)?)),
-    );
-    let chosen = chosen.into_iter().map(|kept| Hit {
-        additional: kept.additional,
-        ..kept.chunk
-    });
-    let (mut chosen, notice) = above_threshold(chosen.collect(), min_score, |hit: &Hit| hit.score);
+    let choose = |hits: Vec<Hit>| {
+        let chosen = dedup.choose(
+            hits,
+            |hit| hit.chunk.document,
+            |a, b| Some(cosine(vectors.get(&a.chunk)?, vectors.get(&b.chunk)?)),
+        );
+        let chosen = chosen.into_iter().map(|kept| Hit {
+            additional: kept.additional,
+            ..kept.chunk
+        });
+        chosen.collect::<Vec<Hit>>()
+    };
+    let reaching: Vec<Hit> = hits.iter().filter(|hit| hit.score >= min_score).cloned().collect();
+    let (mut chosen, notice) = above_threshold(choose(hits), min_score, |hit: &Hit| hit.score);
+    if notice.is_some() && !reaching.is_empty() {
+        // The places of what was left out go to further sections that reach the score, as in a longer answer.
+        chosen = choose(reaching);
+    }
     chosen.drain(..offset.min(chosen.len()));
     (chosen, notice)
 }
@@ -307,7 +315,11 @@ mod tests {
         assert_eq!(shown(&choose(Dedup::None, 3, 0.0, 1).0), [(1, 0), (2, 0)]);
         assert_eq!(shown(&choose(Dedup::None, 3, 0.0, 9).0), []);
         let (kept, notice) = choose(Dedup::Document, 2, 0.5, 0);
-        assert_eq!(shown(&kept), [(1, 1)]);
+        assert_eq!(
+            shown(&kept),
+            [(1, 1), (1, 0)],
+            "a further section comes before what is left out"
+        );
         assert!(notice.is_some());
     }
 

@@ -11,6 +11,7 @@ pub mod delivery;
 pub mod digest;
 pub mod document;
 pub mod filter;
+pub mod framing;
 pub mod fusion;
 pub mod grade;
 pub mod hit;

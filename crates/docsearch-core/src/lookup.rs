@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::rule::Rules;
-use crate::token::{TokenKind, tokens};
+use crate::token::{Token, TokenKind, tokens};
 use crate::understanding::Understanding;
 
 /// How well a synonym, abbreviation or acronym stands for its word. Chosen: as well as the nearest verbs
@@ -12,15 +12,20 @@ pub(crate) const SYNONYM_CLOSENESS: f32 = 0.8;
 /// Verbs that stand for another this well or better are looked up with it. Chosen, not measured.
 const MIN_VERB_CLOSENESS: f32 = 0.6;
 
+/// With more words a query is a sentence, and those that say little are its grammar. With 10 times less weight for them
+/// nDCG@10 of queries of seven to twenty words rises in seven of eight groups of the development sets, and of shorter ones
+/// falls in seven of ten.
+const MAX_PHRASE_TOKENS: usize = 6;
+
 /// The tokens of a text that are looked up, in order, without gaps; then what the synonyms of the rules
 /// add for them, and for the verbs that were understood.
 pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rules) -> Vec<QueryToken> {
-    let mut tokens = plain_tokens(text, None);
+    let mut tokens = plain_tokens(text, None, rules);
     let mut expansions = Vec::new();
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| !token.part) {
         let known = rules.tables().synonyms.get(&token.text.to_lowercase());
         for expansion in known.into_iter().flatten() {
-            expansions.extend(plain_tokens(expansion, Some((at, SYNONYM_CLOSENESS))));
+            expansions.extend(plain_tokens(expansion, Some((at, SYNONYM_CLOSENESS)), rules));
         }
     }
     for term in understood.iter().flat_map(|understood| &understood.terms) {
@@ -47,7 +52,7 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
                 for token in &mut tokens {
                     token.part |= phrase.iter().any(|word| token.text.eq_ignore_ascii_case(word));
                 }
-                tokens.extend(plain_tokens(best, None).into_iter().map(|token| QueryToken {
+                tokens.extend(plain_tokens(best, None, rules).into_iter().map(|token| QueryToken {
                     written: false,
                     ..token
                 }));
@@ -55,25 +60,42 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
             }
         };
         for (verb, closeness) in synonyms {
-            expansions.extend(plain_tokens(verb, Some((at, closeness))));
+            expansions.extend(plain_tokens(verb, Some((at, closeness)), rules));
         }
     }
     tokens.extend(expansions);
     tokens
 }
 
-fn plain_tokens(text: &str, expands: Option<(usize, f32)>) -> Vec<QueryToken> {
+/// Whether the rules know a word as one that says little.
+fn says_little(token: &Token, text: &str, rules: &Rules) -> bool {
+    let tables = rules.tables();
+    let word = text.to_lowercase();
+    token.kind == TokenKind::Word && (tables.stop_words.contains(&word) || tables.question_words.contains(&word))
+}
+
+fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec<QueryToken> {
     let alone = !text.contains(char::is_whitespace);
     tokens(text)
         .filter(|token| token.kind != TokenKind::Gap)
         .map(|token| QueryToken {
             kind: token.kind,
+            little: says_little(&token, &text[token.range.clone()], rules),
             text: text[token.range].to_owned(),
             part: token.inside_whole || (expands.is_some() && !alone),
             written: expands.is_none(),
             expands: expands.filter(|_| alone),
         })
         .collect()
+}
+
+/// How much words count beside those that are whole and say something, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TermWeights {
+    /// Parts of identifiers: they say less than the identifier whole.
+    pub part: f32,
+    /// Words that say little: stop words, and those that open questions.
+    pub little: f32,
 }
 
 /// A token of a query.
@@ -88,6 +110,8 @@ pub struct QueryToken {
     pub part: bool,
     /// Whether it stands in the query.
     pub written: bool,
+    /// Whether it is a word that says little.
+    pub little: bool,
     /// The place of the token that it stands for, and how well, 0 to 1.
     pub expands: Option<(usize, f32)>,
 }
@@ -121,14 +145,24 @@ impl LookupTerm {
 }
 
 /// Merges tokens and the lexemes that the dictionaries gave for each into terms without duplicates.
-/// `part_weight` is the factor of parts of identifiers: they say less than the identifier whole.
-pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], part_weight: f32) -> Vec<LookupTerm> {
+/// Words that say little count less in sentences alone: of few words each is meant.
+pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeights) -> Vec<LookupTerm> {
+    let words = tokens.iter().filter(|token| token.written && !token.part);
+    let little = if words.count() > MAX_PHRASE_TOKENS {
+        weights.little
+    } else {
+        1.0
+    };
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut places: Vec<Option<usize>> = Vec::with_capacity(tokens.len());
     let mut terms: Vec<LookupTerm> = Vec::new();
     for (token, found) in tokens.iter().zip(lexemes) {
         let whole = !token.part || token.kind.is_whole();
-        let weight = if whole { 1.0 } else { part_weight };
+        let weight = match (whole, token.little) {
+            (true, false) => 1.0,
+            (true, true) => little,
+            (false, _) => weights.part,
+        };
         let mut lexemes = found.clone();
         if token.kind == TokenKind::Word && !found.is_empty() {
             lexemes.push(token.text.to_lowercase());
@@ -192,9 +226,13 @@ mod tests {
         query_tokens(text, None, &Rules::english())
     }
 
+    fn weighing(part: f32) -> TermWeights {
+        TermWeights { part, little: 0.1 }
+    }
+
     fn terms_of(tokens: &[QueryToken]) -> Vec<LookupTerm> {
         let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
-        terms(tokens, &lexemes, 0.3)
+        terms(tokens, &lexemes, weighing(0.3))
     }
 
     #[test]
@@ -253,7 +291,7 @@ mod tests {
     fn what_the_dictionaries_drop_is_not_looked_up() {
         let tokens = tokens_of("the button");
         let lexemes = [Vec::new(), vec!["button".to_owned()]];
-        let terms = terms(&tokens, &lexemes, 0.5);
+        let terms = terms(&tokens, &lexemes, weighing(0.5));
         assert_eq!(terms.len(), 1);
         assert_eq!(terms[0].lexemes, ["button"]);
     }
@@ -287,7 +325,7 @@ mod tests {
     fn a_word_is_also_looked_up_as_written() {
         let tokens = tokens_of("asyncimage Button button");
         let lexemes = [vec!["asyncimag".into()], vec!["button".into()], vec!["button".into()]];
-        let terms = terms(&tokens, &lexemes, 0.5);
+        let terms = terms(&tokens, &lexemes, weighing(0.5));
         assert_eq!(terms.len(), 2);
         assert_eq!(terms[0].lexemes, ["asyncimag", "asyncimage"]);
         assert_eq!(terms[1].lexemes, ["button"]);
@@ -297,8 +335,32 @@ mod tests {
     fn parts_count_less_than_the_identifier() {
         let tokens = tokens_of("UITableView");
         let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.to_lowercase()]).collect();
-        let weights: Vec<f32> = terms(&tokens, &lexemes, 0.25).iter().map(|term| term.weight).collect();
+        let weights: Vec<f32> = terms(&tokens, &lexemes, weighing(0.25))
+            .iter()
+            .map(|term| term.weight)
+            .collect();
         assert_eq!(weights, [1.0, 0.25, 0.25, 0.25]);
+    }
+
+    #[test]
+    fn words_that_say_little_count_less_in_sentences_alone() {
+        let weight = |text: &str, word: &str| {
+            let term = terms_of(&tokens_of(text))
+                .into_iter()
+                .find(|term| term.lexemes == [word]);
+            term.map(|term| term.weight)
+        };
+        let sentence = "what is the best way to keep old files";
+        assert_eq!(weight(sentence, "the"), Some(0.1));
+        assert_eq!(weight(sentence, "what"), Some(0.1));
+        assert_eq!(weight(sentence, "keep"), Some(1.0));
+        assert_eq!(
+            weight("what is the best way", "the"),
+            Some(1.0),
+            "each of few words is meant"
+        );
+        let code = "how can I call an object's __the__ from a script";
+        assert_eq!(weight(code, "__the__"), Some(1.0));
     }
 
     #[test]

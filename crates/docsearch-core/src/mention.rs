@@ -101,17 +101,21 @@ pub fn identifiers(text: &str) -> Vec<Identifier> {
     found
 }
 
-/// What stands between double quotation marks, without blanks around it.
+/// What stands between double quotation marks, without blanks around it, if no dash excludes it.
 pub fn quoted_phrases(text: &str) -> Vec<String> {
     let marks: Vec<usize> = text.match_indices(['"', '“', '”']).map(|(at, _)| at).collect();
     marks
         .chunks_exact(2)
+        .filter(|pair| !text[..pair[0]].ends_with(DASHES))
         .filter_map(|pair| {
             let inside = text[pair[0]..pair[1]].trim_start_matches(['"', '“', '”']).trim();
             inside.contains(char::is_alphanumeric).then(|| inside.to_owned())
         })
         .collect()
 }
+
+/// What stands before an excluded word: keyboards of phones write other dashes.
+const DASHES: [char; 5] = ['-', '‐', '‑', '–', '−'];
 
 /// Shortest excluded word, in characters, that `is_known` does not have to know: options are shorter.
 const MIN_EXCLUDED_CHARS: usize = 4;
@@ -121,7 +125,8 @@ const MIN_EXCLUDED_CHARS: usize = 4;
 pub struct Exclusion {
     /// Words that a result must not have.
     pub excluded: Vec<String>,
-    /// Words, with the dash, that were read as options of a command, and exclude nothing.
+    /// What has a dash before it and excludes nothing, as written: words that were read as options of a command, and
+    /// phrases.
     pub options: Vec<String>,
 }
 
@@ -129,7 +134,7 @@ impl Exclusion {
     /// Reads `-word`, beside a word that is asked for. Options of commands look the same, so a query with marks of
     /// a command (paths, pipes, `--flag`, `-x`) excludes nothing, and short words have to be known ones.
     pub fn read(text: &str, is_known: impl Fn(&str) -> bool) -> Self {
-        let (dashed, asked): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| is_dashed(word));
+        let (dashed, asked): (Vec<&str>, Vec<&str>) = words_and_phrases(text).partition(|word| is_dashed(word));
         let is_mark = |word: &str| {
             matches!(word, "|" | "." | "&&" | ";" | ">" | "<")
                 || word.starts_with(['/', '~', '$'])
@@ -137,7 +142,7 @@ impl Exclusion {
         };
         let is_command = asked.iter().copied().any(is_mark);
         let excluded = dashed.iter().map(|dashed| {
-            let word = dashed.strip_prefix('-')?;
+            let word = undashed(dashed).filter(|word| is_word(word))?;
             let long = word.chars().count() >= MIN_EXCLUDED_CHARS;
             (long || is_known(&word.to_lowercase())).then(|| word.to_owned())
         });
@@ -154,14 +159,41 @@ impl Exclusion {
     }
 }
 
-/// Whether a word is one of letters and digits behind a dash.
-fn is_dashed(word: &str) -> bool {
-    word.strip_prefix('-').is_some_and(|word| {
-        word.starts_with(char::is_alphabetic)
-            && word
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+/// The words of a text; what stands in quotation marks behind a dash is one.
+fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim_start();
+    std::iter::from_fn(move || {
+        let quoted = rest.starts_with(DASHES).then(|| rest.find('"')).flatten();
+        let opens = quoted.filter(|&at| rest[..at].chars().count() == 1);
+        let closes = opens.and_then(|at| Some(at + 1 + rest[at + 1..].find('"')? + 1));
+        let end = rest[closes.unwrap_or_default()..].find(char::is_whitespace);
+        let end = end.map_or(rest.len(), |end| closes.unwrap_or_default() + end);
+        let (word, after) = rest.split_at(end);
+        rest = after.trim_start();
+        (!word.is_empty()).then_some(word)
     })
+}
+
+/// What stands behind the dash of a word, without quotation marks around it and punctuation after it. `None` without dash.
+pub(crate) fn undashed(word: &str) -> Option<&str> {
+    let word = word.strip_prefix(DASHES)?;
+    Some(
+        word.trim_end_matches(['?', '!', ',', ';', ':', '.'])
+            .trim_matches(['"', '“', '”']),
+    )
+}
+
+/// Whether a text is a word or words with a dash before them.
+fn is_dashed(text: &str) -> bool {
+    undashed(text).is_some_and(|inside| is_word(inside) || text.contains('"') && inside.contains(char::is_alphanumeric))
+}
+
+/// Whether a text is one word of letters and digits.
+fn is_word(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic)
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 #[cfg(test)]
@@ -223,6 +255,10 @@ mod tests {
         assert_eq!(excluded("cache -redis backend"), ["redis"]);
         assert_eq!(excluded("view -class-based"), ["class-based"]);
         assert_eq!(excluded("-redis cache backend"), ["redis"]);
+        assert_eq!(excluded("how do sessions work -cookie?"), ["cookie"]);
+        assert_eq!(excluded("locks -advisory, explained"), ["advisory"]);
+        assert_eq!(excluded("vacuum -\"autovacuum\""), ["autovacuum"]);
+        assert_eq!(excluded("timeout –http"), ["http"]);
     }
 
     #[test]
@@ -242,6 +278,7 @@ mod tests {
             ("a - b", vec![]),
             ("x -1 y", vec![]),
             ("snake_case -", vec![]),
+            ("lock -\"advisory lock\" table", vec!["-\"advisory lock\""]),
         ] {
             let found = read(command);
             assert!(found.excluded.is_empty(), "{command}");
@@ -256,6 +293,7 @@ mod tests {
             ["row level security", "full text"]
         );
         assert!(quoted_phrases("an \"open end").is_empty());
+        assert!(quoted_phrases("lock -\"advisory lock\"").is_empty());
         assert!(quoted_phrases("\"\" \"!\"").is_empty());
     }
 }

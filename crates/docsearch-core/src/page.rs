@@ -19,7 +19,8 @@ const UNPREFIXED: f32 = 0.7;
 const PLAIN_KINDLESS: f32 = 0.5;
 /// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
 const ELSEWHERE: f32 = 0.2;
-/// Strength of the page with which the subject of a question is compared: it comes behind that of the subject.
+/// Strength of the page with which the subject of a question is compared, which comes behind that of the subject, and of
+/// the page of what an acronym in a question is short for.
 const COMPARED: f32 = 0.7;
 /// A page with at least this share of its words in entries is a list of names. Chosen, not measured.
 const LIST_SHARE: f32 = 0.75;
@@ -62,6 +63,14 @@ pub struct Page {
 }
 
 impl Page {
+    /// Whether its address has a word, or what it says that it belongs to, whatever the case.
+    pub fn is_filed_under(&self, word: &str) -> bool {
+        let stated = name::containers(self.category.as_deref(), self.metadata.as_ref());
+        let mut parts = self.slug.split(|c: char| !c.is_alphanumeric());
+        parts.any(|part| part.to_lowercase() == word.to_lowercase())
+            || stated.into_iter().any(|name| name::has_key(name, &name::key(word)))
+    }
+
     /// Lifts the page for a name that brought it. `containers` are the keys of the place that the query
     /// names, see [`Understanding::container_keys`]. A page of that name elsewhere is only near, if the
     /// place is known.
@@ -76,7 +85,7 @@ impl Page {
             self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);
             return;
         }
-        if form.role == NameRole::Compared {
+        if matches!(form.role, NameRole::Compared | NameRole::WrittenOut) {
             self.near_name = self.near_name.max(COMPARED);
             return;
         }
@@ -113,7 +122,7 @@ impl Page {
         };
         if meant && self.name == 0.0 {
             let factor = match form.role {
-                NameRole::Mention | NameRole::Compared => MENTIONED,
+                NameRole::Mention | NameRole::Compared | NameRole::WrittenOut => MENTIONED,
                 role => role.factor(asked.implicit),
             };
             self.definition = self.definition.max(factor * definition::share(bearers));

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::framing::{compares, frames};
+use crate::identifier::uncontracted;
 use crate::name;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
 
@@ -99,12 +101,15 @@ impl Place {
             .rev()
             .flat_map(|count| {
                 let (first, rest) = words.split_at(count);
-                [words.split_at(words.len() - count), (rest, first)]
+                let (most, last) = words.split_at(words.len() - count);
+                [(most, last, most.last()), (rest, first, rest.first())]
             })
-            .find_map(|(symbol, place)| {
+            // "Text vs Label" compares two things, though one of them is a place.
+            .filter(|(.., beside)| !beside.is_some_and(|word| compares(word)))
+            .find_map(|(symbol, place, _)| {
                 let (own, alias) = canonical(&place.join(" "));
                 let framework = own?;
-                // "save the text" says what to do with what, though there is a category of that name.
+                // "save the text" says what to do with what, and "text docs" what to show, though there is a category of that name.
                 let is_order = symbol.iter().all(|word| says_what_to_do(&word.to_lowercase(), rules));
                 if is_order && alias.is_none() && known.may_be_word(&framework) {
                     return None;
@@ -121,11 +126,12 @@ impl Place {
     }
 }
 
-/// Whether a word (in lower case) tells to do something, or is a small one beside such words. What ends in "s" and
+/// Whether a word (in lower case) tells to do something, or is a small one beside such words, or asks about a name. What ends in "s" and
 /// is no verb as it stands ("lists", "searches") names things.
 fn says_what_to_do(word: &str, rules: &Rules) -> bool {
+    let word = uncontracted(word);
     let is_order = |verb: &str| verb == word || !word.ends_with('s');
-    rules.tables().stop_words.contains(word) || rules.verb(word).is_some_and(is_order)
+    rules.tables().stop_words.contains(word) || frames(word) || rules.verb(word).is_some_and(is_order)
 }
 
 /// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.
@@ -180,11 +186,15 @@ mod tests {
         assert_eq!(place("Erase photos"), None);
         assert_eq!(place("save the text"), None);
         assert_eq!(place("saving text"), None);
+        assert_eq!(place("docs about text"), None);
+        assert_eq!(place("text documentation"), None);
         assert_eq!(place("alignment text").as_deref(), Some("Text"));
         assert_eq!(place("searches text").as_deref(), Some("Text"));
         assert_eq!(place("list SwiftUI").as_deref(), Some("SwiftUI"));
         assert_eq!(place("open sharing").as_deref(), Some("Sharing"));
         assert_eq!(place("save in text").as_deref(), Some("Text"));
+        assert_eq!(place("Text vs label"), None);
+        assert_eq!(place("label compared to Text"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! boosted  = 1 - (1 - base)^(1 + B)           B: boosts, at most max_boost - 1 together
 //! judged   = boosted * product of (1 - penalty)
 //! near     = 1 - (1 - judged) * (1 - phrase) * (1 - definition) * (1 - near name)
-//! kept     = near * (1 - penalty of lists of names), kept below EVIDENCE_CEILING
+//! kept     = near * (1 - penalty of news) * (1 - penalty of lists of names), kept below EVIDENCE_CEILING
 //! score    = 1 - (1 - kept) * (1 - name)
 //! ```
 //!
@@ -238,12 +238,6 @@ impl<'a> Scorer<'a> {
             let factors = (1.0, self.weights.penalty_elsewhere);
             ledger.step("penalty", "other_platform", String::new, factors, after);
         }
-        let news = (flag(found.news) * self.weights.penalty_news).clamp(0.0, 1.0);
-        if news > 0.0 {
-            let after = ledger.score * (1.0 - news);
-            let matched = || page.slug.clone();
-            ledger.step("penalty", "news", matched, (1.0, self.weights.penalty_news), after);
-        }
         let older = self.weights.penalty_older_version.clamp(0.0, 1.0);
         if let Some(newer) = page.newer.as_ref().filter(|_| older > 0.0) {
             let after = ledger.score * (1.0 - older);
@@ -283,6 +277,12 @@ impl<'a> Scorer<'a> {
             let after = lift(ledger.score, page.near_name);
             let matched = || page.title.clone();
             ledger.step("name", "near_name", matched, (page.near_name, 1.0), after);
+        }
+        let news = (flag(found.news) * self.weights.penalty_news).clamp(0.0, 1.0);
+        if news > 0.0 {
+            let after = ledger.score * (1.0 - news);
+            let matched = || page.slug.clone();
+            ledger.step("penalty", "news", matched, (1.0, self.weights.penalty_news), after);
         }
         let list = (flag(page.is_list()) * self.weights.penalty_list).clamp(0.0, 1.0);
         if list > 0.0 {

@@ -5,28 +5,33 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases};
+use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases, undashed};
 use crate::name;
 use crate::place::{KnownNames, Place};
 use crate::query::MAX_QUERY_CHARS;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
+use crate::word::folded;
 
 mod form;
 mod frame;
+mod recency;
 mod term;
 
 pub use form::{NameForm, NameRole, Site};
 pub use frame::Subject;
+use recency::{Recency, recency};
 use term::terms;
 pub use term::{Role, Term};
 
-// Chosen, not measured, all three.
+// Chosen, not measured, all four.
 /// Most words of X in "X in Y" for the query to be of that class.
 const MAX_SYMBOL_WORDS: usize = 4;
 /// Fewest words of a question.
 const MIN_QUESTION_WORDS: usize = 3;
-/// Most words of a query that is embedded with what they are short for.
+/// Most words of a query that is embedded with what they are short for, and of one that names the page of it.
 const MAX_WRITTEN_OUT: usize = 3;
+/// Letters of an acronym that names a page: two are often part of something else.
+const MIN_ACRONYM: usize = 3;
 
 /// Classes of queries. Each has its own weights.
 #[derive(
@@ -276,6 +281,15 @@ impl Understanding {
                 }
             }
         }
+        let whole: Vec<String> = self.topic.split_whitespace().map(folded).collect();
+        let acronyms = self.terms.iter().filter(|term| {
+            self.terms.len() <= MAX_WRITTEN_OUT
+                && term.word.text.len() >= MIN_ACRONYM
+                && whole.contains(&term.word.text)
+        });
+        for long in acronyms.filter_map(Term::written_out).filter(|long| long.contains(' ')) {
+            add(long, NameRole::WrittenOut);
+        }
         for identifier in &self.identifiers {
             add(&identifier.text, NameRole::Mention);
             add(&identifier.name, NameRole::Mention);
@@ -297,10 +311,7 @@ fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
     }
     let words: Vec<&str> = text
         .split_whitespace()
-        .filter(|word| {
-            word.strip_prefix('-')
-                .is_none_or(|word| !excluded.iter().any(|known| known == word))
-        })
+        .filter(|word| undashed(word).is_none_or(|word| !excluded.iter().any(|known| known == word)))
         .collect();
     let topic = words.join(" ").replace(['"', '“', '”'], "");
     if topic.trim().is_empty() {
@@ -363,11 +374,6 @@ fn is_name_of_code(text: &str) -> bool {
     capitals || !word.contains(char::is_alphanumeric) || Identifier::read(word).is_some()
 }
 
-/// A word in lower case, without punctuation around it.
-fn folded(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
-}
-
 fn platforms(topic: &str, framework: Option<&str>, rules: &Rules) -> Vec<String> {
     let mut platforms: Vec<String> = topic
         .split(|c: char| !c.is_alphanumeric())
@@ -377,70 +383,6 @@ fn platforms(topic: &str, framework: Option<&str>, rules: &Rules) -> Vec<String>
     platforms.sort();
     platforms.dedup();
     platforms
-}
-
-/// Words that ask for pages of any kind, beside words that ask for recent ones.
-const ANYTHING: [&str; 20] = [
-    "new",
-    "news",
-    "update",
-    "updates",
-    "updated",
-    "change",
-    "changes",
-    "changed",
-    "added",
-    "published",
-    "page",
-    "pages",
-    "doc",
-    "docs",
-    "document",
-    "documents",
-    "documentation",
-    "article",
-    "articles",
-    "anything",
-];
-
-/// How a query asks for recent pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Recency {
-    /// Those about something.
-    About,
-    /// Whatever they are about.
-    Only,
-}
-
-fn recency(topic: &str, rules: &Rules) -> Option<Recency> {
-    let tables = rules.tables();
-    let words: Vec<String> = topic
-        .split_whitespace()
-        .filter(|word| Identifier::read(word).is_none())
-        .map(|word| folded(word).replace('’', "'"))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let mut recent = vec![false; words.len()];
-    for count in 1..=MAX_PHRASE_WORDS {
-        for (at, window) in words.windows(count).enumerate() {
-            if tables.recency_words.contains(&window.join(" ")) {
-                recent[at..at + count].fill(true);
-            }
-        }
-    }
-    if !recent.contains(&true) {
-        return None;
-    }
-    let says_little = |word: &String| {
-        ANYTHING.contains(&word.as_str()) || tables.stop_words.contains(word) || tables.question_words.contains(word)
-    };
-    let named = topic.split_whitespace().any(|word| Identifier::read(word).is_some());
-    let only = !named
-        && words
-            .iter()
-            .zip(&recent)
-            .all(|(word, &recent)| recent || says_little(word));
-    Some(if only { Recency::Only } else { Recency::About })
 }
 
 #[cfg(test)]

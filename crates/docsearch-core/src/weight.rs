@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::bm25::Bm25;
+use crate::lookup::TermWeights;
 use crate::rank::Mix;
 use crate::understanding::Class;
 
@@ -135,6 +136,9 @@ weights! {
     part_weight: f32 = 0.3 in 0.0..=1.0, "share",
         "How much the parts of an identifier count beside the identifier whole.",
         "chosen: a part says less than the identifier whole";
+    weight_stop_word: f32 = 0.1 in 0.0..=1.0, "share",
+        "How much stop words and question words count beside other words in queries of more than six words.",
+        "decision 8: 0 to 0.3 are alike";
     boost_in_pattern: f32 = 0.8 in 0.0..=1.0, "share of the score",
         "Boost of a page that X in Y names: whole if its title is X, less if its path or its words are.",
         "S0.6: 40 to 80 % of the score";
@@ -222,6 +226,9 @@ weights! {
     transform_share: f32 = 0.5 in 0.0..=1.0, "share",
         "Of what a transformed query finds better than the query itself, the share that is added to a score.",
         "decision 14";
+    question_share: f32 = 0.5 in 0.0..=1.0, "share",
+        "Of what a question in a query of several sentences finds better than the query as a whole, the share that is added to a score.",
+        "decision 8";
     grade_min_score: f32 = 0.6 in 0.0..=1.0, "grade",
         "Answers of a lower grade are to be refined.",
         "S1.14";
@@ -272,6 +279,14 @@ impl Weights {
             Class::Question => self.hybrid_weight_question,
             Class::Words => self.hybrid_weight_words,
             Class::Generic => self.hybrid_weight_generic,
+        }
+    }
+
+    /// How much the words of a query count beside each other.
+    pub fn terms(&self) -> TermWeights {
+        TermWeights {
+            part: self.part_weight,
+            little: self.weight_stop_word,
         }
     }
 

@@ -33,6 +33,11 @@ impl Word {
     }
 }
 
+/// A word in lower case, without punctuation around it.
+pub(crate) fn folded(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
 /// The stem of a word in lower case. Short words and those of other scripts have themselves.
 pub fn stem(word: &str) -> Cow<'_, str> {
     if word.len() < MIN_STEMMED_CHARS || !word.bytes().all(|b| b.is_ascii_lowercase()) {

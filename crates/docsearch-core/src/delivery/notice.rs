@@ -88,13 +88,14 @@ impl Notice {
         Self::new(NoticeCode::LowConfidence, reason)
     }
 
-    /// Words with a dash before them were read as options of a command.
+    /// Words with a dash before them were read as options of a command, or are phrases.
     pub fn not_excluded(options: &[String]) -> Self {
         let shown = options.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
-        Self::new(
-            NoticeCode::NotExcluded,
-            format!("Nothing was excluded: {shown} can be an option of a command"),
-        )
+        let message = match options.iter().any(|option| option.contains('"')) {
+            true => format!("Nothing was excluded: {shown} is a phrase, and only words are excluded"),
+            false => format!("Nothing was excluded: {shown} can be an option of a command"),
+        };
+        Self::new(NoticeCode::NotExcluded, message)
     }
 
     /// The query was transformed by rules, for this reason and not by the language model.

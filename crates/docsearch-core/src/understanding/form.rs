@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::address::{Address, address_key};
+use crate::address::{Address, address_key, decoded, split_question};
 
 /// How a text that may be a page's name was won from the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -24,6 +24,8 @@ pub enum NameRole {
     Subject,
     /// What the subject is compared with: `Table` of `when should I use Grid instead of Table?`.
     Compared,
+    /// What an acronym in the query is short for, in several words: `multi-factor authentication` of `set up mfa`.
+    WrittenOut,
     /// A name of code in a longer query: it earns a boost, and no lift.
     Mention,
     /// What comes before the last part of a qualified name, such as the module: its page may describe
@@ -42,7 +44,7 @@ impl NameRole {
             Self::Kindless => 0.98,
             Self::Subject => 0.97,
             Self::Expanded => 0.96,
-            Self::Compared | Self::Mention | Self::Qualifier => 0.0,
+            Self::Compared | Self::WrittenOut | Self::Mention | Self::Qualifier => 0.0,
         }
     }
 }
@@ -75,7 +77,8 @@ pub struct Site<'a> {
 impl NameForm {
     /// The addresses that a query can be: a slug or a URL, and what it says below the roots of these projects.
     pub fn addresses<'a>(query: &str, sites: impl IntoIterator<Item = Site<'a>>) -> Vec<Self> {
-        let Some(address) = Address::read(query) else {
+        let decoded = decoded(query);
+        let Some(address) = Address::read(query).or_else(|| Address::read(&decoded)) else {
             return Vec::new();
         };
         let form = |text: &str, project| Self {
@@ -90,6 +93,12 @@ impl NameForm {
             below.map(|slug| form(slug, Some(site.project))).collect::<Vec<_>>()
         });
         let forms = std::iter::once(form(address.text, None)).chain(below);
+        // What a URL asks of the server may tell pages apart, and may be `?highlight=word`.
+        let forms = forms.flat_map(|asked| {
+            let (path, question) = split_question(&asked.text);
+            let plain = (!question.is_empty()).then(|| form(path, asked.project));
+            [Some(asked), plain].into_iter().flatten()
+        });
         forms.filter(|form| !form.key.is_empty()).collect()
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::form::NameRole;
 use super::kindless;
+use crate::framing::{self, Names, bare};
 use crate::rule::Rules;
 
 /// What a question is about.
@@ -25,18 +26,18 @@ pub struct Subject {
 impl Subject {
     /// The subjects of a question without the place that it names, or else of the whole question.
     pub(super) fn all(placeless: Option<&str>, question: &str, rules: &Rules) -> Vec<Self> {
-        let placed = placeless.map(subjects).unwrap_or_default();
+        let placed = placeless.map(|text| names(text, rules)).unwrap_or_default();
         let (names, placed) = match placed.is_empty() {
-            true => (subjects(question), false),
+            true => (names(question, rules), false),
             false => (placed, true),
         };
-        let subject = |(place, text): (usize, String)| Self {
+        let subject = |(text, compared): (String, bool)| Self {
             kindless: kindless(&text, false, rules).map(|(name, _)| name),
             placed,
-            compared: place > 0,
+            compared,
             text,
         };
-        names.into_iter().enumerate().map(subject).collect()
+        names.into_iter().map(subject).collect()
     }
 
     /// As which a page of this name is brought.
@@ -121,7 +122,30 @@ fn parse(frame: &'static str) -> Vec<Part> {
     frame.split(' ').map(part).collect()
 }
 
-/// The names that a question is about, the first one first; none if it is no question about names. The texts are as
+/// The names that a question may be about: what stands in a frame, and what is left of it and of the whole question without
+/// the words that only frame a name.
+fn names(question: &str, rules: &Rules) -> Names {
+    let framed = subjects(question);
+    let mut names: Names = Vec::new();
+    let mut add = |(text, compared): (String, bool)| {
+        if names.iter().all(|(known, _)| *known != text) {
+            names.push((text, compared));
+        }
+    };
+    for (place, name) in framed.into_iter().enumerate() {
+        let left = framing::names(&name, MAX_WORDS, rules);
+        add((name, place > 0));
+        left.into_iter()
+            .for_each(|(name, compared)| add((name, compared || place > 0)));
+    }
+    framing::names(question, MAX_WORDS, rules)
+        .into_iter()
+        .filter(|(name, _)| name != question)
+        .for_each(add);
+    names
+}
+
+/// The names that stand in a frame, the first one first; none if it is no question about names. The texts are as
 /// written, without articles.
 fn subjects(question: &str) -> Vec<String> {
     let words: Vec<&str> = question.split_whitespace().map(bare).collect();
@@ -130,12 +154,6 @@ fn subjects(question: &str) -> Vec<String> {
         .iter()
         .find_map(|frame| fill(frame, &words, &lower))
         .unwrap_or_default()
-}
-
-/// A word without quotation marks and punctuation around it.
-fn bare(word: &str) -> &str {
-    word.trim_matches(['"', '\'', '`', '“', '”', '‘', ',', ';', '?', '!'])
-        .trim_end_matches(['.', ':'])
 }
 
 /// The names of a question that is made like this frame.

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::folded;
 use crate::identifier::uncontracted;
 use crate::mention::Identifier;
 use crate::rule::Rules;
-use crate::word::Word;
+use crate::word::{Word, folded};
 
 /// A word before which a verb is a verb; after others, such as articles, it is a noun.
 const BEFORE_VERBS: [&str; 14] = [

@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 
 use docsearch_core::bounds::{LABEL_BYTES, SLUG_BYTES};
 use docsearch_core::language::Language;
-use docsearch_core::lookup::{any_of, query_tokens, terms};
+use docsearch_core::lookup::{TermWeights, any_of, query_tokens, terms};
 use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rule::{Row, Rules};
@@ -44,7 +44,8 @@ pub(crate) fn understanding(input: &[u8]) {
         .iter()
         .map(|token| vec![word::stem(&token.text.to_lowercase()).into_owned()])
         .collect();
-    let terms = terms(&tokens, &lexemes, 0.5);
+    let weights = TermWeights { part: 0.5, little: 0.1 };
+    let terms = terms(&tokens, &lexemes, weights);
     any_of(terms.iter().flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme)));
     place_keys(text, &RULES);
 }

@@ -134,7 +134,7 @@ fn checked_text(what: &str, text: Option<&str>, most: usize) -> Result<Option<St
 fn checked_settings(settings: Option<JsonB>) -> Result<Map<String, Value>> {
     let settings = settings.map_or(json!({}), |JsonB(settings)| settings);
     let Value::Object(settings) = settings else {
-        return Err(invalid("project settings must be a JSON object", known_settings()));
+        return Err(invalid("project settings must be a JSON object", known_settings("")));
     };
     for (key, value) in &settings {
         check_setting(key, value)?;
@@ -157,7 +157,7 @@ fn check_setting(key: &str, value: &Value) -> Result<()> {
     let row = row.ok_or_else(|| {
         invalid(
             format!("unknown project setting \"{}\"", bounds::shown(key)),
-            known_settings(),
+            known_settings(key),
         )
     })?;
     let number = value.as_f64().filter(|number| !row.is_whole || number.fract() == 0.0);
@@ -171,10 +171,9 @@ fn check_setting(key: &str, value: &Value) -> Result<()> {
     ))
 }
 
-fn known_settings() -> String {
-    let mut names: Vec<&str> = WEIGHTS.iter().map(|row| row.name).chain([VECTORS]).collect();
-    names.sort_unstable();
-    format!("Known settings: {}.", names.join(", "))
+fn known_settings(wrong: &str) -> String {
+    let names = WEIGHTS.iter().map(|row| row.name).chain([VECTORS]);
+    format!("The nearest known settings: {}.", bounds::nearest(wrong, names))
 }
 
 /// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
@@ -182,7 +181,7 @@ pub(crate) fn configure(name: Option<&str>, settings: Option<JsonB>) -> Result<V
     let name = checked_name(name)?;
     let project = project::by_name(name)?;
     let Some(JsonB(Value::Object(changed))) = settings else {
-        return Err(invalid("project settings must be a JSON object", known_settings()));
+        return Err(invalid("project settings must be a JSON object", known_settings("")));
     };
     let (taken, given): (Map<String, Value>, Map<String, Value>) =
         changed.into_iter().partition(|(_, value)| value.is_null());

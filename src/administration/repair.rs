@@ -62,6 +62,7 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
             let outcomes = indexer::reindex(&checked.projects[project], &documents)?;
             let failed: Vec<String> = outcomes
                 .iter()
+                .filter(|outcome| outcome.action == "failed")
                 .filter_map(|outcome| Some(format!("{}: {}", outcome.slug.as_deref()?, outcome.detail.as_deref()?)))
                 .collect();
             let mut done = format!("{} indexed again", number(outcomes.len() - failed.len(), "document"));

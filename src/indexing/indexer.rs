@@ -73,7 +73,11 @@ impl Outcome {
             slug: Some(document.input.slug.clone()),
             action: if document.known.is_some() { "changed" } else { "added" },
             chunks: i32::try_from(document.chunks.len()).ok(),
-            detail: None,
+            detail: match document.duplicates {
+                0 => None,
+                1 => Some("1 section says what another one says, and is stored once".to_owned()),
+                more => Some(format!("{more} sections say what others say, and are stored once")),
+            },
         }
     }
 
@@ -229,6 +233,8 @@ struct DocumentPlan {
     content_hash: String,
     known: Option<KnownDocument>,
     chunks: Vec<ChunkPlan>,
+    /// Sections left out because another one has the same text.
+    duplicates: usize,
     /// Places in the batch of passages, for the chunks that have to be embedded.
     passages: Vec<(i32, usize)>,
     keywords: Vec<String>,
@@ -402,8 +408,8 @@ impl<'a> Indexer<'a> {
         let known = known.map(|(id, content_hash, ..)| KnownDocument { id, content_hash });
         let body = input.body.as_deref().unwrap_or_default();
         let plain = markdown::plain_text(body);
-        let chunks = if self.project.one_vector {
-            self.one_chunk(&input, body)
+        let (chunks, duplicates) = if self.project.one_vector {
+            (self.one_chunk(&input, body), 0)
         } else {
             self.chunks(&input, body)?
         };
@@ -430,27 +436,26 @@ impl<'a> Indexer<'a> {
             content_hash,
             known,
             chunks,
+            duplicates,
             passages: wanted,
             keywords,
             input,
         })))
     }
 
-    fn chunks(&self, input: &DocumentInput, body: &str) -> Result<Vec<ChunkPlan>> {
+    /// Chunks, and how many were left out because others have the same text.
+    fn chunks(&self, input: &DocumentInput, body: &str) -> Result<(Vec<ChunkPlan>, usize)> {
         let counter = |text: &str| {
             pgrx::check_for_interrupts!();
             self.tokenizer.count(text).unwrap_or(text.len())
         };
         let chunked = chunk_document(&input.title, body, input.summary.as_deref(), &counter, &self.limits);
-        Ok(chunked
-            .chunks
-            .into_iter()
-            .map(|chunk| ChunkPlan {
-                plain: markdown::plain_text(&chunk.body),
-                input_hash: digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
-                chunk,
-            })
-            .collect())
+        let chunks = chunked.chunks.into_iter().map(|chunk| ChunkPlan {
+            plain: markdown::plain_text(&chunk.body),
+            input_hash: digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
+            chunk,
+        });
+        Ok((chunks.collect(), chunked.duplicates))
     }
 
     fn one_chunk(&self, input: &DocumentInput, body: &str) -> Vec<ChunkPlan> {

@@ -1,6 +1,8 @@
 //! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
 //! it, and only documents that the caller may see are ranked.
 
+use std::time::Instant;
+
 use docsearch_core::filter::Filter;
 use docsearch_core::fusion::Found;
 use docsearch_core::legs::{Legs, keep_best};
@@ -19,6 +21,7 @@ use crate::postgres::statement;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::lexical::KeywordLeg;
+use crate::search::retrieval::milliseconds;
 use crate::search::section;
 use crate::search::vocabulary;
 use crate::tables::sight::MAX_LISTED;
@@ -40,6 +43,8 @@ pub(crate) struct Search<'a> {
 #[derive(Default)]
 pub(crate) struct Ranking {
     pub(crate) found: Found,
+    /// Milliseconds that the rules took.
+    pub(crate) rules_ms: f64,
     /// Number of candidates that the caller sees.
     pub(crate) candidates: usize,
 }
@@ -171,6 +176,7 @@ impl Search<'_> {
             reach = reach.further();
             let further = self.rank_within(&asked, reach)?;
             ranking.found.append(further.found);
+            ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
         }
         Ok(ranking)
@@ -197,11 +203,13 @@ impl Search<'_> {
         legs.drop_common();
         mark_older_versions(&mut pages);
         let mut named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), &mut pages);
+        let ruling = Instant::now();
         let reranker = Reranker::new(
             group.scorer(self.config).with_hybrid(mix.hybrid),
             &pages,
             mix.background,
         );
+        let mut rules_ms = milliseconds(ruling);
         if let Some(embedding) = asked.embedding {
             let documents = rank::rank(&legs.evidence, named.iter().copied(), corpora, mix);
             let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
@@ -215,7 +223,9 @@ impl Search<'_> {
                 .measure(asked.vectors.of_chunks(embedding, &more)?, nearest);
         }
         let documents = rank::rank(&legs.evidence, named, corpora, mix);
+        let ruling = Instant::now();
         let ranked = reranker.rerank(documents);
+        rules_ms += milliseconds(ruling);
         let explained = ranked
             .iter()
             .enumerate()
@@ -223,6 +233,7 @@ impl Search<'_> {
         let steps = explained.map(|(_, ranked)| (ranked.document.document, reranker.explain(&ranked.document)));
         let steps = steps.collect();
         Ok(Ranking {
+            rules_ms,
             found: Found {
                 steps,
                 sections: section::asked_for(group, &legs, &pages, &ranked)?,

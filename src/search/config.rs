@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use docsearch_core::bounds;
 use docsearch_core::delivery::{Dedup, Format, Thresholds};
 use docsearch_core::grade::{MAX_CONTEXTS, Minimum};
 use docsearch_core::weight::{WEIGHTS, Weight, Weights};
@@ -217,17 +218,25 @@ impl Overrides {
         let map = match config {
             None | Some(JsonB(Value::Null)) => Map::new(),
             Some(JsonB(Value::Object(map))) => map,
-            Some(_) => return Err(invalid("config must be a JSON object", known_keys())),
+            Some(_) => return Err(invalid("config must be a JSON object", known_keys(""))),
         };
         let unknown = map.keys().find(|key| !is_known(key));
         match unknown {
-            Some(key) => Err(invalid(format!("unknown config key \"{key}\""), known_keys())),
+            Some(key) => Err(invalid(
+                format!("unknown config key \"{}\"", bounds::shown(key)),
+                known_keys(key),
+            )),
             None => Ok(Self(map)),
         }
     }
 
     fn number(&self, key: &str) -> Result<Option<f64>> {
-        let wrong = || invalid(format!("config key \"{key}\" must be a number"), known_keys());
+        let wrong = || {
+            invalid(
+                format!("config key \"{key}\" must be a number"),
+                "Give a number without quotation marks: {\"candidates\": 100}.",
+            )
+        };
         self.0
             .get(key)
             .map(|value| value.as_f64().ok_or_else(wrong))
@@ -235,7 +244,12 @@ impl Overrides {
     }
 
     fn integer(&self, key: &str) -> Result<Option<i64>> {
-        let wrong = || invalid(format!("config key \"{key}\" must be a whole number"), known_keys());
+        let wrong = || {
+            invalid(
+                format!("config key \"{key}\" must be a whole number"),
+                "Give a whole number without quotation marks: {\"limit\": 5}.",
+            )
+        };
         self.0
             .get(key)
             .map(|value| value.as_i64().ok_or_else(wrong))
@@ -243,7 +257,12 @@ impl Overrides {
     }
 
     fn text(&self, key: &str) -> Result<Option<&str>> {
-        let wrong = || invalid(format!("config key \"{key}\" must be a text"), known_keys());
+        let wrong = || {
+            invalid(
+                format!("config key \"{key}\" must be a text"),
+                "Give a text: {\"dedup\": \"none\"}.",
+            )
+        };
         self.0
             .get(key)
             .map(|value| value.as_str().ok_or_else(wrong))
@@ -251,7 +270,12 @@ impl Overrides {
     }
 
     fn flag(&self, key: &str) -> Result<Option<bool>> {
-        let wrong = || invalid(format!("config key \"{key}\" must be true or false"), known_keys());
+        let wrong = || {
+            invalid(
+                format!("config key \"{key}\" must be true or false"),
+                "Give true or false without quotation marks: {\"grade\": true}.",
+            )
+        };
         self.0
             .get(key)
             .map(|value| value.as_bool().ok_or_else(wrong))
@@ -305,8 +329,7 @@ fn is_known(key: &str) -> bool {
     CALL_KEYS.contains(&key) || WEIGHTS.iter().any(|row| row.name == key)
 }
 
-fn known_keys() -> String {
-    let mut keys: Vec<&str> = WEIGHTS.iter().map(|row| row.name).chain(CALL_KEYS).collect();
-    keys.sort_unstable();
-    format!("Known keys: {}.", keys.join(", "))
+fn known_keys(wrong: &str) -> String {
+    let keys = WEIGHTS.iter().map(|row| row.name).chain(CALL_KEYS);
+    format!("The nearest known keys: {}.", bounds::nearest(wrong, keys))
 }

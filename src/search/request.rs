@@ -130,6 +130,7 @@ impl Request<'_> {
         let mut timings = vec![
             ("embed_ms", retrieval.timings.embed),
             ("rank_ms", retrieval.timings.rank),
+            ("boost_ms", retrieval.timings.rules),
             ("present_ms", milliseconds(presenting)),
         ];
         let transformation = retrieval.transformation.as_ref();
@@ -203,6 +204,7 @@ impl Request<'_> {
         if retrieval.found.ranked.len() < self.config.wanted() {
             let further = self.run_configured(&self.query, &self.config, explained, focus)?;
             retrieval.timings.rank += further.timings.rank;
+            retrieval.timings.rules += further.timings.rules;
             retrieval.found.append(further.found);
             retrieval.candidates = retrieval.candidates.max(retrieval.found.ranked.len());
         }
@@ -345,12 +347,17 @@ impl Request<'_> {
                 explained,
                 focus: focus.filter(|focus| group.projects.contains(focus.project)),
             };
-            let Ranking { found, candidates } = search.rank(group, embedding.as_deref())?;
+            let Ranking {
+                found,
+                rules_ms,
+                candidates,
+            } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
             retrieval.found.ranked.extend(found.ranked);
             retrieval.timings.rank += milliseconds(begun);
+            retrieval.timings.rules += rules_ms;
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
             project::require_category(&Projects::new(&self.projects), category)?;

@@ -49,6 +49,8 @@ pub(crate) struct Retrieval<'a> {
 pub(super) struct Timings {
     pub(super) embed: f64,
     pub(super) rank: f64,
+    /// Of `rank`, what the rules took.
+    pub(super) rules: f64,
     pub(super) transform: f64,
 }
 
@@ -65,6 +67,7 @@ impl Retrieval<'_> {
         self.candidates = self.candidates.max(self.found.ranked.len());
         self.timings.embed += retrieval.timings.embed;
         self.timings.rank += retrieval.timings.rank;
+        self.timings.rules += retrieval.timings.rules;
     }
 
     /// Adds what to ask instead to an answer of low confidence.

@@ -51,6 +51,11 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     let words = words.iter().map(|word| Source::Word(word));
     let mut found = suggestion::suggestions(typed, names, limit);
     found.extend(suggestion::suggestions(&first.understanding.topic, words, limit));
+    suggestion::without_named(&mut found);
+    if first.understanding.terms.is_empty() {
+        // Many names begin like words that say little.
+        found.retain(|suggestion| suggestion.kind == SuggestionKind::Name);
+    }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found.truncate(limit);
     let room = limit.saturating_sub(found.len());

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, owner, statement};
+use crate::tables::project::Projects;
 use crate::tables::{keys, project, schema};
 
 /// So much of a slug is compared with others, in characters: none is much longer.
@@ -69,7 +70,7 @@ pub(crate) fn listed(
     if !schema::exists() {
         return Ok(Vec::new());
     }
-    statement::rows(
+    let rows = statement::rows(
         &format!(
             "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
                     d.updated_at, {}
@@ -102,7 +103,12 @@ pub(crate) fn listed(
                 last_updated: row.required(10)?,
             })
         },
-    )
+    )?;
+    if let Some(category) = category.filter(|_| rows.is_empty() && kind.is_none()) {
+        let (projects, _) = project::searched(project)?;
+        project::require_category(&Projects::new(&projects), category)?;
+    }
+    Ok(rows)
 }
 
 /// The parts of a document that arguments ask for.

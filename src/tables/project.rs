@@ -244,16 +244,14 @@ pub(crate) fn require_category(projects: &Projects, category: &str) -> Result<()
             ))
         },
     )?;
+    let problem = || format!("category \"{}\" does not exist", bounds::shown(category));
     let Some(&(_, is_there, all)) = known.first() else {
-        return Ok(());
+        return Err(undefined(problem(), "No document that you may see has a category."));
     };
     if is_there {
         return Ok(());
     }
     let names: Vec<&str> = known.iter().map(|(name, ..)| name.as_str()).collect();
     let names = bounds::listed(&names, usize::try_from(all).unwrap_or_default());
-    Err(undefined(
-        format!("category \"{}\" does not exist", bounds::shown(category)),
-        format!("Known categories: {names}."),
-    ))
+    Err(undefined(problem(), format!("Known categories: {names}.")))
 }

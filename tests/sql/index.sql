@@ -25,6 +25,9 @@ FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id WHERE d
 SELECT docsearch.index_doc('guide', 'twice', 'Twice', E'# Twice\n\nLead.\n\n## A\n\n' || repeat('Exactly the same words. ', 60) || E'\n\n## B\n\n' || repeat('Exactly the same words. ', 60));
 SELECT count(*) = count(DISTINCT c.body) AS distinct_bodies FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id WHERE d.slug = 'twice';
 
+SELECT action, chunks, detail FROM docsearch.index_docs('guide', jsonb_build_array(jsonb_build_object('slug', 'thrice', 'title', 'Thrice', 'body',
+    E'# Thrice\n\nLead.\n\n## A\n\n' || repeat('Word for word. ', 60) || E'\n\n## B\n\n' || repeat('Word for word. ', 60) || E'\n\n## C\n\n' || repeat('Word for word. ', 60))));
+
 -- index_docs: one row for each; a document that fails does not lose the others.
 SELECT * FROM docsearch.index_docs('guide', '[
     {"slug": "b", "title": "B", "body": "Beta"},

@@ -12,7 +12,7 @@ SELECT count(*) FROM docsearch.index_docs('kit', (
     ) AS page(slug, title, keywords, body, published)));
 
 -- s1_3: abbreviations are written out; s1_5: the words of the query stay.
-SELECT docsearch.transform_query('k8s rbac', 'kit') ->> 'transformed' AS transformed;
+SELECT t ->> 'transformed' AS transformed, t -> 'length_ratio' AS length_ratio FROM docsearch.transform_query('k8s rbac', 'kit') t;
 -- s1_4: a vague query gets words that the documents about it share.
 SELECT t ->> 'transformed' AS transformed, jsonb_path_query_array(t, '$.added_terms[*].source') AS sources
 FROM docsearch.transform_query('memory tips', 'kit') t;

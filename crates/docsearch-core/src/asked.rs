@@ -51,6 +51,8 @@ pub(crate) struct PreparedQuery<'a> {
     forms: Vec<Vec<Form>>,
     intents: Vec<Intent>,
     asks_for_news: bool,
+    /// The version whose news it asks for.
+    news_of: Option<Vec<u32>>,
 }
 
 /// A word that satisfies a term.
@@ -82,6 +84,8 @@ pub(crate) struct Findings {
     pub(crate) generic: f32,
     pub(crate) in_name: Matches,
     pub(crate) in_description: Matches,
+    /// Whether its name says how many are meant, as the query does.
+    pub(crate) scope: bool,
     pub(crate) category: bool,
     pub(crate) platform: bool,
     pub(crate) phrase: bool,
@@ -92,6 +96,8 @@ pub(crate) struct Findings {
     pub(crate) other_platform: bool,
     /// Whether it tells what was new once, which the query does not ask for.
     pub(crate) news: bool,
+    /// Whether it tells the news of the version that the query asks for.
+    pub(crate) news_of_version: bool,
 }
 
 /// The names of a page that a query may be.
@@ -129,6 +135,7 @@ impl<'a> PreparedQuery<'a> {
                 .map(|phrase| phrase.to_lowercase())
                 .collect(),
             intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
+            news_of: news::asked_version(&understanding.text),
             asks_for_news: understanding.recent || news::is_asked(&understanding.text),
             understanding,
             rules,
@@ -189,6 +196,7 @@ impl<'a> PreparedQuery<'a> {
             title_words += 1;
             found.names_action = found.names_action || self.rules.verb(word).is_some();
             shared += self.note(word, &mut closeness);
+            found.scope |= self.understanding.scope.iter().any(|term| term.word.text == word);
             if !self.intents.is_empty() && !self.is_object(word) {
                 intents.extend(self.rules.intent(word));
             }
@@ -224,8 +232,14 @@ impl<'a> PreparedQuery<'a> {
             let (action, object) = (self.weights.boost_action_name, self.weights.boost_object_name);
             self.matches(&closeness, action, object, &mut found.in_name);
             self.describe(page, &mut found);
+        } else {
+            found.scope = false;
         }
         found.news = !self.asks_for_news && news::is_news(&page.slug, &page.title);
+        let is_of = |version: &Vec<u32>| {
+            news::is_news(&page.slug, &page.title) && news::is_of_version(&page.slug, &page.title, version)
+        };
+        found.news_of_version = self.news_of.as_ref().is_some_and(is_of);
         let for_platform = self.is_for_platform(page);
         found.platform = for_platform == Some(true);
         found.other_platform = for_platform == Some(false);
@@ -302,7 +316,11 @@ impl<'a> PreparedQuery<'a> {
                 continue;
             }
             let is_action = term.role == Role::Action;
-            let weight = if is_action { action } else { object };
+            let weight = match term.role {
+                Role::Action => action,
+                Role::Modifier => object * self.weights.modifier_factor,
+                _ => object,
+            };
             let factor = if is_action { self.weights.synonym_factor } else { 1.0 };
             let (literal, synonym) = if is_action {
                 ("intent_action", "intent_synonym")

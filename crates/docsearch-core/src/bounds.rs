@@ -4,6 +4,7 @@
 //! documents may write rows as well.
 
 use serde_json::Value;
+use strsim::jaro_winkler;
 
 /// Longest slug, in bytes.
 pub const SLUG_BYTES: usize = 1024;
@@ -28,6 +29,8 @@ pub const JSON_LEVELS: usize = 64;
 /// Greatest number in an object, to either side of zero.
 pub const JSON_NUMBER: f64 = 1e308;
 
+/// Names that a message offers in place of a wrong one.
+const SHOWN_NEAREST: usize = 5;
 /// Characters of a name that a message repeats.
 const SHOWN_CHARS: usize = 80;
 
@@ -88,6 +91,17 @@ pub fn listed(names: &[impl AsRef<str>], all: usize) -> String {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
     }
+}
+
+/// Names for a message, those most like a wrong one first.
+pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    let wrong: String = wrong.chars().take(SHOWN_CHARS).flat_map(char::to_lowercase).collect();
+    let likeness = |name: &str| jaro_winkler(&wrong, name);
+    names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.cmp(b)));
+    let all = names.len();
+    names.truncate(SHOWN_NEAREST);
+    listed(&names, all)
 }
 
 /// The beginning of a name for a message, with its hidden characters written out.
@@ -210,6 +224,22 @@ mod tests {
         assert!(json_problem(&nested(JSON_LEVELS / 2 + 1)).is_some());
         assert_eq!(json_problem(&json!({"a": [1e308, -1e308, 0, u64::MAX]})), None);
         assert!(json_problem(&json!({"a": [1.5e308]})).is_some());
+    }
+
+    #[test]
+    fn the_nearest_names_are_offered_first() {
+        let names = [
+            "bm25_b",
+            "boost_phrase",
+            "candidates",
+            "max_boost",
+            "part_weight",
+            "vectors",
+            "weight_title",
+        ];
+        assert!(nearest("candidate", names).starts_with("candidates, "));
+        assert!(nearest("weight_titel", names).starts_with("weight_title, "));
+        assert!(nearest("", names).ends_with(" and 2 more"));
     }
 
     proptest! {

@@ -95,7 +95,7 @@ pub struct Chunk {
 pub struct Chunked {
     /// The summary and then the text, in order; never empty.
     pub chunks: Vec<Chunk>,
-    /// Chunks left out because an earlier one has the same body.
+    /// Chunks left out because an earlier one, that is not the summary, has the same body.
     pub duplicates: usize,
 }
 
@@ -278,8 +278,9 @@ impl Collector {
     fn push(&mut self, kind: ChunkKind, heading_path: Vec<String>, anchor: String, body: pack::Body) {
         match self.by_body.entry(body.text) {
             Entry::Occupied(known) => {
-                self.duplicates += 1;
                 let chunk = &mut self.chunks[*known.get()];
+                // A lead paragraph is the summary, too.
+                self.duplicates += usize::from(chunk.kind != ChunkKind::Summary);
                 if heading_path != chunk.heading_path && chunk.also_under.last() != Some(&heading_path) {
                     chunk.also_under.push(heading_path);
                 }

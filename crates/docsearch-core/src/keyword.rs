@@ -1,7 +1,8 @@
 //! Keywords of a document: the words and identifiers that tell it from its neighbours.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use crate::identifier::is_identifier;
 use crate::token::{TokenKind, tokens};
@@ -17,38 +18,42 @@ pub struct Candidate {
     pub frequency: u32,
 }
 
-/// Words that say little and that the lists of stop words of PostgreSQL lack, for English.
-const SAY_LITTLE: [&str; 20] = [
-    "also",
-    "another",
-    "based",
-    "could",
-    "example",
-    "following",
-    "however",
-    "may",
-    "might",
-    "must",
-    "one",
-    "ones",
-    "shall",
-    "see",
-    "two",
-    "use",
-    "used",
-    "uses",
-    "using",
-    "would",
-];
+/// Words that say little and that the lists of stop words of PostgreSQL lack, for English; and what stands for any value or
+/// anybody in examples.
+const SAY_LITTLE: &str = "
+    able above access actual actually additional allow allowed allows along already also although always amount another
+    anything applies apply appropriate available away back based basic become becomes begin below best better big bit
+    bring call called calls case cases causes certain change changed changes come comes common complete consider contain contained
+    contains corresponding could course create created creates current currently define defined defines depending describe
+    described describes desired detail details different directly done easily easy either else end ensure entire equal especially etc
+    even every everything exactly example examples existing expect expected far feature features find first follow followed following
+    follows found full fully general generally get gets getting give given gives go goes going good got great happen happens
+    hence however identical important include included includes including information initial inside instead just keep kind know known
+    large last later least less let lets level like likely list little long look looks lot made main make makes making
+    manner many may maybe mean means mentioned might more most much multiple must name named namely necessary need needed needs never
+    new next none normal normally note noted nothing now null number numbers occur occurs often okay old one ones only optional
+    order original otherwise outside overview part particular people perform place please point possible previous probably proper provide
+    provided provides purpose put quite rather read real really recommended refer reference related remain remains require
+    required requires respectively result results return returned returns right run same say says second section see seen
+    separate set sets setting several shall should show shown shows similar simple simply since single small some
+    something sometimes soon special specific specified specify start still stuff such suppose supported supports sure take takes
+    tell thank thanks thing things think third though three thus time times together true false try turn two type types typical
+    typically undefined unless unlike upon use used useful user users uses using usual usually value values various version
+    want wanted wants way ways well whatever whenever whether whole within without word words work working works would write wrong yes yet
+    alice bar baz bob example.com foo foobar ipsum jane john localhost lorem nil spam test tests www.example.com";
+
+static LITTLE: LazyLock<HashSet<&str>> = LazyLock::new(|| SAY_LITTLE.split_whitespace().collect());
 
 /// Whether a word says little in English, beside what PostgreSQL takes for a stop word.
 pub fn says_little(word: &str) -> bool {
-    SAY_LITTLE.contains(&lower_case(word).as_ref())
+    LITTLE.contains(lower_case(word).as_ref())
 }
 
 /// Shortest and most frequent candidates that are asked for; rarer words are rarely keywords.
 const MAX_CANDIDATES: usize = 60;
 const MIN_LETTERS: usize = 3;
+/// So often digits may follow letters, or letters digits, in a word that somebody made for people: `Base64Encoder`.
+const MAX_TURNS: usize = 2;
 
 /// The words of a plain text that might be keywords, most frequent first.
 pub fn candidates(text: &str) -> Vec<Candidate> {
@@ -59,7 +64,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
             TokenKind::Word | TokenKind::NumberWord | TokenKind::Identifier | TokenKind::Qualified
         ) && !token.inside_whole;
         let word = &text[token.range];
-        if counted && word.chars().filter(|c| c.is_alphabetic()).count() >= MIN_LETTERS {
+        if counted && !is_made_up(word) && word.chars().filter(|c| c.is_alphabetic()).count() >= MIN_LETTERS {
             counts.entry(lower_case(word)).or_insert((0, order, word, token.kind)).0 += 1;
         }
     }
@@ -74,6 +79,22 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
             frequency,
         })
         .collect()
+}
+
+/// Whether a word stands for nothing that has a name: one of examples (`test1`), part of an expression (`.format`), or letters
+/// and digits in no order (`oHg5SJYRHA0`).
+fn is_made_up(word: &str) -> bool {
+    let unnumbered = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let numbered =
+        unnumbered.len() < word.len() && (unnumbered.len() == 1 || LITTLE.contains(lower_case(unnumbered).as_ref()));
+    let is_digit: Vec<bool> = word
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .map(|c| c.is_ascii_digit())
+        .collect();
+    let turns = is_digit.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let mixed = word.contains(char::is_uppercase) && word.contains(char::is_lowercase);
+    numbered || word.starts_with('.') || mixed && turns > MAX_TURNS && !word.contains(['_', '.', ':'])
 }
 
 fn lower_case(word: &str) -> Cow<'_, str> {
@@ -116,6 +137,18 @@ pub fn select(candidates: &[Candidate], idf: &[f32], code: &[String], count: usi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_examples_are_made_of_is_no_keyword() {
+        let text = "oHg5SJYRHA0 test1 x1 .format base64 Base64Encoder UTF8 sha256_hash user_2 OAuth2Client";
+        let words: Vec<String> = candidates(text).into_iter().map(|candidate| candidate.word).collect();
+        assert_eq!(
+            words,
+            ["base64", "Base64Encoder", "UTF8", "sha256_hash", "OAuth2Client"]
+        );
+        assert!(["None", "sure", "John", "get"].into_iter().all(says_little));
+        assert!(!says_little("cursor"));
+    }
 
     #[test]
     fn s3_9_keywords_are_frequent_here_and_rare_elsewhere() {

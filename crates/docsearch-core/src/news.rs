@@ -50,6 +50,29 @@ const WORDS: [&str; 22] = [
     "migrating",
 ];
 
+/// Words of a query that asks for what changed with a version.
+const NOTES: [&str; 19] = [
+    "release",
+    "notes",
+    "released",
+    "changelog",
+    "changes",
+    "changed",
+    "change",
+    "new",
+    "news",
+    "announcement",
+    "announced",
+    "deprecated",
+    "deprecations",
+    "removed",
+    "dropped",
+    "upgrade",
+    "upgrading",
+    "migrating",
+    "whatsnew",
+];
+
 /// Whether a page is one of them, by its slug and title.
 pub fn is_news(slug: &str, title: &str) -> bool {
     let mut above = slug.trim_end_matches('/').rsplit('/').skip(1);
@@ -71,13 +94,44 @@ fn is_page(key: &str) -> bool {
 
 /// Whether a query asks for such pages: by a word, or by the number of a version.
 pub fn is_asked(query: &str) -> bool {
-    let mut words = query.split(|c: char| !(c.is_alphanumeric() || c == '.'));
-    words.any(|word| {
-        let word = word.trim_matches('.');
-        let numbers = word.trim_start_matches(['v', 'V']);
-        let version = numbers.contains('.') && numbers.chars().all(|c| c.is_ascii_digit() || c == '.');
-        version || WORDS.contains(&word.to_lowercase().as_str())
+    words(query).any(|word| version(word).is_some() || WORDS.contains(&word.to_lowercase().as_str()))
+}
+
+/// The numbers of the version whose news a query asks for: `3.2` of `what changed in 3.2?`. `None` if it names a version for
+/// something else, or none.
+pub fn asked_version(query: &str) -> Option<Vec<u32>> {
+    let asks = |word: &str| NOTES.contains(&word.to_lowercase().as_str());
+    words(query).find_map(version).filter(|_| words(query).any(asks))
+}
+
+/// Whether a page tells the news of just this version, by its title or the end of its slug.
+pub fn is_of_version(slug: &str, title: &str, version: &[u32]) -> bool {
+    [slug_leaf(slug), title].into_iter().any(|name| {
+        let mut numbers: Vec<u32> = name
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|number| number.parse().ok())
+            .collect();
+        // Version 3.2 is version 3.2.0.
+        let end = numbers
+            .iter()
+            .rposition(|&number| number > 0)
+            .map_or(0, |last| last + 1);
+        numbers.truncate(end.max(version.len()));
+        numbers == version
     })
+}
+
+fn words(query: &str) -> impl Iterator<Item = &str> {
+    query
+        .split(|c: char| !(c.is_alphanumeric() || c == '.'))
+        .map(|word| word.trim_matches('.'))
+}
+
+/// The numbers of a version: `v5.1`.
+fn version(word: &str) -> Option<Vec<u32>> {
+    let numbers = word.trim_start_matches(['v', 'V']);
+    let parts = numbers.split('.').map(|number| number.parse().ok());
+    numbers.contains('.').then(|| parts.collect()).flatten()
 }
 
 #[cfg(test)]
@@ -106,6 +160,31 @@ mod tests {
             ("newsletter", "Newsletter"),
         ] {
             assert!(!is_news(slug, title), "{slug}");
+        }
+    }
+
+    #[test]
+    fn the_news_of_a_version_are_told_by_its_numbers() {
+        assert_eq!(asked_version("what changed in 3.2?"), Some(vec![3, 2]));
+        assert_eq!(asked_version("release notes v10.1.4"), Some(vec![10, 1, 4]));
+        assert_eq!(asked_version("sessions in 3.2"), None);
+        assert_eq!(asked_version("release notes"), None);
+        assert_eq!(asked_version("new in 3.x.99999999999"), None);
+        for (slug, title) in [
+            ("releases/3.2", "Kit 3.2"),
+            ("release-3-2.html", "Release 3.2"),
+            ("a", "What’s New In 3.2"),
+            ("n/v3.2.0", ""),
+        ] {
+            assert!(is_of_version(slug, title, &[3, 2]), "{slug}");
+        }
+        for (slug, title) in [
+            ("releases/3.2.1", "Kit 3.2.1"),
+            ("releases/13.2", "Kit 13.2"),
+            ("releases/3", "Kit 3"),
+            ("a", ""),
+        ] {
+            assert!(!is_of_version(slug, title, &[3, 2]), "{slug}");
         }
     }
 

@@ -212,6 +212,7 @@ mod tests {
         Transformation {
             transformed: query.to_owned(),
             changed: true,
+            length_ratio: 1.0,
             ..Transformation::unchanged("k8s", false, "test")
         }
     }

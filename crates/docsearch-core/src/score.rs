@@ -35,6 +35,8 @@ const LEAST_EXACT_NAME: f32 = name_strength(NameKind::Alias, false, false) * Nam
 /// Evidence up to here counts as it is; what is above is pressed below [`EVIDENCE_CEILING`]. Chosen, not measured.
 const CEILING_KNEE: f32 = 0.9;
 
+/// Strength of the release notes of the version that is asked for. Chosen: as a near name.
+const NEWS_OF_VERSION: f32 = 0.7;
 /// Strength of a page of today where nothing but new pages is asked for. Chosen: the answer is sure, as far as it goes.
 const ONLY_RECENT: f32 = 0.85;
 
@@ -278,6 +280,10 @@ impl<'a> Scorer<'a> {
             let matched = || page.title.clone();
             ledger.step("name", "near_name", matched, (page.near_name, 1.0), after);
         }
+        if found.news_of_version {
+            let after = lift(ledger.score, NEWS_OF_VERSION);
+            ledger.step("name", "version", || page.slug.clone(), (NEWS_OF_VERSION, 1.0), after);
+        }
         let news = (flag(found.news) * self.weights.penalty_news).clamp(0.0, 1.0);
         if news > 0.0 {
             let after = ledger.score * (1.0 - news);
@@ -367,6 +373,12 @@ impl<'a> Scorer<'a> {
                 );
             }
         }
+        ledger.boost(
+            "intent_scope",
+            title,
+            weights.boost_object_name * weights.scope_factor,
+            flag(found.scope) * found.intent,
+        );
         ledger.boost(
             "category_context",
             category,

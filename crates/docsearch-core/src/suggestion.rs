@@ -1,5 +1,7 @@
 //! What a person may have meant: completions and corrections of what was typed.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use strum::IntoStaticStr;
 
@@ -8,6 +10,9 @@ use crate::name;
 use crate::rule::Rules;
 use crate::similarity::{Nearness, near};
 use crate::understanding::{Role, Understanding};
+
+/// What is less near is nobody's meaning: long titles of which the initials happen to hold what was typed.
+const MIN_SCORE: f32 = 0.35;
 
 /// Why something is suggested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr)]
@@ -81,10 +86,18 @@ pub fn suggestions<'a>(text: &str, sources: impl IntoIterator<Item = Source<'a>>
             .then_with(|| a.suggestion.cmp(&b.suggestion))
             .then_with(|| a.slug.cmp(&b.slug))
     });
-    let mut seen = std::collections::HashSet::new();
+    found.retain(|suggestion| suggestion.score >= MIN_SCORE);
+    let mut seen = HashSet::new();
     found.retain(|suggestion| seen.insert((suggestion.suggestion.to_lowercase(), suggestion.slug.clone())));
     found.truncate(limit);
     found
+}
+
+/// Leaves out words that are suggested as names of pages, too.
+pub fn without_named(found: &mut Vec<Suggestion>) {
+    let named = found.iter().filter(|suggestion| suggestion.slug.is_some());
+    let named: HashSet<String> = named.map(|suggestion| suggestion.suggestion.to_lowercase()).collect();
+    found.retain(|suggestion| suggestion.slug.is_some() || !named.contains(&suggestion.suggestion.to_lowercase()));
 }
 
 fn of_name(text: &str, name: &str, slug: &str) -> Option<Suggestion> {

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::decimal::decimal;
+use crate::keyword::says_little;
 use crate::name::key;
 use crate::rule::Rules;
 use crate::understanding::{Class, Role, Term, Understanding};
@@ -87,6 +89,9 @@ pub struct Transformation {
     pub transformed: String,
     /// Whether they differ.
     pub changed: bool,
+    /// Characters of the transformed query over those of the query.
+    #[serde(serialize_with = "decimal")]
+    pub length_ratio: f32,
     /// What was added, in order.
     pub added_terms: Vec<Added>,
     /// Whether recent pages are preferred.
@@ -102,6 +107,7 @@ impl Transformation {
             query: query.to_owned(),
             transformed: query.to_owned(),
             changed: false,
+            length_ratio: 1.0,
             added_terms: Vec::new(),
             recency,
             reason: reason.to_owned(),
@@ -121,6 +127,7 @@ impl Transformation {
         Self {
             reason: sources.into_iter().collect::<Vec<_>>().join("; "),
             changed: true,
+            length_ratio: length_ratio(query, &transformed),
             transformed,
             query: query.to_owned(),
             added_terms,
@@ -141,6 +148,7 @@ impl Transformation {
             query: query.to_owned(),
             transformed: answer.to_owned(),
             changed: true,
+            length_ratio: length_ratio(query, answer),
             added_terms: vec![Added {
                 term: answer.to_owned(),
                 source: Source::Model,
@@ -150,6 +158,10 @@ impl Transformation {
             reason: "rewritten by the language model".to_owned(),
         })
     }
+}
+
+fn length_ratio(query: &str, transformed: &str) -> f32 {
+    transformed.chars().count() as f32 / query.chars().count().max(1) as f32
 }
 
 /// What a query needs.
@@ -276,7 +288,7 @@ pub fn related<'a>(asked: &Understanding, keywords: impl IntoIterator<Item = &'a
     let stems: BTreeSet<String> = asked.terms.iter().map(|term| term.word.stem.clone()).collect();
     for document in keywords {
         let unique: BTreeSet<&String> = document.iter().collect();
-        for keyword in unique {
+        for keyword in unique.into_iter().filter(|keyword| !says_little(keyword)) {
             let own = keyword
                 .split_whitespace()
                 .any(|word| stems.contains(&*crate::word::stem(&word.to_lowercase())));

@@ -20,8 +20,8 @@ mod term;
 pub use form::{NameForm, NameRole, Site};
 pub use frame::Subject;
 use recency::{Recency, recency};
-use term::terms;
 pub use term::{Role, Term};
+use term::{scope, terms};
 
 // Chosen, not measured, all four.
 /// Most words of X in "X in Y" for the query to be of that class.
@@ -104,6 +104,9 @@ pub struct Understanding {
     pub options: Vec<String>,
     /// Words that carry meaning, in order, without those of the framework.
     pub terms: Vec<Term>,
+    /// Words that say how many are meant, which are no terms: `all`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub scope: Vec<Term>,
     /// Platforms, as metadata spell them.
     pub platforms: Vec<String>,
     /// Whether recent pages are asked for.
@@ -165,6 +168,7 @@ impl Understanding {
             subjects,
             class: Class::Words,
             terms: terms(within, named, rules),
+            scope: scope(&topic),
             platforms: platforms(&topic, place.framework.as_deref(), rules),
             recent: recency.is_some(),
             only_recent: recency == Some(Recency::Only),

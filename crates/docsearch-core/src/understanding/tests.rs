@@ -253,3 +253,34 @@ fn s0_21_few_words_are_embedded_with_what_they_are_short_for() {
     assert_eq!(embedded("report a bug"), "report a bug");
     assert_eq!(embedded("how do I grant RBAC roles?"), "how do I grant RBAC roles?");
 }
+
+#[test]
+fn s2_14_what_is_done_to_how_many_of_which_objects() {
+    let read = read("delete all large files");
+    let roles: Vec<(&str, Role)> = read
+        .terms
+        .iter()
+        .map(|term| (term.word.text.as_str(), term.role))
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            ("delete", Role::Action),
+            ("large", Role::Modifier),
+            ("files", Role::Object)
+        ]
+    );
+    assert_eq!(
+        read.scope
+            .iter()
+            .map(|term| term.word.text.as_str())
+            .collect::<Vec<_>>(),
+        ["all"]
+    );
+    assert_eq!(
+        words("show old", Role::Modifier),
+        Vec::<String>::new(),
+        "it stands for what is meant"
+    );
+    assert_eq!(words("archive every stale branch", Role::Modifier), ["stale"]);
+}

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use docsearch_core::legs::AskedNames;
-use docsearch_core::lookup::LookupTerm;
+use docsearch_core::lookup::{LookupTerm, TermWeights};
 use docsearch_core::name;
 use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::Query;
@@ -103,7 +103,11 @@ impl<'a> Group<'a> {
         let config = config.of_project(first);
         let understanding = Understanding::read(&query.text, &rules, known);
         let terms = |text: &str, understood: Option<&Understanding>| {
-            lexical::terms(text, understood, &rules, &first.text_config, config.weights.terms())
+            let weights = TermWeights {
+                framed: understanding.class == Class::Question && !understanding.subjects.is_empty(),
+                ..config.weights.terms()
+            };
+            lexical::terms(text, understood, &rules, &first.text_config, weights)
         };
         let excluded = if understanding.excluded.is_empty() {
             None

@@ -45,7 +45,7 @@ pub(crate) fn asked_for(
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
     let is_addressed = |id: &DocumentId| {
         let form = legs.names.get(id).map(|found| group.forms[found.form].role);
-        form == Some(NameRole::Address)
+        matches!(form, Some(NameRole::Address | NameRole::AddressPath))
     };
     let documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
     let anchor = Address::read(&group.understanding.text).and_then(|address| address.anchor);

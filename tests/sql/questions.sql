@@ -66,6 +66,12 @@ SELECT q, pg_temp.top(q) FROM unnest(ARRAY['what is CSRT', 'CSRT in 2.1', 'relea
 SELECT rule, matched, round((raw * weight)::numeric, 2) FROM docsearch.explain_search('what is CSRT', 'releases/2.1', 'kiln') WHERE rule = 'news';
 SELECT count(*) FROM docsearch.explain_search('what is CSRT', 'releases/2.1', 'kiln', config => '{"penalty_news": 0}') WHERE rule = 'news';
 
+-- What changed in a version is told by its release notes alone.
+SELECT count(*) FROM docsearch.index_docs('kiln', '[
+  {"slug": "releases/2.10", "title": "Kiln 2.10 release notes", "body": "Bricks are new. What changed: doors."},
+  {"slug": "releases/2.1.1", "title": "Kiln 2.1.1 release notes", "body": "What changed in 2.1 was mended. CSRT, changed again, as release notes of 2.1 said."}]');
+SELECT q, pg_temp.top(q) FROM unnest(ARRAY['what changed in 2.1?', 'kiln 2.10 release notes', 'upgrade notes for v2.1.1']) q;
+
 -- Who asks only for what is new gets the newest pages, newest first.
 UPDATE docsearch.document SET published_at = now() - interval '3 years';
 SELECT count(*) FROM docsearch.index_docs('kiln', jsonb_build_array(

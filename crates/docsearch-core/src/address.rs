@@ -30,6 +30,11 @@ impl<'a> Address<'a> {
     /// Reads a query that is an address, or a few words around a URL. `None` for other texts of several words, and for single
     /// ones that have neither a `/` in them nor an anchor.
     pub fn read(query: &'a str) -> Option<Self> {
+        // `[title](address)` is a link in Markdown.
+        let link = query.trim().strip_prefix('[').and_then(|link| link.strip_suffix(')'));
+        let query = link
+            .and_then(|link| link.split_once("]("))
+            .map_or(query, |(_, address)| address);
         let mut words = query.split_whitespace();
         let text = match (words.next(), words.next()) {
             (Some(word), None) => word,
@@ -39,13 +44,14 @@ impl<'a> Address<'a> {
             }
             _ => return None,
         };
-        // `[title](address)` is a link in Markdown.
         let text = text
-            .split_once("](")
-            .map_or(text, |(_, link)| link.trim_end_matches(')'));
-        let text = text
-            .trim_matches(['<', '>', '(', ')', '"', '\'', '`', '“', '”', ',', ';'])
+            .trim_matches(['<', '>', '"', '\'', '`', '“', '”', ',', ';'])
             .trim_end_matches(['.', ':', '!']);
+        let text = match text.strip_prefix('(') {
+            Some(inside) => inside.strip_suffix(')').unwrap_or(inside),
+            None if text.ends_with(')') && !text.contains('(') => text.trim_end_matches(')'),
+            None => text,
+        };
         let text = text.trim_start_matches("./").trim_start_matches("../");
         let (text, anchor) = match text.split_once('#') {
             Some((text, anchor)) => (text, Some(anchor).filter(|anchor| !anchor.is_empty())),
@@ -157,6 +163,12 @@ mod tests {
             assert_eq!(read(same), Some(("https://docs.example.org/a", None)), "{same}");
         }
         assert_eq!(read("./guides/install"), Some(("guides/install", None)));
+        assert_eq!(
+            read("[the whole kit](guides/install#a)"),
+            Some(("guides/install", Some("a")))
+        );
+        assert_eq!(read("(wiki/kit_(tools))"), Some(("wiki/kit_(tools)", None)));
+        assert_eq!(read("wiki/kit_(tools)"), Some(("wiki/kit_(tools)", None)));
         for other in ["button", "C#", "#overview", "a/b or c", "/", "//#x", "", "  "] {
             assert_eq!(read(other), None, "{other}");
         }

@@ -51,6 +51,8 @@ pub(crate) struct PreparedQuery<'a> {
     forms: Vec<Vec<Form>>,
     intents: Vec<Intent>,
     asks_for_news: bool,
+    /// Whether it asks what there is of something: `show me the keys`.
+    asks_for_many: bool,
     /// The version whose news it asks for.
     news_of: Option<Vec<u32>>,
 }
@@ -100,6 +102,9 @@ pub(crate) struct Findings {
     pub(crate) news_of_version: bool,
 }
 
+/// The verb of tools that give back several things, where another gives back one.
+const LISTING: &str = "list";
+
 /// The names of a page that a query may be.
 struct Names<'a> {
     leaf: &'a str,
@@ -134,6 +139,7 @@ impl<'a> PreparedQuery<'a> {
                 .iter()
                 .map(|phrase| phrase.to_lowercase())
                 .collect(),
+            asks_for_many: understanding.asks_for_many(rules),
             intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
             news_of: news::asked_version(&understanding.text),
             asks_for_news: understanding.recent || news::is_asked(&understanding.text),
@@ -197,6 +203,7 @@ impl<'a> PreparedQuery<'a> {
             found.names_action = found.names_action || self.rules.verb(word).is_some();
             shared += self.note(word, &mut closeness);
             found.scope |= self.understanding.scope.iter().any(|term| term.word.text == word);
+            found.scope |= self.asks_for_many && word == LISTING;
             if !self.intents.is_empty() && !self.is_object(word) {
                 intents.extend(self.rules.intent(word));
             }
@@ -233,7 +240,7 @@ impl<'a> PreparedQuery<'a> {
             self.matches(&closeness, action, object, &mut found.in_name);
             self.describe(page, &mut found);
         } else {
-            found.scope = false;
+            found.scope &= self.asks_for_many;
         }
         found.news = !self.asks_for_news && news::is_news(&page.slug, &page.title);
         let is_of = |version: &Vec<u32>| {

@@ -86,12 +86,23 @@ pub fn definitions(markdown: &str) -> BTreeSet<String> {
             found.heading(heading);
         }
     }
-    for block in blocks(markdown) {
-        if block.kind == BlockKind::Prose {
-            let lines: Vec<&str> = markdown[block.range].lines().map(str::trim).collect();
-            for (at, line) in lines.iter().enumerate() {
-                found.name(signature(line, lines.get(at + 1).copied().unwrap_or_default()));
-            }
+    let blocks: Vec<_> = blocks(markdown).into_iter().collect();
+    for (at, block) in blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, block)| block.kind == BlockKind::Prose)
+    {
+        let lines: Vec<&str> = markdown[block.range.clone()].lines().map(str::trim).collect();
+        // What stands alone may be described in the next paragraph.
+        let after = blocks
+            .get(at + 1)
+            .filter(|after| lines.len() == 1 && after.kind == BlockKind::Prose);
+        let after = after.and_then(|after| markdown[after.range.clone()].lines().next());
+        for (at, line) in lines.iter().enumerate() {
+            found.name(signature(
+                line,
+                lines.get(at + 1).copied().or(after).unwrap_or_default().trim(),
+            ));
         }
     }
     found.keys
@@ -407,6 +418,12 @@ mod tests {
             names.iter().all(|name| found.contains(name)) && found.len() == 3,
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn what_stands_alone_is_described_in_the_next_paragraph() {
+        let page = "Text of it.\n\ntemp_size (integer)\n\nSets how much is kept.\n\nfold(a, b)\n\n- no sentence\n\nSee temp_files (integer)\nand more\n\nSets nothing at all.\n";
+        assert_eq!(definitions(page), BTreeSet::from(["tempsize".to_owned()]));
     }
 
     #[test]

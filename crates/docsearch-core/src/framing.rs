@@ -10,33 +10,38 @@ use crate::word::folded;
 
 /// Words that say what about a name is asked, or how, beside the stop words and question words of the rules.
 const FRAMING: &str = "
-    101 actually advanced advantages again alternative alternatives any anybody anyone anything anyway apart
-    appropriate argument arguments available bad basic basically basics beginner beginners behave behavior behaviour
-    benefit benefits best better brief briefly broadly ca called cannot case cases caveats cheat cheatsheet clarify
-    code common compare compared comparison complete concept confused cons correct correctly course crash deep
-    default defaults define defined defines definition deprecated describe described describes description detail
-    detailed details differ difference differences different differentiate differently difficult disadvantages
-    discuss distinction distinguish dive doc docs documentation documented documents easily easy elaborate else etc
-    everything exact exactly example examples exist exists explain explained explainer explaining explains
-    explanation explanations faq folks further generally getting give gives good gotchas guide guides guys happens
-    hello hey hi hint hints hood howto idea ideal ideally important info information instead intended intro
-    introduce introduction issue issues know known learn lesson limitations looking manual matter mean meaning
-    meanings means mention mentioned mind more most name necessary needed newbie nutshell obsolete official often ok
-    okay once ones only options overview page pages paragraph parameter parameters particular pitfalls point pointer
-    pointers practical practice practices prefer preferred primer problem problems proper properly pros purpose
-    question questions quick quickly quickstart rather read really reason reasons recommended refer reference
-    references refresher related relevant remind reminder required return returns role rundown safe sample samples
-    say scenario section sense short signature similar simple simply snippet snippets so somebody someone
-    something sorry specifically specification specifics stand stands started steps still stuff sum summarize
-    summary supported supports supposed syntax talks tell term thank thanks thing things thorough thoughts through
-    tip tips tldr topic topics trick tricks trouble troubleshooting tutorial tutorials typical typically unclear
-    understand understanding usage used useful uses usual usually value values various walk walkthrough whats
-    whether within wondering work working works worth yes yet";
+    101 abt actually advanced advantages again alternative alternatives any anybody anyone anything anyway apart
+    appropriate argument arguments asap available bad basic basically basics beginner beginners behave behavior
+    behaviour benefit benefits best better brief briefly broadly btw ca called cannot case cases caveats cheat
+    cheatsheet cheers clarify code common compare compared comparison complete concept confused cons correct
+    correctly course crash crew deal deep default defaults define defined defines definition deprecated describe
+    described describes description detail detailed details differ difference differences different differentiate
+    differently difficult disadvantages discuss distinction distinguish dive doc docs documentation documented
+    documents dummies easily easy elaborate eli5 else etc everybody everyone everything exact exactly example
+    examples exist exists explain explained explainer explaining explains explanation explanations faq folks further
+    fyi generally getting gimme gist give gives gonna good gotchas greetings guide guides guys happens hear heard
+    hello hey hi hint hints hood hows howto hwo idea ideal ideally imo important info information instead intended
+    intro introduce introduction issue issues know known learn lesson limitations lol looking lowdown manual mate
+    matter mean meaning meanings means mention mentioned mind more morning most name necessary needed never newbie
+    newbies noob noobs nutshell obsolete official often ok okay once ones only options overview page pages paragraph
+    parameter parameters particular people pitfalls pls plz point pointer pointers practical practice practices
+    prefer preferred primer problem problems proper properly pros purpose question questions quick quickly
+    quickstart rather read really reason reasons recommended refer reference references refresh refresher related
+    relevant remind reminder required return returns role rundown safe sample samples say saying says scenario scoop
+    section sense short signature similar simple simply snippet snippets so somebody someone something soon sorry
+    specifically specification specifics stand stands started steps still stuff sum summarize summary supported
+    supports supposed syntax talks team teh tell term thank thanks they thing things thorough thoughts through thx
+    tia tip tips tldr topic topics trick tricks trouble troubleshooting tutorial tutorials ty typical typically u
+    unclear understand understanding ur usage used useful uses usual usually value values various waht walk
+    walkthrough wanna wassup wat whats wheres whether whos whta within wondering work working works worth wut yall
+    yes yet yo";
 /// Verbs that frame a name in questions and where somebody speaks, and elsewhere say what a tool does: `show me Grid`,
 /// `show grid`.
 const ASKING: &str = "
     apply bring call check choose configure create declare enable find follow get go handle implement include install invoke like
     look love make open pick point recommend run see select set setup show start suggest switch take talk teach try wonder write";
+/// Words for what is asked for with a name: `open the Grid documentation`.
+const DOCUMENTATION: [&str; 6] = ["doc", "docs", "documentation", "manual", "page", "reference"];
 /// Words of somebody who asks.
 const ASKER: &str = "i i'm im me us we";
 /// Words between two names that are compared.
@@ -64,7 +69,8 @@ pub(crate) fn names(question: &str, most: usize, rules: &Rules) -> Names {
     let tables = rules.tables();
     let opens = lower.iter().find(|word| !framing.contains(word.as_str()));
     let is_asked = lower.iter().any(|word| asker.contains(word.as_str()))
-        || opens.is_some_and(|word| tables.question_words.contains(uncontracted(word)));
+        || opens.is_some_and(|word| tables.question_words.contains(uncontracted(word)))
+        || lower.iter().any(|word| DOCUMENTATION.contains(&word.as_str()));
     let frames = |at: usize| {
         let word = lower[at].as_str();
         if word.is_empty() {
@@ -110,6 +116,11 @@ pub(crate) fn names(question: &str, most: usize, rules: &Rules) -> Names {
         })
     };
     let mut names: Names = within(0, words.len()).map(|name| (name, false)).into_iter().collect();
+    // "SwiftUI's Grid" says where Grid is.
+    let owner = names.first().and_then(|(name, _)| name.split_once(' '));
+    if let Some((_, owned)) = owner.filter(|(owner, _)| uncontracted(owner) != *owner) {
+        names.push((owned.to_owned(), false));
+    }
     let compares = lower.iter().any(|word| comparison.contains(word.as_str()));
     let divides = |at: &usize| {
         let word = lower[*at].as_str();
@@ -183,6 +194,7 @@ mod tests {
             ("Grid parameters", "Grid"),
             ("is Grid deprecated?", "Grid"),
             ("what is the overview?", "overview"),
+            ("open the Grid documentation", "Grid"),
             ("show me EXPLAIN examples", "EXPLAIN"),
             ("tell us more about the `NOT` operator", "NOT operator"),
             ("what is ->>?", "->>"),
@@ -191,6 +203,11 @@ mod tests {
         ] {
             assert_eq!(asked(question), [name], "{question}");
         }
+    }
+
+    #[test]
+    fn a_name_may_have_an_owner() {
+        assert_eq!(asked("what does SwiftUI's Grid do"), ["SwiftUI's Grid", "Grid"]);
     }
 
     #[test]

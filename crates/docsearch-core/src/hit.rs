@@ -169,7 +169,9 @@ fn of_document(ranked: Ranked, asked: Option<i32>, wanted: usize, beside: usize,
         steps,
         place: 0,
     };
-    let rest = document.chunks.iter().enumerate().skip(1).take(wanted);
+    let mut further: Vec<&ScoredChunk> = document.chunks.iter().skip(1).collect();
+    further.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
+    let rest = (1..).zip(further).take(wanted);
     let rest = rest.map(|(place, chunk)| Hit {
         chunk: chunk.id,
         score: section_score(chunk),

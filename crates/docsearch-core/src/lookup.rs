@@ -96,6 +96,8 @@ pub struct TermWeights {
     pub part: f32,
     /// Words that say little: stop words, and those that open questions.
     pub little: f32,
+    /// Whether they only frame a name, in however few words.
+    pub framed: bool,
 }
 
 /// A token of a query.
@@ -148,7 +150,7 @@ impl LookupTerm {
 /// Words that say little count less in sentences alone: of few words each is meant.
 pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeights) -> Vec<LookupTerm> {
     let words = tokens.iter().filter(|token| token.written && !token.part);
-    let little = if words.count() > MAX_PHRASE_TOKENS {
+    let little = if weights.framed || words.count() > MAX_PHRASE_TOKENS {
         weights.little
     } else {
         1.0
@@ -227,7 +229,11 @@ mod tests {
     }
 
     fn weighing(part: f32) -> TermWeights {
-        TermWeights { part, little: 0.1 }
+        TermWeights {
+            part,
+            little: 0.1,
+            framed: false,
+        }
     }
 
     fn terms_of(tokens: &[QueryToken]) -> Vec<LookupTerm> {
@@ -358,6 +364,17 @@ mod tests {
             weight("what is the best way", "the"),
             Some(1.0),
             "each of few words is meant"
+        );
+        let tokens = tokens_of("what is the best");
+        let lexemes: Vec<Vec<String>> = tokens.iter().map(|token| vec![token.text.clone()]).collect();
+        let framed = TermWeights {
+            framed: true,
+            ..weighing(0.3)
+        };
+        assert_eq!(
+            terms(&tokens, &lexemes, framed)[2].weight,
+            0.1,
+            "but where they only frame a name"
         );
         let code = "how can I call an object's __the__ from a script";
         assert_eq!(weight(code, "__the__"), Some(1.0));

@@ -115,7 +115,7 @@ pub fn quoted_phrases(text: &str) -> Vec<String> {
 }
 
 /// What stands before an excluded word: keyboards of phones write other dashes.
-const DASHES: [char; 5] = ['-', '‐', '‑', '–', '−'];
+const DASHES: [char; 6] = ['-', '‐', '‑', '–', '—', '−'];
 
 /// Shortest excluded word, in characters, that `is_known` does not have to know: options are shorter.
 const MIN_EXCLUDED_CHARS: usize = 4;
@@ -179,7 +179,7 @@ pub(crate) fn undashed(word: &str) -> Option<&str> {
     let word = word.strip_prefix(DASHES)?;
     Some(
         word.trim_end_matches(['?', '!', ',', ';', ':', '.'])
-            .trim_matches(['"', '“', '”']),
+            .trim_matches(['"', '“', '”', '\'', '`']),
     )
 }
 
@@ -259,6 +259,7 @@ mod tests {
         assert_eq!(excluded("locks -advisory, explained"), ["advisory"]);
         assert_eq!(excluded("vacuum -\"autovacuum\""), ["autovacuum"]);
         assert_eq!(excluded("timeout –http"), ["http"]);
+        assert_eq!(excluded("timeout -'http'"), ["http"]);
     }
 
     #[test]

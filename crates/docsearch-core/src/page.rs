@@ -93,7 +93,7 @@ impl Page {
         let of_symbol = of_a_place(form.role);
         let inside = !of_symbol || self.is_in(containers);
         let as_written = match form.role {
-            NameRole::Address => form.text == self.slug,
+            NameRole::Address | NameRole::AddressPath => form.text == self.slug,
             _ => form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str()),
         };
         // "future statement" may mean a sentence about the future; "View protocol" has a name, and so has "view protocol"

@@ -1,6 +1,7 @@
 //! What a query asks for, as far as its text and the rules tell.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -9,7 +10,7 @@ use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases, undashe
 use crate::name;
 use crate::place::{KnownNames, Place};
 use crate::query::MAX_QUERY_CHARS;
-use crate::rule::{MAX_PHRASE_WORDS, Rules};
+use crate::rule::{Intent, MAX_PHRASE_WORDS, Rules};
 use crate::word::folded;
 
 mod form;
@@ -30,8 +31,8 @@ const MAX_SYMBOL_WORDS: usize = 4;
 const MIN_QUESTION_WORDS: usize = 3;
 /// Most words of a query that is embedded with what they are short for, and of one that names the page of it.
 const MAX_WRITTEN_OUT: usize = 3;
-/// Letters of an acronym that names a page: two are often part of something else.
-const MIN_ACRONYM: usize = 3;
+/// Letters of an acronym.
+const ACRONYM: RangeInclusive<usize> = 2..=6;
 
 /// Classes of queries. Each has its own weights.
 #[derive(
@@ -202,6 +203,18 @@ impl Understanding {
         self.terms.iter().any(|term| term.role == Role::Action)
     }
 
+    /// Whether it asks for several things and changes nothing: its first object is a plural, and its verbs, if it has any,
+    /// read.
+    pub fn asks_for_many(&self, rules: &Rules) -> bool {
+        let reads = |verb: &str| rules.intent(verb) == Some(Intent::Read);
+        let mut objects = self
+            .terms
+            .iter()
+            .filter(|term| matches!(term.role, Role::Object | Role::Generic));
+        let is_plural = |term: &Term| term.word.text.ends_with('s') && term.word.stem.len() < term.word.text.len();
+        self.terms.iter().filter_map(|term| term.verb.as_deref()).all(reads) && objects.next().is_some_and(is_plural)
+    }
+
     fn classify(&self, is_question: bool) -> Class {
         let name = self.name();
         let names_place =
@@ -288,11 +301,15 @@ impl Understanding {
         let whole: Vec<String> = self.topic.split_whitespace().map(folded).collect();
         let acronyms = self.terms.iter().filter(|term| {
             self.terms.len() <= MAX_WRITTEN_OUT
-                && term.word.text.len() >= MIN_ACRONYM
+                && ACRONYM.contains(&term.word.text.len())
                 && whole.contains(&term.word.text)
         });
-        for long in acronyms.filter_map(Term::written_out).filter(|long| long.contains(' ')) {
+        for long in acronyms
+            .flat_map(|term| &term.synonyms)
+            .filter(|long| long.contains(' '))
+        {
             add(long, NameRole::WrittenOut);
+            add(&format!("{long}s"), NameRole::WrittenOut);
         }
         for identifier in &self.identifiers {
             add(&identifier.text, NameRole::Mention);
@@ -311,7 +328,7 @@ impl Understanding {
 /// is there, the query.
 fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
     if phrases.is_empty() && excluded.is_empty() {
-        return text.to_owned();
+        return unasked_sign(text);
     }
     let words: Vec<&str> = text
         .split_whitespace()
@@ -322,6 +339,21 @@ fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
         text.to_owned()
     } else {
         topic
+    }
+}
+
+/// `what is ->>` of `what is ->>?`: a text without the mark of a question behind a sign.
+fn unasked_sign(text: &str) -> String {
+    let Some((before, sign)) = text.rsplit_once(char::is_whitespace) else {
+        return text.to_owned();
+    };
+    let bare = sign
+        .strip_suffix('?')
+        .filter(|bare| !bare.is_empty() && !sign.contains(char::is_alphanumeric));
+    match bare {
+        // `??` is a sign itself.
+        Some("?") | None => text.to_owned(),
+        Some(bare) => format!("{before} {bare}"),
     }
 }
 

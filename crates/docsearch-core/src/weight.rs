@@ -172,12 +172,12 @@ weights! {
     boost_object_description: f32 = 0.1 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its summary.",
         "S2.17";
-    modifier_factor: f32 = 0.25 in 0.0..=1.0, "factor",
+    modifier_factor: f32 = 0.5 in 0.0..=1.0, "factor",
         "Factor of the boosts of an object for a word that only tells which objects are meant: large of large files.",
-        "S2.14: 0.05 of 0.2";
-    scope_factor: f32 = 0.15 in 0.0..=1.0, "factor",
-        "The same for a word that says how many are meant, such as all, in the name of a page.",
-        "S2.14: 0.03 of 0.2";
+        "S2.14: 10 of 20 %";
+    scope_factor: f32 = 0.5 in 0.0..=1.0, "factor",
+        "The same for a page whose name says how many are meant, as the query does: by a word such as all, or as a list of what it asks for.",
+        "decision 8";
     synonym_factor: f32 = 1.2 in 0.0..=10.0, "factor",
         "Factor of a verb's boost where a page has a synonym of it.",
         "S2.4: 120 %";
@@ -293,6 +293,7 @@ impl Weights {
         TermWeights {
             part: self.part_weight,
             little: self.weight_stop_word,
+            framed: false,
         }
     }
 

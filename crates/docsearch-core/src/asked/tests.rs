@@ -353,3 +353,20 @@ fn words_of_a_description_are_read_in_any_spelling() {
     assert_eq!(described("save kelvin", "\u{212a}elvin"), [1]);
     assert_eq!(described("save documents", "nothing of this"), [0usize; 0]);
 }
+
+#[test]
+fn who_asks_for_several_things_wants_a_list() {
+    let lists = |query: &str| find(query, &page("vault_keys_list", "x")).scope;
+    for query in [
+        "show me the keys",
+        "what keys are in the vault?",
+        "get all keys of a vault",
+    ] {
+        assert!(lists(query), "{query}");
+    }
+    for query in ["show me the key", "delete the keys", "status of a vault"] {
+        assert!(!lists(query), "{query}");
+    }
+    assert!(!find("show me the keys", &page("vault_key_get", "x")).scope);
+    assert!(find("delete all keys", &page("delete_all_keys", "x")).scope);
+}

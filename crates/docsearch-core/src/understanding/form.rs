@@ -12,6 +12,8 @@ pub enum NameRole {
     Whole,
     /// The query as the address of a page.
     Address,
+    /// The address without what it asks of the server.
+    AddressPath,
     /// The symbol in its container.
     Symbol,
     /// Parent and child.
@@ -41,6 +43,7 @@ impl NameRole {
             Self::Whole | Self::Address => 1.0,
             Self::Symbol | Self::Path if implicit => 0.998,
             Self::Symbol | Self::Path => 1.0,
+            Self::AddressPath => 0.99,
             Self::Kindless => 0.98,
             Self::Subject => 0.97,
             Self::Expanded => 0.96,
@@ -96,7 +99,10 @@ impl NameForm {
         // What a URL asks of the server may tell pages apart, and may be `?highlight=word`.
         let forms = forms.flat_map(|asked| {
             let (path, question) = split_question(&asked.text);
-            let plain = (!question.is_empty()).then(|| form(path, asked.project));
+            let plain = (!question.is_empty()).then(|| Self {
+                role: NameRole::AddressPath,
+                ..form(path, asked.project)
+            });
             [Some(asked), plain].into_iter().flatten()
         });
         forms.filter(|form| !form.key.is_empty()).collect()

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use crate::framing::frames;
 use crate::identifier::uncontracted;
 use crate::mention::Identifier;
 use crate::rule::{MAX_PHRASE_WORDS, Rules};
@@ -18,14 +19,14 @@ pub(super) enum Recency {
 }
 
 /// Words that ask for what is new where nothing but them, words that say little and [`ANYTHING`] stand in a query.
-const NEW: &str = "fresh freshest lately new newest news nowadays whats-new yesterday";
+const NEW: &str = "announcements fresh freshest lately new newest news nowadays updates yesterday";
 /// The same beside a word of [`WHEN`] or a question word.
 const HAPPENED: &str = "added announced changed happened landed published released shipped updated";
 /// Words that say when.
 const WHEN: &str = "ago just last lately now past recently since today yesterday";
 /// Words that ask for pages of any kind, beside words that ask for recent ones.
 const ANYTHING: &str = "
-    addition additions announcement announcements anything article articles change changes doc docs document documentation
+    addition additions announcement announcements anything article articles change changes content doc docs document documentation
     documents entries entry everything feature features going happening improvement improvements item items
     most news page pages post posts release releases something stuff thing things update updates around";
 /// Words for how long ago.
@@ -71,7 +72,8 @@ pub(super) fn recency(topic: &str, rules: &Rules) -> Option<Recency> {
             || dated && times.contains(word)
             || tables.stop_words.contains(word)
             || asks(word)
-            || matches!(word, "show" | "tell" | "give" | "us" | "whats")
+            || frames(word)
+            || matches!(word, "list" | "show" | "us")
     };
     let named = topic.split_whitespace().any(|word| Identifier::read(word).is_some());
     let only = is_new
@@ -116,6 +118,10 @@ mod tests {
             "recent additions",
             "is there a new release?",
             "what changed?",
+            "hi, what's new?",
+            "hey team, any updates?",
+            "list the newest docs",
+            "fresh content",
         ] {
             assert_eq!(of(query), Some(Recency::Only), "{query}");
         }

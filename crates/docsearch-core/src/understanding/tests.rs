@@ -284,3 +284,16 @@ fn s2_14_what_is_done_to_how_many_of_which_objects() {
     );
     assert_eq!(words("archive every stale branch", Role::Modifier), ["stale"]);
 }
+
+#[test]
+fn a_sign_is_asked_about_without_the_mark_of_the_question() {
+    for (query, topic) in [
+        ("what is ->>?", "what is ->>"),
+        ("what is ???", "what is ??"),
+        ("what is ??", "what is ??"),
+        ("what is it?", "what is it?"),
+        ("->?", "->?"),
+    ] {
+        assert_eq!(read(query).topic, topic, "{query}");
+    }
+}

@@ -44,7 +44,11 @@ pub(crate) fn understanding(input: &[u8]) {
         .iter()
         .map(|token| vec![word::stem(&token.text.to_lowercase()).into_owned()])
         .collect();
-    let weights = TermWeights { part: 0.5, little: 0.1 };
+    let weights = TermWeights {
+        part: 0.5,
+        little: 0.1,
+        framed: false,
+    };
     let terms = terms(&tokens, &lexemes, weights);
     any_of(terms.iter().flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme)));
     place_keys(text, &RULES);

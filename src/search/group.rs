@@ -104,7 +104,7 @@ impl<'a> Group<'a> {
         let understanding = Understanding::read(&query.text, &rules, known);
         let terms = |text: &str, understood: Option<&Understanding>| {
             let weights = TermWeights {
-                framed: understanding.class == Class::Question && !understanding.subjects.is_empty(),
+                framed: understanding.asks_about_sign(),
                 ..config.weights.terms()
             };
             lexical::terms(text, understood, &rules, &first.text_config, weights)

@@ -96,7 +96,7 @@ pub struct TermWeights {
     pub part: f32,
     /// Words that say little: stop words, and those that open questions.
     pub little: f32,
-    /// Whether they only frame a name, in however few words.
+    /// Whether they only frame a sign, in however few words.
     pub framed: bool,
 }
 

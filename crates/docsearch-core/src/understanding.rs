@@ -215,6 +215,13 @@ impl Understanding {
         self.terms.iter().filter_map(|term| term.verb.as_deref()).all(reads) && objects.next().is_some_and(is_plural)
     }
 
+    /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say
+    /// nothing.
+    pub fn asks_about_sign(&self) -> bool {
+        let is_sign = |subject: &Subject| !subject.text.contains(char::is_alphanumeric);
+        self.class == Class::Question && self.subjects.iter().any(is_sign)
+    }
+
     fn classify(&self, is_question: bool) -> Class {
         let name = self.name();
         let names_place =

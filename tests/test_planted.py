@@ -88,7 +88,7 @@ def test_nothing_planted_is_called(planted: Database, path: str):
             "SELECT docsearch.grant_usage('pg_monitor', write => true)",
             "SELECT docsearch.index_doc('kit', 'kiwi', 'Kiwi', 'A bird that cannot fly.', category => 'birds', "
             "metadata => '{\"framework\": \"Aves\"}', keywords => '{bird}')",
-            "SELECT docsearch.index_doc('kit', 'kiwi', 'Kiwi', 'A bird that runs.')",
+            "SELECT docsearch.index_doc('kit', 'kiwi', 'Kiwi', 'A bird that runs.', category => 'birds')",
             "SELECT * FROM search_docs('kiwi in Aves', filter => '{\"framework\": \"Aves\"}')",
             "SELECT search_docs_text('the bird that runs', 'kit', category => 'birds')",
             "SELECT * FROM search_docs('kivi', config => '{\"transform\": \"rules\"}')",

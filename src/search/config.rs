@@ -171,6 +171,10 @@ impl SearchConfig {
         }
     }
 
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
     /// How many of the best documents need their whole score. Confidence is how far the first lies above the second; in
     /// another search any of them may be the best, and where sections are results of their own those of any.
     pub(crate) fn places(&self) -> usize {

@@ -183,32 +183,18 @@ impl Request<'_> {
     /// `focus`, which is ranked in any case.
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
         let mut retrieval = self.run_query(&self.query, explained, focus)?;
-        if self.config.transform == Transform::None {
-            if retrieval.is_fused {
-                self.complete(&mut retrieval, explained, focus)?;
-            }
-            return Ok(retrieval);
+        if self.config.transform != Transform::None {
+            let begun = Instant::now();
+            let (transformation, notice) = transform::of(&self.to_transform(), &retrieval, None)?;
+            retrieval.notices.extend(notice);
+            let transform = milliseconds(begun);
+            retrieval = self.fuse(retrieval, transformation, explained, focus)?;
+            retrieval.timings.transform = transform;
         }
-        let begun = Instant::now();
-        let (transformation, notice) = transform::of(&self.to_transform(), &retrieval, None)?;
-        retrieval.notices.extend(notice);
-        let transform = milliseconds(begun);
-        let mut retrieval = self.fuse(retrieval, transformation, explained, focus)?;
-        retrieval.timings.transform = transform;
-        self.complete(&mut retrieval, explained, focus)?;
+        if retrieval.is_part && retrieval.found.ranked.len() < self.config.wanted() {
+            retrieval.append(self.run_configured(&self.query, &self.config, explained, focus)?);
+        }
         Ok(retrieval)
-    }
-
-    /// Looks for more documents where several searches together found fewer than are asked for.
-    fn complete(&self, retrieval: &mut Retrieval<'_>, explained: usize, focus: Option<DocumentId>) -> Result<()> {
-        if retrieval.found.ranked.len() < self.config.wanted() {
-            let further = self.run_configured(&self.query, &self.config, explained, focus)?;
-            retrieval.timings.rank += further.timings.rank;
-            retrieval.timings.rules += further.timings.rules;
-            retrieval.found.append(further.found);
-            retrieval.candidates = retrieval.candidates.max(retrieval.found.ranked.len());
-        }
-        Ok(())
     }
 
     /// What is to be transformed.
@@ -275,10 +261,10 @@ impl Request<'_> {
         } else {
             Vec::new()
         };
-        let config = match questions.is_empty() && self.config.transform == Transform::None {
-            true => self.config.clone(),
-            false => self.config.as_part(),
-        };
+        if questions.is_empty() && self.config.transform == Transform::None {
+            return self.run_configured(query, &self.config, explained, focus);
+        }
+        let config = self.config.as_part();
         let mut retrieval = self.run_configured(query, &config, explained, focus)?;
         for question in &questions {
             if let Some(query) = Query::parse(question) {
@@ -309,7 +295,7 @@ impl Request<'_> {
             rules,
             transformation: None,
             found: Found::default(),
-            is_fused: false,
+            is_part: config.is_part(),
             notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,
             timings: Timings::default(),

@@ -37,8 +37,8 @@ pub(crate) struct Retrieval<'a> {
     pub(crate) transformation: Option<Transformation>,
     pub(crate) groups: Vec<Group<'a>>,
     pub(crate) found: Found,
-    /// Whether another search added to what was found.
-    pub(super) is_fused: bool,
+    /// Whether it is brought together with other searches, and stopped at the first look.
+    pub(super) is_part: bool,
     pub(crate) notices: Vec<Notice>,
     pub(super) candidates: usize,
     pub(super) timings: Timings,
@@ -63,11 +63,20 @@ impl Retrieval<'_> {
     /// Adds what another search found.
     pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: Other<'_>) {
         self.found.fuse(retrieval.found, other);
-        self.is_fused = true;
+        self.count(retrieval.timings);
+    }
+
+    /// Adds what a further look found.
+    pub(super) fn append(&mut self, further: Retrieval<'_>) {
+        self.found.append(further.found);
+        self.count(further.timings);
+    }
+
+    fn count(&mut self, added: Timings) {
         self.candidates = self.candidates.max(self.found.ranked.len());
-        self.timings.embed += retrieval.timings.embed;
-        self.timings.rank += retrieval.timings.rank;
-        self.timings.rules += retrieval.timings.rules;
+        self.timings.embed += added.embed;
+        self.timings.rank += added.rank;
+        self.timings.rules += added.rules;
     }
 
     /// Adds what to ask instead to an answer of low confidence.

@@ -4,7 +4,7 @@ use docsearch_core::address::Address;
 use docsearch_core::definition::{anchor_names, defines, heading_defines};
 use docsearch_core::legs::Legs;
 use docsearch_core::page::Page;
-use docsearch_core::rank::{ChunkId, DocumentId, Map};
+use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredDocument};
 use docsearch_core::rerank::Ranked;
 use docsearch_core::understanding::NameRole;
 use pgrx::datum::DatumWithOid;
@@ -29,6 +29,14 @@ struct Defining {
 }
 
 impl Defining {
+    fn of(shown: &ScoredDocument, keys: Vec<String>) -> Self {
+        Self {
+            document: shown.document,
+            keys,
+            sections: shown.chunks.iter().map(|chunk| chunk.id).collect(),
+        }
+    }
+
     /// The place of the first key that is so.
     fn first(&self, is: impl Fn(&str) -> bool) -> Option<usize> {
         self.keys.iter().position(|key| is(key))
@@ -54,25 +62,16 @@ pub(crate) fn asked_for(
         (documents, Some(anchor)) => addressed(anchor, documents)?,
     };
     // Anchors are made of what they stand at: `json.loads`, `GUC-WORK-MEM`.
+    let keys = anchor.map(anchor_names).unwrap_or_default();
     let anchored =
         shown().filter(|shown| documents.contains(&shown.document) && !sections.contains_key(&shown.document));
-    let anchored = anchored.zip(std::iter::repeat(anchor)).filter_map(|(shown, anchor)| {
-        Some(Defining {
-            document: shown.document,
-            keys: anchor_names(anchor?),
-            sections: shown.chunks.iter().map(|chunk| chunk.id).collect(),
-        })
-    });
-    let anchored: Vec<Defining> = anchored.collect();
+    let anchored = anchored.filter(|_| !keys.is_empty());
+    let anchored: Vec<Defining> = anchored.map(|shown| Defining::of(shown, keys.clone())).collect();
     let defines = shown().filter(|shown| pages.get(&shown.document).is_some_and(|page| page.definition > 0.0));
     let defines = defines.filter_map(|shown| {
         let mut forms = legs.defining.iter().filter(|(document, _)| *document == shown.document);
         let (_, form) = forms.next()?;
-        Some(Defining {
-            document: shown.document,
-            keys: vec![group.forms[*form].key.clone()],
-            sections: shown.chunks.iter().map(|chunk| chunk.id).collect(),
-        })
+        Some(Defining::of(shown, vec![group.forms[*form].key.clone()]))
     });
     let defines: Vec<Defining> = defines.chain(anchored).collect();
     for (document, section) in defining(&defines)? {

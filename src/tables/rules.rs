@@ -209,17 +209,23 @@ pub(crate) fn seed_missing() -> Result<()> {
         ("action_synonym", "verb, synonym, closeness", "verb"),
         ("synonym", "term, expansion", "term"),
     ] {
-        statement::execute(
-            &format!(
-                "INSERT INTO docsearch.{table} ({columns})
-                 SELECT {columns} FROM jsonb_populate_recordset(NULL::docsearch.{table}, $1) WITH ORDINALITY r
-                 WHERE $1 -> (r.ordinality - 1)::int ->> 'kind' = $2
-                   AND NOT EXISTS (SELECT FROM docsearch.{table} s WHERE s.project_id IS NULL AND s.{key} = r.{key})"
-            ),
-            &[DatumWithOid::from(pgrx::JsonB(rows.clone())), DatumWithOid::from(table)],
-        )?;
+        let missing =
+            format!("NOT EXISTS (SELECT FROM docsearch.{table} s WHERE s.project_id IS NULL AND s.{key} = r.{key})");
+        write(&rows, table, columns, &missing)?;
     }
     Ok(())
+}
+
+/// Writes those of the rows `r` that belong into a table, which is named like their kind, and for which the condition holds.
+fn write(rows: &serde_json::Value, table: &str, columns: &str, condition: &str) -> Result<()> {
+    statement::execute(
+        &format!(
+            "INSERT INTO docsearch.{table} ({columns})
+             SELECT {columns} FROM jsonb_populate_recordset(NULL::docsearch.{table}, $1) WITH ORDINALITY r
+             WHERE $1 -> (r.ordinality - 1)::int ->> 'kind' = $2 AND {condition}"
+        ),
+        &[DatumWithOid::from(pgrx::JsonB(rows.clone())), DatumWithOid::from(table)],
+    )
 }
 
 fn intent(name: &str) -> Result<Intent> {
@@ -239,24 +245,17 @@ pub(crate) fn reset() -> Result<i64> {
 /// Writes the shipped rules into the tables, where those of all projects must be empty.
 pub(crate) fn seed() -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
-    for (table, columns, kinds) in [
-        ("action", "verb, intent", "action"),
-        ("action_synonym", "verb, synonym, closeness", "action_synonym"),
-        ("intent_conflict", "asked, found, penalty", "intent_conflict"),
-        ("generic_term", "term, boost", "generic_term"),
-        ("synonym", "term, expansion", "synonym"),
-        ("framework_alias", "alias, framework", "framework_alias"),
-        ("platform", "word, platform", "platform"),
-        ("search_tip", "number, tip", "search_tip"),
+    for (table, columns) in [
+        ("action", "verb, intent"),
+        ("action_synonym", "verb, synonym, closeness"),
+        ("intent_conflict", "asked, found, penalty"),
+        ("generic_term", "term, boost"),
+        ("synonym", "term, expansion"),
+        ("framework_alias", "alias, framework"),
+        ("platform", "word, platform"),
+        ("search_tip", "number, tip"),
     ] {
-        statement::execute(
-            &format!(
-                "INSERT INTO docsearch.{table} ({columns})
-                 SELECT {columns} FROM jsonb_populate_recordset(NULL::docsearch.{table}, $1) WITH ORDINALITY
-                 WHERE $1 -> (ordinality - 1)::int ->> 'kind' = $2"
-            ),
-            &[DatumWithOid::from(pgrx::JsonB(rows.clone())), DatumWithOid::from(kinds)],
-        )?;
+        write(&rows, table, columns, "true")?;
     }
     statement::execute(
         "INSERT INTO docsearch.query_word (kind, word)

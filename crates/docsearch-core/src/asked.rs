@@ -242,11 +242,10 @@ impl<'a> PreparedQuery<'a> {
         } else {
             found.scope &= self.asks_for_many;
         }
-        found.news = !self.asks_for_news && news::is_news(&page.slug, &page.title);
-        let is_of = |version: &Vec<u32>| {
-            news::is_news(&page.slug, &page.title) && news::is_of_version(&page.slug, &page.title, version)
-        };
-        found.news_of_version = self.news_of.as_ref().is_some_and(is_of);
+        let is_news = news::is_news(&page.slug, &page.title);
+        let is_of = |version: &Vec<u32>| news::is_of_version(&page.slug, &page.title, version);
+        found.news = is_news && !self.asks_for_news;
+        found.news_of_version = is_news && self.news_of.as_ref().is_some_and(is_of);
         let for_platform = self.is_for_platform(page);
         found.platform = for_platform == Some(true);
         found.other_platform = for_platform == Some(false);

@@ -86,7 +86,7 @@ pub fn definitions(markdown: &str) -> BTreeSet<String> {
             found.heading(heading);
         }
     }
-    let blocks: Vec<_> = blocks(markdown).into_iter().collect();
+    let blocks = blocks(markdown);
     for (at, block) in blocks
         .iter()
         .enumerate()

@@ -66,10 +66,9 @@ pub(crate) fn names(question: &str, most: usize, rules: &Rules) -> Names {
     let words: Vec<&str> = question.split_whitespace().collect();
     let lower: Vec<String> = words.iter().map(|word| folded(word).replace('’', "'")).collect();
     let shouted = !question.contains(char::is_lowercase);
-    let tables = rules.tables();
     let opens = lower.iter().find(|word| !framing.contains(word.as_str()));
     let is_asked = lower.iter().any(|word| asker.contains(word.as_str()))
-        || opens.is_some_and(|word| tables.question_words.contains(uncontracted(word)))
+        || opens.is_some_and(|word| rules.tables().question_words.contains(uncontracted(word)))
         || lower.iter().any(|word| DOCUMENTATION.contains(&word.as_str()));
     let frames = |at: usize| {
         let word = lower[at].as_str();
@@ -85,8 +84,7 @@ pub(crate) fn names(question: &str, most: usize, rules: &Rules) -> Names {
                 && !words[at].contains(char::is_lowercase)
                 && words[at].contains(char::is_alphabetic));
         let says_little = |word: &str| {
-            tables.stop_words.contains(word)
-                || tables.question_words.contains(word)
+            rules.says_little(word)
                 || framing.contains(word)
                 || asker.contains(word)
                 || comparing.contains(word)
@@ -151,9 +149,12 @@ pub(crate) fn frames(word: &str) -> bool {
     SETS[0].contains(word)
 }
 
+/// What stands around a sign in a sentence.
+const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '‘', '’'];
+
 /// Whether a word is a name without letters, such as an operator: `->>`, `:=`.
 fn is_sign(word: &str) -> bool {
-    let sign = word.trim_matches(['"', '\'', '`', '“', '”', '‘', '’']);
+    let sign = word.trim_matches(QUOTES);
     !sign.contains(char::is_alphanumeric) && sign.chars().count() > 1 && !sign.chars().all(|c| "?!.,…-–—".contains(c))
 }
 
@@ -161,9 +162,7 @@ fn is_sign(word: &str) -> bool {
 pub(crate) fn bare(word: &str) -> &str {
     if is_sign(word) {
         // What ends a question ends no operator, as a rule.
-        return word
-            .trim_matches(['"', '\'', '`', '“', '”', '‘', '’'])
-            .trim_end_matches(['?', ',']);
+        return word.trim_matches(QUOTES).trim_end_matches(['?', ',']);
     }
     word.trim_matches(['"', '\'', '`', '“', '”', '‘', ',', ';', '?', '!'])
         .trim_end_matches(['.', ':'])

@@ -84,7 +84,8 @@ pub fn choose(
         });
         chosen.collect::<Vec<Hit>>()
     };
-    let reaching: Vec<Hit> = hits.iter().filter(|hit| hit.score >= min_score).cloned().collect();
+    let reaching = hits.iter().filter(|hit| min_score > 0.0 && hit.score >= min_score);
+    let reaching: Vec<Hit> = reaching.cloned().collect();
     let (mut chosen, notice) = above_threshold(choose(hits), min_score, |hit: &Hit| hit.score);
     if notice.is_some() && !reaching.is_empty() {
         // The places of what was left out go to further sections that reach the score, as in a longer answer.

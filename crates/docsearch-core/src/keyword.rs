@@ -87,14 +87,13 @@ fn is_made_up(word: &str) -> bool {
     let unnumbered = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     let numbered =
         unnumbered.len() < word.len() && (unnumbered.len() == 1 || LITTLE.contains(lower_case(unnumbered).as_ref()));
-    let is_digit: Vec<bool> = word
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .map(|c| c.is_ascii_digit())
-        .collect();
-    let turns = is_digit.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    let mixed = word.contains(char::is_uppercase) && word.contains(char::is_lowercase);
-    numbered || word.starts_with('.') || mixed && turns > MAX_TURNS && !word.contains(['_', '.', ':'])
+    let mixed = || word.contains(char::is_uppercase) && word.contains(char::is_lowercase);
+    let turns = || {
+        let mut digits = word.chars().filter(|c| c.is_alphanumeric()).map(|c| c.is_ascii_digit());
+        let mut last = digits.next();
+        digits.filter(|&digit| last.replace(digit) != Some(digit)).count()
+    };
+    numbered || word.starts_with('.') || !word.contains(['_', '.', ':']) && mixed() && turns() > MAX_TURNS
 }
 
 fn lower_case(word: &str) -> Cow<'_, str> {

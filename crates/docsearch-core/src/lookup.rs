@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::rule::Rules;
-use crate::token::{Token, TokenKind, tokens};
+use crate::token::{TokenKind, tokens};
 use crate::understanding::Understanding;
 
 /// How well a synonym, abbreviation or acronym stands for its word. Chosen: as well as the nearest verbs
@@ -67,20 +67,13 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
     tokens
 }
 
-/// Whether the rules know a word as one that says little.
-fn says_little(token: &Token, text: &str, rules: &Rules) -> bool {
-    let tables = rules.tables();
-    let word = text.to_lowercase();
-    token.kind == TokenKind::Word && (tables.stop_words.contains(&word) || tables.question_words.contains(&word))
-}
-
 fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec<QueryToken> {
     let alone = !text.contains(char::is_whitespace);
     tokens(text)
         .filter(|token| token.kind != TokenKind::Gap)
         .map(|token| QueryToken {
             kind: token.kind,
-            little: says_little(&token, &text[token.range.clone()], rules),
+            little: token.kind == TokenKind::Word && rules.says_little(&text[token.range.clone()].to_lowercase()),
             text: text[token.range].to_owned(),
             part: token.inside_whole || (expands.is_some() && !alone),
             written: expands.is_none(),

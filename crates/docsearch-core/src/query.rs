@@ -83,10 +83,8 @@ fn is_question(sentence: &str, rules: &Rules) -> bool {
 
 /// How many words say something.
 fn telling_words(text: &str, rules: &Rules) -> usize {
-    let tables = rules.tables();
-    let says_little = |word: &str| tables.stop_words.contains(word) || tables.question_words.contains(word);
     let words = text.unicode_words().map(str::to_lowercase);
-    words.filter(|word| !says_little(word)).count()
+    words.filter(|word| !rules.says_little(word)).count()
 }
 
 #[cfg(test)]

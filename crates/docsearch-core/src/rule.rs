@@ -256,6 +256,11 @@ impl Rules {
         Ok(Self::new(tables))
     }
 
+    /// Whether a word, in lower case, says little: stop words, and those that open questions.
+    pub fn says_little(&self, word: &str) -> bool {
+        self.tables.stop_words.contains(word) || self.tables.question_words.contains(word)
+    }
+
     /// The verb that a word is a form of, as the rules spell it. `None` if it is no form of a known verb.
     pub fn verb(&self, word: &str) -> Option<&str> {
         if !(0..=Beginning::default().len()).any(|length| self.beginnings.contains(&beginning(word, length))) {

@@ -65,13 +65,12 @@ pub(super) fn recency(topic: &str, rules: &Rules) -> Option<Recency> {
         .windows(2)
         .any(|pair| pair[0] == "new" && made.contains(pair[1].as_str()));
     let is_new = recent.contains(&true)
-        || (words.len() > 1 || is_one_of(&["news"].into()))
+        || (words.len() > 1 || words == ["news"])
             && (is_one_of(new) && !makes || is_one_of(happened) && (dated || opens) || dated && is_one_of(anything));
     let says_little = |word: &str| {
         [new, happened, when, anything].iter().any(|set| set.contains(word))
             || dated && times.contains(word)
-            || tables.stop_words.contains(word)
-            || asks(word)
+            || rules.says_little(word)
             || frames(word)
             || matches!(word, "list" | "show" | "us")
     };

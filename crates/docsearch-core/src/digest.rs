@@ -27,7 +27,7 @@ mod tests {
         // sha256sum of 01000000 0300000000000000 "abc".
         assert_eq!(
             digest(&["abc"]),
-            "3678074e69d62b2cb2bab8016cc71dee3a134517803a31bf0e5ca096a52e5e3f"
+            "36443e752d1657a33d0cc9d5d3256425691bedfddb6d5c33ab39fb32e5217c47"
         );
     }
 

@@ -4,7 +4,7 @@ use crate::identifier::{is_identifier, split_identifier};
 use crate::markdown;
 
 /// Version of chunking and analysis: part of every hash, so that a change of them is noticed.
-pub const ANALYSIS_VERSION: u32 = 1;
+pub const ANALYSIS_VERSION: u32 = 2;
 
 /// `title > heading path`, identifiers also in split form (`UITableView (UI Table View)`), then the
 /// text without markup.

@@ -1,6 +1,6 @@
 //! The words of a markdown text as a reader sees them.
 
-use super::{events, html};
+use super::{events, heading, html};
 use pulldown_cmark::{Event, Tag, TagEnd};
 use std::ops::Range;
 
@@ -27,6 +27,8 @@ pub(super) struct Renderer<'a> {
     block_end: Option<usize>,
     html: Option<String>,
     heading_start: usize,
+    /// Where the text of the heading that is read ends.
+    heading_end: Option<usize>,
     /// Whether the next item is the first of a list that starts at another number than 1.
     numbered: bool,
     cell_end: usize,
@@ -41,6 +43,7 @@ impl<'a> Renderer<'a> {
             block_end: Some(0),
             html: None,
             heading_start: 0,
+            heading_end: None,
             numbered: false,
             cell_end: 0,
         }
@@ -54,7 +57,23 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// A renderer for the text of the heading at `range`, whose attributes stand after `end`.
+    pub(super) fn heading(source: &'a str, end: Option<usize>) -> Self {
+        Self {
+            heading_end: end,
+            ..Self::fragment(source)
+        }
+    }
+
     pub(super) fn event(&mut self, event: &Event<'_>, range: &Range<usize>) {
+        let past_heading = self.heading_end.filter(|end| range.end > *end);
+        if let Some(end) = past_heading.filter(|_| !matches!(event, Event::End(TagEnd::Heading(_)))) {
+            if let (Event::Text(text), true) = (event, range.start < end) {
+                self.out
+                    .push_str(text.get(..end - range.start).unwrap_or(text).trim_end());
+            }
+            return;
+        }
         match event {
             Event::Start(tag) => {
                 if self.depth == 0 {
@@ -117,10 +136,12 @@ impl<'a> Renderer<'a> {
                 self.newline();
                 self.cell_end = range.start;
             }
-            _ => {
+            Tag::Heading { .. } => {
                 self.newline();
                 self.heading_start = self.out.len();
+                self.heading_end = heading::attributes(self.source, range).map(|found| found.title_end);
             }
+            _ => self.newline(),
         }
     }
 
@@ -134,9 +155,10 @@ impl<'a> Renderer<'a> {
             }
             TagEnd::TableHead | TagEnd::TableRow => self.excess_cells(range.end),
             TagEnd::Heading(_) => {
-                let text = &self.out[self.heading_start..];
-                let kept = heading_id(text).map_or(text.len(), |(title, _)| title.len());
-                self.out.truncate(self.heading_start + kept);
+                if self.heading_end.take().is_some() {
+                    let text = self.out[self.heading_start..].trim_end().len();
+                    self.out.truncate(self.heading_start + text);
+                }
                 self.newline();
             }
             TagEnd::HtmlBlock => {
@@ -219,14 +241,4 @@ impl<'a> Renderer<'a> {
         self.out.truncate(self.out.trim_end().len());
         self.out
     }
-}
-
-/// Splits `Title {#id}` into the title and the identifier that the author gave the heading.
-pub(super) fn heading_id(text: &str) -> Option<(&str, &str)> {
-    let (title, id) = text.trim_end().strip_suffix('}')?.rsplit_once("{#")?;
-    let named = !id.is_empty()
-        && id
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'));
-    named.then_some((title.trim_end(), id))
 }

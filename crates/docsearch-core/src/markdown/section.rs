@@ -1,7 +1,8 @@
 //! Sections: what stands between one heading and the next.
 
-use super::{events, plain};
+use super::{events, heading, plain};
 use pulldown_cmark::{Event, Tag, TagEnd};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -20,7 +21,7 @@ pub struct Section {
     pub heading_path: Vec<String>,
     /// 1 to 6, or 0 for the text before the first heading.
     pub level: u8,
-    /// The fragment that GitHub gives the heading, or the author's own (`{#id}`); unique in the document, and empty for
+    /// The fragment that GitHub gives the heading, or the author's own (`{#id}`, `{: #id}`, `{/*id*/}`); unique in the document, and empty for
     /// the text before the first heading.
     pub anchor: String,
     /// Bytes of the source, heading line included, without the sections below.
@@ -48,16 +49,13 @@ pub fn sections(markdown: &str) -> Vec<Section> {
         if let Some(previous) = sections.last_mut() {
             previous.range.end = start;
         }
-        let (title, id) = match plain::heading_id(&heading.text) {
-            Some((title, id)) => (title, Some(id)),
-            None => (heading.text.as_str(), None),
-        };
+        let title = heading.text.as_str();
         path.retain(|(level, _)| *level < heading.level);
         path.push((heading.level, clipped(title).to_owned()));
         sections.push(Section {
             heading_path: path.iter().map(|(_, title)| title.clone()).collect(),
             level: heading.level,
-            anchor: anchors.unique(id.map_or_else(|| slug(clipped(title)), str::to_owned)),
+            anchor: anchors.unique(heading.id.unwrap_or_else(|| slug(clipped(title)))),
             range: start..markdown.len(),
             body_start: heading.range.end,
         });
@@ -75,30 +73,35 @@ pub fn sections(markdown: &str) -> Vec<Section> {
 struct Heading {
     level: u8,
     text: String,
+    id: Option<String>,
     range: Range<usize>,
 }
 
 fn headings(markdown: &str) -> Vec<Heading> {
     let mut found = Vec::new();
     let mut depth = 0usize;
-    let mut open: Option<(u8, plain::Renderer<'_>)> = None;
+    let mut open: Option<(u8, Option<String>, plain::Renderer<'_>)> = None;
     for (event, range) in events(markdown) {
         match &event {
             Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                open = Some((*level as u8, plain::Renderer::fragment(markdown)));
+                let attributes = heading::attributes(markdown, &range);
+                let end = attributes.as_ref().map(|found| found.title_end);
+                let id = attributes.and_then(|found| found.id).map(Cow::into_owned);
+                open = Some((*level as u8, id, plain::Renderer::heading(markdown, end)));
             }
             Event::End(TagEnd::Heading(_)) => {
-                if let Some((level, renderer)) = open.take() {
+                if let Some((level, id, renderer)) = open.take() {
                     let text = renderer.finish();
                     found.push(Heading {
                         level,
                         text,
+                        id,
                         range: range.clone(),
                     });
                 }
             }
             _ => {
-                if let Some((_, renderer)) = &mut open {
+                if let Some((_, _, renderer)) = &mut open {
                     renderer.event(&event, &range);
                 }
             }

@@ -94,13 +94,6 @@ fn text_that_is_not_markdown_keeps_its_words() {
 }
 
 #[test]
-fn the_lead_is_the_first_paragraph_that_says_something() {
-    let markdown = "# Title\n\n[![build](b.svg)](ci)\n\n- item\n\n---\n\nA **fast** tool\nfor `grep`.\n\nMore.";
-    assert_eq!(lead_paragraph(markdown).as_deref(), Some("A fast tool for grep."));
-    assert_eq!(lead_paragraph("# Only a heading\n\n```\ncode\n```"), None);
-}
-
-#[test]
 fn code_identifiers_come_from_code_spans_in_order() {
     let markdown = "# `Button`\n\nUse `frame(width:)` and `Button`.\n\n```\nblock\n```";
     assert_eq!(code_identifiers(markdown), ["Button", "frame(width:)", "Button"]);

@@ -1,0 +1,163 @@
+//! Identifiers that authors give headings, in the spellings of several generators.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Longest identifier, in bytes. Chosen.
+const MAX_ID_BYTES: usize = 512;
+
+/// What stands in braces after the text of a heading.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Attributes<'a> {
+    /// Where the text of the heading ends, in bytes of the document.
+    pub(super) title_end: usize,
+    /// The identifier; `None` if there are only classes and the like.
+    pub(super) id: Option<Cow<'a, str>>,
+}
+
+/// The attributes of the heading at `range` (bytes of `markdown`): `{#id}` of Pandoc, Docusaurus and mdBook,
+/// `{: #id .class }` of Python-Markdown and kramdown, `{/*id*/}` and `{/* #id */}` of MDX. `None` if it has none.
+pub(super) fn attributes<'a>(markdown: &'a str, range: &Range<usize>) -> Option<Attributes<'a>> {
+    let text = title(&markdown[range.clone()]).trim_end();
+    let inner = text.strip_suffix('}')?;
+    let open = inner.rfind('{')?;
+    let id = comment(&inner[open + 1..]).or_else(|| list(&inner[open + 1..]))?;
+    let before = text[..open].trim_end();
+    // Python-Markdown lets the closing hashes stand before the attributes.
+    let without_hashes = before.trim_end_matches('#');
+    let title = match without_hashes.ends_with([' ', '\t']) {
+        true => without_hashes.trim_end(),
+        false => before,
+    };
+    Some(Attributes {
+        title_end: range.start + title.len(),
+        id,
+    })
+}
+
+/// The line of the text: of an ATX heading without its closing hashes, of a setext heading without its underline.
+fn title(heading: &str) -> &str {
+    let heading = heading.trim_end_matches(['\n', '\r']);
+    if !heading.trim_start().starts_with('#') {
+        return heading.rsplit_once(['\n', '\r']).map_or(heading, |(text, _)| text);
+    }
+    let line = heading.trim_end();
+    let text = line.trim_end_matches('#');
+    if text.ends_with([' ', '\t']) { text } else { line }
+}
+
+/// `/*id*/`. Only what could be an identifier: other comments say something else.
+fn comment(inner: &str) -> Option<Option<Cow<'_, str>>> {
+    let text = inner.strip_prefix("/*")?.strip_suffix("*/")?.trim();
+    Some(Some(identifier(text.strip_prefix('#').unwrap_or(text))?))
+}
+
+/// `#id .class key="a value"`, after a colon or not. The first identifier counts.
+fn list(inner: &str) -> Option<Option<Cow<'_, str>>> {
+    let (text, is_marked) = match inner.strip_prefix(':') {
+        Some(rest) => (rest, true),
+        None => (inner, false),
+    };
+    let mut rest = text.trim();
+    if !is_marked && !rest.starts_with(['#', '.']) {
+        return None;
+    }
+    let mut id = None;
+    while !rest.is_empty() {
+        let (attribute, after) = attribute(rest)?;
+        if let Some(name) = attribute.strip_prefix('#') {
+            id = id.or(Some(identifier(name)?));
+        }
+        rest = after.trim_start();
+    }
+    Some(id)
+}
+
+/// The first attribute and what follows it.
+fn attribute(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    if let Some(class) = text[..end].strip_prefix('.') {
+        let is_name = |c: char| c.is_alphanumeric() || "-_:\\".contains(c);
+        return (!class.is_empty() && class.chars().all(is_name)).then(|| text.split_at(end));
+    }
+    if text.starts_with('#') {
+        return Some(text.split_at(end));
+    }
+    let (key, value) = text.split_once('=')?;
+    if key.is_empty() || !key.chars().all(|c| c.is_alphanumeric() || "-_:".contains(c)) {
+        return None;
+    }
+    let length = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value[1..].find(quote)? + 2,
+        _ => value.find(char::is_whitespace).unwrap_or(value.len()),
+    };
+    Some(text.split_at(key.len() + 1 + length))
+}
+
+/// An identifier as HTML allows it, apart from what means something around it; without the backslashes of Markdown.
+fn identifier(text: &str) -> Option<Cow<'_, str>> {
+    let id: Cow<'_, str> = match text.contains('\\') {
+        true => text.replace('\\', "").into(),
+        false => text.into(),
+    };
+    let valid = |c: char| !c.is_whitespace() && !c.is_control() && !"{}<>\"'`*".contains(c);
+    (!id.is_empty() && id.len() <= MAX_ID_BYTES && id.chars().all(valid)).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(heading: &str) -> Option<(&str, Option<String>)> {
+        let found = attributes(heading, &(0..heading.len()))?;
+        Some((&heading[..found.title_end], found.id.map(Cow::into_owned)))
+    }
+
+    #[test]
+    fn identifiers_in_all_spellings() {
+        for (heading, title) in [
+            ("## Part {#own-id}", "## Part"),
+            ("## Part { #own-id }\n", "## Part"),
+            ("## Part {: #own-id }", "## Part"),
+            ("## Part {:#own-id .wide data-toc=\"a b\"}", "## Part"),
+            ("## Part ## {: #own-id }", "## Part"),
+            ("## Part {#own-id} ##", "## Part"),
+            ("## Part {/*own-id*/}", "## Part"),
+            ("## Part {/* #own-id */}", "## Part"),
+            ("## Part {#own\\-id}", "## Part"),
+            ("Part {#own-id}\n----\n", "Part"),
+            ("## Part {.wide #own-id}", "## Part"),
+        ] {
+            assert_eq!(read(heading), Some((title, Some("own-id".to_owned()))), "{heading}");
+        }
+        for (heading, id) in [
+            ("# p {#page=12}", "page=12"),
+            ("# p {#a.B.c(int)}", "a.B.c(int)"),
+            ("# p {#über}", "über"),
+        ] {
+            assert_eq!(read(heading), Some(("# p", Some(id.to_owned()))), "{heading}");
+        }
+        assert_eq!(read("## Part {: .no_toc }"), Some(("## Part", None)));
+        assert_eq!(read("## Part {.wide}"), Some(("## Part", None)));
+    }
+
+    #[test]
+    fn braces_that_say_something_else_stay() {
+        for heading in [
+            "## Use {name}",
+            "## Use {#}",
+            "## Use {# a b}",
+            "## Sets {1, 2}",
+            "## Call {/* a comment */}",
+            "## `{#id}`",
+            "## Object {.}",
+            "## Part {#id} of two",
+            "## Part {: #a$ b }",
+            "## f({#x})",
+            "##",
+            "",
+        ] {
+            assert_eq!(read(heading), None, "{heading}");
+        }
+    }
+}

@@ -1,59 +1,270 @@
-//! MDX to markdown: import and export statements go, component tags go, their text stays.
+//! MDX, and Markdown with components, to Markdown: import and export statements go, tags of components go, their text
+//! stays, and so does every block of code.
 
-/// String attributes that a reader sees on the page.
-const PROSE_ATTRIBUTES: [&str; 8] = [
-    "title",
-    "label",
-    "header",
-    "heading",
-    "caption",
-    "alt",
-    "summary",
-    "description",
-];
-/// String attributes that show something to type.
-const CODE_ATTRIBUTES: [&str; 3] = ["text", "code", "command"];
-/// Keys that open an entry in a list of objects handed to a component.
-const ENTRY_KEYS: [&str; 3] = ["name", "title", "label"];
-/// Content of nested components is indented by this much.
-const INDENT_WIDTH: usize = 2;
+mod attributes;
+mod fence;
+mod indentation;
+mod tag;
+#[cfg(test)]
+mod tests;
+
+use std::iter::Peekable;
+use std::str::Lines;
+
+use crate::fence::block;
+use fence::Fence;
+use indentation::Indentation;
+use tag::{Tag, tag};
+
 const LITERAL_SPACES: [&str; 3] = ["{' '}", "{\" \"}", "{` `}"];
 /// Tags and comments of a page that never close; looking for the end of more would take time that
 /// grows with the square of the page.
 const MAX_UNCLOSED: usize = 100;
+/// Columns of indentation that make code of a line where Markdown decides.
+const CODE_INDENTATION: usize = 4;
 
-/// The markdown of an MDX page.
+/// What a page with components is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Indentation means nothing outside of lists.
+    Mdx,
+    /// Markdown with tags of components: lines that are indented by four columns are code.
+    Components,
+}
+
+/// The Markdown of an MDX page.
 pub(crate) fn to_markdown(text: &str) -> String {
-    let mut output = String::with_capacity(text.len());
-    let mut prose = String::new();
-    let mut depth = 0;
-    let mut lines = text.lines().peekable();
+    convert(text, Dialect::Mdx)
+}
+
+/// What `text` is written in: MDX has statements or comments in braces, Markdown with components has tags of components
+/// on lines of their own. `None` for Markdown without any.
+pub(crate) fn dialect(text: &str) -> Option<Dialect> {
+    let mut indentation = Indentation::default();
+    let mut open: Option<Fence<'_>> = None;
     let mut after_blank = true;
-    while let Some(line) = lines.next() {
-        if let Some(marker) = fence_marker(line) {
-            strip_tags(&prose, &mut depth, &mut output);
-            prose.clear();
-            push_line(&mut output, dedent(line, depth));
-            for line in lines.by_ref() {
-                push_line(&mut output, dedent(line, depth));
-                let closing = line.trim();
-                if closing.len() >= marker.len()
-                    && closing.starts_with(marker)
-                    && closing.trim_matches('`').trim_matches('~').is_empty()
-                {
-                    break;
+    let mut found = None;
+    for line in text.lines() {
+        if let Some(block) = &open {
+            match block.line(line) {
+                Some((_, false)) => continue,
+                Some((_, true)) => {
+                    open = None;
+                    continue;
                 }
+                None => open = None,
             }
-            after_blank = true;
-        } else if after_blank && is_module_statement(line) {
-            skip_statement(line, &mut lines);
-        } else {
-            after_blank = line.trim().is_empty();
-            push_line(&mut prose, line);
+        }
+        if let Some((block, _)) = Fence::open(line, &mut indentation) {
+            open = Some(block);
+            continue;
+        }
+        if after_blank && is_module_statement(line) || line.contains("{/*") {
+            return Some(Dialect::Mdx);
+        }
+        let (column, text) = indentation::split(line);
+        let is_component = column < CODE_INDENTATION
+            && text.starts_with('<')
+            && tag(text).is_some_and(|tag| tag.name.starts_with(|first: char| first.is_ascii_uppercase()));
+        if is_component {
+            found = Some(Dialect::Components);
+        }
+        after_blank = text.is_empty();
+    }
+    found
+}
+
+/// The Markdown of a page with components.
+pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
+    let mut page = Page {
+        dialect,
+        output: String::with_capacity(text.len()),
+        prose: String::new(),
+        indentation: Indentation::default(),
+        depth: 0,
+        is_blank: true,
+    };
+    page.read(&mut text.lines().peekable());
+    while page.output.ends_with("\n\n") {
+        page.output.pop();
+    }
+    page.output
+}
+
+struct Page {
+    dialect: Dialect,
+    output: String,
+    /// Lines that are to be rid of their tags.
+    prose: String,
+    indentation: Indentation,
+    /// Components that are open.
+    depth: usize,
+    /// Whether the last line that came out was blank, or there was none.
+    is_blank: bool,
+}
+
+impl Page {
+    fn read(&mut self, lines: &mut Peekable<Lines<'_>>) {
+        let mut after_blank = true;
+        while let Some(line) = lines.next() {
+            if is_fence(line) {
+                self.flush();
+                if let Some((fence, opening)) = Fence::open(line, &mut self.indentation) {
+                    self.push_code(&opening);
+                    self.read_fence(&fence, lines);
+                }
+                after_blank = true;
+            } else if after_blank && self.is_indented_code(line) {
+                self.push_code(line);
+            } else if after_blank && is_module_statement(line) {
+                skip_statement(line, lines);
+            } else if let Some(first) = preformatted(line) {
+                self.flush();
+                let code = preformatted_code(first, lines);
+                self.push_code(&block("", &code));
+                after_blank = true;
+            } else {
+                after_blank = line.trim().is_empty();
+                push_line(&mut self.prose, line);
+            }
+        }
+        self.flush();
+    }
+
+    fn read_fence(&mut self, fence: &Fence<'_>, lines: &mut Peekable<Lines<'_>>) {
+        while let Some((line, closes)) = lines.peek().and_then(|line| fence.line(line)) {
+            lines.next();
+            self.push_code(&line);
+            if closes {
+                return;
+            }
         }
     }
-    strip_tags(&prose, &mut depth, &mut output);
-    without_blank_runs(&output)
+
+    /// Whether Markdown makes code of a line after a blank one or after such code.
+    fn is_indented_code(&mut self, line: &str) -> bool {
+        let (column, text) = indentation::split(line);
+        if self.dialect == Dialect::Mdx || text.is_empty() || column < CODE_INDENTATION {
+            return false;
+        }
+        self.flush();
+        self.indentation.within(column);
+        self.depth == 0 && column >= self.indentation.content() + CODE_INDENTATION
+    }
+
+    fn push_code(&mut self, line: &str) {
+        push_line(&mut self.output, line);
+        self.is_blank = false;
+    }
+
+    /// Brings what was read out without its tags, and with at most one blank line in a row, which tags leave behind in
+    /// numbers.
+    fn flush(&mut self) {
+        let prose = std::mem::take(&mut self.prose);
+        let plain = self.without_tags(&prose);
+        let mut fences: Option<&str> = None;
+        for line in plain.lines() {
+            let mark = line.trim();
+            // A fence that a text in backticks has become.
+            match fences {
+                None if mark.len() >= 3 && mark.bytes().all(|byte| byte == b'`') => fences = Some(mark),
+                Some(open) if mark == open => fences = None,
+                _ => {}
+            }
+            let line = if fences.is_some() { line } else { line.trim_end() };
+            if fences.is_none() && line.is_empty() && self.is_blank {
+                continue;
+            }
+            self.is_blank = line.is_empty();
+            push_line(&mut self.output, line);
+        }
+    }
+
+    fn without_tags(&mut self, prose: &str) -> String {
+        let mut plain = String::with_capacity(prose.len());
+        let mut rest = prose;
+        let mut unclosed = 0;
+        let mut line_start = true;
+        // Where the line begins, and the columns that it gets if something is left of it.
+        let mut pending = (0, 0);
+        while let Some(character) = rest.chars().next() {
+            if line_start {
+                let (column, text) = indentation::split(rest);
+                let line = text.split('\n').next().unwrap_or_default();
+                line_start = false;
+                rest = text;
+                if !line.is_empty() {
+                    let is_tag = line.starts_with('<') || line.starts_with("{/*");
+                    let kept = match is_tag {
+                        true => self.indentation.within(column),
+                        false => self.indentation.line(column, line),
+                    };
+                    pending = (plain.len(), kept);
+                }
+                continue;
+            }
+            let length = match character {
+                '`' => code_span(rest),
+                '{' | '<' if unclosed < MAX_UNCLOSED => match self.element(rest, &mut plain) {
+                    Some(length) => {
+                        rest = &rest[length..];
+                        continue;
+                    }
+                    None => {
+                        unclosed += usize::from(opens_without_end(rest));
+                        1
+                    }
+                },
+                other => other.len_utf8(),
+            };
+            let span = &rest[..length];
+            if span == "\n" {
+                indent(&mut plain, std::mem::take(&mut pending));
+            }
+            plain.push_str(span);
+            line_start = span == "\n";
+            rest = &rest[length..];
+        }
+        indent(&mut plain, pending);
+        plain
+    }
+
+    /// Renders the tag, comment or expression that `text` opens with; returns its length.
+    fn element(&mut self, text: &str, output: &mut String) -> Option<usize> {
+        if text.starts_with('{') {
+            return expression(text, output);
+        }
+        if let Some(comment) = text.strip_prefix("<!--") {
+            return Some("<!--".len() + comment.find("-->")? + "-->".len());
+        }
+        let tag = tag(text)?;
+        self.apply(&tag, output);
+        Some(tag.length)
+    }
+
+    fn apply(&mut self, tag: &Tag<'_>, output: &mut String) {
+        if tag.closing {
+            self.depth = self.depth.saturating_sub(1);
+            return;
+        }
+        if !tag.self_closing {
+            self.depth += 1;
+        }
+        let line_start = output.rfind('\n').map_or(0, |end| end + 1);
+        let line = &output[line_start..];
+        let text = attributes::text(tag.attributes);
+        if line.trim().is_empty() && !text.is_empty() {
+            output.push_str(&text);
+            output.push_str("\n\n");
+        } else if !text.is_empty() {
+            output.push_str(&text.replace('\n', " "));
+        } else if let Some(target) = tag.target() {
+            output.push_str(&target);
+        } else if tag.self_closing && line.starts_with('|') {
+            // A mark in a table cell (<Check />, <Cross />) says something by its name alone.
+            output.push_str(tag.name);
+        }
+    }
 }
 
 fn push_line(output: &mut String, line: &str) {
@@ -61,16 +272,24 @@ fn push_line(output: &mut String, line: &str) {
     output.push('\n');
 }
 
-fn fence_marker(line: &str) -> Option<&str> {
-    let trimmed = line.trim_start();
-    let first = trimmed.chars().next().filter(|first| matches!(first, '`' | '~'))?;
-    let length = trimmed.chars().take_while(|&character| character == first).count();
-    (length >= 3).then(|| &trimmed[..length])
+/// Indents the line that begins at a place, unless nothing is left of it.
+fn indent(text: &mut String, (start, columns): (usize, usize)) {
+    if columns > 0 && !text[start..].trim().is_empty() {
+        text.insert_str(start, &" ".repeat(columns));
+    }
+}
+
+fn is_fence(line: &str) -> bool {
+    // The real list is not to be changed by looking.
+    Fence::open(line, &mut Indentation::default()).is_some()
 }
 
 fn is_module_statement(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix("import ") {
-        return rest.starts_with(['{', '*', '"', '\'']) || rest.contains(" from ") || rest.ends_with('{');
+        return rest.starts_with(['{', '*', '"', '\''])
+            || rest.contains(" from '")
+            || rest.contains(" from \"")
+            || rest.ends_with('{');
     }
     line.strip_prefix("export ").is_some_and(|rest| {
         let word = rest.split([' ', '(']).next().unwrap_or_default();
@@ -99,48 +318,48 @@ fn skip_statement<'a>(first: &str, lines: &mut impl Iterator<Item = &'a str>) {
     }
 }
 
-/// Appends `prose` without its tags; `depth` counts the components that are open.
-fn strip_tags(prose: &str, depth: &mut usize, output: &mut String) {
-    let mut rest = prose;
-    let mut line_start = true;
-    let mut unclosed = 0;
-    while let Some(character) = rest.chars().next() {
-        if line_start {
-            rest = dedent_first(rest, *depth);
-            line_start = false;
-            continue;
+/// What follows `<pre>` where it begins a line.
+fn preformatted(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("<pre")?;
+    let (attributes, rest) = rest.split_once('>')?;
+    (attributes.is_empty() || attributes.starts_with(' ')).then_some(rest)
+}
+
+/// The code in `<pre>`, whose first line is given, up to `</pre>`.
+fn preformatted_code<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> String {
+    let mut code = String::new();
+    let mut line = first;
+    loop {
+        if let Some((last, _)) = line.split_once("</pre>") {
+            code.push_str(last);
+            break;
         }
-        let length = match character {
-            '`' => code_span(rest),
-            '{' | '<' if unclosed < MAX_UNCLOSED => match element(rest, depth, output) {
-                Some(length) => {
-                    rest = &rest[length..];
-                    continue;
-                }
-                None => {
-                    unclosed += usize::from(opens_without_end(rest));
-                    1
-                }
-            },
-            other => other.len_utf8(),
-        };
-        let span = &rest[..length];
-        output.push_str(span);
-        line_start = span == "\n";
-        rest = &rest[length..];
+        push_line(&mut code, line);
+        match lines.next() {
+            Some(next) => line = next,
+            None => break,
+        }
+    }
+    let code = code.trim_matches('\n').trim_end();
+    let code = match code.strip_prefix("<code").and_then(|rest| rest.split_once('>')) {
+        Some((_, rest)) => rest.strip_suffix("</code>").unwrap_or(rest),
+        None => code,
+    };
+    let literal = code.strip_prefix("{`").and_then(|rest| rest.strip_suffix("`}"));
+    match literal {
+        Some(literal) => unescape_template(literal).trim_matches('\n').to_owned(),
+        None => code
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&amp;", "&")
+            .trim_matches('\n')
+            .to_owned(),
     }
 }
 
-/// Renders the tag or the invisible expression that `text` opens with; returns its length.
-fn element(text: &str, depth: &mut usize, output: &mut String) -> Option<usize> {
-    if text.starts_with('{') {
-        let (length, shown) = invisible_expression(text)?;
-        output.push_str(shown);
-        return Some(length);
-    }
-    let tag = tag(text)?;
-    apply(&tag, depth, output);
-    Some(tag.length)
+fn unescape_template(text: &str) -> String {
+    text.replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
 }
 
 /// Length of the code span that `text` opens, or of its backticks when it does not close.
@@ -161,250 +380,38 @@ fn code_span(text: &str) -> usize {
     ticks
 }
 
-/// Length and rendering of `{/* comment */}` and of a literal space, `{' '}`.
-fn invisible_expression(text: &str) -> Option<(usize, &'static str)> {
-    if text[1..].starts_with("/*") {
-        let close = text.find("*/}")?;
-        return Some((close + 3, ""));
+/// Renders `{/* comment */}`, a literal space, `{' '}`, and a text in backticks; returns its length. The identifier that
+/// a comment gives a heading stays.
+fn expression(text: &str, output: &mut String) -> Option<usize> {
+    if let Some(comment) = text.strip_prefix("{/*") {
+        let close = comment.find("*/}")?;
+        let line_start = output.rfind('\n').map_or(0, |end| end + 1);
+        let id = comment[..close].trim().trim_start_matches('#');
+        let is_id =
+            !id.is_empty() && !id.contains(|character: char| character.is_whitespace() || "{}*".contains(character));
+        if is_id && output[line_start..].trim_start().starts_with('#') {
+            output.push_str(&format!("{{#{id}}}"));
+        }
+        return Some("{/*".len() + close + "*/}".len());
     }
-    LITERAL_SPACES
-        .iter()
-        .find(|literal| text.starts_with(**literal))
-        .map(|literal| (literal.len(), " "))
+    if let Some(literal) = LITERAL_SPACES.iter().find(|literal| text.starts_with(**literal)) {
+        output.push(' ');
+        return Some(literal.len());
+    }
+    let literal = text.strip_prefix("{`")?;
+    let close = literal.find("`}")?;
+    let shown = unescape_template(&literal[..close]);
+    match shown.trim_matches('\n').contains('\n') {
+        true => output.push_str(&format!("\n\n{}\n\n", block("", shown.trim_matches('\n')))),
+        false => output.push_str(&shown),
+    }
+    Some("{`".len() + close + "`}".len())
 }
 
 /// Whether `text`, which opens neither a tag nor a comment that ends, looks like one.
 fn opens_without_end(text: &str) -> bool {
-    text.starts_with("{/*") || text[1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/')
-}
-
-struct Tag<'a> {
-    /// Bytes from `<` to `>`.
-    length: usize,
-    name: &'a str,
-    attributes: &'a str,
-    closing: bool,
-    self_closing: bool,
-}
-
-/// The tag that `text` opens with; `None` for a less-than sign or an autolink.
-fn tag(text: &str) -> Option<Tag<'_>> {
-    let closing = text[1..].starts_with('/');
-    let name_start = 1 + usize::from(closing);
-    let name_length = text[name_start..]
-        .find(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-')))?;
-    let name = &text[name_start..name_start + name_length];
-    let attributes_start = name_start + name_length;
-    let next = text[attributes_start..].chars().next()?;
-    let fragment = name.is_empty() && next == '>';
-    let named = name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && (next.is_whitespace() || matches!(next, '>' | '/'));
-    if !fragment && !named {
-        return None;
-    }
-    let end = attributes_start + tag_end(&text[attributes_start..])?;
-    let attributes = &text[attributes_start..end];
-    let self_closing = attributes.ends_with('/') || matches!(name, "br" | "img" | "hr" | "input");
-    Some(Tag {
-        length: end + 1,
-        name,
-        attributes: attributes.trim_end_matches('/'),
-        closing,
-        self_closing,
-    })
-}
-
-/// Offset of the `>` that ends the tag, past strings and braces.
-fn tag_end(text: &str) -> Option<usize> {
-    let mut braces = 0_usize;
-    let mut quote = None;
-    let mut previous = ' ';
-    for (offset, character) in text.char_indices() {
-        match quote {
-            Some(open) if character == open && previous != '\\' => quote = None,
-            Some(_) => {}
-            None => match character {
-                '{' => braces += 1,
-                '}' => braces = braces.saturating_sub(1),
-                '"' | '\'' | '`' if braces > 0 || previous == '=' => quote = Some(character),
-                '>' if braces == 0 => return Some(offset),
-                _ => {}
-            },
-        }
-        previous = character;
-    }
-    None
-}
-
-fn apply(tag: &Tag<'_>, depth: &mut usize, output: &mut String) {
-    if tag.closing {
-        *depth = depth.saturating_sub(1);
-        return;
-    }
-    if !tag.self_closing {
-        *depth += 1;
-    }
-    let line_start = output.rfind('\n').map_or(0, |end| end + 1);
-    let line = &output[line_start..];
-    let text = attribute_text(tag.attributes);
-    if line.trim().is_empty() && !text.is_empty() {
-        output.push_str(&text);
-        output.push_str("\n\n");
-    } else if !text.is_empty() {
-        output.push_str(&text.replace('\n', " "));
-    } else if tag.self_closing && line.starts_with('|') {
-        // A mark in a table cell (<Check />, <Cross />) says something by its name alone.
-        output.push_str(tag.name);
-    }
-}
-
-/// What a reader sees of a component's attributes, as markdown.
-fn attribute_text(attributes: &str) -> String {
-    let mut blocks: Vec<String> = Vec::new();
-    let mut entries = String::new();
-    for (key, value, in_object) in string_values(attributes) {
-        let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-        if value.is_empty() {
-            continue;
-        }
-        if in_object {
-            push_entry(&mut entries, key, &value);
-        } else if CODE_ATTRIBUTES.contains(&key) {
-            blocks.push(format!("`{value}`"));
-        } else if PROSE_ATTRIBUTES.contains(&key) {
-            blocks.push(value);
-        }
-    }
-    if !entries.is_empty() {
-        blocks.push(entries);
-    }
-    blocks.join("\n\n")
-}
-
-fn push_entry(entries: &mut String, key: &str, value: &str) {
-    let last = entries.rsplit('\n').next().unwrap_or_default();
-    // An object that has a type and no name is a variant of the entry before it.
-    let is_variant = key == "type" && last.contains(" (`");
-    if ENTRY_KEYS.contains(&key) || is_variant {
-        if !entries.is_empty() {
-            entries.push('\n');
-        }
-        entries.push_str(&format!("- `{value}`"));
-    } else if entries.is_empty() {
-        // An entry without a name has nothing to attach its parts to.
-    } else if key == "type" {
-        entries.push_str(&format!(" (`{value}`)"));
-    } else if key == "description" {
-        entries.push_str(&format!(": {value}"));
-    }
-}
-
-/// Every `key="text"`, `key={'text'}` and `key: 'text'` in order; the flag marks the last form.
-fn string_values(source: &str) -> Vec<(&str, &str, bool)> {
-    let mut values = Vec::new();
-    let mut at = 0;
-    while let Some(offset) = source[at..].find(['"', '\'', '`']) {
-        let open = at + offset;
-        let quote = &source[open..=open];
-        let Some(length) = string_length(&source[open + 1..], quote) else {
-            break;
-        };
-        let before = source[..open].trim_end().trim_end_matches('{').trim_end();
-        let in_object = before.ends_with(':');
-        if in_object || before.ends_with('=') {
-            let name = before[..before.len() - 1].trim_end();
-            let start = name
-                .rfind(|character: char| !(character.is_alphanumeric() || character == '_'))
-                .map_or(0, |place| {
-                    place + name[place..].chars().next().map_or(1, char::len_utf8)
-                });
-            values.push((&name[start..], &source[open + 1..open + 1 + length], in_object));
-        }
-        at = open + 1 + length + 1;
-    }
-    values
-}
-
-fn string_length(source: &str, quote: &str) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        let found = at + source[at..].find(quote)?;
-        if !source[..found].ends_with('\\') {
-            return Some(found);
-        }
-        at = found + 1;
-    }
-}
-
-fn dedent(line: &str, depth: usize) -> &str {
-    let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
-    &line[spaces.min(depth * INDENT_WIDTH)..]
-}
-
-/// `text` without the indentation of its first line; a closing tag stands one level further out,
-/// so it loses what it has.
-fn dedent_first(text: &str, depth: usize) -> &str {
-    let line = text.split('\n').next().unwrap_or_default();
-    if line.trim_start().starts_with('<') {
-        return text.trim_start_matches(' ');
-    }
-    &text[line.len() - dedent(line, depth).len()..]
-}
-
-/// At most one blank line in a row outside fences, which tags leave behind in numbers.
-fn without_blank_runs(text: &str) -> String {
-    let mut output = String::with_capacity(text.len());
-    let mut fence: Option<&str> = None;
-    let mut blank = true;
-    for line in text.lines() {
-        match (fence, fence_marker(line)) {
-            (None, marker) => fence = marker,
-            (Some(open), Some(close)) if close.starts_with(open) => fence = None,
-            _ => {}
-        }
-        let line = if fence.is_none() { line.trim_end() } else { line };
-        if fence.is_none() && line.is_empty() && blank {
-            continue;
-        }
-        blank = line.is_empty();
-        push_line(&mut output, line);
-    }
-    output
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn module_statements_go_and_code_stays() {
-        let page = "import { Tabs } from 'nextra/components';\nimport Chart, {\n  Axis,\n} from '../chart'\n\nexport const meta = {\n  draft: false,\n};\n\n# Streaming\n\nimport statements are described below.\n\n```ts\nimport { x } from 'y';\n\n\n<Tag />\n```\n";
-        assert_eq!(
-            to_markdown(page),
-            "# Streaming\n\nimport statements are described below.\n\n```ts\nimport { x } from 'y';\n\n\n<Tag />\n```\n"
-        );
-    }
-
-    #[test]
-    fn components_leave_their_text_without_its_indentation() {
-        let page = "<Tabs items={['npm', 'yarn']}>\n  <Tab>\n    Run it with `<Tab>`:\n\n    ```sh\n    npm  start\n    ```\n    <Snippet text=\"npm install ai\" dark />\n  </Tab>\n</Tabs>\n\n{/* hidden */}\nUse <Link href=\"/x\">the page</Link>{' '}if a < b, see <https://example.test/a>.\n";
-        assert_eq!(
-            to_markdown(page),
-            "Run it with `<Tab>`:\n\n```sh\nnpm  start\n```\n`npm install ai`\n\nUse the page if a < b, see <https://example.test/a>.\n"
-        );
-    }
-
-    #[test]
-    fn tables_of_properties_become_lists() {
-        let page = "### Parameters\n\n<PropertiesTable\n  content={[\n    {\n      name: 'model',\n      type: 'LanguageModel',\n      description:\n        \"The model. Example: openai('gpt')\",\n    },\n    { name: 'onFinish', isOptional: true, type: '(result) => void' },\n  ]}\n/>\n\n| a | <Check size={18} /> |\n";
-        assert_eq!(
-            to_markdown(page),
-            "### Parameters\n\n- `model` (`LanguageModel`): The model. Example: openai('gpt')\n- `onFinish` (`(result) => void`)\n\n| a | Check |\n"
-        );
-    }
-
-    #[test]
-    fn an_unclosed_tag_is_text() {
-        assert_eq!(to_markdown("Compare x <y and\nmore"), "Compare x <y and\nmore\n");
-    }
+    text.starts_with("{/*")
+        || text.starts_with("{`")
+        || text.starts_with("<!--")
+        || text[1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/')
 }

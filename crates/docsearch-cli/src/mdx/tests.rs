@@ -1,0 +1,171 @@
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
+
+use super::*;
+
+#[test]
+fn module_statements_go_and_code_stays() {
+    let page = "import { Tabs } from 'nextra/components';\nimport Chart, {\n  Axis,\n} from '../chart'\n\nexport const meta = {\n  draft: false,\n};\n\n# Streaming\n\nimport statements are described below.\n\n```ts\nimport { x } from 'y';\n\n\n<Tag />\n```\n";
+    assert_eq!(
+        to_markdown(page),
+        "# Streaming\n\nimport statements are described below.\n\n```ts\nimport { x } from 'y';\n\n\n<Tag />\n```\n"
+    );
+}
+
+#[test]
+fn components_leave_their_text_without_its_indentation() {
+    let page = "<Tabs items={['npm', 'yarn']}>\n  <Tab>\n    Run it with `<Tab>`:\n\n    ```sh\n    npm  start\n    ```\n    <Snippet text=\"npm install ai\" dark />\n  </Tab>\n</Tabs>\n\n{/* hidden */}\nUse <Link href=\"/x\">the page</Link>{' '}if a < b, see <https://example.test/a>.\n";
+    assert_eq!(
+        to_markdown(page),
+        "Run it with `<Tab>`:\n\n```sh\nnpm  start\n```\n`npm install ai`\n\nUse the page if a < b, see <https://example.test/a>.\n"
+    );
+}
+
+#[test]
+fn tables_of_properties_become_lists() {
+    let page = "### Parameters\n\n<PropertiesTable\n  content={[\n    {\n      name: 'model',\n      type: 'LanguageModel',\n      description:\n        \"The model. Example: openai('gpt')\",\n    },\n    { name: 'onFinish', isOptional: true, type: '(result) => void' },\n  ]}\n/>\n\n| a | <Check size={18} /> |\n";
+    assert_eq!(
+        to_markdown(page),
+        "### Parameters\n\n- `model` (`LanguageModel`): The model. Example: openai('gpt')\n- `onFinish` (`(result) => void`)\n\n| a | Check |\n"
+    );
+}
+
+#[test]
+fn an_unclosed_tag_is_text() {
+    assert_eq!(to_markdown("Compare x <y and\nmore"), "Compare x <y and\nmore\n");
+}
+
+/// The blocks of code of a text, as Markdown has them.
+fn code_blocks(markdown: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open = false;
+    for event in Parser::new(markdown) {
+        match event {
+            Event::Start(MarkdownTag::CodeBlock(_)) => {
+                blocks.push(String::new());
+                open = true;
+            }
+            Event::End(TagEnd::CodeBlock) => open = false,
+            Event::Text(text) if open => blocks.last_mut().unwrap().push_str(&text),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+#[test]
+fn code_in_components_keeps_its_indentation() {
+    let python = "def f(x):\n    if x:\n        return 1\n";
+    let page = format!("<Tabs>\n<TabItem>\n\n```py\n{python}```\n\n</TabItem>\n</Tabs>\n");
+    assert_eq!(code_blocks(&to_markdown(&page)), [python]);
+    let yaml = "a:\n  b:\n    c: 1\n";
+    let page = format!("<Steps>\n1. Write\n\n   ```yaml\n   a:\n     b:\n       c: 1\n   ```\n</Steps>\n");
+    assert_eq!(code_blocks(&to_markdown(&page)), [yaml]);
+    let page = "<Steps>\n  <Step>\n    - Write\n\n      ```yaml\n      a:\n        b:\n          c: 1\n      ```\n\n      more\n  </Step>\n</Steps>\n";
+    assert_eq!(
+        to_markdown(page),
+        "- Write\n\n  ```yaml\n  a:\n    b:\n      c: 1\n  ```\n\n  more\n"
+    );
+}
+
+#[test]
+fn quoted_and_listed_code_is_no_component() {
+    let page = "> ```js\n> <Tabs>\n> ```\n\n- ```js\n  <Tab />\n  ```\n\nSay <Tab>it</Tab>.\n";
+    assert_eq!(
+        to_markdown(page),
+        "> ```js\n> <Tabs>\n> ```\n\n- ```js\n  <Tab />\n  ```\n\nSay it.\n"
+    );
+}
+
+#[test]
+fn preformatted_texts_become_blocks() {
+    let page = "<div>\n<pre>{`a:\n  - \\`b\\`\n`}</pre>\n</div>\n<pre><code>if a &lt; b {\n}\n</code></pre>\n";
+    assert_eq!(code_blocks(&to_markdown(page)), ["a:\n  - `b`\n", "if a < b {\n}\n"]);
+    assert_eq!(code_blocks(&to_markdown("<Code>{`x\n  y`}</Code>\n")), ["x\n  y\n"]);
+}
+
+#[test]
+fn headings_keep_identifiers_and_targets() {
+    assert_eq!(
+        to_markdown("## Part {/*own*/}\n\n### Two {/* #two */}\n\n{/* hidden */}\n<a id=\"old\" />\n\nText\n"),
+        "## Part {#own}\n\n### Two {#two}\n\n<a id=\"old\"></a>\n\nText\n"
+    );
+}
+
+#[test]
+fn indented_code_is_code_in_markdown_and_not_in_mdx() {
+    let page = "<Badge />\n\nText:\n\n    <Tab>\n      x\n\n    y\n\n- item\n\n      z\n\n<Box>\n    inside\n</Box>\n";
+    assert_eq!(
+        code_blocks(&convert(page, Dialect::Components)),
+        ["<Tab>\n  x\n\ny\n", "z\n"]
+    );
+    assert!(code_blocks(&to_markdown(page)).is_empty());
+}
+
+#[test]
+fn what_a_page_is_written_in_shows() {
+    for (page, expected) in [
+        ("import A from './a'\n\n# T\n", Some(Dialect::Mdx)),
+        ("# T {/*t*/}\n", Some(Dialect::Mdx)),
+        ("# T\n\n<Badge text='x' />\n", Some(Dialect::Components)),
+        ("# T\n\n```jsx\nimport A from './a'\n<Badge />\n```\n", None),
+        ("Call Vec<T> or <Button>.\n\n<div>\n", None),
+        ("import the keys from the old one\n", None),
+    ] {
+        let found = dialect(page);
+        assert_eq!(found, expected, "{page}");
+    }
+}
+
+/// Lines of code: tags, marks and indentation that mean something elsewhere.
+fn code() -> impl Strategy<Value = String> {
+    let line = "[ ]{0,6}(<Tab>|</Tab>|- x|# y|\\{/\\*z\\*/\\}|import a from 'b'|> q|[a-z(){}:;]{1,8}|)";
+    proptest::collection::vec(line, 1..6).prop_map(|lines| lines.join("\n") + "\n")
+}
+
+/// A page of nested components and lists, and the code in it.
+fn page() -> impl Strategy<Value = (String, Vec<String>)> {
+    let part = (0usize..4, any::<bool>(), any::<bool>(), 0usize..5, code());
+    proptest::collection::vec(part, 1..6).prop_map(|parts| {
+        let mut text = String::new();
+        let mut blocks = Vec::new();
+        for (depth, is_indented, is_listed, by, code) in parts {
+            for level in 0..depth {
+                text += &format!("{}<Box>\n", " ".repeat(if is_indented { level * by } else { 0 }));
+            }
+            let indent = " ".repeat(if is_indented { depth * by } else { 0 });
+            let inner = match is_listed {
+                true => {
+                    text += &format!("\n{indent}- item\n");
+                    format!("{indent}  ")
+                }
+                false => indent,
+            };
+            let lines: Vec<String> = code
+                .lines()
+                .map(|line| {
+                    if line.is_empty() {
+                        String::new()
+                    } else {
+                        format!("{inner}{line}")
+                    }
+                })
+                .collect();
+            text += &format!("\n{inner}~~~\n{}\n{inner}~~~\n\n", lines.join("\n"));
+            for level in (0..depth).rev() {
+                text += &format!("{}</Box>\n", " ".repeat(if is_indented { level * by } else { 0 }));
+            }
+            text += "\nBetween.\n\n";
+            blocks.push(code);
+        }
+        (text, blocks)
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_code_of_a_page_is_the_code_of_the_document((page, blocks) in page()) {
+        let markdown = to_markdown(&page);
+        prop_assert_eq!(code_blocks(&markdown), blocks, "{}\n->\n{}", page, markdown);
+    }
+}

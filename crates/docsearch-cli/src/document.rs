@@ -9,8 +9,9 @@ use url::Url;
 use crate::content_type::ContentType;
 use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Links};
+use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
-use crate::{encoding, front_matter, heading, html, llms, mdx, notebook, openapi, rst, slug};
+use crate::{encoding, front_matter, heading, html, llms, notebook, openapi, rst, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -151,7 +152,7 @@ fn readings(
 }
 
 fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>, Unreadable> {
-    let converted = |convert: fn(&str) -> String| {
+    let converted = |convert: &dyn Fn(&str) -> String| {
         let page = front_matter::split(text);
         vec![Draft {
             body: convert(page.body),
@@ -160,9 +161,16 @@ fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>,
         }]
     };
     Ok(match markup {
-        Markup::Markdown | Markup::Plain => converted(str::to_owned),
-        Markup::Mdx => converted(mdx::to_markdown),
-        Markup::ReStructuredText => converted(rst::to_markdown),
+        Markup::Plain => converted(&str::to_owned),
+        Markup::Markdown => converted(&|text| markdown::to_markdown(text, Extensions::default())),
+        Markup::Mdx => converted(&|text| {
+            let extensions = Extensions {
+                mdx: true,
+                ..Extensions::default()
+            };
+            markdown::to_markdown(text, extensions)
+        }),
+        Markup::ReStructuredText => converted(&rst::to_markdown),
         Markup::Html => vec![html::read(source.path, text)?],
         Markup::Notebook => vec![notebook::read(text)?],
         Markup::OpenApi => openapi::read(text)?,

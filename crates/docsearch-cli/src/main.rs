@@ -32,6 +32,7 @@ mod list;
 mod llms;
 mod load;
 mod manual;
+mod markdown;
 mod markup;
 mod mcp;
 mod mcp_server;

@@ -3,7 +3,7 @@
 
 mod attributes;
 mod fence;
-mod indentation;
+pub(crate) mod indentation;
 mod tag;
 #[cfg(test)]
 mod tests;

@@ -9,10 +9,10 @@ const MAX_DIGITS: usize = 9;
 
 /// The list items that are open: where their content begins, in the source and in what comes of it.
 #[derive(Debug, Default)]
-pub(super) struct Indentation(Vec<(usize, usize)>);
+pub(crate) struct Indentation(Vec<(usize, usize)>);
 
 /// Columns of white space that `line` begins with, and the rest.
-pub(super) fn split(line: &str) -> (usize, &str) {
+pub(crate) fn split(line: &str) -> (usize, &str) {
     let text = line.trim_start_matches([' ', '\t']);
     let mut column = 0;
     for byte in line[..line.len() - text.len()].bytes() {
@@ -25,7 +25,7 @@ pub(super) fn split(line: &str) -> (usize, &str) {
 }
 
 /// `line` without white space up to `columns`.
-pub(super) fn strip(line: &str, columns: usize) -> String {
+pub(crate) fn strip(line: &str, columns: usize) -> String {
     let (column, text) = split(line);
     match column.checked_sub(columns) {
         Some(left) if line.starts_with(' ') || columns == 0 => {
@@ -42,7 +42,7 @@ pub(super) fn strip(line: &str, columns: usize) -> String {
 
 impl Indentation {
     /// Columns that a line of prose keeps, which stood in `column` and reads `text`. An item opens.
-    pub(super) fn line(&mut self, column: usize, text: &str) -> usize {
+    pub(crate) fn line(&mut self, column: usize, text: &str) -> usize {
         let kept = self.within(column);
         if let Some(width) = mark(text) {
             self.0.push((column + width, kept + width));
@@ -51,7 +51,7 @@ impl Indentation {
     }
 
     /// Columns that a line keeps, which stood in `column`: those of the item that it stands in. Items further in end.
-    pub(super) fn within(&mut self, column: usize) -> usize {
+    pub(crate) fn within(&mut self, column: usize) -> usize {
         while self.0.last().is_some_and(|(source, _)| *source > column) {
             self.0.pop();
         }
@@ -59,13 +59,13 @@ impl Indentation {
     }
 
     /// Where the content of the innermost item begins in the source; 0 outside of lists.
-    pub(super) fn content(&self) -> usize {
+    pub(crate) fn content(&self) -> usize {
         self.0.last().map_or(0, |(source, _)| *source)
     }
 }
 
 /// Width of the mark of a list item with its white space; `None` if `text` is no item.
-pub(super) fn mark(text: &str) -> Option<usize> {
+pub(crate) fn mark(text: &str) -> Option<usize> {
     let length = match text.as_bytes().first()? {
         b'-' | b'*' | b'+' => 1,
         _ => {

@@ -1,0 +1,256 @@
+//! Markdown as the generators of sites extend it, to Markdown as everybody reads it: containers, admonitions and tabs
+//! become labels before their text, attributes and shortcodes go, definition lists become headings. Blocks of code come
+//! out as they are.
+
+mod attribute;
+mod code;
+mod container;
+mod definition_list;
+mod directive;
+mod shortcode;
+#[cfg(test)]
+mod tests;
+
+use std::iter::Peekable;
+use std::str::Lines;
+
+use crate::mdx::indentation::{split, strip};
+use crate::{mdx, rst};
+use code::Block;
+use directive::Directive;
+
+/// What a page may be written in besides Markdown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    /// Tags of components and statements, whatever the page shows of them.
+    pub(crate) mdx: bool,
+    /// Tags in `{% %}` and values in `{{ }}`.
+    pub(crate) liquid: bool,
+}
+
+/// The Markdown of a page.
+pub(crate) fn to_markdown(text: &str, extensions: Extensions) -> String {
+    let dialect = match extensions.mdx {
+        true => Some(mdx::Dialect::Mdx),
+        false => mdx::dialect(text),
+    };
+    let plain = match dialect {
+        Some(dialect) => mdx::convert(text, dialect),
+        None => text.to_owned(),
+    };
+    let mut page = Page {
+        extensions,
+        output: String::with_capacity(plain.len()),
+        shifts: Vec::new(),
+        level: 1,
+        in_definition: false,
+    };
+    page.read(&mut plain.lines().peekable());
+    page.output
+}
+
+struct Page {
+    extensions: Extensions,
+    output: String,
+    /// Admonitions that are open: the column where their content begins, and the columns that its lines lose.
+    shifts: Vec<(usize, usize)>,
+    /// Of the last heading.
+    level: usize,
+    /// Whether what comes next belongs to a definition: another one has the same term.
+    in_definition: bool,
+}
+
+impl Page {
+    fn read(&mut self, lines: &mut Peekable<Lines<'_>>) {
+        while let Some(line) = lines.next() {
+            let line = self.shifted(line);
+            let (column, text) = split(&line);
+            if let Some(mut block) = Block::open(&line) {
+                match directive::of(block.info()) {
+                    Some(directive) => self.directive(&directive, &block, column, lines),
+                    None => {
+                        self.push(&line);
+                        self.copy(&mut block, lines);
+                    }
+                }
+            } else if column < 4 && self.opens_code(text) {
+                self.code_of_shortcode(text, lines);
+            } else if let Some(label) = container::indented(text) {
+                let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
+                self.shifts.push((column + lost + 4, lost + 4));
+                self.label(column, label);
+            } else if let Some(label) = container::fenced(text) {
+                self.label(column, label);
+            } else if let Some(name) = container::object(text) {
+                self.label(column, &format!("`{name}`"));
+                while lines
+                    .peek()
+                    .is_some_and(|next| split(next).0 > column || next.trim().is_empty())
+                {
+                    lines.next();
+                }
+                self.push("");
+            } else if let Some(id) = attribute::of_block(text) {
+                self.attribute(id);
+            } else if let Some(definition) = definition_list::definition(text) {
+                self.definition(column, definition);
+            } else {
+                self.level = heading_level(text).unwrap_or(self.level);
+                self.in_definition &= text.is_empty() || !self.shifts.is_empty();
+                let line = shortcode::without(&line, self.extensions.liquid);
+                self.push(&attribute::without(&line));
+            }
+        }
+    }
+
+    /// The line as it stands in the admonition around it; those that end before it are closed.
+    fn shifted(&mut self, line: &str) -> String {
+        let (column, text) = split(line);
+        if !text.is_empty() {
+            while self.shifts.last().is_some_and(|(content, _)| *content > column) {
+                self.shifts.pop();
+            }
+        }
+        match self.shifts.last() {
+            Some((_, lost)) => strip(line, *lost),
+            None => line.to_owned(),
+        }
+    }
+
+    fn push(&mut self, line: &str) {
+        self.output.push_str(line);
+        self.output.push('\n');
+    }
+
+    /// A label in bold, between blank lines; nothing where there is none to show.
+    fn label(&mut self, column: usize, label: &str) {
+        let label = label.trim();
+        if label.is_empty() {
+            return;
+        }
+        let indent = " ".repeat(column);
+        let label = match label.starts_with('`') {
+            true => label.to_owned(),
+            false => format!("**{label}**"),
+        };
+        if !self.output.is_empty() && !self.output.ends_with("\n\n") {
+            self.output.push('\n');
+        }
+        self.push(&format!("{indent}{label}"));
+        self.push("");
+    }
+
+    /// The lines of a block of code, to the one that closes it.
+    fn copy(&mut self, block: &mut Block, lines: &mut Peekable<Lines<'_>>) {
+        for line in lines.by_ref() {
+            let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
+            let line = strip(line, lost);
+            let closes = block.closes(&line);
+            self.push(&line);
+            if closes {
+                return;
+            }
+        }
+    }
+
+    /// A block that looks like code and is a directive of MyST.
+    fn directive(&mut self, directive: &Directive<'_>, block: &Block, column: usize, lines: &mut Peekable<Lines<'_>>) {
+        let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
+        let mut content = Vec::new();
+        for line in lines.by_ref() {
+            let line = strip(line, lost + column);
+            if block.closes(&line) {
+                break;
+            }
+            content.push(line);
+        }
+        let options = content.iter().take_while(|line| directive::is_option(line)).count();
+        let content = content[options..].join("\n");
+        let body = match directive {
+            Directive::Code(language) => block.fence(language, content.trim_matches('\n')),
+            Directive::Rst => rst::to_markdown(&content),
+            Directive::Nothing => return,
+            Directive::Container(label) => {
+                self.label(column, label);
+                to_markdown(&content, self.extensions)
+            }
+        };
+        let indent = " ".repeat(column);
+        for line in body.lines() {
+            self.push(&match line.is_empty() {
+                true => String::new(),
+                false => format!("{indent}{line}"),
+            });
+        }
+        self.push("");
+    }
+
+    fn opens_code(&self, text: &str) -> bool {
+        shortcode::language(text, self.extensions.liquid).is_some()
+    }
+
+    fn code_of_shortcode(&mut self, text: &str, lines: &mut Peekable<Lines<'_>>) {
+        let language = shortcode::language(text, self.extensions.liquid).unwrap_or_default();
+        let mut code: Vec<&str> = Vec::new();
+        for line in lines.by_ref() {
+            if shortcode::ends_code(line) {
+                break;
+            }
+            code.push(line);
+        }
+        let code = code.join("\n");
+        let block = crate::fence::block(language, code.trim_matches('\n'));
+        self.push(&block);
+    }
+
+    /// Attributes on a line of their own: the identifier belongs to the heading before them, or marks a place.
+    fn attribute(&mut self, id: Option<&str>) {
+        let Some(id) = id else {
+            return;
+        };
+        let last = self.output.trim_end_matches('\n');
+        let line = last.rfind('\n').map_or(0, |end| end + 1);
+        if heading_level(&last[line..]).is_some() && last.len() + 1 == self.output.len() {
+            self.output.truncate(last.len());
+            self.push(&format!(" {{#{id}}}"));
+        } else {
+            self.push(&format!("<a id=\"{id}\"></a>"));
+        }
+    }
+
+    /// The definition of the term on the line before: a name becomes a heading, which can be found and linked.
+    fn definition(&mut self, column: usize, definition: &str) {
+        let last = self.output.trim_end();
+        let start = last.rfind('\n').map_or(0, |end| end + 1);
+        let term = last[start..].to_owned();
+        let is_term = !self.in_definition
+            && !term.is_empty()
+            && heading_level(&term).is_none()
+            && !term.starts_with(['|', '>', '-', '*', '+']);
+        if is_term {
+            self.output.truncate(start);
+            let level = self.level + 1;
+            let shown = match definition_list::is_name(&term) && level <= 6 && column == 0 {
+                true => format!("{} {}", "#".repeat(level), term.trim()),
+                false if term.trim().starts_with('`') => term.trim().to_owned(),
+                false => format!("**{}**", term.trim().trim_matches('*')),
+            };
+            self.push(&shown);
+        }
+        self.in_definition = true;
+        self.push("");
+        // The lines of the definition that follow are indented by four columns.
+        let lost = self.shifts.last().map_or(0, |(_, lost)| *lost);
+        self.shifts.push((column + lost + 2, lost + 4));
+        self.push(&attribute::without(&shortcode::without(
+            definition,
+            self.extensions.liquid,
+        )));
+    }
+}
+
+/// The level of an ATX heading.
+fn heading_level(text: &str) -> Option<usize> {
+    let hashes = text.bytes().take_while(|&byte| byte == b'#').count();
+    ((1..=6).contains(&hashes) && text[hashes..].starts_with([' ', '\t'])).then_some(hashes)
+}

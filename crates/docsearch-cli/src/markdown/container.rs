@@ -1,0 +1,145 @@
+//! Containers: boxes, tabs and groups around a part of a page, of which a reader sees a label and the text.
+
+/// Boxes whose kind is shown where they have no title.
+const BOXES: [&str; 24] = [
+    "note",
+    "tip",
+    "info",
+    "warning",
+    "danger",
+    "caution",
+    "important",
+    "hint",
+    "success",
+    "question",
+    "failure",
+    "bug",
+    "example",
+    "quote",
+    "abstract",
+    "summary",
+    "seealso",
+    "attention",
+    "error",
+    "admonition",
+    "todo",
+    "faq",
+    "check",
+    "help",
+];
+/// What is around a part only for its looks, or is folded.
+const GROUPS: [&str; 24] = [
+    "details",
+    "code-group",
+    "tabs",
+    "tab",
+    "tab-item",
+    "tab-set",
+    "steps",
+    "columns",
+    "column",
+    "grid",
+    "card",
+    "cards",
+    "dropdown",
+    "spoiler",
+    "raw",
+    "v-pre",
+    "only",
+    "div",
+    "file-tree",
+    "callout",
+    "accordion",
+    "expander",
+    "right",
+    "center",
+];
+
+/// The label of `!!! note "Title"`, `??? tip` and `=== "Tab"` of Python-Markdown, whose content is indented; empty for
+/// one without a label. `None` if `text` opens nothing of the kind.
+pub(super) fn indented(text: &str) -> Option<&str> {
+    if let Some(title) = text.strip_prefix("===") {
+        let title = title.trim_start_matches(['!', '+']).strip_prefix(' ')?.trim();
+        return quoted(title);
+    }
+    let rest = text.strip_prefix("!!!").or_else(|| text.strip_prefix("???"))?;
+    let rest = rest.trim_start_matches('+').strip_prefix(' ')?.trim();
+    let (kinds, title) = match rest.find(['"', '\'']) {
+        Some(start) => (&rest[..start], Some(quoted(&rest[start..])?)),
+        None => (rest, None),
+    };
+    let is_kind = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+    let kind = kinds.split_whitespace().next()?;
+    kinds
+        .split_whitespace()
+        .all(is_kind)
+        .then(|| title.unwrap_or_else(|| label(kind).unwrap_or(kind)))
+}
+
+/// The label of `::: tip Title`, `:::note[Title]` or `:::{note} Title`, empty for a mark without one, such as the one
+/// that closes. `None` if `text` is no mark.
+pub(super) fn fenced(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix(":::")?.trim_start_matches(':').trim();
+    if rest.is_empty() {
+        return Some("");
+    }
+    let rest = rest.strip_prefix('{').unwrap_or(rest);
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || "-_".contains(c)));
+    let (kind, title) = rest.split_at(end.unwrap_or(rest.len()));
+    let is_known = BOXES.contains(&kind) || GROUPS.contains(&kind);
+    let ends = title.is_empty() || title.starts_with([' ', '[', '}', '{', '=']);
+    if kind.is_empty() || !ends || !is_known && (kind.contains('_') || kind.starts_with(|c: char| c.is_uppercase())) {
+        return None;
+    }
+    let title = match title.strip_prefix('[') {
+        Some(title) => title.split_once(']').map_or("", |(title, _)| title),
+        None => title.trim_start_matches(['}', ' ']),
+    };
+    let title = match title.find('{') {
+        Some(attributes) => &title[..attributes],
+        None => title,
+    };
+    let title = title.trim();
+    Some(match title {
+        "" => label(kind).unwrap_or_default(),
+        "open" if kind == "details" => "",
+        title => title,
+    })
+}
+
+/// The name in `::: package.module`, whose documentation another program writes.
+pub(super) fn object(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("::: ")?.trim();
+    let is_name = |c: char| c.is_alphanumeric() || "._".contains(c);
+    (!name.is_empty() && name.chars().all(is_name) && name.starts_with(|c: char| !c.is_ascii_digit())).then_some(name)
+}
+
+/// What a box without a title shows.
+pub(super) fn label(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "note" | "admonition" => "Note",
+        "tip" | "hint" => "Tip",
+        "info" => "Info",
+        "warning" | "attention" => "Warning",
+        "danger" | "error" => "Danger",
+        "caution" => "Caution",
+        "important" => "Important",
+        "seealso" => "See also",
+        "success" | "check" => "Success",
+        "question" | "faq" | "help" => "Question",
+        "failure" => "Failure",
+        "bug" => "Bug",
+        "example" => "Example",
+        "quote" => "Quote",
+        "abstract" | "summary" => "Summary",
+        "todo" => "To do",
+        _ => return None,
+    })
+}
+
+/// What stands between quotation marks.
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    text[1..].strip_suffix(quote)
+}

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::digest::digest;
@@ -16,6 +16,24 @@ const MAX_WORDS_WITH_URL: usize = 4;
 
 /// Longest key, in bytes: an index entry has to fit a page.
 const MAX_KEY_BYTES: usize = 200;
+
+/// What a fragment has as itself (RFC 3986, 3.5), but for what would end a link in Markdown or a quoted text.
+const ESCAPED_IN_FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'/')
+    .remove(b'?');
 
 /// An address in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +97,17 @@ impl<'a> Address<'a> {
             .strip_prefix('/')?;
         (!place.is_empty() && !below.is_empty()).then_some(below)
     }
+}
+
+/// Where a section of a page is: the URL of the page with the anchor of the section as its fragment, in place of one that
+/// it has. A fragment that says which page it is (`#/guide`, `#!guide`) stays, and so does the URL of a page without an
+/// anchor.
+pub fn section_url(url: &str, anchor: &str) -> String {
+    let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
+    if url.is_empty() || anchor.is_empty() || fragment.starts_with(['/', '!']) {
+        return url.to_owned();
+    }
+    format!("{page}#{}", utf8_percent_encode(anchor, ESCAPED_IN_FRAGMENT))
 }
 
 /// The form in which addresses are compared: compatibility-normalised (NFKC) and in lower case, percent-encoding decoded,
@@ -223,7 +252,40 @@ mod tests {
         assert_eq!(below("ä/b", "a"), None);
     }
 
+    #[test]
+    fn s3_40_a_section_has_the_url_of_its_page_with_its_anchor() {
+        for (url, anchor, whole) in [
+            ("https://kit.test/guide", "install", "https://kit.test/guide#install"),
+            (
+                "https://kit.test/api?v=2#top",
+                "flask.url_for",
+                "https://kit.test/api?v=2#flask.url_for",
+            ),
+            ("https://kit.test/guide#top", "", "https://kit.test/guide#top"),
+            ("https://kit.test/#/guide", "install", "https://kit.test/#/guide"),
+            (
+                "https://kit.test/a",
+                "größe #1 (neu) 100%",
+                "https://kit.test/a#gr%C3%B6%C3%9Fe%20%231%20%28neu%29%20100%25",
+            ),
+            ("", "install", ""),
+        ] {
+            assert_eq!(section_url(url, anchor), whole);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_anchor_of_a_section_can_be_read_from_its_url(page in "https://[a-z]{1,5}/[a-z?=]{0,9}", anchor in "\\PC{1,20}") {
+            let url = section_url(&page, &anchor);
+            let (before, fragment) = url.split_once('#').expect("a fragment");
+            prop_assert_eq!(before, page);
+            prop_assert_eq!(decoded(fragment), anchor.as_str());
+            prop_assert!(fragment.bytes().all(|byte| byte.is_ascii_graphic()));
+            // Already a section's URL, it becomes that of another one.
+            prop_assert_eq!(section_url(&section_url(before, "other"), &anchor), url.clone());
+        }
+
         #[test]
         fn keys_fit_an_index(path in "(\\PC|[a-z/.]){0,300}") {
             let key = address_key(&path);

@@ -24,6 +24,10 @@ pub const LIST_LENGTH: usize = 1000;
 pub const BODY_BYTES: usize = 32 * 1024 * 1024;
 /// Largest metadata as text, in bytes.
 pub const METADATA_BYTES: usize = 1024 * 1024;
+/// Most further fragments of a document.
+pub const ANCHORS: usize = 20_000;
+/// All further fragments as text, in bytes.
+pub const ANCHORS_BYTES: usize = 2 * 1024 * 1024;
 /// How many levels values may lie below an object.
 pub const JSON_LEVELS: usize = 64;
 /// Greatest number in an object, to either side of zero.

@@ -3,9 +3,11 @@
 mod json;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::address::section_url;
 use crate::markdown;
 use crate::outline::{Neighbours, Outline};
 
@@ -47,6 +49,8 @@ pub struct Document {
     pub summary: Option<String>,
     /// Markdown.
     pub body: String,
+    /// Further fragments that lead into it, with the anchors of the sections where they lie.
+    pub anchors: BTreeMap<String, String>,
 }
 
 impl Document {
@@ -54,6 +58,19 @@ impl Document {
     fn reference(&self, anchor: Option<&str>) -> String {
         let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
         format!("{}/{}{anchor}", self.project, self.slug)
+    }
+
+    /// The address to show, of a section if it has an anchor.
+    fn url(&self, anchor: &str) -> Option<String> {
+        let url = self.url.as_deref().filter(|url| !url.is_empty());
+        url.map(|url| section_url(url, anchor))
+    }
+
+    /// Where it is published: first the address to show.
+    fn sources(&self, anchor: &str) -> Vec<String> {
+        let shown = self.url.as_ref();
+        let others = self.source_urls.iter().filter(|source| Some(*source) != shown);
+        self.url(anchor).into_iter().chain(others.cloned()).collect()
     }
 
     /// The day when it last changed.
@@ -93,20 +110,25 @@ pub struct Rendering {
     pub is_cut: bool,
 }
 
-/// Writes a document, or one section of it with references to those around it, see [`Outline::find`].
+/// Writes a document, or one section of it with references to those around it, see [`Outline::find_with`].
 ///
 /// # Errors
 ///
 /// If the document has no such section.
 pub fn render(document: &Document, section: Option<&str>, shape: Shape) -> Result<Rendering, NoSuchSection> {
     let outline = Outline::new(&document.body);
-    let section = find(&outline, section)?;
+    let section = find(document, &outline, section)?;
     Ok(write(document, &outline, section, shape))
 }
 
 /// The place of the section that is wanted, if one is.
-fn find(outline: &Outline<'_>, section: Option<&str>) -> Result<Option<usize>, NoSuchSection> {
-    let found = section.map(|wanted| outline.find(wanted).ok_or_else(|| NoSuchSection::of(outline)));
+fn find(document: &Document, outline: &Outline<'_>, section: Option<&str>) -> Result<Option<usize>, NoSuchSection> {
+    let alias = |fragment: &str| document.anchors.get(fragment).map(String::as_str);
+    let found = section.map(|wanted| {
+        outline
+            .find_with(wanted, alias)
+            .ok_or_else(|| NoSuchSection::of(outline))
+    });
     found.transpose()
 }
 
@@ -117,8 +139,10 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
         if let Some(category) = &document.category {
             text.push_str(&format!("\n**Category:** {category}"));
         }
-        if !document.source_urls.is_empty() {
-            text.push_str(&format!("\n**Sources:** {}", document.source_urls.join(", ")));
+        let anchor = section.and_then(|place| outline.sections().get(place));
+        let sources = document.sources(anchor.map_or("", |section| &section.anchor));
+        if !sources.is_empty() {
+            text.push_str(&format!("\n**Sources:** {}", sources.join(", ")));
         }
         text.push_str(&format!("\n**Last Updated:** {}\n", document.day()));
     }
@@ -263,6 +287,26 @@ mod tests {
             "[parent: kit/guides/install#on-linux; previous: kit/guides/install#on-linux; \
              next: kit/guides/install#on-macos]\n"
         ));
+    }
+
+    #[test]
+    fn s3_40_a_section_is_loaded_with_its_url() {
+        let published = Document {
+            url: Some("https://example.org/a".to_owned()),
+            anchors: BTreeMap::from([("apt".to_owned(), "debian".to_owned())]),
+            ..guide()
+        };
+        let of_section = "**Sources:** https://example.org/a#debian, https://example.org/b\n";
+        for wanted in ["debian", "apt"] {
+            let text = render(&published, Some(wanted), WHOLE).expect(wanted).markdown;
+            assert!(text.contains(of_section), "{text}");
+        }
+        let elsewhere = Document {
+            source_urls: Vec::new(),
+            ..published
+        };
+        let text = render(&elsewhere, None, WHOLE).expect("all").markdown;
+        assert!(text.contains("**Sources:** https://example.org/a\n"), "{text}");
     }
 
     #[test]

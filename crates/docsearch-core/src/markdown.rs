@@ -27,7 +27,7 @@ pub use section::{Section, sections};
 /// Only tables go beyond CommonMark: every other extension drops or joins words of text that is not markdown.
 const OPTIONS: Options = Options::ENABLE_TABLES;
 
-fn events(markdown: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+pub(crate) fn events(markdown: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
     Parser::new_ext(markdown, OPTIONS).into_offset_iter()
 }
 

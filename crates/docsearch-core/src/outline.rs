@@ -1,11 +1,13 @@
 //! A document by its sections: what `load_doc` finds, cuts and points to.
 
 mod left_out;
+mod target;
 
 use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 
+use crate::address::decoded;
 use crate::markdown::{Block, BlockKind, Section, blocks, sections};
 use left_out::LeftOut;
 
@@ -41,23 +43,85 @@ impl<'a> Outline<'a> {
         &self.sections
     }
 
-    /// The place in [`Outline::sections`] of the section that is meant: its anchor, with or without `#`, or else its
-    /// heading or heading path (`Button > Styling`), in any case. The first of several. `None` if there is none such.
+    /// The place in [`Outline::sections`] of the section that is meant, see [`Outline::find_with`], in a document without
+    /// aliases.
     pub fn find(&self, wanted: &str) -> Option<usize> {
-        let anchor = wanted.strip_prefix('#').unwrap_or(wanted).trim();
-        let heading = anchor.to_lowercase();
-        let path = |section: &Section| section.heading_path.join(" > ").to_lowercase();
-        let mut titled = self.sections.iter().filter(|section| section.level > 0);
+        self.find_with(wanted, |_| None)
+    }
+
+    /// The place in [`Outline::sections`] of the section that a fragment or a name means, with or without `#`, as it is or
+    /// else with its percent-encoding decoded. `None` if there is none such. It is, in this order,
+    ///
+    /// 1. the section with this anchor;
+    /// 2. the one whose anchor `aliases` has for it, an empty one being the beginning;
+    /// 3. the one where HTML outside of code has this as an `id`, or a link as its `name`; the next one, if nothing but the
+    ///    next heading comes behind it;
+    /// 4. the first one with this heading or heading path (`Button > Styling`), in any case;
+    /// 5. the only one whose anchor, or else whose heading, has the same letters and digits, in any case.
+    pub fn find_with<'b>(&self, wanted: &str, aliases: impl Fn(&str) -> Option<&'b str>) -> Option<usize> {
+        let given = wanted.strip_prefix('#').unwrap_or(wanted).trim();
+        let decoded = decoded(given);
+        let decoded = Some(decoded.as_ref()).filter(|decoded| *decoded != given);
+        let mut forms = iter::once(given).chain(decoded).filter(|form| !form.is_empty());
+        forms.find_map(|form| {
+            self.anchored(form)
+                .or_else(|| aliases(form).and_then(|anchor| self.alias(anchor)))
+                .or_else(|| self.targeted(form))
+                .or_else(|| self.headed(form))
+                .or_else(|| self.like(form))
+        })
+    }
+
+    fn anchored(&self, anchor: &str) -> Option<usize> {
         self.sections
             .iter()
             .position(|section| section.level > 0 && section.anchor == anchor)
-            .or_else(|| {
-                let found = titled.find(|section| {
-                    let last = section.heading_path.last();
-                    last.is_some_and(|last| last.to_lowercase() == heading) || path(section) == heading
-                })?;
-                self.sections.iter().position(|section| section == found)
-            })
+    }
+
+    fn alias(&self, anchor: &str) -> Option<usize> {
+        match anchor {
+            "" => (!self.sections.is_empty()).then_some(0),
+            _ => self.anchored(anchor),
+        }
+    }
+
+    fn targeted(&self, name: &str) -> Option<usize> {
+        let target = target::find(self.markdown, name)?;
+        let after = self
+            .sections
+            .partition_point(|section| section.range.start <= target.at);
+        let place = after.checked_sub(1)?;
+        let section = self.sections.get(place)?;
+        let is_last = target.at >= section.body_start && target.silent_to >= section.range.end;
+        Some(if is_last && after < self.sections.len() {
+            after
+        } else {
+            place
+        })
+    }
+
+    fn headed(&self, heading: &str) -> Option<usize> {
+        let heading = heading.to_lowercase();
+        self.sections.iter().position(|section| {
+            let last = section.heading_path.last();
+            last.is_some_and(|last| last.to_lowercase() == heading)
+                || section.level > 0 && section.heading_path.join(" > ").to_lowercase() == heading
+        })
+    }
+
+    fn like(&self, name: &str) -> Option<usize> {
+        let wanted = letters(name);
+        if wanted.is_empty() {
+            return None;
+        }
+        let anchored = self.sections.iter().map(|section| letters(&section.anchor) == wanted);
+        if anchored.clone().any(|is_like| is_like) {
+            return only(anchored);
+        }
+        only(self.sections.iter().map(|section| {
+            let heading = section.heading_path.last();
+            heading.is_some_and(|heading| letters(heading) == wanted)
+        }))
     }
 
     /// Bytes of a section with the sections below it, heading line included; empty if there is none at this place.
@@ -149,6 +213,20 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// Letters and digits alone, in lower case.
+fn letters(text: &str) -> String {
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// The place of what is so, if nothing else is.
+fn only(are_so: impl Iterator<Item = bool>) -> Option<usize> {
+    let mut places = are_so.enumerate().filter_map(|(place, is_so)| is_so.then_some(place));
+    places.next().filter(|_| places.next().is_none())
+}
+
 fn joined(shown: &str, note: &str) -> String {
     if shown.is_empty() {
         note.to_owned()
@@ -213,6 +291,76 @@ mod tests {
     }
 
     #[test]
+    fn s3_41_a_fragment_means_an_anchor_before_an_alias_before_a_target_before_a_heading() {
+        let page = "# One\n\n<a id=\"three\"></a>\n\nText.\n\n## Two words\n\n# Three\n\nText.\n\n# Four\n\n<b id=\"four\">x</b>\n\n# Five {#5}\n";
+        let outline = Outline::new(page);
+        let alias = |fragment: &str| match fragment {
+            "one" | "old" => Some("four"),
+            "five" => Some("one"),
+            "top" => Some(""),
+            "dead" => Some("nowhere"),
+            _ => None,
+        };
+        let anchor = |wanted: &str| {
+            let found = outline.find_with(wanted, alias)?;
+            Some(outline.sections()[found].anchor.as_str())
+        };
+        assert_eq!(anchor("one"), Some("one"));
+        assert_eq!(anchor("#old"), Some("four"));
+        assert_eq!(anchor("five"), Some("one"));
+        assert_eq!(anchor("top"), Some("one"));
+        assert_eq!(anchor("dead"), None);
+        assert_eq!(anchor("three"), Some("three"));
+        assert_eq!(anchor("FIVE"), Some("5"));
+        assert_eq!(anchor("one > two words"), Some("two-words"));
+        assert_eq!(outline.find("old"), None);
+    }
+
+    #[test]
+    fn s3_41_an_html_target_means_the_section_where_it_stands_or_the_heading_behind_it() {
+        let page = "<a name=intro></a>Intro.\n\n<a id=\"first\"></a>\n\n# One <span id='in-heading'></span>\n\n<a id=\"before\"></a>\n\nText.\n\n\
+                    - item <i ID=\"item\">x</i>\n\n> <div\n>   class=\"a\" id=\"quoted\">\n\n`<a id=\"code\">`\n\n```html\n<a id=\"fenced\"></a>\n```\n\n\
+                    <!-- <a id=\"comment\"></a> -->\n\n<p data-x=\"id='no'\" title=\"a > b\" id=yes>Hi</p>\n\n<a id=\"two&amp;a\"></a>\n<!-- end -->\n<a\nname=\"two\"></a>\n\n## Two\n\n\
+                    ## Three <a id=\"empty\"></a>\n\n## Four\n\nEnd. <a id=\"last\"></a>\n";
+        let outline = Outline::new(page);
+        let title = |wanted: &str| {
+            let found = outline.find(wanted)?;
+            Some(outline.sections()[found].heading_path.last().map_or("", String::as_str))
+        };
+        for (wanted, heading) in [
+            ("intro", ""),
+            ("first", "One"),
+            ("in-heading", "One"),
+            ("before", "One"),
+            ("item", "One"),
+            ("quoted", "One"),
+            ("yes", "One"),
+            ("two&a", "Two"),
+            ("two", "Two"),
+            ("empty", "Three"),
+            ("last", "Four"),
+        ] {
+            assert_eq!(title(wanted), Some(heading), "{wanted}");
+        }
+        for wanted in ["code", "fenced", "comment", "no", "item\"", ""] {
+            assert_eq!(title(wanted), None, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn s3_41_what_only_case_and_punctuation_tell_apart_is_found_if_it_is_the_only_one() {
+        let page = "# server.proxy\n\n# Options\n\n# get_item\n\n# getItem\n\n# Größe\n\n# Set up {#id}\n";
+        let outline = Outline::new(page);
+        let anchor = |wanted: &str| Some(outline.sections()[outline.find(wanted)?].anchor.as_str());
+        assert_eq!(anchor("server-proxy"), Some("serverproxy"));
+        assert_eq!(anchor("_options"), Some("options"));
+        assert_eq!(anchor("get-item"), None);
+        assert_eq!(anchor("#gr%C3%B6%C3%9Fe"), Some("größe"));
+        assert_eq!(anchor("set-up"), Some("id"));
+        assert_eq!(anchor("---"), None);
+    }
+
+    #[test]
     fn a_section_knows_its_neighbours() {
         let outline = Outline::new(PAGE);
         let of = |name| {
@@ -249,6 +397,41 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn every_fragment_leads_into_the_document_or_nowhere(
+            parts in proptest::collection::vec("#{1,3} \\PC{0,9}\n\n|<[ab] (id|name)=[\"']?[a-c]{1,2}[\"']?>?\n*|`[^`]{0,9}|\\PC{0,30}\n\n|<!--|-->", 0..12),
+            wanted in "#?[a-c]{1,2}|\\PC{0,12}",
+            alias in proptest::option::of("[a-c]{0,2}"),
+        ) {
+            let page = parts.concat();
+            let outline = Outline::new(&page);
+            let found = outline.find_with(&wanted, |_| alias.as_deref());
+            prop_assert!(found.is_none_or(|place| place < outline.sections().len()));
+            for (place, section) in outline.sections().iter().enumerate().filter(|(_, section)| section.level > 0) {
+                let anchor = section.anchor.as_str();
+                prop_assume!(anchor == anchor.trim() && !anchor.starts_with('#'));
+                prop_assert_eq!(outline.find_with(anchor, |_| alias.as_deref()), Some(place));
+            }
+        }
+
+        #[test]
+        fn a_target_is_found_where_it_was_put(
+            titles in proptest::collection::vec("[d-h]{2,6}", 1..6),
+            at in 0usize..6,
+            has_text in proptest::bool::ANY,
+            tag in "a|span|custom-tag|Component",
+        ) {
+            let at = at % titles.len();
+            let section = |(place, title): (usize, &String)| {
+                let target = if place == at { format!("\n\n<{tag} id=\"target\"></{tag}>") } else { String::new() };
+                let text = if has_text { "\n\nMore text." } else { "" };
+                format!("# {title}\n\nText.{target}{text}\n\n")
+            };
+            let page: String = titles.iter().enumerate().map(section).collect();
+            let meant = if has_text { at } else { (at + 1).min(titles.len() - 1) };
+            prop_assert_eq!(Outline::new(&page).find("target"), Some(meant), "{}", page);
+        }
 
         #[test]
         fn a_cut_keeps_its_length_and_says_so(

@@ -30,7 +30,7 @@ struct Metadata<'a> {
     category: Option<&'a str>,
     kind: Option<&'a str>,
     version: Option<&'a str>,
-    url: Option<&'a str>,
+    url: Option<String>,
     source_urls: &'a [String],
     keywords: &'a [String],
     metadata: &'a Value,
@@ -61,7 +61,7 @@ struct LoadedSection<'a> {
 }
 
 /// A document as an object: `project`, `slug`, `reference` (of the section, if one is asked for), `title`, `summary`;
-/// with [`Shape::metadata`] `category`, `kind`, `version`, `url`, `source_urls`, `keywords`, `metadata`, `published_at`,
+/// with [`Shape::metadata`] `category`, `kind`, `version`, `url` (of the section, too), `source_urls`, `keywords`, `metadata`, `published_at`,
 /// `created_at` and `updated_at`; `tokens` of its text, 4 bytes each; `sections` in order, with `anchor`, `level`,
 /// `title` and `tokens` (those below included); `section`, if one is asked for, with the same and the references
 /// `parent`, `previous` and `next`; `content`, the Markdown of [`super::render`]; and whether that is `truncated`.
@@ -71,7 +71,7 @@ struct LoadedSection<'a> {
 /// If the document has no such section.
 pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Result<Value, NoSuchSection> {
     let outline = Outline::new(&document.body);
-    let section = find(&outline, section)?;
+    let section = find(document, &outline, section)?;
     let rendering = write(document, &outline, section, shape);
     let loaded = section.and_then(|place| {
         let around = outline.neighbours(place);
@@ -83,13 +83,14 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
             next: reference(around.next),
         })
     });
+    let anchor = loaded.as_ref().map(|loaded| loaded.heading.anchor);
     let record = Record {
         project: &document.project,
         slug: &document.slug,
-        reference: document.reference(loaded.as_ref().map(|loaded| loaded.heading.anchor)),
+        reference: document.reference(anchor),
         title: &document.title,
         summary: document.summary.as_deref().filter(|summary| !summary.is_empty()),
-        metadata: shape.metadata.then(|| Metadata::of(document)),
+        metadata: shape.metadata.then(|| Metadata::of(document, anchor)),
         tokens: estimated_tokens(document.body.len()),
         sections: (0..outline.sections().len())
             .filter_map(|place| Heading::of(&outline, place))
@@ -102,12 +103,12 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
 }
 
 impl<'a> Metadata<'a> {
-    fn of(document: &'a Document) -> Self {
+    fn of(document: &'a Document, anchor: Option<&str>) -> Self {
         Self {
             category: document.category.as_deref(),
             kind: document.kind.as_deref(),
             version: document.version.as_deref(),
-            url: document.url.as_deref(),
+            url: document.url(anchor.unwrap_or_default()),
             source_urls: &document.source_urls,
             keywords: &document.keywords,
             metadata: &document.metadata,

@@ -1,5 +1,14 @@
 ALTER TABLE docsearch.document ADD COLUMN entry_share real NOT NULL DEFAULT 0;
 COMMENT ON COLUMN docsearch.document.entry_share IS 'share of its words that stand in entries of lists (indexes, tables of contents, cross references), 0 to 1';
+-- The bounds are those of docsearch_core::bounds; as text, jsonb has a blank behind every comma and colon.
+ALTER TABLE docsearch.document
+    ADD COLUMN anchors jsonb NOT NULL DEFAULT '{}',
+    ADD CONSTRAINT document_anchors_bounded CHECK (
+        jsonb_typeof(anchors) = 'object'
+        AND NOT jsonb_path_exists(anchors, 'strict $.* ? (@.type() != "string")')
+        AND jsonb_array_length(jsonb_path_query_array(anchors, 'strict $.*')) <= 20000
+        AND octet_length(anchors::text) <= 4194304);
+COMMENT ON COLUMN docsearch.document.anchors IS 'further fragments of its address, with the anchor of the section where each lies';
 COMMENT ON COLUMN docsearch.document_name.key IS 'name: lower case, without what separates words; address: lower case, with a slash before it';
 COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, alias, unprefixed or address';
 

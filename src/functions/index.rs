@@ -39,6 +39,7 @@ mod docsearch {
         source_path: default!(Option<String>, "NULL"),
         source_root: default!(Option<String>, "NULL"),
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
+        anchors: default!(Option<JsonB>, "'{}'"),
     ) -> Result<String> {
         refuse_read_only(c"index_doc()");
         let project = project::given(project)?;
@@ -56,6 +57,7 @@ mod docsearch {
             source_path,
             source_root,
             published_at: published_at.map(|time| time.to_iso_string()),
+            anchors: DocumentInput::anchors(anchors.map(|JsonB(anchors)| anchors))?,
         };
         let mut outcomes = indexer::index(
             &project,

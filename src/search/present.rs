@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use docsearch_core::address::section_url;
 use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
 use docsearch_core::hit::Hit;
 use docsearch_core::lookup::LookupTerm;
@@ -58,13 +59,13 @@ pub(crate) fn present(
             slug: document.slug.clone(),
             title: document.title.clone(),
             section: section.path,
-            anchor: section.anchor,
             category: document.category.clone(),
-            url: document.url.clone(),
+            url: document.url.as_deref().map(|url| section_url(url, &section.anchor)),
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
             confidence: Confidence::of(result.score, result.lead, &config.thresholds),
+            anchor: section.anchor,
             snippet: section.snippet,
             project_id: result.chunk.document.project,
             document_id: result.chunk.document.document,

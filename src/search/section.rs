@@ -3,6 +3,7 @@
 use docsearch_core::address::Address;
 use docsearch_core::definition::{anchor_names, defines, heading_defines};
 use docsearch_core::legs::Legs;
+use docsearch_core::outline::Outline;
 use docsearch_core::page::Page;
 use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredDocument};
 use docsearch_core::rerank::Ranked;
@@ -13,10 +14,16 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::search::group::Group;
+use crate::tables::document;
 use crate::tables::keys::{self, WANTED_CHUNKS};
 
 /// So many of the best documents have their sections looked at, however few are asked for: more are not read by anybody.
 const MAX_DOCUMENTS: usize = 20;
+/// Documents that are read for the section to which a fragment leads, at most, and so many bytes of each.
+const MAX_OUTLINED: usize = 3;
+const MAX_OUTLINED_BYTES: i32 = 4 << 20;
+/// Sections that stand in one chunk, at most, as far as it matters.
+const MAX_TOGETHER: usize = 32;
 /// Sections whose text is read, at most.
 const MAX_READ: usize = 40;
 
@@ -59,7 +66,15 @@ pub(crate) fn asked_for(
     let anchor = Address::read(&group.understanding.text).and_then(|address| address.anchor);
     let mut sections = match (documents.as_slice(), anchor) {
         ([], _) | (_, None) => Map::default(),
-        (documents, Some(anchor)) => addressed(anchor, documents)?,
+        (documents, Some(anchor)) => {
+            let mut found = addressed(anchor, documents)?;
+            let others = documents.iter().filter(|id| !found.contains_key(*id)).copied();
+            let others: Vec<DocumentId> = others.take(MAX_OUTLINED).collect();
+            for id in others {
+                found.extend(led_to(anchor, id)?.map(|section| (id, section)));
+            }
+            found
+        }
     };
     // Anchors are made of what they stand at: `json.loads`, `GUC-WORK-MEM`.
     let keys = anchor.map(anchor_names).unwrap_or_default();
@@ -97,6 +112,36 @@ fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, i
         keys::chunk_id,
     )?;
     Ok(found.into_iter().map(|id| (id.document, id.chunk)).collect())
+}
+
+/// The section to which a fragment of a document leads that is no anchor of a chunk. Begins as the caller.
+fn led_to(fragment: &str, id: DocumentId) -> Result<Option<i32>> {
+    let Some((body, aliases)) = document::body_and_anchors(id, MAX_OUTLINED_BYTES)? else {
+        return Ok(None);
+    };
+    let outline = Outline::new(&body);
+    let alias = |fragment: &str| aliases.get(fragment).map(String::as_str);
+    let Some(place) = outline.find_with(fragment, alias) else {
+        return Ok(None);
+    };
+    // Of small sections that stand in one chunk it has the anchor of the first.
+    let before = outline.sections()[..=place]
+        .iter()
+        .rev()
+        .map(|section| section.anchor.clone());
+    let anchors: Vec<String> = before.take(MAX_TOGETHER).collect();
+    let _owner = AsOwner::enter()?;
+    statement::one(
+        "SELECT c.chunk_no FROM unnest($3::text[]) WITH ORDINALITY AS wanted(anchor, place)
+              JOIN docsearch.chunk c ON c.anchor = wanted.anchor
+         WHERE c.project_id = $1 AND c.document_id = $2 ORDER BY wanted.place, c.chunk_no LIMIT 1",
+        &[
+            DatumWithOid::from(id.project),
+            DatumWithOid::from(id.document),
+            DatumWithOid::from(anchors),
+        ],
+        |row| row.required(1),
+    )
 }
 
 /// The sections that define the names: by their headings, or else by a line of their text.

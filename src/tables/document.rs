@@ -1,5 +1,7 @@
 //! Documents whole, and lists of them. Everything runs as the caller.
 
+use std::collections::BTreeMap;
+
 use docsearch_core::bounds;
 use docsearch_core::delivery::{CHARS_PER_TOKEN, shares};
 use docsearch_core::document::{Document, NoSuchSection, Shape, render, to_json};
@@ -142,8 +144,11 @@ struct StoredDocument {
 
 /// The Markdown of a document, or of the section that its reference names.
 pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&str>, shape: Shape) -> Result<String> {
-    let (StoredDocument { document, .. }, anchor) = resolve(checked_slug(slug)?, project)?;
+    let (StoredDocument { id, mut document }, anchor) = resolve(checked_slug(slug)?, project)?;
     let section = section.or(anchor);
+    if section.is_some() {
+        document.anchors = anchors(id)?;
+    }
     let rendering = render(&document, section, shape);
     let rendering = rendering.map_err(|problem| unknown_section(&document, section, &problem))?;
     Ok(rendering.markdown)
@@ -184,6 +189,9 @@ pub(crate) fn load_json(
         document.metadata = metadata(id)?;
     }
     let section = section.or(anchor);
+    if section.is_some() {
+        document.anchors = anchors(id)?;
+    }
     to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))
 }
 
@@ -268,6 +276,7 @@ fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Stored
                     source_urls: row.required(11)?,
                     keywords: row.required(12)?,
                     metadata: Value::Null,
+                    anchors: BTreeMap::new(),
                     published_at: row.optional(13)?,
                     created_at: row.required(14)?,
                     updated_at: row.required(15)?,
@@ -290,7 +299,37 @@ fn metadata(id: DocumentId) -> Result<Value> {
     Ok(found.map_or(Value::Null, |StoredJson(metadata)| metadata))
 }
 
-/// Whether documents have a share of entries: tables of version 9 have none, until their owner migrates them.
+/// The text of a document with its further fragments, if it has no more bytes. Runs as the caller.
+pub(crate) fn body_and_anchors(id: DocumentId, most: i32) -> Result<Option<(String, BTreeMap<String, String>)>> {
+    let body = statement::one(
+        "SELECT d.body FROM docsearch.document d
+         WHERE d.project_id = $1 AND d.id = $2 AND octet_length(d.body) <= $3",
+        &[
+            DatumWithOid::from(id.project),
+            DatumWithOid::from(id.document),
+            DatumWithOid::from(most),
+        ],
+        |row| row.required(1),
+    )?;
+    body.map(|body| Ok((body, anchors(id)?))).transpose()
+}
+
+/// The further fragments of a document, which only a search for a section needs.
+fn anchors(id: DocumentId) -> Result<BTreeMap<String, String>> {
+    if !has_entry_share() {
+        return Ok(BTreeMap::new());
+    }
+    let found = statement::one(
+        "SELECT d.anchors FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
+        |row| row.required(1),
+    )?;
+    let found = found.and_then(|StoredJson(anchors)| serde_json::from_value(anchors).ok());
+    Ok(found.unwrap_or_default())
+}
+
+/// Whether documents have a share of entries, and further fragments: tables of version 9 have neither, until their owner
+/// migrates them.
 pub(crate) fn has_entry_share() -> bool {
     catalog::has_column(c"document", c"entry_share")
 }

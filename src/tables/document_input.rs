@@ -1,5 +1,7 @@
 //! A document as a caller gives it.
 
+use std::collections::BTreeMap;
+
 use docsearch_core::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
 use docsearch_core::digest::digest;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -36,6 +38,30 @@ pub(crate) struct DocumentInput {
     pub(crate) source_root: Option<String>,
     #[serde(default)]
     pub(crate) published_at: Option<String>,
+    /// Left out where there are none, so that they change no hash of a document without.
+    #[serde(
+        default,
+        deserialize_with = "anchors_or_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub(crate) anchors: BTreeMap<String, String>,
+}
+
+/// What anchors have to be.
+const ANCHORS_PROBLEM: &str = "anchors must be a JSON object of texts";
+
+fn anchors_or_default<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, String>, D::Error> {
+    let given: Value = or_default(deserializer)?;
+    anchors_of(given).ok_or_else(|| serde::de::Error::custom(ANCHORS_PROBLEM))
+}
+
+fn anchors_of(given: Value) -> Option<BTreeMap<String, String>> {
+    match given {
+        Value::Null => Some(BTreeMap::new()),
+        given => serde_json::from_value(given).ok(),
+    }
 }
 
 fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
@@ -47,7 +73,17 @@ fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
 impl DocumentInput {
     /// What a document may consist of.
     pub(crate) const KEYS_HINT: &'static str = "A document is an object with slug, title and body, and if you like category, metadata, kind, version, \
-         summary, keywords, source_urls, source_path, source_root and published_at.";
+         summary, keywords, source_urls, source_path, source_root, published_at and anchors.";
+
+    /// The argument `anchors`.
+    pub(crate) fn anchors(given: Option<Value>) -> Result<BTreeMap<String, String>> {
+        anchors_of(given.unwrap_or_default()).ok_or_else(|| {
+            invalid(
+                ANCHORS_PROBLEM,
+                "Give the anchor of the section for each fragment, such as {\"setup\": \"install\"}, or omit it.",
+            )
+        })
+    }
 
     /// Reads an element of `index_docs`. The error is the slug, if there is one, and what is wrong.
     pub(crate) fn parse(value: Value) -> std::result::Result<Self, (Option<String>, String)> {
@@ -75,6 +111,7 @@ impl DocumentInput {
         self.check_list("keywords", &self.keywords)?;
         self.check_list("source_urls", &self.source_urls)?;
         self.check_metadata()?;
+        self.check_anchors()?;
         if self.published_at.as_deref().is_some_and(is_beyond_years) {
             return Err(self.refuse(
                 "published_at cannot be used",
@@ -167,6 +204,19 @@ impl DocumentInput {
             ));
         }
         Ok(())
+    }
+
+    fn check_anchors(&self) -> Result<()> {
+        let (most, bytes) = (bounds::ANCHORS, bounds::ANCHORS_BYTES);
+        if self.anchors.len() <= most
+            && (self.anchors.is_empty() || serde_json::json!(self.anchors).to_string().len() <= bytes)
+        {
+            return Ok(());
+        }
+        Err(self.refuse(
+            "anchors are too many",
+            &format!("Give at most {most}, of {bytes} bytes in all."),
+        ))
     }
 
     fn refuse(&self, problem: &str, hint: &str) -> ErrorReport {

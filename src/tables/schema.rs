@@ -23,11 +23,16 @@ pub(crate) fn require_current() -> Result<()> {
     if is_current()? {
         return Ok(());
     }
-    Err(error_with_hint(
+    Err(outdated())
+}
+
+/// That the tables are of an older version than what is asked for.
+pub(crate) fn outdated() -> pg_sys::panic::ErrorReport {
+    error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         "the tables of pg_docsearch are of an older version",
         "Bring them up to date: SELECT docsearch.migrate().",
-    ))
+    )
 }
 
 /// The version of the tables; 0 if there are none.

@@ -7,6 +7,7 @@ use docsearch_core::rank::{ChunkId, DocumentId, Map};
 use docsearch_core::statistics::Delta;
 use docsearch_core::token;
 use pgrx::datum::DatumWithOid;
+use serde_json::json;
 
 use super::{DocumentPlan, Indexer, KnownDocument, Source};
 use crate::indexing::embedding_queue;
@@ -17,8 +18,8 @@ use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
 use crate::tables::document::has_entry_share;
-use crate::tables::names;
 use crate::tables::project::Project;
+use crate::tables::{names, schema};
 
 /// What is there of a document that changes.
 #[derive(Default)]
@@ -158,18 +159,24 @@ impl Indexer<'_> {
             DatumWithOid::from(chunk_count),
             DatumWithOid::from(input.published_at.as_deref()),
             DatumWithOid::from(document.entry_share),
+            DatumWithOid::from(JsonB(json!(input.anchors))),
         ];
-        let (column, value, set) = match has_entry_share() {
-            true => (", entry_share", ", $18", ", entry_share = $18"),
-            false => ("", "", ""),
+        let (columns, values, set) = match has_entry_share() {
+            true => (
+                ", entry_share, anchors",
+                ", $18, $19",
+                ", entry_share = $18, anchors = $19",
+            ),
+            false if input.anchors.is_empty() => ("", "", ""),
+            false => return Err(schema::outdated()),
         };
         let written = match &document.known {
             None => statement::change(
                 &format!("INSERT INTO docsearch.document
                      (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
-                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at{column})
+                      source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at{columns})
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, '{{}}'), $13, $14, $15, $16,
-                         $17::timestamptz{value})
+                         $17::timestamptz{values})
                  ON CONFLICT (project_id, slug) DO NOTHING RETURNING id"),
                 &args,
                 |row| row.required::<i64>(1),
@@ -182,7 +189,7 @@ impl Indexer<'_> {
                          keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
                          metadata = coalesce($12, '{{}}'), body = $13, content_hash = $14, term_count = $15,
                          chunk_count = $16, published_at = $17::timestamptz{set}, updated_at = now()
-                     WHERE d.project_id = $1 AND d.id = $19 RETURNING d.id"),
+                     WHERE d.project_id = $1 AND d.id = $20 RETURNING d.id"),
                     &args,
                     |row| row.required::<i64>(1),
                 )

@@ -1,0 +1,66 @@
+-- Fragments that lead into a page, and the URLs of its sections.
+SELECT docsearch.create_project('manual', root_url => 'https://manual.test') > 0 AS created;
+CREATE TEMP TABLE page AS SELECT E'Before <a id="top"></a> all headings.\n\n# Server\n\n' || repeat('The server answers requests. ', 20)
+    || E'\n\n<a name="listen"></a>\n\n## server.proxy\n\n' || repeat('A proxy hands a request on to another host. ', 20)
+    || E'\n\n## Größe (neu)\n\n' || repeat('Die Größe des Puffers in Bytes. ', 20)
+    || E'\n\n### Options {#opts}\n\n`<a id="code">` ' || repeat('An option of the buffer. ', 20) AS body;
+SELECT action FROM page, docsearch.index_docs('manual', jsonb_build_array(jsonb_build_object('slug', 'server', 'title', 'Server', 'body', body,
+    'source_urls', '{https://manual.test/2.0/server.html}'::text[], 'anchors', '{"proxying": "serverproxy", "old": "gone", "begin": ""}'::jsonb)));
+
+-- s3_41: in this order: an anchor, an alias, a target in HTML, a heading or a path of headings, the same letters and digits.
+SELECT f AS fragment, d -> 'section' ->> 'anchor' AS anchor, d ->> 'reference' AS reference, d ->> 'url' AS url
+FROM unnest(ARRAY['serverproxy', '#opts', 'proxying', 'listen', 'Server', 'server > größe (neu)', 'server-proxy', '_OPTIONS', 'gr%C3%B6%C3%9Fe-neu']) WITH ORDINALITY AS t(f, n),
+     load_doc_json('server', section => f) AS d ORDER BY n;
+SELECT load_doc('manual/server#proxying', include_metadata => false) = load_doc('server', section => 'serverproxy', include_metadata => false) AS same;
+SELECT substr(load_doc(s), 11, 200) LIKE E'**Sources:** https://manual.test/2.0/server.html#serverproxy\n%' AS of_the_section FROM unnest('{server#listen}'::text[]) AS s;
+-- The beginning has no anchor.
+SELECT f, load_doc_json('server#' || f) ->> 'url' AS url, load_doc('server#' || f) LIKE '%all headings.%' AS beginning
+FROM unnest('{top,begin}'::text[]) AS f;
+SELECT load_doc('server', section => 'old');
+SELECT load_doc('server', section => 'code');
+
+-- s3_40: results lead to their sections.
+SELECT url FROM search_docs('hand on to another host', 'manual', max_results => 1);
+SELECT search_docs_json('hand on to another host', 'manual', max_results => 1) -> 'results' -> 0 ->> 'url' AS url;
+SELECT search_docs_text('hand on to another host', 'manual', max_results => 1) LIKE '%| https://manual.test/2.0/server.html#serverproxy%' AS url;
+SELECT docsearch.answer_prompt('hand on to another host', 'manual') LIKE '%https://manual.test/2.0/server.html#serverproxy%' AS source;
+SELECT url FROM search_docs('Größe des Puffers', 'manual', max_results => 1);
+SELECT url, section FROM search_docs('server', 'manual', max_results => 1);
+-- An address with a fragment that is no anchor brings the section to which it leads.
+SELECT q, section FROM unnest(ARRAY['manual/server#proxying', 'https://manual.test/2.0/server.html#listen', 'server#server-proxy', 'server#gr%C3%B6%C3%9Fe-neu']) WITH ORDINALITY AS t(q, n),
+     search_docs(q, 'manual', max_results => 1) ORDER BY n;
+
+-- A URL has one fragment: that of the section, unless its own says which page it is.
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}');
+SELECT docsearch.index_doc('manual', 'route', 'Route', E'# Route\n\n## Moas\n\nThey are gone.', metadata => '{"url": "https://manual.test/#/route"}');
+SELECT docsearch.index_doc('manual', 'root', 'Root', E'# Root\n\n## Rheas\n\nThey run.');
+SELECT url FROM search_docs('kiwis', 'manual', max_results => 1);
+SELECT load_doc_json(f) ->> 'url' AS url FROM unnest('{whole,route,route#moas,root,root#rheas}'::text[]) AS f;
+SELECT substr(load_doc('root'), 1, 46);
+
+-- Anchors are part of what decides whether a document has changed.
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}');
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}', anchors => '{"kiwi": ""}');
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}', anchors => '{"kiwi": ""}');
+SELECT anchors FROM docsearch.document WHERE slug = 'whole';
+SELECT load_doc('whole#kiwi', include_metadata => false);
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'A page about kiwis.', source_urls => '{https://manual.test/all#whole}', anchors => NULL);
+SELECT anchors FROM docsearch.document WHERE slug = 'whole';
+
+-- What is no object of texts, or too large, is refused in a call and in a row.
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'x', anchors => '["kiwi"]');
+\echo :LAST_ERROR_SQLSTATE
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'x', anchors => '{"kiwi": 1}');
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'x', anchors => (SELECT jsonb_object_agg(n, 'x') FROM generate_series(1, 20001) AS n));
+SELECT docsearch.index_doc('manual', 'whole', 'Whole', 'x', anchors => jsonb_build_object('x', repeat('x', 2 * 1024 * 1024)));
+SELECT slug, action, detail FROM docsearch.index_docs('manual', '[
+    {"slug": "a", "title": "A", "body": "x", "anchors": []},
+    {"slug": "b", "title": "B", "body": "x", "anchors": {"x": null}},
+    {"slug": "c", "title": "C", "body": "x", "anchors": null}]') ORDER BY slug;
+SELECT docsearch.index_doc('manual', 'many', 'Many', 'x', anchors => (SELECT jsonb_object_agg(n, '') FROM generate_series(1, 20000) AS n));
+\set VERBOSITY terse
+UPDATE docsearch.document SET anchors = '[]' WHERE slug = 'whole';
+UPDATE docsearch.document SET anchors = '{"a": {}}' WHERE slug = 'whole';
+UPDATE docsearch.document SET anchors = (SELECT jsonb_object_agg(n, '') FROM generate_series(1, 20001) AS n) WHERE slug = 'whole';
+\set VERBOSITY default
+SELECT docsearch.drop_project('manual');

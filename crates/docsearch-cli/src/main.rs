@@ -53,6 +53,7 @@ mod search;
 mod searcher;
 mod serve;
 mod session;
+mod site;
 mod slug;
 mod status;
 mod suggest;

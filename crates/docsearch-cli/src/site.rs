@@ -1,0 +1,199 @@
+//! Sites: what the configuration of a generator says about the pages of a folder, such as where they are published.
+
+mod anchor;
+mod configuration;
+mod generator;
+mod route;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map, Value};
+
+use crate::markdown::Extensions;
+pub(crate) use anchor::AnchorRule;
+pub(crate) use generator::Generator;
+
+/// Folders above the one that is indexed in which a configuration is looked for.
+const MAX_LEVELS_ABOVE: usize = 4;
+
+/// What the user says, which goes before what a configuration does.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SiteOptions {
+    /// Where the folder that is indexed is published.
+    pub(crate) root_url: Option<String>,
+    /// What follows the path of a page: `.html`, `/` or nothing.
+    pub(crate) url_suffix: Option<String>,
+    pub(crate) anchors: Option<AnchorRule>,
+}
+
+/// A folder of pages that belong together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Site {
+    generator: Option<Generator>,
+    /// The folder of the pages; absolute, empty where there is no configuration.
+    content: PathBuf,
+    /// The path below the address of the site at which they are published.
+    route: String,
+    /// The address of the site, without a slash at its end.
+    base: Option<String>,
+    suffix: Option<String>,
+    anchors: AnchorRule,
+    /// The pages that a table of contents names, where no others are published; relative to `content`.
+    listed: Option<Arc<Vec<PathBuf>>>,
+}
+
+/// Where a page is published.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Relative to the folder that is indexed, without suffix; empty for its first page.
+    pub(crate) slug: Option<String>,
+    pub(crate) url: Option<String>,
+}
+
+impl Site {
+    pub(crate) fn anchors(&self) -> AnchorRule {
+        self.anchors
+    }
+
+    pub(crate) fn generator(&self) -> Option<Generator> {
+        self.generator
+    }
+
+    pub(crate) fn extensions(&self) -> Extensions {
+        Extensions {
+            mdx: self.generator == Some(Generator::Docusaurus),
+            liquid: self.generator == Some(Generator::Jekyll),
+        }
+    }
+
+    /// Why the page at `path` (absolute) is none of the site; `None` if it is one.
+    pub(crate) fn leaves_out(&self, path: &Path) -> Option<&'static str> {
+        let relative = path.strip_prefix(&self.content).ok()?;
+        if let Some(listed) = &self.listed
+            && !listed.iter().any(|page| page == relative)
+        {
+            return Some("not in SUMMARY.md");
+        }
+        None
+    }
+
+    /// Where the page at `path` (absolute) of the folder `root` is published; `matter` are the keys of its front matter.
+    pub(crate) fn place(&self, root: &Path, path: &Path, slug: Option<&str>, matter: &Map<String, Value>) -> Place {
+        let Ok(relative) = path.strip_prefix(&self.content) else {
+            return Place::default();
+        };
+        let page = route::of(self.generator, relative, slug, matter);
+        let joined = [self.route.as_str(), &page.path];
+        let path = joined
+            .iter()
+            .filter(|part| !part.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join("/");
+        let url = self.base.as_ref().map(|base| self.url(base, &path, page.is_folder));
+        // Between the folder that is indexed and that of the pages, either may lie in the other.
+        let slug = match (
+            self.generator,
+            self.content.strip_prefix(root),
+            root.strip_prefix(&self.content),
+        ) {
+            (None, _, _) => None,
+            (_, Ok(above), _) => Some(format!("{}/{}", above.to_string_lossy(), page.path)),
+            (_, _, Ok(below)) => {
+                let folder = route::of(self.generator, &below.join("index"), None, &Map::new()).path;
+                let inner = page
+                    .path
+                    .strip_prefix(&folder)
+                    .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                Some(inner.unwrap_or(&page.path).to_owned())
+            }
+            _ => None,
+        };
+        Place {
+            slug: slug.map(|slug| slug.trim_matches('/').to_owned()),
+            url,
+        }
+    }
+
+    fn url(&self, base: &str, path: &str, is_folder: bool) -> String {
+        let path = percent_encoding::utf8_percent_encode(path, route::PATH).to_string();
+        let suffix = self.suffix.as_deref().unwrap_or_default();
+        match (path.as_str(), suffix) {
+            ("", ".html") if self.generator == Some(Generator::Sphinx) => format!("{base}/index.html"),
+            ("", _) => format!("{base}/"),
+            (path, ".html") if is_folder && self.generator == Some(Generator::Sphinx) => {
+                format!("{base}/{path}/index.html")
+            }
+            (path, ".html") if is_folder => format!("{base}/{path}/"),
+            (path, suffix) => format!("{base}/{path}{suffix}"),
+        }
+    }
+}
+
+/// The sites in and around a folder, each found by its configuration when a page of it is read.
+#[derive(Debug)]
+pub(crate) struct Sites {
+    root: PathBuf,
+    options: SiteOptions,
+    known: Mutex<HashMap<PathBuf, Arc<Site>>>,
+}
+
+impl Sites {
+    /// Those of `root`, a canonical path.
+    pub(crate) fn new(root: &Path, options: SiteOptions) -> Self {
+        Self {
+            root: root.to_owned(),
+            options,
+            known: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// The site of the pages in `folder`, which lies in the root or is it.
+    pub(crate) fn of(&self, folder: &Path) -> Arc<Site> {
+        if let Ok(known) = self.known.lock()
+            && let Some(site) = known.get(folder)
+        {
+            return Arc::clone(site);
+        }
+        let site = Arc::new(self.find(folder));
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(folder.to_owned(), Arc::clone(&site));
+        }
+        site
+    }
+
+    fn find(&self, folder: &Path) -> Site {
+        let mut site = self.configured(folder).unwrap_or_default();
+        if let Some(anchors) = self.options.anchors {
+            site.anchors = anchors;
+        }
+        if let Some(root_url) = &self.options.root_url {
+            site.base = Some(root_url.trim_end_matches('/').to_owned());
+            site.route = String::new();
+            if site.generator.is_none() || self.root.starts_with(&site.content) {
+                site.content = self.root.clone();
+            }
+        }
+        site.suffix = self.options.url_suffix.clone().or(site.suffix);
+        site
+    }
+
+    fn configured(&self, folder: &Path) -> Option<Site> {
+        let above = self.root.ancestors().count().saturating_sub(MAX_LEVELS_ABOVE).max(2);
+        for candidate in folder.ancestors() {
+            if let Some(site) = configuration::read(candidate, folder) {
+                return Some(site);
+            }
+            if candidate.join(".git").exists() && self.root.starts_with(candidate)
+                || candidate.ancestors().count() < above
+            {
+                return None;
+            }
+        }
+        None
+    }
+}

@@ -60,6 +60,7 @@ mod suggest;
 mod supply;
 mod survey;
 mod table;
+mod target;
 mod terminal;
 
 use std::process::ExitCode;

@@ -1,0 +1,112 @@
+//! Places in a page that links lead to and that are no headings: readers mark them in the text, and the marks become
+//! anchors of the document.
+
+use std::collections::BTreeMap;
+
+use docsearch_core::markdown::{Section, sections};
+
+/// Around a name. Characters for private use stand in no text that means something, and no serializer of Markdown
+/// escapes them.
+const OPEN: char = '\u{F8F0}';
+const CLOSE: char = '\u{F8F1}';
+/// Characters of a name are written so much further up.
+const SHIFT: u32 = 0xF0000;
+/// As many as a document may have.
+const MAX_TARGETS: usize = 20_000;
+/// Longer names are left out.
+const MAX_NAME_CHARACTERS: usize = 300;
+
+/// The mark for a place; empty for a name that no mark can hold.
+pub(crate) fn mark(name: &str) -> String {
+    let characters: Option<String> = name
+        .chars()
+        .map(|c| char::from_u32(SHIFT + u32::from(c)).filter(|_| u32::from(c) < 0xFFFE && !c.is_control()))
+        .collect();
+    match characters {
+        Some(hidden) if !name.is_empty() && name.chars().count() <= MAX_NAME_CHARACTERS => format!("{OPEN}{hidden}{CLOSE}"),
+        _ => String::new(),
+    }
+}
+
+/// `markdown` without marks, and for each of their names the anchor of the section where it stands: of the next one, if
+/// nothing comes between. Names that are anchors of sections are left out, and so are places before the first heading.
+pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
+    if !markdown.contains(OPEN) {
+        return (markdown.to_owned(), BTreeMap::new());
+    }
+    let mut text = String::with_capacity(markdown.len());
+    let mut places: Vec<(usize, String)> = Vec::new();
+    for line in markdown.split_inclusive('\n') {
+        let start = text.len();
+        let mut rest = line;
+        while let Some((before, marked)) = rest.split_once(OPEN) {
+            let Some((hidden, after)) = marked.split_once(CLOSE) else {
+                break;
+            };
+            text.push_str(before);
+            if places.len() < MAX_TARGETS {
+                places.push((text.len(), reveal(hidden)));
+            }
+            rest = after;
+        }
+        text.push_str(rest);
+        // A line of nothing but marks would part what belongs together.
+        let is_bare = rest.len() < line.len() && text[start..].trim().is_empty();
+        if is_bare && (start == 0 || text[..start].ends_with("\n\n")) {
+            text.truncate(start);
+        }
+    }
+    let sections = sections(&text);
+    let mut anchors = BTreeMap::new();
+    for (at, name) in places {
+        if let Some(section) = section_at(&text, &sections, at.min(text.len()))
+            && !sections.iter().any(|section| section.anchor == name)
+        {
+            anchors.entry(name).or_insert_with(|| section.anchor.clone());
+        }
+    }
+    (text, anchors)
+}
+
+fn reveal(hidden: &str) -> String {
+    let characters = hidden.chars().filter_map(|c| char::from_u32(u32::from(c).wrapping_sub(SHIFT)));
+    characters.collect()
+}
+
+fn section_at<'a>(text: &str, sections: &'a [Section], at: usize) -> Option<&'a Section> {
+    let after = sections.partition_point(|section| section.range.start <= at);
+    if let Some(next) = sections.get(after)
+        && text[at..next.range.start].trim().is_empty()
+    {
+        return Some(next);
+    }
+    sections[..after].last().filter(|section| section.level > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_become_anchors_of_the_section_where_they_stand() {
+        let page = format!(
+            "Intro {}here.\n\n# One\n\n{}Text and `code`.\n\n{}\n\n## Two\n\nMore{}.\n",
+            mark("top"),
+            mark("a_b*c"),
+            mark("old-two"),
+            mark("two")
+        );
+        let (text, anchors) = take(&page);
+        assert_eq!(text, "Intro here.\n\n# One\n\nText and `code`.\n\n## Two\n\nMore.\n");
+        let expected = [("a_b*c", "one"), ("old-two", "two")];
+        assert_eq!(anchors, expected.map(|(name, anchor)| (name.to_owned(), anchor.to_owned())).into());
+    }
+
+    #[test]
+    fn names_that_no_mark_can_hold_are_left_out() {
+        assert_eq!(mark(""), "");
+        assert_eq!(mark("a\nb"), "");
+        assert_eq!(mark(&"x".repeat(400)), "");
+        assert_eq!(take("a\u{F8F0}b").0, "a\u{F8F0}b");
+    }
+}

@@ -8,10 +8,10 @@ use url::Url;
 
 use crate::content_type::ContentType;
 use crate::draft::{Draft, Unreadable};
-use crate::file::{self, Links};
+use crate::file::{self, Folder, Links};
 use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
-use crate::{encoding, front_matter, heading, html, llms, notebook, openapi, rst, slug};
+use crate::{asciidoc, encoding, front_matter, heading, html, llms, notebook, openapi, rst, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -84,10 +84,15 @@ pub(crate) fn read(
         return Err(Unreadable::NoDocumentation(reason));
     }
     let bytes = file::read(root, relative, links, options.max_file_size.saturating_add(1))?;
+    let folder = Folder {
+        root: root.to_owned(),
+        links,
+    };
     let source = Source {
         path: relative,
         charset: None,
         url: None,
+        folder: Some(&folder),
     };
     readings(&source, bytes, options.markup, options)
 }
@@ -117,6 +122,7 @@ pub(crate) fn from_response(
         path: &path,
         charset: content_type.charset(),
         url: Some(url),
+        folder: None,
     };
     readings(&source, bytes, markup, options)
 }
@@ -128,6 +134,8 @@ struct Source<'a> {
     /// As the transport names it.
     charset: Option<&'a str>,
     url: Option<&'a str>,
+    /// Where other files may be read that it includes.
+    folder: Option<&'a Folder>,
 }
 
 fn readings(
@@ -171,6 +179,7 @@ fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>,
             markdown::to_markdown(text, extensions)
         }),
         Markup::ReStructuredText => converted(&rst::to_markdown),
+        Markup::AsciiDoc => asciidoc::read(source.folder, source.path, text)?,
         Markup::Html => vec![html::read(source.path, text)?],
         Markup::Notebook => vec![notebook::read(text)?],
         Markup::OpenApi => openapi::read(text)?,

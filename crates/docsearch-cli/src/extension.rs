@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-const PROSE: [&str; 9] = ["md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb"];
+const PROSE: [&str; 12] = [
+    "md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb", "adoc", "asciidoc", "asc",
+];
 const DATA: [&str; 3] = ["json", "yaml", "yml"];
 
 /// The extension in lower case; `None` for a name without one, or with one that is not UTF-8.

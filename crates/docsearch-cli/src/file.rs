@@ -16,6 +16,14 @@ pub(crate) enum Links {
     Anywhere,
 }
 
+/// A folder whose files may be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder {
+    /// Canonical.
+    pub(crate) root: PathBuf,
+    pub(crate) links: Links,
+}
+
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {

@@ -1,5 +1,6 @@
 //! `docsearch`, the command-line program of pg_docsearch: a thin caller of its SQL functions.
 
+mod asciidoc;
 mod backlog;
 mod bootstrap;
 mod comparison;
@@ -20,7 +21,6 @@ mod fence;
 mod file;
 mod folder;
 mod front_matter;
-#[cfg(test)]
 mod fuzz;
 mod heading;
 mod html;
@@ -32,7 +32,9 @@ mod list;
 mod llms;
 mod load;
 mod manual;
+mod manual_page;
 mod markdown;
+mod markdown_text;
 mod markup;
 mod mcp;
 mod mcp_server;
@@ -61,7 +63,9 @@ mod supply;
 mod survey;
 mod table;
 mod target;
+mod term;
 mod terminal;
+#[cfg(test)]
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ pub(crate) enum Markup {
     Markdown,
     Mdx,
     ReStructuredText,
+    AsciiDoc,
     /// Prose without markup.
     Plain,
     Html,
@@ -30,6 +31,7 @@ pub(crate) enum InputFormat {
     Mdx,
     Html,
     Rst,
+    Asciidoc,
     Notebook,
     Openapi,
     /// llms.txt, llms-full.txt
@@ -46,6 +48,7 @@ impl InputFormat {
             Self::Mdx => Markup::Mdx,
             Self::Html => Markup::Html,
             Self::Rst => Markup::ReStructuredText,
+            Self::Asciidoc => Markup::AsciiDoc,
             Self::Notebook => Markup::Notebook,
             Self::Openapi => Markup::OpenApi,
             Self::Llms => Markup::Llms,
@@ -68,6 +71,7 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
         "md" | "markdown" => Some(Markup::Markdown),
         "mdx" => Some(Markup::Mdx),
         "rst" => Some(Markup::ReStructuredText),
+        "adoc" | "asciidoc" => Some(Markup::AsciiDoc),
         "html" | "htm" | "xhtml" => Some(Markup::Html),
         "ipynb" => Some(Markup::Notebook),
         "json" | "yaml" | "yml" => Some(Markup::OpenApi),
@@ -97,16 +101,25 @@ pub(crate) fn from_content(text: &str) -> Markup {
 
 fn prose(text: &str) -> Markup {
     let mut rest_signs = 0;
+    let mut asciidoc_signs = 0;
     let mut markdown_signs = 0;
+    let mut underlines = 0;
     let mut previous = "";
     for line in text.lines().take(SAMPLE_LINES) {
         let trimmed = line.trim();
-        rest_signs += rest_sign(trimmed) + 2 * usize::from(is_underline(trimmed, previous));
+        rest_signs += rest_sign(trimmed);
+        asciidoc_signs += asciidoc_sign(line, previous);
         markdown_signs += markdown_sign(trimmed);
+        underlines += usize::from(is_underline(trimmed, previous));
         previous = trimmed;
     }
+    // Both underline their titles.
+    let rest_signs = rest_signs + 2 * underlines;
+    let is_asciidoc = asciidoc_signs >= 3 && asciidoc_signs + 2 * underlines >= rest_signs;
     // One stray sign is chance: a plain text may well hold a hash or a double colon.
-    if rest_signs.max(markdown_signs) < 2 {
+    if is_asciidoc && asciidoc_signs + 2 * underlines > markdown_signs {
+        Markup::AsciiDoc
+    } else if rest_signs.max(markdown_signs) < 2 {
         Markup::Plain
     } else if rest_signs >= markdown_signs {
         Markup::ReStructuredText
@@ -127,6 +140,67 @@ fn rest_sign(line: &str) -> usize {
         + usize::from(literal)
         + usize::from(reference)
         + usize::from(line.ends_with("::"))
+}
+
+fn asciidoc_sign(line: &str, previous: &str) -> usize {
+    const DIRECTIVES: [&str; 6] = ["ifdef::", "ifndef::", "ifeval::", "endif::", "include::", "image::"];
+    let line = line.trim_end();
+    let is_bracketed = |begin: &str| line.starts_with(begin) && line.ends_with(']');
+    let directive = line.ends_with(']') && DIRECTIVES.iter().any(|directive| line.starts_with(directive));
+    let equals = line.bytes().take_while(|&byte| byte == b'=').count();
+    let heading = (1..=6).contains(&equals) && line[equals..].starts_with(' ') && !line.ends_with(" =");
+    let anchor = line.starts_with("[[") && line.contains("]]");
+    let block = [
+        "[source",
+        "[listing",
+        "[verse",
+        "[quote",
+        "[NOTE]",
+        "[TIP]",
+        "[WARNING]",
+        "[options=",
+        "[cols=",
+        "[%",
+        "[#",
+        "[horizontal",
+        "[synopsis",
+    ]
+    .iter()
+    .any(|begin| is_bracketed(begin));
+    let label = line
+        .strip_suffix("::")
+        .filter(|label| !label.is_empty() && !label.starts_with([' ', '\t', '.', '#', '/']));
+    let term = label.map_or(0, |label| {
+        1 + usize::from(label.starts_with('-') || !label.contains(' '))
+    });
+    let link = ["link:", "linkgit:", "xref:", "https://", "http://"]
+        .iter()
+        .any(|begin| {
+            line.split_once(begin).is_some_and(|(_, after)| {
+                after
+                    .split(' ')
+                    .next()
+                    .is_some_and(|word| word.contains('[') && !word.contains("]("))
+            })
+        });
+    let reference = line
+        .split_once("<<")
+        .is_some_and(|(_, after)| after.contains(">>") && !after.starts_with(' '));
+    let first = line.chars().next().unwrap_or(' ');
+    let is_edge = line.len() >= 4 && "-.+".contains(first) && line.chars().all(|character| character == first);
+    let block_edge = is_edge && previous.is_empty();
+    let says_so = line.eq_ignore_ascii_case("Content-type: text/asciidoc");
+    3 * usize::from(directive)
+        + 2 * usize::from(heading)
+        + 2 * usize::from(anchor)
+        + 6 * usize::from(says_so)
+        + 2 * usize::from(block)
+        + 3 * usize::from(line == "|===")
+        + usize::from(line == "+")
+        + usize::from(link)
+        + usize::from(reference)
+        + usize::from(block_edge)
+        + term
 }
 
 fn markdown_sign(line: &str) -> usize {

@@ -1,0 +1,273 @@
+//! Blocks: sections, paragraphs, code, and what stands around them.
+
+use asciidoc_parser::attributes::Attrlist;
+use asciidoc_parser::blocks::{
+    AdmonitionBlock, Block, BreakType, CompoundDelimitedBlock, ContentModel, IsBlock, MediaBlock, MediaType,
+    QuoteBlock, QuoteType, RawDelimitedBlock, SectionBlock, SimpleBlock, SimpleBlockStyle,
+};
+use asciidoc_parser::content::Content;
+
+use super::{inline, list, table};
+use crate::{fence, markdown_text};
+
+/// Nesting beyond which text is kept as paragraphs.
+const MAX_DEPTH: usize = 24;
+
+/// Where blocks stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope {
+    /// Level of the heading that they stand under.
+    pub(super) level: usize,
+    /// What is defined becomes a heading; in an item, a cell or a quotation it does not.
+    pub(super) allows_headings: bool,
+    /// In the section of a manual page that shows how a command is called.
+    is_synopsis: bool,
+    depth: usize,
+}
+
+impl Scope {
+    /// Below the title of the page.
+    pub(super) fn page() -> Self {
+        Self {
+            level: 1,
+            allows_headings: true,
+            is_synopsis: false,
+            depth: 0,
+        }
+    }
+
+    pub(super) fn below(self, level: usize) -> Self {
+        Self {
+            level,
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+
+    /// Inside an item, a cell or a quotation.
+    pub(super) fn enclosed(self) -> Self {
+        Self {
+            allows_headings: false,
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+}
+
+/// The Markdown blocks of `blocks`.
+pub(super) fn all<'a>(blocks: impl Iterator<Item = &'a Block<'a>>, scope: Scope) -> Vec<String> {
+    if scope.depth > MAX_DEPTH {
+        return Vec::new();
+    }
+    let mut output = Vec::new();
+    for block in blocks {
+        one(block, scope, &mut output);
+    }
+    output.retain(|block| !block.is_empty());
+    output
+}
+
+fn one<'a>(block: &'a Block<'a>, scope: Scope, output: &mut Vec<String>) {
+    match block {
+        Block::Section(section) => output.extend(self::section(section, scope)),
+        Block::Preamble(preamble) => output.extend(all(preamble.child_blocks(), scope)),
+        Block::Simple(simple) => output.extend(self::simple(simple)),
+        Block::RawDelimited(raw) => output.extend(self::raw(raw)),
+        Block::CompoundDelimited(compound) => output.extend(self::compound(compound, scope)),
+        Block::Admonition(admonition) => output.extend(self::admonition(admonition, scope)),
+        Block::Quote(quote) => output.extend(self::quote(quote, scope)),
+        Block::List(list) => {
+            output.extend(title(block));
+            output.extend(list::blocks(list, scope));
+        }
+        Block::ListItem(item) => output.extend(all(item.child_blocks(), scope.enclosed())),
+        Block::Table(table) => {
+            output.extend(title(block));
+            output.extend(table::blocks(table, scope));
+        }
+        Block::Media(media) => {
+            output.extend(self::media(media));
+            output.extend(title(block));
+        }
+        Block::Break(line) if line.type_() == BreakType::Thematic => output.push("---".to_owned()),
+        _ => {}
+    }
+}
+
+fn section<'a>(section: &'a SectionBlock<'a>, scope: Scope) -> Vec<String> {
+    let level = section.level() + 1;
+    let id = section.id();
+    let text = inline::title(section.section_title());
+    let mut output = Vec::new();
+    if !text.trim().is_empty() {
+        output.push(markdown_text::heading(level, &text, id));
+    }
+    let mut inner = scope.below(level);
+    // Sections nest as deep as they have levels, which are few.
+    inner.depth = scope.depth;
+    inner.is_synopsis = text.eq_ignore_ascii_case("synopsis");
+    output.extend(all(section.child_blocks(), inner));
+    output
+}
+
+/// The title that a block bears.
+fn title<'a>(block: &'a Block<'a>) -> Option<String> {
+    title_of(block.title_content(), block.title())
+}
+
+fn title_of(content: Option<&Content<'_>>, rendered: Option<&str>) -> Option<String> {
+    let text = match content {
+        Some(content) => inline::markdown(content.inlines()),
+        None => inline::title(rendered?),
+    };
+    let text = text.trim().trim_matches('*');
+    (!text.is_empty()).then(|| format!("**{text}**"))
+}
+
+/// A paragraph of Markdown.
+pub(super) fn paragraph(content: &Content<'_>) -> String {
+    markdown_text::paragraph(&inline::markdown(content.inlines()))
+}
+
+fn simple<'a>(block: &'a SimpleBlock<'a>) -> Vec<String> {
+    let style = block.attrlist().and_then(Attrlist::block_style);
+    if style == Some("comment") {
+        return Vec::new();
+    }
+    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    output.push(match block.style() {
+        SimpleBlockStyle::Paragraph if block.content_model() != ContentModel::Simple => code("", block.content()),
+        SimpleBlockStyle::Paragraph if matches!(style, Some("stem" | "latexmath" | "asciimath")) => {
+            code("", block.content())
+        }
+        SimpleBlockStyle::Paragraph => paragraph(block.content()),
+        SimpleBlockStyle::Literal => code("", block.content()),
+        _ => code(&language(block.attrlist()), block.content()),
+    });
+    output
+}
+
+fn raw<'a>(block: &'a RawDelimitedBlock<'a>) -> Vec<String> {
+    let context = block.resolved_context();
+    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    match &*context {
+        "comment" => return Vec::new(),
+        // Markdown may hold HTML, too; a blank line would end it.
+        "pass" => output.push(
+            block
+                .content()
+                .original()
+                .data()
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
+        "literal" => output.push(code("", block.content())),
+        _ => output.push(code(&language(block.attrlist()), block.content())),
+    }
+    output
+}
+
+pub(super) fn code(language: &str, content: &Content<'_>) -> String {
+    fence::block(language, inline::plain(content.inlines()).trim_end_matches('\n'))
+}
+
+/// The language of a block of code: the second word of `[source,ruby]`, or what `language=` says.
+fn language(attributes: Option<&Attrlist<'_>>) -> String {
+    let Some(attributes) = attributes else {
+        return String::new();
+    };
+    let named = attributes
+        .named_attribute("language")
+        .map(|attribute| attribute.value());
+    let is_code = matches!(attributes.block_style(), Some("source" | "listing") | None);
+    let positional = attributes
+        .nth_attribute(2)
+        .filter(|attribute| is_code && attribute.name().is_none())
+        .map(|attribute| attribute.value());
+    let language = named.or(positional).unwrap_or_default();
+    let is_name = language
+        .chars()
+        .all(|character| character.is_alphanumeric() || "+-#._".contains(character));
+    if is_name { language.to_owned() } else { String::new() }
+}
+
+fn compound<'a>(block: &'a CompoundDelimitedBlock<'a>, scope: Scope) -> Vec<String> {
+    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    output.extend(all(block.child_blocks(), scope.below(scope.level)));
+    output
+}
+
+fn admonition<'a>(block: &'a AdmonitionBlock<'a>, scope: Scope) -> Vec<String> {
+    let mut body = match block.content() {
+        Some(content) => vec![paragraph(content)],
+        None => all(block.child_blocks(), scope.enclosed()),
+    };
+    let label = block.label();
+    let label = match title_of(block.title_content(), block.title()) {
+        Some(title) => format!("**{label}:** {title}"),
+        None => format!("**{label}:**"),
+    };
+    // A fence, a table or a list would be lost behind the label.
+    match body.first_mut() {
+        Some(first) if first.starts_with(|start: char| start.is_alphabetic() || "\"'(*".contains(start)) => {
+            *first = format!("{label} {first}");
+        }
+        _ => body.insert(0, label),
+    }
+    body
+}
+
+fn quote<'a>(block: &'a QuoteBlock<'a>, scope: Scope) -> Vec<String> {
+    let mut output: Vec<String> = title_of(block.title_content(), block.title()).into_iter().collect();
+    let mut body = match block.content() {
+        Some(content) if block.type_() == QuoteType::Verse && scope.is_synopsis => {
+            let text = inline::plain(content.inlines()).replace('\'', "");
+            output.push(fence::block("", text.trim()));
+            return output;
+        }
+        Some(content) if block.type_() == QuoteType::Verse => {
+            vec![inline::markdown(content.inlines()).trim().replace('\n', "\\\n")]
+        }
+        Some(content) => vec![paragraph(content)],
+        None => {
+            let blocks = all(block.child_blocks(), scope.enclosed());
+            match blocks.is_empty() {
+                true => all(block.blocks().iter(), scope.enclosed()),
+                false => blocks,
+            }
+        }
+    };
+    let source: Vec<String> = [block.attribution(), block.citetitle()]
+        .into_iter()
+        .flatten()
+        .map(|text| markdown_text::escape(&inline::without_tags(text)))
+        .collect();
+    if !source.is_empty() {
+        body.push(format!("— {}", source.join(", ")));
+    }
+    let lines: Vec<String> = body
+        .join("\n\n")
+        .lines()
+        .map(|line| format!("> {line}").trim_end().to_owned())
+        .collect();
+    output.push(lines.join("\n"));
+    output
+}
+
+fn media<'a>(block: &'a MediaBlock<'a>) -> Option<String> {
+    let target = block.resolved_target();
+    let attributes = block.macro_attrlist();
+    let alt = attributes
+        .named_attribute("alt")
+        .or_else(|| attributes.nth_attribute(1))
+        .map_or("", |attribute| attribute.value());
+    (!target.is_empty()).then(|| {
+        let link = format!("[{}]({})", markdown_text::escape(alt), target.replace(' ', "%20"));
+        match block.type_() {
+            MediaType::Image => format!("!{link}"),
+            _ => markdown_text::link(&markdown_text::escape(target), target),
+        }
+    })
+}

@@ -1,0 +1,175 @@
+//! Lists, and what is defined in them.
+
+use asciidoc_parser::blocks::{Block, IsBlock, ListBlock, ListItem, ListItemMarker, ListType};
+
+use super::block::{self, Scope};
+use super::inline;
+use crate::{fence, markdown_text, term};
+
+/// Longer terms are prose even where they have an id.
+const MAX_WORD_CHARACTERS: usize = 60;
+
+pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope) -> Vec<String> {
+    match list.type_() {
+        ListType::Description => definitions(list, scope),
+        _ => vec![items(list, scope)],
+    }
+}
+
+fn items<'a>(list: &'a ListBlock<'a>, scope: Scope) -> String {
+    let is_ordered = matches!(list.type_(), ListType::Ordered | ListType::Callout);
+    let mut number = list.start().unwrap_or(1).clamp(0, 1_000_000);
+    let mut output = Vec::new();
+    for item in list_items(list) {
+        let marker = match (is_ordered, item.checkbox()) {
+            (true, _) => format!("{number}. "),
+            (false, Some(true)) => "- [x] ".to_owned(),
+            (false, Some(false)) => "- [ ] ".to_owned(),
+            (false, None) => "- ".to_owned(),
+        };
+        number += 1;
+        let width = if is_ordered { marker.len() } else { 2 };
+        output.push(format!("{marker}{}", markdown_text::hang(&body(item, scope), width)));
+    }
+    markdown_text::list(&output)
+}
+
+/// The blocks of an item; a list that stands directly below its text is tight.
+fn body<'a>(item: &'a ListItem<'a>, scope: Scope) -> String {
+    let blocks = block::all(item.child_blocks(), scope.enclosed());
+    let mut output = String::new();
+    for block in blocks {
+        if !output.is_empty() {
+            let is_list = !block.contains("\n\n") && block.starts_with(['-', '1']) && !output.contains("\n\n");
+            output.push_str(if is_list && is_item(&block) { "\n" } else { "\n\n" });
+        }
+        output.push_str(&block);
+    }
+    output
+}
+
+fn is_item(block: &str) -> bool {
+    block.starts_with("- ") || block.starts_with("1. ")
+}
+
+fn list_items<'a>(list: &'a ListBlock<'a>) -> impl Iterator<Item = &'a ListItem<'a>> {
+    list.child_blocks().filter_map(|block| match block {
+        Block::ListItem(item) => Some(item),
+        _ => None,
+    })
+}
+
+/// One or several terms and what they mean.
+#[derive(Default)]
+struct Entry {
+    names: Vec<term::Name>,
+    /// Markdown.
+    terms: Vec<String>,
+    id: Option<String>,
+}
+
+fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope) -> Vec<String> {
+    let mut output = Vec::new();
+    let mut entry = Entry {
+        id: list.id().map(str::to_owned),
+        ..Entry::default()
+    };
+    let mut items = list_items(list).peekable();
+    while let Some(item) = items.next() {
+        entry.add(item);
+        // Terms without a text share that of the next one.
+        if item.child_blocks().next().is_some() || items.peek().is_none() {
+            output.extend(std::mem::take(&mut entry).blocks(item, scope));
+        }
+    }
+    match scope.allows_headings {
+        true => output,
+        false => vec![markdown_text::list(&output)],
+    }
+}
+
+impl Entry {
+    fn add<'a>(&mut self, item: &'a ListItem<'a>) {
+        let ListItemMarker::DefinedTerm { term: content, .. } = item.list_item_marker() else {
+            return;
+        };
+        let nodes = content.inlines();
+        let id = item.id().or_else(|| inline::anchor(nodes));
+        if self.id.is_none() {
+            self.id = id.map(str::to_owned);
+        }
+        let plain = unquoted(&inline::plain(nodes));
+        let markdown = inline::markdown(nodes);
+        let is_code = inline::is_code(nodes) || is_quoted(&inline::plain(nodes));
+        let is_word = plain
+            .chars()
+            .all(|character| character.is_alphabetic() || character == ' ');
+        // A term that somebody gave an id is there to be found, and a word may be one of a glossary.
+        let name = match id.is_some() && is_word && !is_code && plain.chars().count() <= MAX_WORD_CHARACTERS {
+            true => Some(term::Name {
+                heading: markdown.trim().to_owned(),
+                synopsis: None,
+            }),
+            false => term::name(&plain, is_code),
+        };
+        self.names.extend(name);
+        self.terms.push(markdown);
+    }
+
+    fn blocks<'a>(self, item: &'a ListItem<'a>, scope: Scope) -> Vec<String> {
+        let is_heading = scope.allows_headings
+            && !self.names.is_empty()
+            && self.names.len() == self.terms.len()
+            && markdown_text::has_level_below(scope.level);
+        if is_heading {
+            let level = scope.level + 1;
+            let mut output = vec![markdown_text::heading(
+                level,
+                &term::heading(&self.names),
+                self.id.as_deref(),
+            )];
+            let synopses: Vec<&str> = self.names.iter().filter_map(|name| name.synopsis.as_deref()).collect();
+            if !synopses.is_empty() {
+                output.push(fence::block("", &synopses.join("\n")));
+            }
+            output.extend(block::all(item.child_blocks(), scope.below(level)));
+            return output;
+        }
+        let names = match self.names.len() == self.terms.len() {
+            true => term::heading(&self.names),
+            false => self.terms.join(", "),
+        };
+        let label = match names.starts_with('`') && names.ends_with('`') {
+            true => names,
+            false => format!("**{}**", names.trim().trim_matches('*')),
+        };
+        if scope.allows_headings {
+            let mut output = vec![label];
+            output.extend(block::all(item.child_blocks(), scope.below(scope.level)));
+            return output;
+        }
+        let text = body(item, scope);
+        let item = match text.contains("\n\n") || text.starts_with("```") || text.is_empty() {
+            true => format!("{label}\n\n{text}"),
+            false => format!("{label}: {text}"),
+        };
+        vec![format!("- {}", markdown_text::hang(item.trim_end(), 2))]
+    }
+}
+
+/// Older pages quote what is typed: `'add'`.
+fn is_quoted(plain: &str) -> bool {
+    let plain = plain.trim();
+    plain.len() > 2 && plain.starts_with('\'') && plain.ends_with('\'')
+}
+
+fn unquoted(plain: &str) -> String {
+    let plain = plain.trim();
+    match is_quoted(plain) {
+        true => plain.replace('\'', ""),
+        false => match plain.strip_prefix('\'').and_then(|rest| rest.split_once('\'')) {
+            Some((quoted, rest)) => format!("{quoted}{rest}"),
+            None => plain.to_owned(),
+        },
+    }
+}

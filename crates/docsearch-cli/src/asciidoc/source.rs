@@ -1,0 +1,238 @@
+//! The text before it is parsed: old spellings that the parser does not know, and bounds.
+
+use std::collections::HashSet;
+
+use super::MAX_BYTES;
+use crate::draft::Unreadable;
+
+/// What takes the parser time that grows with its square is refused beyond these.
+const MAX_PARAGRAPH_BYTES: usize = 64 * 1024;
+const MAX_CALLOUTS: usize = 5_000;
+/// Sections of one name are numbered by trying every number.
+const MAX_SECTIONS_WITH_IDS: usize = 3_000;
+/// Characters that underline titles, by level.
+const UNDERLINES: [char; 5] = ['=', '-', '~', '^', '+'];
+
+/// A text that the parser knows how to read.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    pub(super) text: String,
+    /// Targets of includes inside blocks of code, whose text is left as it is.
+    pub(super) verbatim_includes: HashSet<String>,
+    /// Whether sections can be given the ids that Asciidoctor gives them.
+    pub(super) has_section_ids: bool,
+    pub(super) has_title: bool,
+}
+
+/// Brings titles that are underlined, and parts of books, into the form that the parser knows. `may_have_title` says
+/// whether the first heading may be the title of the document.
+pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unreadable> {
+    if text.len() > MAX_BYTES {
+        return Err(refusal("larger than 4 MB with what it includes"));
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut source = Source {
+        text: String::with_capacity(text.len() + 64),
+        ..Source::default()
+    };
+    let (mut verbatim, mut paragraph, mut callouts, mut sections) = (None::<&str>, 0, 0, 0);
+    let mut has_content = false;
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at].trim_end();
+        at += 1;
+        if let Some(delimiter) = verbatim {
+            callouts += usize::from(line.ends_with('>'));
+            if line == delimiter {
+                verbatim = None;
+            } else if let Some(target) = include_target(line) {
+                source.verbatim_includes.insert(target.to_owned());
+            }
+            source.push(line);
+            continue;
+        }
+        paragraph = if line.is_empty() { 0 } else { paragraph + line.len() + 1 };
+        if paragraph > MAX_PARAGRAPH_BYTES {
+            return Err(refusal("a paragraph of more than 64 KB"));
+        }
+        let previous = at.checked_sub(2).map_or("", |before| lines[before]);
+        if let Some((level, title)) = underlined(line, lines.get(at).copied(), previous) {
+            sections += 1;
+            let is_title = level == 0 && may_have_title && !has_content;
+            source.has_title |= is_title;
+            source.push_heading(if level == 0 && !is_title { 1 } else { level }, title);
+            has_content = true;
+            at += 1;
+            continue;
+        }
+        if is_verbatim_delimiter(line) {
+            verbatim = Some(
+                line.split_at_checked(3)
+                    .filter(|_| line.starts_with("```"))
+                    .map_or(line, |(fence, _)| fence),
+            );
+        } else if let Some(title) = line.strip_prefix("= ") {
+            sections += 1;
+            let is_title = may_have_title && !has_content;
+            source.has_title |= is_title;
+            source.push_heading(usize::from(!is_title), title);
+            has_content = true;
+            continue;
+        } else {
+            sections += usize::from(line.starts_with("=="));
+            has_content |= is_content(line);
+        }
+        source.push(&linkgit(line));
+    }
+    if callouts > MAX_CALLOUTS {
+        return Err(refusal("more than 5,000 callouts"));
+    }
+    source.has_section_ids = sections <= MAX_SECTIONS_WITH_IDS;
+    Ok(source)
+}
+
+impl Source {
+    fn push(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn push_heading(&mut self, level: usize, title: &str) {
+        let line = format!("{} {}", "=".repeat(level + 1), linkgit(title.trim()));
+        self.push(&line);
+    }
+}
+
+pub(super) fn refusal(reason: &str) -> Unreadable {
+    Unreadable::Malformed {
+        format: "AsciiDoc",
+        reason: reason.to_owned(),
+    }
+}
+
+/// Whether a document cannot have its title any more after such a line.
+fn is_content(line: &str) -> bool {
+    !(line.is_empty()
+        || line.starts_with("//")
+        || line.starts_with(':')
+        || line.starts_with('[')
+        || line.starts_with("ifdef::")
+        || line.starts_with("ifndef::")
+        || line.starts_with("endif::")
+        || line.starts_with("include::"))
+}
+
+fn is_verbatim_delimiter(line: &str) -> bool {
+    let Some(first) = line.chars().next() else {
+        return false;
+    };
+    let is_uniform = line.len() >= 4 && line.chars().all(|character| character == first);
+    "-.+/".contains(first) && is_uniform || line.starts_with("```") && !line[3..].contains('`') || line == "|==="
+}
+
+/// Level and text of a title whose underline follows: as long as the title, or one character more or less.
+fn underlined<'a>(line: &'a str, next: Option<&str>, previous: &str) -> Option<(usize, &'a str)> {
+    let next = next?.trim_end();
+    let first = next.chars().next()?;
+    let level = UNDERLINES.iter().position(|&underline| underline == first)?;
+    let length = line.chars().count();
+    let is_title = next.len() >= 2
+        && next.chars().all(|character| character == first)
+        && next.len().abs_diff(length) <= 1
+        && !line.starts_with(['.', ' ', '\t', '|', '[', ':', '*'])
+        && line.chars().any(char::is_alphanumeric)
+        && (previous.trim().is_empty()
+            || previous.starts_with('[')
+            || previous.starts_with("//")
+            || previous.starts_with(':'));
+    // What ends in a colon above four hyphens introduces the code between them.
+    let introduces = next.len() == 4 && line.ends_with(':');
+    (is_title && !introduces).then_some((level, line))
+}
+
+fn include_target(line: &str) -> Option<&str> {
+    let (target, _) = line.strip_prefix("include::")?.split_once('[')?;
+    Some(target)
+}
+
+/// Git's macro for its manual pages, `linkgit:git-add[1]`.
+fn linkgit(line: &str) -> String {
+    const MACRO: &str = "linkgit:";
+    let mut output = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(start) = rest.find(MACRO) {
+        let (before, found) = rest.split_at(start);
+        output.push_str(before);
+        let page = found[MACRO.len()..].split_once('[').and_then(|(name, after)| {
+            let (section, after) = after.split_once(']')?;
+            let is_name = !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"-_.{}".contains(&byte));
+            is_name.then_some((name, section, after))
+        });
+        match page {
+            Some((name, section, after)) => {
+                output.push_str(&format!("link:{name}.html[{name}({section})]"));
+                rest = after;
+            }
+            None => {
+                output.push_str(MACRO);
+                rest = &found[MACRO.len()..];
+            }
+        }
+    }
+    output.push_str(rest);
+    output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(text: &str) -> String {
+        prepare(text, true).unwrap().text
+    }
+
+    #[test]
+    fn underlined_titles_get_their_level() {
+        assert_eq!(
+            prepared("Title\n=====\n\nPart\n----\n\nDeep\n~~~~~\n\nText\n.....\nno title\n.....\n"),
+            "= Title\n\n== Part\n\n=== Deep\n\nText\n.....\nno title\n.....\n"
+        );
+    }
+
+    #[test]
+    fn code_is_no_title() {
+        let code = "Run:\n----\nfoo\n---\n----\n\n.Block\n------\na\nb\n------\n";
+        assert_eq!(prepared(code), code);
+    }
+
+    #[test]
+    fn parts_of_books_are_sections() {
+        let source = prepare("= Book\n\n= Part\n\n== Chapter\n", true).unwrap();
+        assert_eq!(source.text, "= Book\n\n== Part\n\n== Chapter\n");
+        assert!(source.has_title);
+        assert_eq!(prepare("= Part\n", false).unwrap().text, "== Part\n");
+    }
+
+    #[test]
+    fn includes_in_code_are_told() {
+        let source = prepare("----\ninclude::a.txt[]\n----\ninclude::b.txt[]\n", true).unwrap();
+        assert_eq!(source.verbatim_includes, HashSet::from(["a.txt".to_owned()]));
+    }
+
+    #[test]
+    fn manual_pages_of_git_are_links() {
+        assert_eq!(
+            prepared("See linkgit:git-add[1], linkgit:x y."),
+            "See link:git-add.html[git-add(1)], linkgit:x y.\n"
+        );
+    }
+
+    #[test]
+    fn what_would_take_too_long_is_refused() {
+        assert!(prepare(&"word ".repeat(20_000), true).is_err());
+        assert!(prepare(&"word word\n\n".repeat(20_000), true).is_ok());
+    }
+}

@@ -1,0 +1,170 @@
+//! Terms of definition lists: a name opens a section of its own, prose does not.
+
+use crate::markdown_text;
+
+/// A longer term is a text, not a name.
+const MAX_NAME_CHARACTERS: usize = 100;
+/// Longer terms show what they are called with in a line of their own.
+const MAX_TERM_CHARACTERS: usize = 400;
+
+/// A name that is defined.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    /// Markdown.
+    pub(crate) heading: String,
+    /// The whole term, where the heading is only the beginning of it.
+    pub(crate) synopsis: Option<String>,
+}
+
+/// The name that the plain text of a term is, where it is one: of an option, a setting, a variable, a command or a
+/// member. `is_code` says that the source shows all of it as code or as what is typed.
+pub(crate) fn name(term: &str, is_code: bool) -> Option<Name> {
+    let term = term.split_whitespace().collect::<Vec<_>>().join(" ");
+    let length = term.chars().count();
+    if term.is_empty() || length > MAX_TERM_CHARACTERS || !term.chars().any(|character| !character.is_whitespace()) {
+        return None;
+    }
+    let words = term.split(' ').count();
+    let first = term.split(' ').next().unwrap_or_default();
+    let is_name = is_code && (words <= 6 || is_synopsis(&term))
+        || is_option(first)
+        || words == 1 && is_single_name(first)
+        || is_synopsis(&term) && is_command(first);
+    if !is_name || term.ends_with('.') && words > 2 {
+        return None;
+    }
+    if length <= MAX_NAME_CHARACTERS {
+        return Some(Name {
+            heading: markdown_text::code(&term),
+            synopsis: None,
+        });
+    }
+    let called: Vec<&str> = term
+        .split(' ')
+        .take_while(|word| !word.starts_with(['[', '<', '(', '{', '-', '|']))
+        .collect();
+    let called = if called.is_empty() {
+        first.to_owned()
+    } else {
+        called.join(" ")
+    };
+    Some(Name {
+        heading: markdown_text::code(&called.chars().take(MAX_NAME_CHARACTERS).collect::<String>()),
+        synopsis: Some(term),
+    })
+}
+
+/// Several names of one thing as a heading: `` `-q`, `--quiet` ``.
+pub(crate) fn heading(names: &[Name]) -> String {
+    let mut headings: Vec<&str> = Vec::new();
+    for name in names {
+        if !headings.contains(&name.heading.as_str()) {
+            headings.push(&name.heading);
+        }
+    }
+    headings.join(", ")
+}
+
+fn is_option(word: &str) -> bool {
+    let rest = word.trim_start_matches(['-', '+']);
+    rest.len() < word.len()
+        && word.len() - rest.len() <= 2
+        && (rest.is_empty() && word.len() == 2
+            || rest.starts_with(|first: char| first.is_alphanumeric() || "[<?#@%".contains(first)))
+}
+
+/// A word that no sentence has: with signs inside, all in capitals, or a placeholder.
+fn is_single_name(word: &str) -> bool {
+    let has_letter = word.chars().any(char::is_alphanumeric);
+    let inner = word.trim_end_matches([':', ',', ';', '!', '?']);
+    let has_sign = inner.contains([
+        '.', '_', '<', '>', '[', ']', '(', ')', '=', '*', '$', '@', '{', '}', '/', '#', '%', '~', '^', ':', '\\',
+    ]) || inner.chars().any(|character| character.is_ascii_digit());
+    let is_upper = word.len() >= 2
+        && word.chars().any(char::is_uppercase)
+        && word
+            .chars()
+            .all(|character| character.is_uppercase() || character == '_' || character.is_ascii_digit());
+    let has_hump = inner
+        .chars()
+        .zip(inner.chars().skip(1))
+        .any(|(left, right)| left.is_lowercase() && right.is_uppercase());
+    let is_word = is_command(word);
+    has_letter && (has_sign || is_upper || has_hump || is_word) || !has_letter && word.chars().count() <= 4
+}
+
+/// A word as commands and members are called.
+fn is_command(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.:".contains(&byte))
+}
+
+/// What follows the first word is what it is called with.
+fn is_synopsis(term: &str) -> bool {
+    let mut words = term.split(' ').skip(1);
+    words
+        .clone()
+        .next()
+        .is_some_and(|second| second.starts_with(['<', '[', '-', '(']))
+        || words.any(|word| word.starts_with(['<', '[']) || word.starts_with("--"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heading_of(term: &str) -> Option<String> {
+        name(term, false).map(|name| name.heading)
+    }
+
+    #[test]
+    fn options_settings_variables_and_commands_are_names() {
+        for term in [
+            "--autosquash",
+            "-m <msg>",
+            "--[no-]verify",
+            "core.autocrlf",
+            "GIT_DIR",
+            "<pathspec>...",
+            "set-head",
+            "maxConnections",
+            "prune [<name>...]",
+            "--",
+        ] {
+            assert_eq!(heading_of(term), Some(format!("`{term}`")), "{term}");
+        }
+    }
+
+    #[test]
+    fn prose_is_no_name() {
+        for term in [
+            "Why is it slow?",
+            "Note",
+            "The working tree",
+            "remote tracking branch",
+            "",
+        ] {
+            assert_eq!(heading_of(term), None, "{term}");
+        }
+        assert!(name("remote show", true).is_some());
+    }
+
+    #[test]
+    fn a_long_synopsis_is_called_by_its_first_words() {
+        let term = format!("push [-p|--patch] {}", "[--option <value>] ".repeat(10));
+        let name = name(&term, false).unwrap();
+        assert_eq!(name.heading, "`push`");
+        assert_eq!(name.synopsis.as_deref(), Some(term.trim_end()));
+    }
+
+    #[test]
+    fn names_of_one_thing_are_told_once() {
+        let names: Vec<Name> = ["-q", "--quiet", "-q"]
+            .iter()
+            .filter_map(|term| name(term, true))
+            .collect();
+        assert_eq!(heading(&names), "`-q`, `--quiet`");
+    }
+}

@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::draft::{Draft, Unreadable};
 use crate::file::Folder;
 use crate::front_matter::FrontMatter;
-use crate::{extension, front_matter, manual_page, markdown_text};
+use crate::{extension, front_matter, guard, manual_page, markdown_text};
 use block::Scope;
 use include::Includes;
 
@@ -41,6 +41,10 @@ pub(crate) fn read(folder: Option<&Folder>, path: &Path, text: &str) -> Result<V
     if is_part(path) {
         return Err(Unreadable::NoDocumentation("part of other pages"));
     }
+    guard::run("AsciiDoc", || convert(folder, path, text).map(|draft| vec![draft]))
+}
+
+fn convert(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Draft, Unreadable> {
     let page = front_matter::split(text);
     let source = source::prepare(page.body, true)?;
     let includes = Includes::new(folder, path, &source);
@@ -50,6 +54,8 @@ pub(crate) fn read(folder: Option<&Folder>, path: &Path, text: &str) -> Result<V
     for (name, value) in ATTRIBUTES {
         parser = parser.with_intrinsic_attribute(name, value, ModificationContext::Anywhere);
     }
+    // Attributes may hold others, twice each time.
+    parser = parser.with_intrinsic_attribute("max-attribute-value-size", "4096", ModificationContext::ApiOnly);
     if !source.has_section_ids {
         parser = parser.with_intrinsic_attribute_bool("sectids", false, ModificationContext::ApiOnly);
     }
@@ -65,11 +71,11 @@ pub(crate) fn read(folder: Option<&Folder>, path: &Path, text: &str) -> Result<V
         matter.summary = manual_page::purpose(&blocks);
     }
     let problem = page.problem.map(|reason| format!("front matter ignored: {reason}"));
-    Ok(vec![Draft {
+    Ok(Draft {
         body: markdown_text::page(&blocks),
         warning: problem.or_else(|| includes.warning()),
         ..Draft::new(matter)
-    }])
+    })
 }
 
 /// Files that only other pages include, as Asciidoctor and Antora keep them apart.

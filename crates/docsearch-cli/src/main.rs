@@ -22,6 +22,7 @@ mod file;
 mod folder;
 mod front_matter;
 mod fuzz;
+mod guard;
 mod heading;
 mod html;
 mod index;

@@ -232,10 +232,10 @@ fn quote<'a>(block: &'a QuoteBlock<'a>, scope: Scope) -> Vec<String> {
         }
         Some(content) => vec![paragraph(content)],
         None => {
-            let blocks = all(block.child_blocks(), scope.enclosed());
-            match blocks.is_empty() {
-                true => all(block.blocks().iter(), scope.enclosed()),
-                false => blocks,
+            // Both are the blocks inside, of one kind of quotation each.
+            match block.child_blocks().next() {
+                Some(_) => all(block.child_blocks(), scope.enclosed()),
+                None => all(block.blocks().iter(), scope.enclosed()),
             }
         }
     };

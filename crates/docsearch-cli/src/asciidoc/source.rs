@@ -8,6 +8,8 @@ use crate::draft::Unreadable;
 /// What takes the parser time that grows with its square is refused beyond these.
 const MAX_PARAGRAPH_BYTES: usize = 64 * 1024;
 const MAX_CALLOUTS: usize = 5_000;
+/// Blocks inside blocks, and levels of lists.
+const MAX_NESTING: usize = 24;
 /// Sections of one name are numbered by trying every number.
 const MAX_SECTIONS_WITH_IDS: usize = 3_000;
 /// Characters that underline titles, by level.
@@ -36,6 +38,7 @@ pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unread
         ..Source::default()
     };
     let (mut verbatim, mut paragraph, mut callouts, mut sections) = (None::<&str>, 0, 0, 0);
+    let mut enclosing: Vec<&str> = Vec::new();
     let mut has_content = false;
     let mut at = 0;
     while at < lines.len() {
@@ -64,6 +67,15 @@ pub(super) fn prepare(text: &str, may_have_title: bool) -> Result<Source, Unread
             has_content = true;
             at += 1;
             continue;
+        }
+        if is_compound_delimiter(line) {
+            match enclosing.iter().rposition(|open| *open == line) {
+                Some(open) => enclosing.truncate(open),
+                None => enclosing.push(line),
+            }
+        }
+        if enclosing.len() > MAX_NESTING || list_level(line) > MAX_NESTING {
+            return Err(refusal("blocks or lists nested more than 24 levels deep"));
         }
         if is_verbatim_delimiter(line) {
             verbatim = Some(
@@ -128,6 +140,22 @@ fn is_verbatim_delimiter(line: &str) -> bool {
     };
     let is_uniform = line.len() >= 4 && line.chars().all(|character| character == first);
     "-.+/".contains(first) && is_uniform || line.starts_with("```") && !line[3..].contains('`') || line == "|==="
+}
+
+fn is_compound_delimiter(line: &str) -> bool {
+    let first = line.chars().next().unwrap_or(' ');
+    line == "--" || line.len() >= 4 && "=*_".contains(first) && line.chars().all(|character| character == first)
+}
+
+/// Level of an item such as `*** text`.
+fn list_level(line: &str) -> usize {
+    let item = line.trim_start();
+    let level = ["*", ".", ">"]
+        .iter()
+        .map(|marker| item.len() - item.trim_start_matches(marker).len())
+        .max()
+        .unwrap_or(0);
+    if item[level..].starts_with(' ') { level } else { 0 }
 }
 
 /// Level and text of a title whose underline follows: as long as the title, or one character more or less.

@@ -1,6 +1,6 @@
 //! Tables.
 
-use asciidoc_parser::blocks::{ColumnStyle, TableBlock, TableCell, TableCellContent, TableRow};
+use asciidoc_parser::blocks::{ColumnStyle, TableBlock, TableCell, TableCellContent};
 
 use super::block::{self, Scope};
 use super::inline;
@@ -9,43 +9,47 @@ use crate::{fence, markdown_text};
 /// Cells that one cell can span, and columns of a table.
 const MAX_COLUMNS: usize = 200;
 
+/// The blocks of a cell, and columns that it spans beside its own.
+type Cell = (Vec<String>, usize);
+
 /// A table of lines, or, where cells hold code and lists, a list of rows.
 pub(super) fn blocks<'a>(table: &'a TableBlock<'a>, scope: Scope) -> Vec<String> {
-    let rows = || {
-        table
-            .header_row()
-            .into_iter()
-            .chain(table.body_rows())
-            .chain(table.footer_row())
-    };
-    let has_blocks = rows()
-        .flat_map(TableRow::cells)
-        .any(|cell| cell_blocks(cell, scope).iter().any(|block| !is_line(block)));
-    if has_blocks {
-        return rows().flat_map(|row| row_blocks(row, scope)).collect();
+    let rows: Vec<Vec<Cell>> = table
+        .header_row()
+        .into_iter()
+        .chain(table.body_rows())
+        .chain(table.footer_row())
+        .map(|row| {
+            let cells = row.cells().iter();
+            cells
+                .map(|cell| (cell_blocks(cell, scope), cell.colspan().saturating_sub(1)))
+                .collect()
+        })
+        .collect();
+    let mut blocks = rows.iter().flatten().flat_map(|(blocks, _)| blocks);
+    if !blocks.all(|block| is_line(block)) {
+        return rows.into_iter().flat_map(row_blocks).collect();
     }
-    let cells = |row: &'a TableRow<'a>| -> Vec<String> {
-        let mut cells = Vec::new();
-        for cell in row.cells() {
-            cells.push(cell_blocks(cell, scope).join(" "));
-            let spanned = cell
-                .colspan()
-                .saturating_sub(1)
-                .min(MAX_COLUMNS.saturating_sub(cells.len()));
-            cells.extend(std::iter::repeat_n(String::new(), spanned));
-        }
-        cells.truncate(MAX_COLUMNS);
-        cells
-    };
     let mut lines: Vec<Vec<String>> = Vec::new();
     if table.header_row().is_none() {
         lines.push(Vec::new());
     }
-    lines.extend(rows().map(cells));
+    lines.extend(rows.into_iter().map(line));
     match lines.iter().any(|line| !line.is_empty()) {
         true => vec![markdown_text::table(&lines)],
         false => Vec::new(),
     }
+}
+
+fn line(row: Vec<Cell>) -> Vec<String> {
+    let mut line = Vec::new();
+    for (blocks, spanned) in row {
+        line.push(blocks.join(" "));
+        let spanned = spanned.min(MAX_COLUMNS.saturating_sub(line.len()));
+        line.extend(std::iter::repeat_n(String::new(), spanned));
+    }
+    line.truncate(MAX_COLUMNS);
+    line
 }
 
 /// Whether a block can stand in a line of a table.
@@ -53,10 +57,9 @@ fn is_line(block: &str) -> bool {
     !(block.starts_with("```") || block.starts_with("- ") || block.starts_with("1. ") || block.starts_with('|'))
 }
 
-fn row_blocks<'a>(row: &'a TableRow<'a>, scope: Scope) -> Vec<String> {
+fn row_blocks(row: Vec<Cell>) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
-    for (column, cell) in row.cells().iter().enumerate() {
-        let mut cell = cell_blocks(cell, scope);
+    for (column, (mut cell, _)) in row.into_iter().enumerate() {
         // What a row is about mostly stands in its first cell.
         if let (0, Some(first)) = (column, cell.first_mut())
             && is_line(first)

@@ -348,11 +348,14 @@ fn the_header_describes_the_page() {
 
 #[test]
 fn hostile_nesting_ends() {
-    let blocks: String = (4..600).map(|length| "=".repeat(length) + "\n").collect();
-    assert!(read(None, Path::new("a.adoc"), &blocks).is_err());
-    markdown_of(&blocks[..50_000]);
-    let lists: String = (1..400).map(|length| "*".repeat(length) + " x\n").collect();
-    assert!(markdown_of(&lists).contains("- x"));
+    let blocks = |depth: usize| -> String { (4..4 + depth).map(|length| "=".repeat(length) + "\n").collect() };
+    let lists = |depth: usize| -> String { (1..=depth).map(|length| "*".repeat(length) + " x\n").collect() };
+    assert!(markdown_of(&lists(20)).contains("- x"));
+    markdown_of(&blocks(24));
+    markdown_of(&format!("{}{}", blocks(24), lists(24)));
+    for deep in [blocks(25), lists(30), "> ".repeat(3000) + "x"] {
+        let _ = read(None, Path::new("a.adoc"), &deep);
+    }
     let attributes: String = (1..40)
         .map(|n| format!(":a{n}: {{a{}}}{{a{}}}\n", n - 1, n - 1))
         .collect();

@@ -1,0 +1,38 @@
+//! Readers that others wrote, on files that strangers wrote: a panic fails the file, not the program, and recursion has
+//! room.
+
+use std::thread;
+
+use crate::draft::Unreadable;
+
+/// Stack of the thread that reads; what is not used costs nothing.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Runs `read` in a thread of its own.
+pub(crate) fn run<T: Send>(
+    format: &'static str,
+    read: impl FnOnce() -> Result<T, Unreadable> + Send,
+) -> Result<T, Unreadable> {
+    let malformed = |reason: String| Unreadable::Malformed { format, reason };
+    thread::scope(|scope| {
+        let reader = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, read)
+            .map_err(|error| malformed(format!("no thread to read it: {error}")))?;
+        reader
+            .join()
+            .unwrap_or_else(|_| Err(malformed("the reader gave up on it".to_owned())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_file_that_cannot_be_read() {
+        let failed: Result<(), _> = run("test", || panic!("a bug"));
+        assert!(matches!(failed, Err(Unreadable::Malformed { format: "test", .. })));
+        assert_eq!(run("test", || Ok(1)).unwrap(), 1);
+    }
+}

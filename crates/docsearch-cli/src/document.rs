@@ -11,7 +11,7 @@ use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
 use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
-use crate::{asciidoc, encoding, front_matter, heading, html, llms, notebook, openapi, rst, slug};
+use crate::{asciidoc, encoding, front_matter, heading, html, llms, notebook, openapi, roff, rst, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -180,6 +180,7 @@ fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>,
         }),
         Markup::ReStructuredText => converted(&rst::to_markdown),
         Markup::AsciiDoc => asciidoc::read(source.folder, source.path, text)?,
+        Markup::Roff => vec![roff::read(text)?],
         Markup::Html => vec![html::read(source.path, text)?],
         Markup::Notebook => vec![notebook::read(text)?],
         Markup::OpenApi => openapi::read(text)?,

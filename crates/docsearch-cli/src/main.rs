@@ -21,6 +21,7 @@ mod fence;
 mod file;
 mod folder;
 mod front_matter;
+#[cfg(test)]
 mod fuzz;
 mod guard;
 mod heading;
@@ -51,6 +52,7 @@ mod project;
 mod query_result;
 mod question;
 mod report;
+mod roff;
 mod rst;
 mod search;
 mod searcher;
@@ -66,7 +68,6 @@ mod table;
 mod target;
 mod term;
 mod terminal;
-#[cfg(test)]
 
 use std::process::ExitCode;
 
@@ -160,7 +161,6 @@ fn main() -> ExitCode {
     }
 }
 
-#[cfg(test)]
 mod tests {
     use clap::CommandFactory;
 

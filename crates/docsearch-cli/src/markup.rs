@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{extension, llms, openapi};
+use crate::{extension, llms, openapi, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(crate) enum Markup {
     Mdx,
     ReStructuredText,
     AsciiDoc,
+    /// A page of the manual.
+    Roff,
     /// Prose without markup.
     Plain,
     Html,
@@ -32,6 +34,8 @@ pub(crate) enum InputFormat {
     Html,
     Rst,
     Asciidoc,
+    /// Manual pages
+    Man,
     Notebook,
     Openapi,
     /// llms.txt, llms-full.txt
@@ -49,6 +53,7 @@ impl InputFormat {
             Self::Html => Markup::Html,
             Self::Rst => Markup::ReStructuredText,
             Self::Asciidoc => Markup::AsciiDoc,
+            Self::Man => Markup::Roff,
             Self::Notebook => Markup::Notebook,
             Self::Openapi => Markup::OpenApi,
             Self::Llms => Markup::Llms,
@@ -94,6 +99,8 @@ pub(crate) fn from_content(text: &str) -> Markup {
         Markup::OpenApi
     } else if opening.starts_with('{') && text.contains("\"nbformat\"") {
         Markup::Notebook
+    } else if roff::is_likely(text) {
+        Markup::Roff
     } else {
         prose(text)
     }

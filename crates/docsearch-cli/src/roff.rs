@@ -1,0 +1,138 @@
+//! Pages of the manual, written for `man` or `mdoc`.
+
+mod man;
+mod mdoc;
+mod page;
+mod request;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde_json::Value;
+
+use crate::draft::{Draft, Unreadable};
+use crate::front_matter::FrontMatter;
+use crate::{manual_page, markdown_text};
+use request::Line;
+
+/// Lines before which a page shows what it is.
+const SAMPLE_LINES: usize = 200;
+
+/// What a page is called.
+#[derive(Debug, Default)]
+struct Header {
+    /// As it is written, which may be in capitals.
+    name: String,
+    section: String,
+}
+
+impl Header {
+    fn of(name: &str, section: &str) -> Self {
+        let plain = |text: &str| text::Text::parse(text, &mut text::Fonts::default()).plain();
+        Self {
+            name: plain(name).trim().to_owned(),
+            section: plain(section).trim().to_lowercase(),
+        }
+    }
+}
+
+/// Whether a text is a page of the manual.
+pub(crate) fn is_likely(text: &str) -> bool {
+    let controls = text
+        .lines()
+        .take(SAMPLE_LINES)
+        .filter_map(|line| line.strip_prefix(['.', '\'']));
+    controls.clone().any(|control| {
+        let mut words = control.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("TH" | "Dt"), Some(_)) => true,
+            (Some("so"), Some(target)) => target.contains('.'),
+            _ => false,
+        }
+    }) && controls.clone().count() > 0
+}
+
+/// Reads the page `text`.
+pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
+    let lines = request::lines(text);
+    if is_stub(&lines) {
+        return Err(Unreadable::NoDocumentation("link to another manual page"));
+    }
+    let is_mdoc = lines
+        .iter()
+        .any(|line| matches!(line, Line::Macro { name, .. } if name == "Dt"));
+    let (header, page) = match is_mdoc {
+        true => mdoc::page(&lines),
+        false => man::page(&lines),
+    };
+    let body = page.blocks();
+    if body.is_empty() {
+        return Err(Unreadable::NoDocumentation("empty page"));
+    }
+    let mut matter = FrontMatter {
+        kind: Some(manual_page::KIND.to_owned()),
+        summary: manual_page::purpose(&body),
+        ..FrontMatter::default()
+    };
+    let mut blocks = Vec::with_capacity(body.len() + 1);
+    if let Some(name) = name(&header, &body) {
+        blocks.push(markdown_text::heading(1, &markdown_text::escape(&name), None));
+        matter.title = Some(name);
+    }
+    blocks.extend(body);
+    if manual_page::is_section(&header.section) {
+        matter
+            .metadata
+            .insert("section".to_owned(), Value::from(header.section));
+    }
+    Ok(Draft {
+        body: markdown_text::page(&blocks),
+        ..Draft::new(matter)
+    })
+}
+
+/// A page that only says where another one is.
+fn is_stub(lines: &[Line]) -> bool {
+    let mut lines = lines
+        .iter()
+        .filter(|line| !matches!(line, Line::Text(text) if text.trim().is_empty()));
+    matches!(lines.next(), Some(Line::Macro { name, .. }) if name == "so") && lines.next().is_none()
+}
+
+/// The name of the page: titles in capitals are written as in the section NAME.
+fn name(header: &Header, blocks: &[String]) -> Option<String> {
+    if header.name.is_empty() {
+        return None;
+    }
+    let names = blocks.get(1).map_or("", String::as_str);
+    let names = names
+        .split(" - ")
+        .next()
+        .unwrap_or_default()
+        .replace(['`', '*', '\\'], "");
+    let own = names
+        .split([',', ' ', '\n'])
+        .find(|name| name.eq_ignore_ascii_case(&header.name));
+    let is_upper = !header.name.chars().any(char::is_lowercase);
+    Some(match own {
+        Some(own) => own.to_owned(),
+        None if is_upper => header.name.to_lowercase(),
+        None => header.name.clone(),
+    })
+}
+
+/// The id that `mandoc` gives a term: the first word, without what an option begins with.
+fn id_of(term: &str) -> Option<String> {
+    let id: String = term
+        .trim_start_matches(['-', ' '])
+        .chars()
+        .take_while(|character| character.is_ascii_alphanumeric() || *character == '_')
+        .collect();
+    (!id.is_empty()).then_some(id)
+}
+
+/// Whether a name is one of a macro that is read here.
+fn is_known_macro(name: &str) -> bool {
+    man::MACROS.contains(&name) || mdoc::is_macro(name)
+}

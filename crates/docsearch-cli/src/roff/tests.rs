@@ -1,0 +1,238 @@
+use super::*;
+
+fn markdown_of(text: &str) -> String {
+    read(text).unwrap().body
+}
+
+#[test]
+fn a_page_of_man() {
+    let page = r#".\" comment
+.TH GIT\-ADD 1 "2024" "Git" "Manual"
+.SH NAME
+git\-add \- Add file contents to the \fIindex\fP
+.SH SYNOPSIS
+.B git add
+[\fB\-n\fR] \fIpath\fR
+.br
+.B git add \-\-all
+.SH "SEE OPTIONS"
+First line
+of a paragraph.
+.TP
+.BR \-n ", " \-\-dry\-run
+Do nothing.
+.IP
+More of it.
+.TP
+\fB\-\-chmod=\fR(+|\-)x
+Change.
+.TP
+A longer sentence about it.
+Prose.
+.PP
+.nf
+  code \- "x"
+    \fBbold\fR \(aqy\(aq
+.fi
+.SS Lists
+.IP \(bu 2
+One
+.IP \(bu
+Two, see
+.BR ls (1).
+"#;
+    let draft = read(page).unwrap();
+    assert_eq!(
+        draft.body,
+        "\
+# git-add
+
+## NAME {#NAME}
+
+git-add - Add file contents to the *index*
+
+## SYNOPSIS {#SYNOPSIS}
+
+```
+git add [-n] path
+git add --all
+```
+
+## SEE OPTIONS {#SEE_OPTIONS}
+
+First line of a paragraph.
+
+### `-n`, `--dry-run` {#n}
+
+Do nothing.
+
+More of it.
+
+### `--chmod=(+|-)x`
+
+Change.
+
+**A longer sentence about it.**
+
+Prose.
+
+```
+  code - \"x\"
+    bold 'y'
+```
+
+### Lists {#Lists}
+
+- One
+- Two, see ls(1).
+"
+    );
+    assert_eq!(draft.matter.title.as_deref(), Some("git-add"));
+    assert_eq!(draft.matter.summary.as_deref(), Some("Add file contents to the index"));
+    assert_eq!(draft.matter.metadata["section"], "1");
+}
+
+#[test]
+fn a_line_above_what_is_indented_is_its_term() {
+    let page = "\
+.TH X 1
+.SH OPTIONS
+.PP
+\\-\\-autosquash, \\-\\-no\\-autosquash
+.RS 4
+Moves commits\\&.
+.RE
+.PP
+core\\&.autocrlf
+.RS 4
+Line ends.
+.RS 4
+Deeper.
+.RE
+.RE
+";
+    assert_eq!(
+        markdown_of(page),
+        "\
+# x
+
+## OPTIONS {#OPTIONS}
+
+### `--autosquash`, `--no-autosquash`
+
+Moves commits.
+
+### `core.autocrlf`
+
+Line ends.
+
+Deeper.
+"
+    );
+}
+
+#[test]
+fn a_page_of_mdoc() {
+    let page = "\
+.Dd May 1, 2024
+.Dt CAT 1
+.Os
+.Sh NAME
+.Nm cat
+.Nd concatenate files
+.Sh SYNOPSIS
+.Nm
+.Op Fl benu
+.Op Ar
+.Sh DESCRIPTION
+The
+.Nm
+utility reads files, see
+.Xr head 1 .
+.Bl -tag -width Ds
+.It Fl b
+Number
+.Pq not blank
+lines.
+.It Ev LANG
+A locale.
+.El
+.Bd -literal
+$ cat  x
+.Ed
+.Bl -bullet
+.It
+One
+.It
+Two
+.El
+";
+    let draft = read(page).unwrap();
+    assert_eq!(
+        draft.body,
+        "\
+# cat
+
+## NAME {#NAME}
+
+`cat` - concatenate files
+
+## SYNOPSIS {#SYNOPSIS}
+
+```
+cat [-benu] [file ...]
+```
+
+## DESCRIPTION {#DESCRIPTION}
+
+The `cat` utility reads files, see head(1).
+
+### `-b` {#b}
+
+Number (not blank) lines.
+
+### `LANG` {#LANG}
+
+A locale.
+
+```
+$ cat  x
+```
+
+- One
+- Two
+"
+    );
+    assert_eq!(draft.matter.summary.as_deref(), Some("concatenate files"));
+}
+
+#[test]
+fn tables_have_cells() {
+    let page = ".TH X 7\n.SH A\n.TS\nallbox tab(|);\nl l.\nName|Value\n_\n\\fBa\\fR|T{\nfirst\nsecond\nT}\n.TE\n";
+    assert!(
+        markdown_of(page).contains("| Name | Value |\n| --- | --- |\n| `a` | first second |"),
+        "{}",
+        markdown_of(page)
+    );
+}
+
+#[test]
+fn links_to_other_pages_are_left_out() {
+    assert!(matches!(read(".so man1/ls.1\n"), Err(Unreadable::NoDocumentation(_))));
+}
+
+#[test]
+fn the_content_tells_a_page_of_the_manual() {
+    assert!(is_likely(".\\\" x\n.TH LS 1\n"));
+    assert!(is_likely(".Dd May\n.Dt CAT 1\n"));
+    assert!(is_likely(".so man3/printf.3\n"));
+    assert!(!is_likely("A text.\n.TH\n...\n"));
+}
+
+#[test]
+fn hostile_pages_end() {
+    markdown_of(&format!(".TH X 1\n{}text", ".RS\n".repeat(5_000)));
+    markdown_of(&format!(".Dt X 1\n{}text", ".Bl -tag\n.It Fl a\n".repeat(3_000)));
+    let _ = read(&format!(".TH X 1\n{}", ".if t \\{\n".repeat(3_000)));
+    let _ = read(&format!(".TH X 1\n{}", "\\*[".repeat(30_000)));
+}

@@ -11,7 +11,7 @@ use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
 use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
-use crate::{asciidoc, encoding, front_matter, heading, html, llms, notebook, openapi, roff, rst, slug};
+use crate::{asciidoc, compression, encoding, extension, front_matter, heading, html, llms, manual_page, notebook, openapi, roff, rst, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -147,9 +147,15 @@ fn readings(
     if bytes.len() as u64 > options.max_file_size {
         return Err(Unreadable::TooLarge(options.max_file_size));
     }
+    let bytes = compression::uncompressed(bytes, options.max_file_size)?;
     let named = markup.or_else(|| markup::from_name(source.path));
     let text = match named {
         Some(Markup::Html) => encoding::decode_html(bytes, source.charset)?,
+        // Older pages of the manual are of Latin-1, and seldom say so.
+        _ if source.charset.is_none() && extension::is_of_manual(source.path) => {
+            let charset = std::str::from_utf8(&bytes).is_err().then_some("latin1");
+            encoding::decode_text(bytes, charset)?
+        }
         _ => encoding::decode_text(bytes, source.charset)?,
     };
     let markup = named.unwrap_or_else(|| markup::from_content(&text));
@@ -204,7 +210,7 @@ fn assemble(source: &Source<'_>, draft: Draft, options: &ReadOptions<'_>) -> Res
             let prefix = options.prefix.map(slug::normalise).filter(|prefix| !prefix.is_empty());
             prefix.into_iter().chain([own]).collect::<Vec<_>>().join("/")
         }
-        None => slug::from_path(source.path, options.prefix),
+        None => slug::from_path(&slug_path(source.path), options.prefix),
     };
     if let Some(below) = below {
         slug = format!("{slug}/{}", slug::normalise(&below));
@@ -233,6 +239,18 @@ fn assemble(source: &Source<'_>, draft: Draft, options: &ReadOptions<'_>) -> Res
         published_at: matter.published_at,
     };
     Ok(Reading { document, warning })
+}
+
+/// The path that names the slug. The section of a page of the manual is part of its name: `crontab.1` is another page
+/// than `crontab.5`.
+fn slug_path(path: &Path) -> PathBuf {
+    let path = extension::uncompressed(path);
+    match extension::is_of_manual(&path)
+        && extension::of(&path).is_some_and(|section| manual_page::is_section(&section))
+    {
+        true => path.with_added_extension("man"),
+        false => path,
+    }
 }
 
 fn file_title(relative: &Path) -> String {

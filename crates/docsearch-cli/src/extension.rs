@@ -1,15 +1,133 @@
-//! Extensions of the names of files that can be read.
+//! Extensions of the names of files that can be read, and what the others are.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use crate::manual_page;
 
 const PROSE: [&str; 12] = [
     "md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb", "adoc", "asciidoc", "asc",
 ];
 const DATA: [&str; 3] = ["json", "yaml", "yml"];
+/// Formats of documents that are not read, each told by its name.
+const UNREAD: [&str; 34] = [
+    ".azw3",
+    ".chm",
+    ".creole",
+    ".dbk",
+    ".dita",
+    ".djvu",
+    ".doc",
+    ".docbook",
+    ".dvi",
+    ".fb2",
+    ".info",
+    ".key",
+    ".mediawiki",
+    ".mobi",
+    ".odp",
+    ".ods",
+    ".odt",
+    ".org",
+    ".pages",
+    ".pod",
+    ".ppt",
+    ".pptx",
+    ".ps",
+    ".rdoc",
+    ".rtf",
+    ".tex",
+    ".texi",
+    ".texinfo",
+    ".textile",
+    ".typ",
+    ".wiki",
+    ".xls",
+    ".xlsx",
+    ".xml",
+];
+/// Other files, in groups.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "images",
+        &[
+            "avif", "bmp", "drawio", "eps", "gif", "graphml", "ico", "jpeg", "jpg", "png", "psd", "svg", "svgz", "tif",
+            "tiff", "webp", "xcf",
+        ],
+    ),
+    (
+        "code",
+        &[
+            "astro", "bash", "bat", "c", "cc", "clj", "cmake", "cpp", "cs", "css", "cxx", "dart", "el", "erl", "ex",
+            "exs", "fish", "fs", "go", "gradle", "h", "hh", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "kts",
+            "less", "lua", "m", "map", "mjs", "ml", "nix", "php", "pl", "pm", "proto", "ps1", "py", "pyi", "r", "rb",
+            "rs", "sass", "scala", "scss", "sh", "sql", "svelte", "swift", "tcl", "ts", "tsx", "vb", "vim", "vue",
+            "zig", "zsh",
+        ],
+    ),
+    (
+        "data",
+        &[
+            "avro",
+            "bib",
+            "conf",
+            "cfg",
+            "csv",
+            "db",
+            "env",
+            "ini",
+            "inv",
+            "json",
+            "json5",
+            "jsonl",
+            "lock",
+            "log",
+            "ndjson",
+            "parquet",
+            "plist",
+            "po",
+            "pot",
+            "properties",
+            "sqlite",
+            "toml",
+            "tsv",
+            "xsd",
+            "xsl",
+            "yaml",
+            "yml",
+        ],
+    ),
+    (
+        "archives",
+        &[
+            "7z", "bz2", "deb", "gz", "jar", "rar", "rpm", "tar", "tgz", "whl", "xz", "zip", "zst",
+        ],
+    ),
+    (
+        "media",
+        &[
+            "aac", "avi", "flac", "m4a", "m4v", "mkv", "mov", "mp3", "mp4", "ogg", "ogv", "opus", "wav", "webm",
+        ],
+    ),
+    ("fonts", &["eot", "otf", "ttf", "woff", "woff2"]),
+    (
+        "programs",
+        &[
+            "a", "bin", "class", "dll", "dylib", "exe", "lib", "o", "obj", "pyc", "so", "wasm",
+        ],
+    ),
+];
 
 /// The extension in lower case; `None` for a name without one, or with one that is not UTF-8.
 pub(crate) fn of(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// The path without the extension of a compressed file.
+pub(crate) fn uncompressed(path: &Path) -> PathBuf {
+    match of(path).as_deref() {
+        Some("gz") => path.with_extension(""),
+        _ => path.to_owned(),
+    }
 }
 
 /// Whether the name is one of a page.
@@ -20,4 +138,54 @@ pub(crate) fn is_of_prose(path: &Path) -> bool {
 /// Whether the name is one of data, which may describe an interface.
 pub(crate) fn is_of_data(path: &Path) -> bool {
     of(path).is_some_and(|extension| DATA.contains(&extension.as_str()))
+}
+
+/// Whether the name may be one of a page of the manual: `ls.1`, `printf.3p.gz`, `kit.man`.
+pub(crate) fn is_of_manual(path: &Path) -> bool {
+    of(&uncompressed(path))
+        .is_some_and(|extension| manual_page::is_section(&extension) || matches!(extension.as_str(), "man" | "mdoc"))
+}
+
+/// Whether the name is one of a page as people read it, in a browser.
+pub(crate) fn is_of_html(path: &Path) -> bool {
+    of(path).is_some_and(|extension| matches!(extension.as_str(), "html" | "htm" | "xhtml"))
+}
+
+/// What a file is that is not read: the format of a document, or a group of others.
+pub(crate) fn kind(path: &Path) -> &'static str {
+    let Some(extension) = of(path) else {
+        return "others";
+    };
+    let unread = UNREAD.iter().find(|known| known[1..] == extension);
+    let group = || {
+        GROUPS
+            .iter()
+            .find(|(_, extensions)| extensions.contains(&extension.as_str()))
+            .map(|(group, _)| *group)
+    };
+    unread.copied().or_else(group).unwrap_or("others")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_told_by_their_format_and_others_by_group() {
+        let kind = |name: &str| kind(Path::new(name));
+        assert_eq!(kind("a/Paper.TEX"), ".tex");
+        assert_eq!(kind("logo.svg"), "images");
+        assert_eq!(kind("main.rs"), "code");
+        assert_eq!(kind("Makefile"), "others");
+    }
+
+    #[test]
+    fn pages_of_the_manual_end_in_their_section() {
+        for name in ["ls.1", "printf.3p", "x.1.gz", "kit.mdoc", "Tk.n"] {
+            assert!(is_of_manual(Path::new(name)), "{name}");
+        }
+        for name in ["v1.25", "a.gz", "b.txt", "notes.10"] {
+            assert!(!is_of_manual(Path::new(name)), "{name}");
+        }
+    }
 }

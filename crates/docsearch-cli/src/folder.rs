@@ -1,5 +1,6 @@
 //! Walking a folder of documentation.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use ignore::WalkBuilder;
 
 use crate::file::Links;
-use crate::markup;
+use crate::{extension, manual_page, markup};
 
 /// Files that say what is ignored.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];
@@ -20,6 +21,8 @@ pub(crate) struct Listing {
     pub(crate) files: Vec<PathBuf>,
     /// Why parts of the folder could not be listed.
     pub(crate) problems: Vec<String>,
+    /// Files that are no documentation or in a format that is not read, by what they are.
+    pub(crate) left_out: BTreeMap<&'static str, usize>,
 }
 
 /// Lists the documentation files below `root`: `.gitignore` and `.ignore` are respected, hidden
@@ -60,17 +63,38 @@ pub(crate) fn list(root: &Path, links: Links) -> Listing {
             Some(kind) if kind.is_symlink() => fs::metadata(entry.path()).map_or(true, |target| target.is_file()),
             kind => kind.is_some_and(|kind| kind.is_file()),
         };
-        if is_file
-            && markup::is_documentation(entry.path())
-            && let Ok(relative) = entry.path().strip_prefix(root)
-        {
-            listing.files.push(relative.to_owned());
+        let Some(relative) = entry.path().strip_prefix(root).ok().filter(|_| is_file) else {
+            continue;
+        };
+        match markup::is_documentation(entry.path()) {
+            // The manual has pages under every name of what they describe.
+            true if entry.path_is_symlink() && extension::is_of_manual(relative) => {
+                *listing.left_out.entry(manual_page::LINK).or_default() += 1;
+            }
+            true => listing.files.push(relative.to_owned()),
+            false => *listing.left_out.entry(extension::kind(relative)).or_default() += 1,
         }
     }
+    pages_first(&mut listing.files);
     if let Ok(mut refused) = refused.lock() {
         listing.problems.append(&mut refused);
     }
     listing
+}
+
+/// Puts a page before its source beside it.
+fn pages_first(files: &mut [PathBuf]) {
+    for at in 0..files.len() {
+        if extension::is_of_html(&files[at]) {
+            let stem = files[at].with_extension("");
+            let sources = files[..at]
+                .iter()
+                .rev()
+                .take_while(|path| path.with_extension("") == stem)
+                .count();
+            files[at - sources..=at].rotate_right(1);
+        }
+    }
 }
 
 /// Why the rules of a folder, which are read to their end, cannot be: reading a pipe waits forever, and
@@ -122,6 +146,36 @@ mod tests {
         write(folder.path(), "guide/a.mdx", "x");
         write(folder.path(), "README.MD", "x");
         assert_eq!(listed(folder.path()), ["README.MD", "guide/a.mdx", "guide/b.rst"]);
+    }
+
+    #[test]
+    fn what_is_no_documentation_is_counted_by_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "a.md",
+            "logo.png",
+            "icon.svg",
+            "paper.tex",
+            "main.c",
+            "data.json",
+            "notes.1",
+        ] {
+            write(folder.path(), name, "x");
+        }
+        write(folder.path(), "kit.1", ".TH KIT 1\n");
+        let listing = list(folder.path(), Links::Inside);
+        assert_eq!(listing.files, [PathBuf::from("a.md"), PathBuf::from("kit.1")]);
+        let left_out = [(".tex", 1), ("code", 1), ("data", 1), ("images", 2), ("others", 1)];
+        assert_eq!(listing.left_out, BTreeMap::from(left_out));
+    }
+
+    #[test]
+    fn a_page_comes_before_its_source() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.adoc", "a.html", "b.txt"] {
+            write(folder.path(), name, "x");
+        }
+        assert_eq!(listed(folder.path()), ["a.html", "a.adoc", "b.txt"]);
     }
 
     #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! `docsearch index`: documentation into a project.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -118,6 +119,8 @@ struct Plan {
     folders: Vec<String>,
     /// Why parts of the folders could not be listed.
     problems: Vec<String>,
+    /// What the folders hold besides.
+    left_out: BTreeMap<&'static str, usize>,
 }
 
 impl Plan {
@@ -154,6 +157,9 @@ impl Plan {
             is_named: false,
         }));
         self.problems.extend(listing.problems);
+        for (kind, count) in listing.left_out {
+            *self.left_out.entry(kind).or_default() += count;
+        }
         if !self.folders.contains(&source_root) {
             self.folders.push(source_root);
         }
@@ -198,6 +204,7 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
         max_file_size,
         markup: args.format.markup(),
         links,
+        left_out: plan.left_out,
     };
     let files = Files::new(plan.inputs, options)?;
     let run = Run {
@@ -323,6 +330,7 @@ impl Run<'_> {
         };
         let mut fields = backlog.fields();
         fields["left_out"] = survey.left_out().into();
+        fields["left_out_by"] = json!(survey.left_out_by_reason());
         report.done("", &ending, fields);
         if ending.interrupted.is_some() {
             return Ok(Outcome::Interrupted);

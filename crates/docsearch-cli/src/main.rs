@@ -4,6 +4,7 @@ mod asciidoc;
 mod backlog;
 mod bootstrap;
 mod comparison;
+mod compression;
 mod confidence;
 mod connection;
 mod content_type;

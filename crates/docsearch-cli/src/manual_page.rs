@@ -2,6 +2,8 @@
 
 /// The kind of their documents.
 pub(crate) const KIND: &str = "manual page";
+/// Why a page is left out that is another one under its own name.
+pub(crate) const LINK: &str = "link to another manual page";
 /// A longer purpose is a text.
 const MAX_PURPOSE_CHARACTERS: usize = 300;
 
@@ -23,7 +25,7 @@ pub(crate) fn is_section(text: &str) -> bool {
     let is_numbered = first.is_some_and(|first| ('1'..='9').contains(&first));
     (is_numbered || matches!(text, "n" | "l" | "p"))
         && text.len() <= 8
-        && characters.all(|character| character.is_ascii_alphanumeric())
+        && characters.all(|character| character.is_ascii_alphabetic())
 }
 
 /// What the section NAME among `blocks` of Markdown says after its hyphen.

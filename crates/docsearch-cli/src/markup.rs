@@ -67,18 +67,21 @@ const SAMPLE_LINES: usize = 400;
 
 /// Whether a file is documentation: by its name, data files by their content.
 pub(crate) fn is_documentation(path: &Path) -> bool {
-    extension::is_of_prose(path) || extension::is_of_data(path) && openapi::is_likely(path)
+    extension::is_of_prose(path)
+        || extension::is_of_data(path) && openapi::is_likely(path)
+        || extension::is_of_manual(path) && roff::is_likely_file(path)
 }
 
 /// The language that the name of a file tells; `None` if it tells none: a `.txt` may be anything.
 pub(crate) fn from_name(path: &Path) -> Option<Markup> {
-    match extension::of(path)?.as_str() {
+    match extension::of(&extension::uncompressed(path))?.as_str() {
         "md" | "markdown" => Some(Markup::Markdown),
         "mdx" => Some(Markup::Mdx),
         "rst" => Some(Markup::ReStructuredText),
         "adoc" | "asciidoc" => Some(Markup::AsciiDoc),
         "html" | "htm" | "xhtml" => Some(Markup::Html),
         "ipynb" => Some(Markup::Notebook),
+        "man" | "mdoc" => Some(Markup::Roff),
         "json" | "yaml" | "yml" => Some(Markup::OpenApi),
         "txt" if llms::is_named(path) => Some(Markup::Llms),
         _ => None,

@@ -9,14 +9,20 @@ mod table;
 mod tests;
 mod text;
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
 use crate::draft::{Draft, Unreadable};
 use crate::front_matter::FrontMatter;
-use crate::{manual_page, markdown_text};
+use crate::{extension, manual_page, markdown_text};
 use request::Line;
 
-/// Lines before which a page shows what it is.
+/// Bytes, and lines, before which a page shows what it is.
+const SAMPLE_BYTES: u64 = 64 * 1024;
 const SAMPLE_LINES: usize = 200;
 
 /// What a page is called.
@@ -37,27 +43,40 @@ impl Header {
     }
 }
 
+/// Whether the file, which may be compressed, is a page of the manual: names such as `notes.1` do not tell.
+pub(crate) fn is_likely_file(path: &Path) -> bool {
+    let mut sample = Vec::new();
+    let read = File::open(path).and_then(|file| match extension::of(path).as_deref() {
+        Some("gz") => MultiGzDecoder::new(file.take(SAMPLE_BYTES))
+            .take(SAMPLE_BYTES)
+            .read_to_end(&mut sample),
+        _ => file.take(SAMPLE_BYTES).read_to_end(&mut sample),
+    });
+    // What is cut off in the middle is an error of the decoder, and no reason not to look.
+    (read.is_ok() || !sample.is_empty()) && is_likely(&String::from_utf8_lossy(&sample))
+}
+
 /// Whether a text is a page of the manual.
 pub(crate) fn is_likely(text: &str) -> bool {
-    let controls = text
+    let mut controls = text
         .lines()
         .take(SAMPLE_LINES)
         .filter_map(|line| line.strip_prefix(['.', '\'']));
-    controls.clone().any(|control| {
+    controls.any(|control| {
         let mut words = control.split_whitespace();
         match (words.next(), words.next()) {
             (Some("TH" | "Dt"), Some(_)) => true,
             (Some("so"), Some(target)) => target.contains('.'),
             _ => false,
         }
-    }) && controls.clone().count() > 0
+    })
 }
 
 /// Reads the page `text`.
 pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     let lines = request::lines(text);
     if is_stub(&lines) {
-        return Err(Unreadable::NoDocumentation("link to another manual page"));
+        return Err(Unreadable::NoDocumentation(manual_page::LINK));
     }
     let is_mdoc = lines
         .iter()

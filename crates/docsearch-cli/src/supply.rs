@@ -1,5 +1,6 @@
 //! Where the documents of a run come from, one source after the other.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -49,6 +50,8 @@ pub(crate) struct FileOptions {
     pub(crate) max_file_size: u64,
     pub(crate) markup: Option<Markup>,
     pub(crate) links: Links,
+    /// What the folders hold that is not read, by what it is.
+    pub(crate) left_out: BTreeMap<&'static str, usize>,
 }
 
 /// What reading a file gives.
@@ -114,6 +117,7 @@ fn start_reader(
 
 impl Supply for Files {
     fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+        survey.leave_out_all(&std::mem::take(&mut self.options.left_out));
         let Some(input) = self.inputs.get(self.next) else {
             return Ok(None);
         };

@@ -1,11 +1,13 @@
 //! What the sources of a run have given so far, which decides on what may be deleted.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use postgres::Client;
 
 use crate::document::{Document, Reading};
 use crate::error::Error;
+use crate::extension;
 use crate::project;
 use crate::report::Report;
 
@@ -16,6 +18,9 @@ struct SkippedSource {
     slug: String,
     path: String,
 }
+
+/// Why a file is left out that has the name of a page beside it.
+const SOURCE: &str = "source beside its page";
 
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
@@ -39,6 +44,10 @@ impl Survey {
                 report.warning(place, warning);
             }
             if let Some(first) = self.slugs.get(&document.slug) {
+                if is_source_of(Path::new(place), Path::new(first)) {
+                    self.leave_out(SOURCE);
+                    continue;
+                }
                 report.skipped(place, format!("same slug \"{}\" as {first}", document.slug));
                 self.skip(
                     &document.source_root,
@@ -72,6 +81,13 @@ impl Survey {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
+    /// What a folder holds besides.
+    pub(crate) fn leave_out_all(&mut self, kinds: &BTreeMap<&'static str, usize>) {
+        for (kind, count) in kinds {
+            *self.left_out.entry(kind).or_default() += count;
+        }
+    }
+
     pub(crate) fn place_of(&self, slug: &str) -> String {
         self.slugs.get(slug).cloned().unwrap_or_else(|| slug.to_owned())
     }
@@ -93,6 +109,11 @@ impl Survey {
 
     pub(crate) fn left_out(&self) -> usize {
         self.left_out.values().sum()
+    }
+
+    /// How many were left out, by reason.
+    pub(crate) fn left_out_by_reason(&self) -> &BTreeMap<&'static str, usize> {
+        &self.left_out
     }
 
     /// `left out 12 files that are no documentation (redirect: 9, search page: 3)`; `None` if nothing was left out.
@@ -126,6 +147,13 @@ impl Survey {
     }
 }
 
+/// Whether a file beside a page is what the page was made of.
+fn is_source_of(source: &Path, page: &Path) -> bool {
+    extension::is_of_html(page)
+        && !extension::is_of_html(source)
+        && source.with_extension("") == page.with_extension("")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +180,21 @@ mod tests {
         assert_eq!(survey.skipped[0].path, "api.yaml");
         assert_eq!(survey.place_of("guide"), "guide.md");
         assert!(survey.knows("docs") && !survey.knows("other"));
+    }
+
+    #[test]
+    fn the_source_of_a_page_is_left_out() {
+        let mut survey = Survey::default();
+        let report = Report::plain();
+        survey.admit("a/guide.html", vec![reading("a/guide")], &report);
+        assert!(
+            survey
+                .admit("a/guide.txt", vec![reading("a/guide")], &report)
+                .is_empty()
+        );
+        assert_eq!((survey.skipped(), survey.left_out()), (0, 1));
+        survey.admit("b/guide.txt", vec![reading("a/guide")], &report);
+        assert_eq!(survey.skipped(), 1);
     }
 
     #[test]

@@ -206,8 +206,9 @@ impl Writer {
                     self.is_synopsis = plain.trim().eq_ignore_ascii_case("synopsis");
                     output.push(heading(level, &text));
                 }
-                Node::Text(text) if self.is_synopsis => output.push(fence::block("", &trimmed(&text.plain()))),
+                Node::Text(text) if self.is_synopsis => push_synopsis(&text.plain(), &mut output),
                 Node::Text(text) => output.push(paragraph(&text)),
+                Node::Code(code) if self.is_synopsis => push_synopsis(&code, &mut output),
                 Node::Code(code) => output.push(fence::block("", &code)),
                 Node::Table(table) => output.push(table),
                 Node::Indented(body) => output.extend(self.nodes(body, allows_headings)),
@@ -225,7 +226,6 @@ impl Writer {
         if !items.is_empty() {
             output.push(markdown_text::list(&items));
         }
-        join_synopsis(&mut output, self.is_synopsis);
         output
     }
 
@@ -269,24 +269,17 @@ impl Writer {
     }
 }
 
-/// Lines of a synopsis are one block.
-fn join_synopsis(blocks: &mut Vec<String>, is_synopsis: bool) {
-    if !is_synopsis {
-        return;
-    }
-    let mut joined: Vec<String> = Vec::new();
-    for block in blocks.drain(..) {
-        let is_code = block.starts_with("```\n") && !block.starts_with("````");
-        match joined.last_mut() {
-            Some(last) if is_code && last.starts_with("```\n") => {
-                last.truncate(last.len() - 4);
-                last.push_str("\n\n");
-                last.push_str(&block[4..]);
-            }
-            _ => joined.push(block),
+/// Lines of a synopsis are one block, whatever they were set with.
+fn push_synopsis(code: &str, output: &mut Vec<String>) {
+    let code = trimmed(code);
+    let is_code = |block: &String| block.starts_with("```\n") && !code.contains("```");
+    match output.last_mut().filter(|last| is_code(last)) {
+        Some(last) => {
+            last.truncate(last.len() - "\n```".len());
+            last.push_str(&format!("\n\n{code}\n```"));
         }
+        None => output.push(fence::block("", &code)),
     }
-    *blocks = joined;
 }
 
 fn label(terms: &[Term]) -> String {

@@ -85,12 +85,38 @@ impl Text {
 
     pub(super) fn markdown(&self) -> String {
         let mut output = String::new();
-        for (at, piece) in self.pieces.iter().enumerate() {
-            let next = self.pieces.get(at + 1).map_or("", |next| next.text.as_str());
+        let pieces = with_parentheses(&self.pieces);
+        for (at, piece) in pieces.iter().enumerate() {
+            let next = pieces.get(at + 1).map_or("", |next| next.text.as_str());
             push_markdown(piece, next, &mut output);
         }
         output
     }
+}
+
+/// The parentheses of `open()` are part of its name, in whichever font they are.
+fn with_parentheses(pieces: &[Piece]) -> Vec<Piece> {
+    let mut output: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let rest = match output.last_mut() {
+            Some(name)
+                if name.font == Font::Bold
+                    && name.text.ends_with(|last: char| last.is_alphanumeric() || last == '_') =>
+            {
+                let rest = piece.text.strip_prefix("()").filter(|_| piece.font == Font::Roman);
+                if rest.is_some() {
+                    name.text.push_str("()");
+                }
+                rest
+            }
+            _ => None,
+        };
+        output.push(Piece {
+            font: piece.font,
+            text: rest.unwrap_or(&piece.text).to_owned(),
+        });
+    }
+    output
 }
 
 fn push_markdown(piece: &Piece, next: &str, output: &mut String) {

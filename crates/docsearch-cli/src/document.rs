@@ -148,7 +148,15 @@ fn readings(
         return Err(Unreadable::TooLarge(options.max_file_size));
     }
     let bytes = compression::uncompressed(bytes, options.max_file_size)?;
-    let named = markup.or_else(|| markup::from_name(source.path));
+    let named = markup
+        .or_else(|| markup::from_bytes(&bytes))
+        .or_else(|| markup::from_name(source.path));
+    if let Some(drafts) = binary_drafts(named, &bytes) {
+        return drafts?
+            .into_iter()
+            .map(|draft| assemble(source, draft, options))
+            .collect();
+    }
     let text = match named {
         Some(Markup::Html) => encoding::decode_html(bytes, source.charset)?,
         // Older pages of the manual are of Latin-1, and seldom say so.
@@ -163,6 +171,14 @@ fn readings(
         .into_iter()
         .map(|draft| assemble(source, draft, options))
         .collect()
+}
+
+/// The documents of a file that is no text; `None` for a text.
+fn binary_drafts(markup: Option<Markup>, bytes: &[u8]) -> Option<Result<Vec<Draft>, Unreadable>> {
+    match markup? {
+        Markup::Pdf => Some(pdf::read(bytes).map(|draft| vec![draft])),
+        _ => None,
+    }
 }
 
 fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>, Unreadable> {
@@ -191,6 +207,7 @@ fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>,
         Markup::Notebook => vec![notebook::read(text)?],
         Markup::OpenApi => openapi::read(text)?,
         Markup::Llms => llms::read(source.path, text),
+        Markup::Pdf => Vec::new(),
     })
 }
 

@@ -48,6 +48,7 @@ mod notebook;
 mod openapi;
 mod outcome;
 mod output;
+mod pdf;
 mod printer;
 mod project;
 mod query_result;
@@ -116,6 +117,9 @@ enum Command {
     Eval(eval::EvalArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
+    /// Read the PDF on standard input
+    #[command(hide = true, name = pdf::COMMAND)]
+    ReadPdf,
 }
 
 impl Command {
@@ -134,6 +138,7 @@ impl Command {
             Self::Eval(args) => eval::run(args, connection),
             Self::Completions(args) => manual::completions(args, Cli::command()),
             Self::Man(args) => manual::man(args, Cli::command()),
+            Self::ReadPdf => pdf::answer().map(|()| Outcome::Complete),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{extension, llms, openapi, roff};
+use crate::{extension, llms, openapi, pdf, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,7 @@ pub(crate) enum Markup {
     OpenApi,
     /// Documentation for language models: an index of pages, or many pages in one file.
     Llms,
+    Pdf,
 }
 
 /// The choices of `--format`.
@@ -40,6 +41,7 @@ pub(crate) enum InputFormat {
     Openapi,
     /// llms.txt, llms-full.txt
     Llms,
+    Pdf,
     Text,
 }
 
@@ -57,6 +59,7 @@ impl InputFormat {
             Self::Notebook => Markup::Notebook,
             Self::Openapi => Markup::OpenApi,
             Self::Llms => Markup::Llms,
+            Self::Pdf => Markup::Pdf,
             Self::Text => Markup::Plain,
         })
     }
@@ -81,11 +84,17 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
         "adoc" | "asciidoc" => Some(Markup::AsciiDoc),
         "html" | "htm" | "xhtml" => Some(Markup::Html),
         "ipynb" => Some(Markup::Notebook),
+        "pdf" => Some(Markup::Pdf),
         "man" | "mdoc" => Some(Markup::Roff),
         "json" | "yaml" | "yml" => Some(Markup::OpenApi),
         "txt" if llms::is_named(path) => Some(Markup::Llms),
         _ => None,
     }
+}
+
+/// The format of bytes that are no text, whatever the file is called.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Markup> {
+    pdf::is_likely(bytes).then_some(Markup::Pdf)
 }
 
 /// The language of a text whose name does not tell.

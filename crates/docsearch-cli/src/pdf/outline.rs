@@ -1,0 +1,32 @@
+//! The outline of a file, which readers show beside its pages.
+
+use pdf_extract::Document;
+
+const MAX_ENTRIES: usize = 20_000;
+
+/// A title in the outline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// From 1.
+    pub(super) level: usize,
+    pub(super) title: String,
+    pub(super) page: usize,
+}
+
+/// The titles in their order; none where there is no outline.
+pub(super) fn entries(document: &Document) -> Vec<Entry> {
+    let Ok(table) = document.get_toc() else {
+        return Vec::new();
+    };
+    table
+        .toc
+        .into_iter()
+        .take(MAX_ENTRIES)
+        .map(|entry| Entry {
+            level: entry.level,
+            title: entry.title.split_whitespace().collect::<Vec<_>>().join(" "),
+            page: entry.page,
+        })
+        .filter(|entry| !entry.title.is_empty())
+        .collect()
+}

@@ -1,0 +1,79 @@
+//! The process that reads one file: this program again, with less memory and time.
+
+use std::env;
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use nix::sys::resource::{Resource, setrlimit};
+
+use super::{Extract, extraction};
+use crate::error::Error;
+
+/// The hidden command that reads a file on standard input.
+pub(crate) const COMMAND: &str = "read-pdf";
+/// Memory and processor time for a file.
+const MEMORY_BYTES: u64 = 3 << 30;
+const SECONDS: u64 = 120;
+/// Of a file, as the options allow at most.
+const MAX_INPUT_BYTES: u64 = 200_000_000;
+/// Of what is read of one.
+const MAX_OUTPUT_BYTES: u64 = 256 << 20;
+
+/// What the process answers: an extract, or why there is none.
+type Answer = Result<Extract, String>;
+
+/// Has a process read `bytes`.
+pub(super) fn extract(bytes: &[u8]) -> Answer {
+    // A test is no program that could be started so.
+    if cfg!(test) {
+        return extraction::extract(bytes);
+    }
+    let failed = |error: io::Error| format!("no process to read it: {error}");
+    let program = env::current_exe().map_err(failed)?;
+    let mut process = Command::new(program)
+        .arg(COMMAND)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let (input, output) = (process.stdin.take(), process.stdout.take());
+    let answer = thread::scope(|scope| {
+        // The process may end before it has read everything.
+        scope.spawn(move || input.map(|mut input| input.write_all(bytes)));
+        let mut answer = Vec::new();
+        let read = output.map(|output| output.take(MAX_OUTPUT_BYTES).read_to_end(&mut answer));
+        match read {
+            Some(Ok(_)) => answer,
+            _ => Vec::new(),
+        }
+    });
+    let status = process.wait().map_err(failed)?;
+    match serde_json::from_slice(&answer) {
+        Ok(answer) if status.success() => answer,
+        _ => Err("it takes too much memory or time, or breaks the reader".to_owned()),
+    }
+}
+
+/// Reads the file on standard input, and writes what is read to standard output.
+pub(crate) fn answer() -> Result<(), Error> {
+    for (resource, limit) in [
+        (Resource::RLIMIT_AS, MEMORY_BYTES),
+        (Resource::RLIMIT_CPU, SECONDS),
+        (Resource::RLIMIT_CORE, 0),
+    ] {
+        setrlimit(resource, limit, limit)
+            .map_err(|error| Error::Usage(format!("no limit for the process: {error}")))?;
+    }
+    let broken = |error: io::Error| Error::Usage(format!("no answer: {error}"));
+    let mut bytes = Vec::new();
+    io::stdin()
+        .take(MAX_INPUT_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(broken)?;
+    let answer: Answer = extraction::extract(&bytes);
+    let mut output = io::stdout().lock();
+    serde_json::to_writer(&mut output, &answer).map_err(|error| broken(error.into()))?;
+    output.flush().map_err(broken)
+}

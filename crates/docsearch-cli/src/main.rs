@@ -167,6 +167,7 @@ fn main() -> ExitCode {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use clap::CommandFactory;
 

@@ -1,8 +1,10 @@
 //! `docsearch`, the command-line program of pg_docsearch: a thin caller of its SQL functions.
 
+mod archive;
 mod asciidoc;
 mod backlog;
 mod bootstrap;
+mod cache_folder;
 mod comparison;
 mod compression;
 mod confidence;
@@ -24,6 +26,7 @@ mod folder;
 mod front_matter;
 #[cfg(test)]
 mod fuzz;
+mod git;
 mod guard;
 mod heading;
 mod html;
@@ -62,6 +65,7 @@ mod serve;
 mod session;
 mod site;
 mod slug;
+mod source_options;
 mod status;
 mod suggest;
 mod supply;
@@ -70,6 +74,8 @@ mod table;
 mod target;
 mod term;
 mod terminal;
+mod unpacked;
+mod updated;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
 //! The SQL functions that fill a project, each behind one method.
 
+use std::collections::HashMap;
+
 use postgres::types::Json;
 use postgres::{Client, Statement};
 use serde_json::Value;
@@ -88,6 +90,17 @@ pub(crate) fn size(client: &mut Client, name: &str) -> Result<Option<usize>, Err
         )?
         .get(0);
     Ok(Some(usize::try_from(documents).unwrap_or(0)))
+}
+
+/// Documents of the project by the source root that owns them.
+pub(crate) fn source_roots(client: &mut Client, name: &str) -> Result<HashMap<String, u64>, Error> {
+    let rows = client.query(
+        "SELECT d.source_root, count(*) FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id \
+         WHERE p.name = $1 AND d.source_root IS NOT NULL GROUP BY d.source_root",
+        &[&name],
+    )?;
+    let counts = rows.iter().map(|row| (row.get(0), row.get::<_, i64>(1).unsigned_abs()));
+    Ok(counts.collect())
 }
 
 /// Deletes the documents of `source_root` whose slugs are not in `keep` and which do not come from

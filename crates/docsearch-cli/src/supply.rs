@@ -15,6 +15,7 @@ use crate::project::DEFAULT_BATCH_DOCUMENTS;
 use crate::report::Report;
 use crate::slug;
 use crate::survey::Survey;
+use crate::updated;
 
 /// Threads that read at most: the database has to have its share.
 const MAX_READERS: usize = 4;
@@ -41,6 +42,8 @@ pub(crate) struct Input {
     pub(crate) source_root: String,
     /// Named by the user, not found in a folder.
     pub(crate) is_named: bool,
+    /// When it was changed last, as the history of its repository says.
+    pub(crate) committed: Option<String>,
 }
 
 /// How files become documents.
@@ -105,7 +108,10 @@ fn start_reader(
                     max_file_size: options.max_file_size,
                     markup: options.markup,
                 };
-                let readings = document::read(&input.root, &input.relative, options.links, &read_options);
+                let mut readings = document::read(&input.root, &input.relative, options.links, &read_options);
+                for reading in readings.iter_mut().flatten() {
+                    updated::note(&mut reading.document, input.committed.as_deref());
+                }
                 if sender.send(readings).is_err() {
                     return;
                 }
@@ -165,6 +171,7 @@ mod tests {
                 relative: PathBuf::from(file),
                 source_root: "docs".to_owned(),
                 is_named: *is_named,
+                committed: None,
             })
             .collect();
         let options = FileOptions {

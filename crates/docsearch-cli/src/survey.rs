@@ -132,9 +132,15 @@ impl Survey {
         })
     }
 
-    /// Deletes the documents of `source_root` that were not seen. A source that could not be read
-    /// keeps its documents, also those that it gave a slug of their own.
-    pub(crate) fn delete_missing(&self, client: &mut Client, project: &str, source_root: &str) -> Result<u64, Error> {
+    /// Deletes the documents of `source_root` that were not seen, of those that are stored under the name `stored`. A
+    /// source that could not be read keeps its documents, also those that it gave a slug of their own.
+    pub(crate) fn delete_missing(
+        &self,
+        client: &mut Client,
+        project: &str,
+        source_root: &str,
+        stored: &str,
+    ) -> Result<u64, Error> {
         let skipped: Vec<&SkippedSource> = self
             .skipped
             .iter()
@@ -143,7 +149,7 @@ impl Survey {
         let skipped_slugs = skipped.iter().map(|skipped| &skipped.slug);
         let keep = self.slugs.keys().chain(skipped_slugs).cloned().collect();
         let paths: Vec<String> = skipped.iter().map(|skipped| skipped.path.clone()).collect();
-        project::delete_missing(client, project, source_root, keep, &paths)
+        project::delete_missing(client, project, stored, keep, &paths)
     }
 }
 

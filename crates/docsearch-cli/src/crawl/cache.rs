@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::cache_folder;
 use crate::error::Error;
 
 /// An interrupted crawl that is older starts anew: its pages may have changed.
@@ -182,13 +183,7 @@ impl Cache {
 
 /// Where caches are unless told otherwise.
 pub(crate) fn default_root() -> Result<PathBuf, Error> {
-    let absolute = |name: &str| {
-        let path = PathBuf::from(std::env::var_os(name)?);
-        path.is_absolute().then_some(path)
-    };
-    absolute("XDG_CACHE_HOME")
-        .or_else(|| Some(absolute("HOME")?.join(".cache")))
-        .map(|cache| cache.join("pg_docsearch").join("crawl"))
+    cache_folder::default_root("crawl")
         .ok_or_else(|| Error::Usage("no home directory to keep responses in\nHINT:  Set --cache-dir.".to_owned()))
 }
 

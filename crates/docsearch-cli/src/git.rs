@@ -1,0 +1,18 @@
+//! Git repositories, read by the program `git`.
+
+mod address;
+mod cache;
+mod changes;
+mod checkout;
+mod export;
+mod process;
+mod repository;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use address::{Address, Place, name};
+pub(crate) use cache::fetch;
+pub(crate) use changes::changes;
+pub(crate) use checkout::{Checkout, name_below};
+pub(crate) use export::export;
+pub(crate) use repository::Repository;

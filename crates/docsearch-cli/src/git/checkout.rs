@@ -1,0 +1,66 @@
+//! A folder in the work tree of a repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::address::name;
+use super::process::Failure;
+use super::repository::Repository;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+
+/// A folder that git knows.
+#[derive(Debug)]
+pub(crate) struct Checkout {
+    pub(crate) repository: Repository,
+    /// The folder, from the top of the work tree.
+    pub(crate) below: PathBuf,
+}
+
+impl Checkout {
+    /// The work tree around `folder`, a canonical path; `None` if there is none. Git is only asked if something looks
+    /// like one.
+    pub(crate) fn around(folder: &Path, interrupt: &Interrupt) -> Result<Option<Self>, Error> {
+        let looks_like_one = |above: &Path| fs::symlink_metadata(above.join(".git")).is_ok();
+        if !folder.ancestors().any(looks_like_one) {
+            return Ok(None);
+        }
+        let around = Repository::open(folder, interrupt)?;
+        let top = match around.git.ask(&["rev-parse", "--show-toplevel"]) {
+            Ok(top) if !top.is_empty() => PathBuf::from(top),
+            Ok(_) | Err(Failure::Told(_)) => return Ok(None),
+            Err(Failure::Fatal(error)) => return Err(error),
+        };
+        let Ok(below) = folder.strip_prefix(&top) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            below: below.to_owned(),
+            repository: Repository::open(&top, interrupt)?,
+        }))
+    }
+
+    /// The commit that is checked out; `None` before the first one.
+    pub(crate) fn head(&self) -> Option<String> {
+        self.repository.commit("HEAD").ok()
+    }
+}
+
+impl Repository {
+    /// What the repository is called wherever it lies: its remote, without a password. `None` if it has none that
+    /// means the same everywhere.
+    pub(crate) fn name(&self) -> Result<Option<String>, Error> {
+        let Some(address) = self.origin()? else {
+            return Ok(None);
+        };
+        Ok(Some(name(&address)).filter(|name| !name.starts_with('.') && name.contains('/')))
+    }
+}
+
+/// What a folder of a repository is called.
+pub(crate) fn name_below(repository: &str, below: &Path) -> String {
+    match below.as_os_str().is_empty() {
+        true => repository.to_owned(),
+        false => format!("{repository}/{}", below.display()),
+    }
+}

@@ -1,0 +1,202 @@
+//! A repository on this machine: its commits and what is in them.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::process::{Failure, Git, Reach, whole};
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+
+/// Names that are proposed for one that is not there.
+const MAX_NEAR: usize = 5;
+/// How alike names have to be, from 0 to 1.
+const NEAR: f64 = 0.75;
+
+/// A repository that can be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Repository {
+    pub(super) git: Git,
+    /// What fetches files that are not here.
+    pub(super) network: Option<Git>,
+}
+
+/// What stands in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) kind: Kind,
+    pub(super) object: String,
+    /// From the top of the repository.
+    pub(super) path: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Link,
+    /// A repository within, which is not read.
+    Submodule,
+    Folder,
+}
+
+impl Repository {
+    /// The repository around `folder`, or that it is.
+    pub(crate) fn open(folder: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
+        let git = Git::new(folder, Reach::Local, interrupt);
+        git.check()?;
+        match git.ask(&["rev-parse", "--git-dir"]) {
+            Ok(_) => Ok(Self { git, network: None }),
+            Err(Failure::Told(reason)) => Err(Error::Usage(not_read(folder, &reason))),
+            Err(Failure::Fatal(error)) => Err(error),
+        }
+    }
+
+    /// The full name of the commit that `reference` means.
+    pub(crate) fn commit(&self, reference: &str) -> Result<String, Error> {
+        let wanted = format!("{reference}^{{commit}}");
+        let arguments = ["rev-parse", "--quiet", "--verify", "--end-of-options", &wanted];
+        match self.git.ask(&arguments) {
+            Ok(commit) => Ok(commit),
+            Err(Failure::Told(_)) => Err(no_such(reference, &self.names()?)),
+            Err(Failure::Fatal(error)) => Err(error),
+        }
+    }
+
+    /// Names of tags and branches.
+    fn names(&self) -> Result<Vec<String>, Error> {
+        let names = self.git.ask(&[
+            "for-each-ref",
+            "--count=10000",
+            "--sort=-creatordate",
+            "--format=%(refname:lstrip=2)",
+            "refs/tags",
+            "refs/heads",
+        ])?;
+        Ok(names.lines().map(str::to_owned).collect())
+    }
+
+    /// The address of the remote `origin`, if there is one.
+    pub(crate) fn origin(&self) -> Result<Option<String>, Error> {
+        match self.git.ask(&["config", "--get", "remote.origin.url"]) {
+            Ok(address) => Ok((!address.is_empty()).then_some(address)),
+            Err(Failure::Told(_)) => Ok(None),
+            Err(Failure::Fatal(error)) => Err(error),
+        }
+    }
+
+    /// What is directly in the folder `path` of a commit, or with `deep` everything below it. `None` if there is no
+    /// such folder.
+    pub(super) fn tree(&self, commit: &str, path: &Path, deep: bool) -> Result<Option<Vec<Entry>>, Error> {
+        let mut arguments: Vec<OsString> = ["ls-tree", "-z", "--full-tree"].map(OsString::from).to_vec();
+        if deep {
+            arguments.push("-r".into());
+        }
+        let mut tree = OsString::from(commit);
+        if !path.as_os_str().is_empty() {
+            tree.push(":");
+            tree.push(path);
+        }
+        arguments.extend(["--end-of-options".into(), tree]);
+        let mut listing = Vec::new();
+        let listed = self
+            .git
+            .read(&arguments, Vec::new(), |output| whole(output, &mut listing));
+        match listed {
+            Ok(()) => {}
+            Err(Failure::Told(_)) => return Ok(None),
+            Err(Failure::Fatal(error)) => return Err(error),
+        }
+        Ok(Some(
+            listing
+                .split(|byte| *byte == 0)
+                .filter_map(|line| entry(line, path))
+                .collect(),
+        ))
+    }
+}
+
+/// `100644 blob 1f7a...<tab>guide/start.md`, relative to `folder`.
+fn entry(line: &[u8], folder: &Path) -> Option<Entry> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+    let (mode, _, object) = (words.next()?, words.next()?, words.next()?);
+    let kind = match mode {
+        "120000" => Kind::Link,
+        "160000" => Kind::Submodule,
+        "040000" => Kind::Folder,
+        _ => Kind::File,
+    };
+    Some(Entry {
+        kind,
+        object: object.to_owned(),
+        path: folder.join(OsString::from_vec(line[tab + 1..].to_vec())),
+    })
+}
+
+/// Why a repository cannot be read, and what helps.
+pub(super) fn not_read(folder: &Path, reason: &str) -> String {
+    let hint = if reason.contains("dubious ownership") {
+        format!(
+            "\nHINT:  If you trust it: git config --global --add safe.directory '{}'",
+            folder.display()
+        )
+    } else {
+        String::new()
+    };
+    let reason = reason.split(" To add an exception").next().unwrap_or(reason);
+    format!("{} cannot be read as a repository: {reason}{hint}", folder.display())
+}
+
+/// That there is no such reference, with those that look like it, or else with the first ones.
+pub(super) fn no_such(reference: &str, names: &[String]) -> Error {
+    let mut near: Vec<(f64, &String)> = names
+        .iter()
+        .map(|name| (strsim::jaro_winkler(reference, name), name))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near: Vec<&str> = near.iter().take(MAX_NEAR).map(|(_, name)| name.as_str()).collect();
+    let first: Vec<&str> = names.iter().take(MAX_NEAR).map(String::as_str).collect();
+    let hint = match (near.as_slice(), first.as_slice()) {
+        ([], []) => "the repository has no tags and branches; a commit is given by all of its digits.".to_owned(),
+        ([], first) => format!("there are, for example, {}.", first.join(", ")),
+        (near, _) => format!("did you mean {}?", near.join(", ")),
+    };
+    let mut letters = hint.chars();
+    let capital = letters.next().map(|first| first.to_ascii_uppercase());
+    Error::Usage(format!(
+        "no tag, branch or commit \"{reference}\"\nHINT:  {}{}",
+        capital.map_or_else(String::new, String::from),
+        letters.as_str()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_proposed() {
+        let names: Vec<String> = ["v1.2.0", "v1.10.0", "main"].map(str::to_owned).to_vec();
+        let error = no_such("v1.2", &names).to_string();
+        assert!(
+            error.starts_with("no tag, branch or commit \"v1.2\"\nHINT:  Did you mean v1.2.0"),
+            "{error}"
+        );
+        let error = no_such("zzz", &names).to_string();
+        assert!(
+            error.ends_with("There are, for example, v1.2.0, v1.10.0, main."),
+            "{error}"
+        );
+        assert!(no_such("zzz", &[]).to_string().contains("no tags"));
+    }
+
+    #[test]
+    fn the_owner_of_a_repository_counts() {
+        let told =
+            "detected dubious ownership in repository at '/srv/kit' To add an exception for this directory, call:";
+        let text = not_read(Path::new("/srv/kit"), told);
+        assert!(text.contains("HINT:") && text.contains("safe.directory"), "{text}");
+        assert!(!text.contains("To add an exception"), "{text}");
+    }
+}

@@ -1,0 +1,36 @@
+//! What is indexed into a project, and how it is read.
+
+use std::path::PathBuf;
+
+use crate::file::Links;
+use crate::markup::Markup;
+use crate::source_options::SourceOptions;
+
+/// Documents for a project.
+#[derive(Debug, Clone)]
+pub(super) struct Job {
+    pub(super) project: String,
+    /// Of a project that is created.
+    pub(super) title: Option<String>,
+    pub(super) source: Source,
+    /// Marks the pages; as the place of the source tells without it.
+    pub(super) source_root: Option<String>,
+    /// Bytes of a file or line.
+    pub(super) max_file_size: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// Files of these folders, archives and repositories, and single ones.
+    Paths(Vec<PathBuf>, Reading),
+    /// Lines of a file, or of standard input.
+    Lines(PathBuf),
+}
+
+/// How files are read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading {
+    pub(super) markup: Option<Markup>,
+    pub(super) links: Links,
+    pub(super) options: SourceOptions,
+}

@@ -1,0 +1,337 @@
+//! From the arguments of a run to the files that it reads.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::archive;
+use crate::error::Error;
+use crate::file::Links;
+use crate::folder;
+use crate::git::{self, Address, Checkout, Place, Repository};
+use crate::interrupt::Interrupt;
+use crate::report::Report;
+use crate::supply::Input;
+use crate::unpacked::Unpacked;
+
+/// What every path of a run has in common.
+pub(super) struct Surroundings<'a> {
+    /// As the user says.
+    pub(super) source_root: Option<&'a str>,
+    pub(super) prefix: Option<&'a str>,
+    pub(super) links: Links,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) report: &'a Report,
+}
+
+/// A source root whose pages are all there in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Root {
+    pub(super) name: String,
+    /// The name under which an earlier version has kept pages of the same folder.
+    pub(super) formerly: Option<String>,
+    /// Whether the name is one that pages of something else could have as well.
+    pub(super) is_guess: bool,
+}
+
+impl Root {
+    pub(super) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            formerly: None,
+            is_guess: false,
+        }
+    }
+}
+
+/// The files to read, and the folders whose missing pages are to be deleted.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) inputs: Vec<Input>,
+    pub(super) folders: Vec<Root>,
+    /// Why parts of the folders could not be listed.
+    pub(super) problems: Vec<String>,
+    /// What is there as long as the run.
+    pub(super) unpacked: Vec<Unpacked>,
+}
+
+/// A folder that is listed, and what is known about it.
+struct Folder<'a> {
+    path: &'a Path,
+    /// As the user wrote it.
+    shown: &'a str,
+    root: Root,
+}
+
+impl Plan {
+    pub(super) fn new(paths: &[PathBuf], surroundings: &Surroundings<'_>) -> Result<Self, Error> {
+        let mut plan = Self::default();
+        for path in paths {
+            if let Some(address) = Address::parse(path)? {
+                plan.add_repository(&address, surroundings)?;
+                continue;
+            }
+            let full = fs::canonicalize(path).map_err(Error::file(path))?;
+            if full.is_dir() {
+                plan.add_checkout(&full, surroundings)?;
+            } else if let Some(kind) = archive::kind(&full) {
+                plan.add_archive(&full, kind, surroundings)?;
+            } else {
+                plan.add_file(&full, surroundings)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// A folder, which may belong to a repository.
+    fn add_checkout(&mut self, path: &Path, surroundings: &Surroundings<'_>) -> Result<(), Error> {
+        let checkout = checkout_around(path, surroundings)?;
+        let folder = Folder {
+            path,
+            shown: &path.to_string_lossy(),
+            root: root_of(path, checkout.as_ref(), surroundings)?,
+        };
+        let first = self.add_folder(&folder, surroundings.links)?;
+        if let Some(checkout) = checkout
+            && let Some(head) = checkout.head()
+        {
+            self.date(first, &checkout.repository, &head, &checkout.below, surroundings.report)?;
+        }
+        Ok(())
+    }
+
+    /// The files of a commit.
+    fn add_repository(&mut self, address: &Address, surroundings: &Surroundings<'_>) -> Result<(), Error> {
+        let interrupt = surroundings.interrupt;
+        let reference = address.reference.as_deref();
+        match &address.place {
+            Place::Remote(url) => {
+                let fetched = git::fetch(url, reference, interrupt, |note| surroundings.report.note(note))?;
+                let name = git::name(url);
+                self.add_commit(
+                    &fetched.repository,
+                    &fetched.commit,
+                    &address.below,
+                    &name,
+                    surroundings,
+                )
+            }
+            Place::Local(path) => {
+                let path = fs::canonicalize(path).map_err(Error::file(path))?;
+                let checkout = Checkout::around(&path, interrupt)?;
+                let (repository, above) = match checkout {
+                    Some(checkout) => (checkout.repository, checkout.below),
+                    None => (Repository::open(&path, interrupt)?, PathBuf::new()),
+                };
+                let commit = repository.commit(reference.unwrap_or("HEAD"))?;
+                let top = path.ancestors().nth(above.components().count()).unwrap_or(&path);
+                let name = repository.name()?.unwrap_or_else(|| top.to_string_lossy().into_owned());
+                self.add_commit(
+                    &repository,
+                    &commit,
+                    &above
+                        .components()
+                        .chain(address.below.components())
+                        .collect::<PathBuf>(),
+                    &name,
+                    surroundings,
+                )
+            }
+        }
+    }
+
+    fn add_commit(
+        &mut self,
+        repository: &Repository,
+        commit: &str,
+        below: &Path,
+        name: &str,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<(), Error> {
+        let files = git::export(repository, commit, below, surroundings.interrupt)?;
+        let name = git::name_below(name, below);
+        let folder = Folder {
+            path: &files.top().join(below),
+            shown: &name,
+            root: surroundings
+                .source_root
+                .map_or_else(|| Root::named(&with_prefix(&name, surroundings.prefix)), Root::named),
+        };
+        let first = self.add_folder(&folder, surroundings.links)?;
+        self.date(first, repository, commit, below, surroundings.report)?;
+        self.keep(files, &name, surroundings.report);
+        Ok(())
+    }
+
+    /// An archive belongs to what its name says without a version, so that the next release takes the place of the
+    /// last.
+    fn add_archive(&mut self, path: &Path, kind: archive::Kind, surroundings: &Surroundings<'_>) -> Result<(), Error> {
+        let files = archive::unpack(path, kind, surroundings.interrupt)?;
+        let inner = archive::inner_folder(files.top());
+        let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut names = vec![file_name(path)];
+        if inner != files.top() {
+            names.push(file_name(&inner));
+        }
+        let name = names
+            .iter()
+            .map(|name| archive::without_version(name))
+            .find(|name| !name.is_empty())
+            .unwrap_or_else(|| "archive".to_owned());
+        let root = match surroundings.source_root {
+            Some(name) => Root::named(name),
+            None => Root {
+                is_guess: true,
+                ..Root::named(&with_prefix(&name, surroundings.prefix))
+            },
+        };
+        let folder = Folder {
+            path: &inner,
+            shown: &path.to_string_lossy(),
+            root,
+        };
+        self.add_folder(&folder, surroundings.links)?;
+        self.keep(files, &names[0], surroundings.report);
+        Ok(())
+    }
+
+    fn keep(&mut self, files: Unpacked, name: &str, report: &Report) {
+        if let Some(text) = files.left_out_text(name) {
+            report.note(&text);
+        }
+        self.unpacked.push(files);
+    }
+
+    /// A folder that is nothing but a folder.
+    pub(super) fn add_plain_folder(&mut self, path: &Path, source_root: &str) -> Result<(), Error> {
+        let folder = Folder {
+            path,
+            shown: &path.to_string_lossy(),
+            root: Root::named(source_root),
+        };
+        self.add_folder(&folder, Links::Inside).map(drop)
+    }
+
+    /// Adds the files of a folder, and returns the number of the first.
+    fn add_folder(&mut self, folder: &Folder<'_>, links: Links) -> Result<usize, Error> {
+        let listing = folder::list(folder.path, links);
+        if let (true, Some(problem)) = (listing.files.is_empty(), listing.problems.first()) {
+            return Err(Error::Usage(problem.clone()));
+        }
+        if listing.files.is_empty() {
+            // An empty folder is more often a wrong path than a wish to delete every page.
+            return Err(Error::Usage(format!(
+                "no documentation files in {}; nothing was changed\nHINT:  docsearch.drop_project(name) removes a project.",
+                folder.shown
+            )));
+        }
+        let first = self.inputs.len();
+        self.inputs.extend(listing.files.into_iter().map(|relative| Input {
+            root: folder.path.to_owned(),
+            relative,
+            source_root: folder.root.name.clone(),
+            is_named: false,
+            committed: None,
+        }));
+        self.problems.extend(listing.problems);
+        if !self.folders.iter().any(|root| root.name == folder.root.name) {
+            self.folders.push(folder.root.clone());
+        }
+        Ok(first)
+    }
+
+    /// A file belongs to its folder, as if the folder were indexed.
+    fn add_file(&mut self, path: &Path, surroundings: &Surroundings<'_>) -> Result<(), Error> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Error::Usage(format!("{} is no file", path.display())));
+        };
+        let checkout = checkout_around(folder, surroundings)?;
+        self.inputs.push(Input {
+            root: folder.to_owned(),
+            relative: PathBuf::from(name),
+            source_root: root_of(folder, checkout.as_ref(), surroundings)?.name,
+            is_named: true,
+            committed: None,
+        });
+        if let Some(checkout) = checkout
+            && let Some(head) = checkout.head()
+        {
+            let first = self.inputs.len() - 1;
+            self.date(first, &checkout.repository, &head, &checkout.below, surroundings.report)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the files from the one numbered `first`, which lie in the folder `below` of a repository, the time of
+    /// their last commit.
+    fn date(
+        &mut self,
+        first: usize,
+        repository: &Repository,
+        commit: &str,
+        below: &Path,
+        report: &Report,
+    ) -> Result<(), Error> {
+        let inputs = &mut self.inputs[first..];
+        let files: HashSet<PathBuf> = inputs.iter().map(|input| below.join(&input.relative)).collect();
+        let changes = git::changes(repository, commit, below, &files)?;
+        let mut without = 0;
+        for input in inputs {
+            input.committed = changes.of(&below.join(&input.relative)).map(str::to_owned);
+            without += usize::from(input.committed.is_none());
+        }
+        if changes.is_cut && without > 0 {
+            report.note(&format!(
+                "{without} files have no date, because the history of the checkout is cut; git fetch --unshallow brings \
+                 it"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The work tree around a folder. That it cannot be read is no reason not to index the folder.
+fn checkout_around(folder: &Path, surroundings: &Surroundings<'_>) -> Result<Option<Checkout>, Error> {
+    match Checkout::around(folder, surroundings.interrupt) {
+        Ok(checkout) => Ok(checkout),
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => {
+            surroundings.report.warning(
+                "",
+                format!("pages have no dates, and belong to the folder's full path: {error}"),
+            );
+            Ok(None)
+        }
+    }
+}
+
+/// To whom the pages of a folder belong: to its remote, wherever it is checked out, or else to its full path.
+fn root_of(folder: &Path, checkout: Option<&Checkout>, surroundings: &Surroundings<'_>) -> Result<Root, Error> {
+    if let Some(name) = surroundings.source_root {
+        return Ok(Root::named(name));
+    }
+    let full = folder.to_string_lossy().into_owned();
+    let Some(checkout) = checkout else {
+        return Ok(Root::named(&full));
+    };
+    Ok(match checkout.repository.name()? {
+        Some(name) => Root {
+            name: with_prefix(&git::name_below(&name, &checkout.below), surroundings.prefix),
+            formerly: Some(full),
+            is_guess: false,
+        },
+        None => Root::named(&full),
+    })
+}
+
+/// A name that does not tell where its pages lie here tells where they lie in the project: two versions of a
+/// repository side by side are two sources.
+fn with_prefix(name: &str, prefix: Option<&str>) -> String {
+    match prefix.map(|prefix| prefix.trim_matches('/')) {
+        Some(prefix) if !prefix.is_empty() => format!("{name}?prefix={prefix}"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! One run: documents of a source into a project, and what is no longer there out of it.
+
+use std::collections::HashMap;
+
+use postgres::Client;
+use serde_json::json;
+
+use super::job::Job;
+use super::plan::Root;
+use crate::backlog::{self, Backlog, WaitArgs};
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::outcome::Outcome;
+use crate::printer::{Printer, Reader};
+use crate::project::{self, Loader, Tally};
+use crate::report::{Ending, Report};
+use crate::supply::Supply;
+use crate::survey::Survey;
+use crate::terminal::shown;
+
+/// How documents are sent, and what is told of it.
+#[derive(Debug, Clone)]
+pub(super) struct Manner {
+    /// Documents of a transaction.
+    pub(super) batch: usize,
+    pub(super) wait: WaitArgs,
+    /// Events for programs.
+    pub(super) json: bool,
+    /// In front of the counts, for people.
+    pub(super) before: String,
+}
+
+pub(super) struct Run<'a> {
+    pub(super) job: &'a Job,
+    pub(super) manner: &'a Manner,
+    /// Source roots that are complete: what they no longer hold is deleted.
+    pub(super) folders: Vec<Root>,
+    pub(super) problems: Vec<String>,
+}
+
+impl Run<'_> {
+    /// Prints the documents.
+    pub(super) fn print(&self, supply: &mut dyn Supply, interrupt: &Interrupt) -> Result<Outcome, Error> {
+        let report = Report::plain();
+        self.tell_problems(&report);
+        let mut survey = Survey::default();
+        let mut printer = Printer::new();
+        'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
+            for document in &documents {
+                if interrupt.is_raised() || printer.print(document)? == Reader::HasGone {
+                    break 'supply;
+                }
+            }
+        }
+        printer.finish()?;
+        if let Some(text) = survey.left_out_text() {
+            eprintln!("{}", shown(&text));
+        }
+        if interrupt.is_raised() {
+            return Ok(Outcome::Interrupted);
+        }
+        Ok(self.outcome(&survey, &Tally::default()))
+    }
+
+    /// Sends the documents to the database.
+    pub(super) fn load(
+        &self,
+        supply: &mut dyn Supply,
+        client: &mut Client,
+        interrupt: &Interrupt,
+    ) -> Result<Outcome, Error> {
+        let project = &self.job.project;
+        let total = supply.len();
+        let report = Report::new(self.manner.json, total);
+        self.tell_problems(&report);
+        let mut survey = Survey::default();
+        let owners = match self.folders.is_empty() {
+            true => HashMap::new(),
+            false => project::source_roots(client, project)?,
+        };
+        let mut loader = Loader::new(client, project, self.manner.batch)?;
+        let (mut sources, mut sent) = (0, 0);
+        'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
+            for document in documents {
+                if interrupt.is_raised() {
+                    break 'supply;
+                }
+                sent += loader.push(document)?;
+            }
+            if interrupt.is_raised() {
+                break;
+            }
+            sources += 1;
+            report.progress(
+                sources,
+                total,
+                || json!({"sources": sources, "total": total, "documents": sent}),
+            );
+        }
+        let is_interrupted = interrupt.is_raised();
+        let (mut tally, refusals) = if is_interrupted {
+            loader.abandon()
+        } else {
+            loader.finish()?
+        };
+        for refusal in &refusals {
+            report.failed(&survey.place_of(&refusal.slug), &refusal.reason);
+        }
+        if let Some(text) = survey.left_out_text() {
+            report.note(&text);
+        }
+        if !is_interrupted {
+            tally.deleted = self.delete_missing(client, &survey, &tally, &report)?;
+            self.tell_moved(client, &owners, &tally, &report)?;
+        }
+        project::finish_load(client, project, &tally)?;
+        let backlog = match is_interrupted {
+            true => Backlog::default(),
+            false => Backlog::settle(client, project, self.manner.wait, interrupt, &report)?,
+        };
+        let ending = Ending {
+            tally: &tally,
+            skipped: (survey.skipped() + self.problems.len()) as u64,
+            interrupted: match (is_interrupted, backlog.is_interrupted) {
+                (true, _) => Some("whole batches are in, nothing is half done; run it again to go on"),
+                (_, true) => Some(backlog::FOLLOWING),
+                _ => None,
+            },
+        };
+        let mut fields = backlog.fields();
+        fields["left_out"] = survey.left_out().into();
+        fields["project"] = project.as_str().into();
+        report.done(&self.manner.before, &ending, fields);
+        if ending.interrupted.is_some() {
+            return Ok(Outcome::Interrupted);
+        }
+        if backlog.has_failed() {
+            return Ok(Outcome::Partial);
+        }
+        Ok(self.outcome(&survey, &tally))
+    }
+
+    fn tell_problems(&self, report: &Report) {
+        for problem in &self.problems {
+            report.skipped("", problem);
+        }
+    }
+
+    fn delete_missing(
+        &self,
+        client: &mut Client,
+        survey: &Survey,
+        tally: &Tally,
+        report: &Report,
+    ) -> Result<u64, Error> {
+        if self.folders.is_empty() {
+            return Ok(0);
+        }
+        if !self.problems.is_empty() {
+            report.warning("", "nothing was deleted: parts of the folder could not be listed");
+            return Ok(0);
+        }
+        if survey.is_incomplete() {
+            report.warning("", "nothing was deleted: some lines could not be read");
+            return Ok(0);
+        }
+        let project = &self.job.project;
+        let mut deleted = 0;
+        for root in &self.folders {
+            if !survey.knows(&root.name) {
+                report.warning(&root.name, "no documents found; nothing was deleted");
+                continue;
+            }
+            if root.is_guess && tally.changed + tally.unchanged == 0 && self.has_others(client, root, tally)? {
+                report.warning(
+                    &root.name,
+                    "nothing was deleted: another archive of this name has other pages\nHINT:  --source-root tells them \
+                     apart; if this one takes its place, give that option the name above.",
+                );
+                continue;
+            }
+            let names = [Some(&root.name), root.formerly.as_ref()];
+            for stored in names.into_iter().flatten() {
+                deleted += survey.delete_missing(client, project, &root.name, stored)?;
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Whether there are more pages of a source root than those that were added.
+    fn has_others(&self, client: &mut Client, root: &Root, tally: &Tally) -> Result<bool, Error> {
+        let owners = project::source_roots(client, &self.job.project)?;
+        Ok(owners.get(&root.name).is_some_and(|pages| *pages > tally.added))
+    }
+
+    /// Tells that most pages of this run belonged to another source root, whose other pages nobody deletes any more.
+    fn tell_moved(
+        &self,
+        client: &mut Client,
+        before: &HashMap<String, u64>,
+        tally: &Tally,
+        report: &Report,
+    ) -> Result<(), Error> {
+        if before.is_empty() {
+            return Ok(());
+        }
+        let after = project::source_roots(client, &self.job.project)?;
+        for (name, pages) in before {
+            let is_own = |root: &Root| root.name == *name || root.formerly.as_ref() == Some(name);
+            let left = after.get(name).copied().unwrap_or(0);
+            let moved = pages.saturating_sub(left);
+            if moved * 2 <= tally.documents() || self.folders.iter().any(is_own) {
+                continue;
+            }
+            let hint = match left {
+                0 => String::new(),
+                _ => format!(
+                    "; {left} other pages of it stay\nHINT:  If it is the same source: SELECT docsearch.delete_missing({}, {}, \
+                     '{{}}');",
+                    literal(&self.job.project),
+                    literal(name)
+                ),
+            };
+            let now: Vec<&str> = self.folders.iter().map(|root| root.name.as_str()).collect();
+            report.warning(
+                "",
+                format!(
+                    "{moved} pages belonged to the source root \"{name}\" until now, and belong to \"{}\"{hint}",
+                    now.join("\", \"")
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    fn outcome(&self, survey: &Survey, tally: &Tally) -> Outcome {
+        let clean = survey.skipped() == 0 && self.problems.is_empty() && tally.failed == 0;
+        if clean { Outcome::Complete } else { Outcome::Partial }
+    }
+}
+
+/// A text as SQL has it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -11,7 +11,10 @@ use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
 use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
-use crate::{asciidoc, compression, encoding, extension, front_matter, heading, html, llms, manual_page, notebook, openapi, roff, rst, slug};
+use crate::{
+    asciidoc, compression, encoding, extension, front_matter, heading, html, llms, manual_page, notebook, openapi, pdf,
+    roff, rst, slug,
+};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -195,6 +195,7 @@ fn execute(job: &Job, manner: &Manner, destination: &Destination<'_>) -> Result<
                 max_file_size: job.max_file_size,
                 markup: reading.markup,
                 links: reading.links,
+                left_out: plan.left_out,
             };
             let mut files = Files::new(plan.inputs, options)?;
             let run = Run {

@@ -23,7 +23,9 @@ pub(crate) fn mark(name: &str) -> String {
         .map(|c| char::from_u32(SHIFT + u32::from(c)).filter(|_| u32::from(c) < 0xFFFE && !c.is_control()))
         .collect();
     match characters {
-        Some(hidden) if !name.is_empty() && name.chars().count() <= MAX_NAME_CHARACTERS => format!("{OPEN}{hidden}{CLOSE}"),
+        Some(hidden) if !name.is_empty() && name.chars().count() <= MAX_NAME_CHARACTERS => {
+            format!("{OPEN}{hidden}{CLOSE}")
+        }
         _ => String::new(),
     }
 }
@@ -69,7 +71,9 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
 }
 
 fn reveal(hidden: &str) -> String {
-    let characters = hidden.chars().filter_map(|c| char::from_u32(u32::from(c).wrapping_sub(SHIFT)));
+    let characters = hidden
+        .chars()
+        .filter_map(|c| char::from_u32(u32::from(c).wrapping_sub(SHIFT)));
     characters.collect()
 }
 
@@ -99,7 +103,12 @@ mod tests {
         let (text, anchors) = take(&page);
         assert_eq!(text, "Intro here.\n\n# One\n\nText and `code`.\n\n## Two\n\nMore.\n");
         let expected = [("a_b*c", "one"), ("old-two", "two")];
-        assert_eq!(anchors, expected.map(|(name, anchor)| (name.to_owned(), anchor.to_owned())).into());
+        assert_eq!(
+            anchors,
+            expected
+                .map(|(name, anchor)| (name.to_owned(), anchor.to_owned()))
+                .into()
+        );
     }
 
     #[test]

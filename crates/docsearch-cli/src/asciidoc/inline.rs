@@ -225,9 +225,9 @@ fn reference_markdown(reference: &Ref<'_>, depth: usize) -> String {
                 (None, None) => ("", None),
             };
             let label = match label.is_empty() {
-                true => {
-                    markdown_text::escape(&text.map_or_else(|| reference.target.to_string(), |text| without_tags(&text)))
-                }
+                true => markdown_text::escape(
+                    &text.map_or_else(|| reference.target.to_string(), |text| without_tags(&text)),
+                ),
                 false => label,
             };
             markdown_text::link(&label, href)

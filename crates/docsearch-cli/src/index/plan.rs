@@ -1,6 +1,6 @@
 //! From the arguments of a run to the files that it reads.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +51,8 @@ pub(super) struct Plan {
     pub(super) folders: Vec<Root>,
     /// Why parts of the folders could not be listed.
     pub(super) problems: Vec<String>,
+    /// What the folders hold besides.
+    pub(super) left_out: BTreeMap<&'static str, usize>,
     /// What is there as long as the run.
     pub(super) unpacked: Vec<Unpacked>,
 }
@@ -234,6 +236,9 @@ impl Plan {
             committed: None,
         }));
         self.problems.extend(listing.problems);
+        for (kind, count) in listing.left_out {
+            *self.left_out.entry(kind).or_default() += count;
+        }
         if !self.folders.iter().any(|root| root.name == folder.root.name) {
             self.folders.push(folder.root.clone());
         }

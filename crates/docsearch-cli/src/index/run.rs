@@ -129,6 +129,7 @@ impl Run<'_> {
         };
         let mut fields = backlog.fields();
         fields["left_out"] = survey.left_out().into();
+        fields["left_out_by"] = json!(survey.left_out_by_reason());
         fields["project"] = project.as_str().into();
         report.done(&self.manner.before, &ending, fields);
         if ending.interrupted.is_some() {

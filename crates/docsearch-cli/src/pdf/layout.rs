@@ -26,7 +26,9 @@ pub(super) fn markdown(mut pages: Vec<Page>, outline: &[Entry], title: Option<St
         ..Writer::default()
     };
     if let Some(title) = &title {
-        writer.blocks.push(markdown_text::heading(1, &markdown_text::escape(title), None));
+        writer
+            .blocks
+            .push(markdown_text::heading(1, &markdown_text::escape(title), None));
     }
     let is_by_pages = outline.is_empty() && sizes.is_empty();
     for page in &pages {

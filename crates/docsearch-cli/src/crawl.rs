@@ -331,7 +331,7 @@ impl Crawl<'_> {
             prefix: args.prefix.as_deref(),
             source_root: &self.starts.name,
             max_file_size: options.max_page_bytes,
-            markup: None,
+            ..ReadOptions::default()
         };
         let mut delivery = Delivery::new(read_options, sink, &self.report);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;

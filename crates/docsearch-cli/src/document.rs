@@ -1,6 +1,10 @@
 //! A document as `docsearch.index_docs` takes it, and how a file or an answer of a server becomes one.
 
-use std::path::{Component, Path, PathBuf};
+mod assembly;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -9,11 +13,13 @@ use url::Url;
 use crate::content_type::ContentType;
 use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
+use crate::html::Frames;
 use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
+use crate::site::{Site, Sites};
 use crate::{
-    asciidoc, compression, encoding, extension, front_matter, heading, html, llms, manual_page, notebook, openapi, pdf,
-    roff, rst, slug,
+    asciidoc, compression, encoding, extension, front_matter, html, llms, no_page, notebook, openapi, pdf, roff, rst,
+    slug,
 };
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
@@ -45,6 +51,9 @@ pub(crate) struct Document {
     pub(crate) metadata: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) published_at: Option<String>,
+    /// Other names of places, each with the anchor of its section.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) anchors: BTreeMap<String, String>,
 }
 
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
@@ -59,7 +68,7 @@ impl Document {
 }
 
 /// How files are read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ReadOptions<'a> {
     pub(crate) prefix: Option<&'a str>,
     pub(crate) source_root: &'a str,
@@ -67,6 +76,12 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) max_file_size: u64,
     /// What every file is written in; by name and content when not given.
     pub(crate) markup: Option<Markup>,
+    /// Where the text of an HTML page is.
+    pub(crate) content: Option<&'a str>,
+    /// What the pages of a folder of HTML have in common.
+    pub(crate) frames: Option<&'a Frames>,
+    /// What is known of the sites whose pages the files are.
+    pub(crate) sites: Option<&'a Sites>,
 }
 
 /// A document and what its reader has to say about it.
@@ -86,6 +101,13 @@ pub(crate) fn read(
     if let Some(reason) = html::site::no_documentation(root, relative) {
         return Err(Unreadable::NoDocumentation(reason));
     }
+    let home = options.sites.map(|sites| Home::new(sites, root, relative));
+    if let Some(reason) = no_page::by_path(relative, home.as_ref().and_then(|home| home.site.generator())) {
+        return Err(Unreadable::NoDocumentation(reason));
+    }
+    if let Some(reason) = home.as_ref().and_then(|home| home.site.leaves_out(&home.file)) {
+        return Err(Unreadable::NoDocumentation(reason));
+    }
     let bytes = file::read(root, relative, links, options.max_file_size.saturating_add(1))?;
     let folder = Folder {
         root: root.to_owned(),
@@ -96,6 +118,7 @@ pub(crate) fn read(
         charset: None,
         url: None,
         folder: Some(&folder),
+        home: home.as_ref(),
     };
     readings(&source, bytes, options.markup, options)
 }
@@ -126,6 +149,7 @@ pub(crate) fn from_response(
         charset: content_type.charset(),
         url: Some(url),
         folder: None,
+        home: None,
     };
     readings(&source, bytes, markup, options)
 }
@@ -139,6 +163,27 @@ struct Source<'a> {
     url: Option<&'a str>,
     /// Where other files may be read that it includes.
     folder: Option<&'a Folder>,
+    home: Option<&'a Home>,
+}
+
+/// The site that a file is a page of.
+struct Home {
+    site: Arc<Site>,
+    /// The folder that is indexed.
+    root: PathBuf,
+    /// Absolute.
+    file: PathBuf,
+}
+
+impl Home {
+    fn new(sites: &Sites, root: &Path, relative: &Path) -> Self {
+        let file = root.join(relative);
+        Self {
+            site: sites.of(file.parent().unwrap_or(root)),
+            root: root.to_owned(),
+            file,
+        }
+    }
 }
 
 fn readings(
@@ -157,7 +202,7 @@ fn readings(
     if let Some(drafts) = binary_drafts(named, &bytes) {
         return drafts?
             .into_iter()
-            .map(|draft| assemble(source, draft, options))
+            .map(|draft| assembly::assemble(source, Markup::Pdf, draft, options))
             .collect();
     }
     let text = match named {
@@ -170,10 +215,18 @@ fn readings(
         _ => encoding::decode_text(bytes, source.charset)?,
     };
     let markup = named.unwrap_or_else(|| markup::from_content(&text));
-    drafts(source, markup, &text)?
+    drafts(source, markup, &text, options)?
         .into_iter()
-        .map(|draft| assemble(source, draft, options))
+        .map(|draft| assembly::assemble(source, markup, draft, options))
         .collect()
+}
+
+fn html_draft(source: &Source<'_>, text: &str, options: &ReadOptions<'_>) -> Result<Draft, Unreadable> {
+    let frame = match (options.frames, source.folder) {
+        (Some(frames), Some(folder)) => frames.of(&folder.root),
+        _ => Arc::default(),
+    };
+    html::read(source.path, text, options.content, &frame)
 }
 
 /// The documents of a file that is no text; `None` for a text.
@@ -184,7 +237,12 @@ fn binary_drafts(markup: Option<Markup>, bytes: &[u8]) -> Option<Result<Vec<Draf
     }
 }
 
-fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>, Unreadable> {
+fn drafts(
+    source: &Source<'_>,
+    markup: Markup,
+    text: &str,
+    options: &ReadOptions<'_>,
+) -> Result<Vec<Draft>, Unreadable> {
     let converted = |convert: &dyn Fn(&str) -> String| {
         let page = front_matter::split(text);
         vec![Draft {
@@ -193,96 +251,26 @@ fn drafts(source: &Source<'_>, markup: Markup, text: &str) -> Result<Vec<Draft>,
             ..Draft::new(page.front_matter)
         }]
     };
+    let extensions = source.home.map(|home| home.site.extensions()).unwrap_or_default();
     Ok(match markup {
         Markup::Plain => converted(&str::to_owned),
-        Markup::Markdown => converted(&|text| markdown::to_markdown(text, Extensions::default())),
+        Markup::Markdown => converted(&|text| markdown::to_markdown(text, extensions)),
         Markup::Mdx => converted(&|text| {
             let extensions = Extensions {
                 mdx: true,
-                ..Extensions::default()
+                ..extensions
             };
             markdown::to_markdown(text, extensions)
         }),
         Markup::ReStructuredText => converted(&rst::to_markdown),
         Markup::AsciiDoc => asciidoc::read(source.folder, source.path, text)?,
         Markup::Roff => vec![roff::read(text)?],
-        Markup::Html => vec![html::read(source.path, text)?],
+        Markup::Html => vec![html_draft(source, text, options)?],
         Markup::Notebook => vec![notebook::read(text)?],
         Markup::OpenApi => openapi::read(text)?,
         Markup::Llms => llms::read(source.path, text),
         Markup::Pdf => Vec::new(),
     })
-}
-
-fn assemble(source: &Source<'_>, draft: Draft, options: &ReadOptions<'_>) -> Result<Reading, Unreadable> {
-    let Draft {
-        below,
-        matter,
-        body,
-        warning,
-    } = draft;
-    let mut slug = match &matter.slug {
-        Some(own) => {
-            let own = slug::normalise(own);
-            if own.is_empty() {
-                return Err(Unreadable::EmptySlug);
-            }
-            let prefix = options.prefix.map(slug::normalise).filter(|prefix| !prefix.is_empty());
-            prefix.into_iter().chain([own]).collect::<Vec<_>>().join("/")
-        }
-        None => slug::from_path(&slug_path(source.path), options.prefix),
-    };
-    if let Some(below) = below {
-        slug = format!("{slug}/{}", slug::normalise(&below));
-    }
-    let title = matter
-        .title
-        .or_else(|| heading::first_heading(&body))
-        .unwrap_or_else(|| file_title(source.path));
-    let mut source_urls = matter.source_urls;
-    if source_urls.is_empty() {
-        source_urls.extend(source.url.map(str::to_owned));
-    }
-    let document = Document {
-        slug,
-        title,
-        body,
-        category: matter.category.or_else(|| first_folder(source.path)),
-        kind: matter.kind,
-        version: matter.version,
-        summary: matter.summary,
-        keywords: matter.keywords,
-        source_urls,
-        source_path: Some(source.path.to_string_lossy().into_owned()),
-        source_root: options.source_root.to_owned(),
-        metadata: matter.metadata,
-        published_at: matter.published_at,
-    };
-    Ok(Reading { document, warning })
-}
-
-/// The path that names the slug. The section of a page of the manual is part of its name: `crontab.1` is another page
-/// than `crontab.5`.
-fn slug_path(path: &Path) -> PathBuf {
-    let path = extension::uncompressed(path);
-    match extension::is_of_manual(&path)
-        && extension::of(&path).is_some_and(|section| manual_page::is_section(&section))
-    {
-        true => path.with_added_extension("man"),
-        false => path,
-    }
-}
-
-fn file_title(relative: &Path) -> String {
-    relative.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn first_folder(relative: &Path) -> Option<String> {
-    let mut components = relative.components();
-    match (components.next(), components.next()) {
-        (Some(Component::Normal(folder)), Some(_)) => Some(folder.to_string_lossy().into_owned()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -300,7 +288,7 @@ mod tests {
             prefix: Some("kit"),
             source_root: "docs",
             max_file_size: 1000,
-            markup: None,
+            ..ReadOptions::default()
         };
         let mut readings = read(folder.path(), Path::new(path), Links::Inside, &options)?;
         assert_eq!(readings.len(), 1);
@@ -352,7 +340,7 @@ mod tests {
             prefix: None,
             source_root: "https://docs.example.test",
             max_file_size: 10_000,
-            markup: None,
+            ..ReadOptions::default()
         };
         let mut readings = from_response(url, content_type, body.as_bytes().to_vec(), &options)?;
         assert_eq!(readings.len(), 1);

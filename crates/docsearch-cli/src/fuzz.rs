@@ -71,9 +71,10 @@ fn assert_bounded(size: usize, text: &str) {
 
 fn html(input: &[u8]) {
     let text = &*text(input);
-    if let Ok(draft) = html::read(Path::new("guide/page.html"), text) {
+    if let Ok(draft) = html::read(Path::new("guide/page.html"), text, None, &html::Frame::default()) {
         assert_bounded(draft.body.len(), text);
-        let again = html::read(Path::new("guide/page.html"), text).expect("the same page");
+        let again =
+            html::read(Path::new("guide/page.html"), text, None, &html::Frame::default()).expect("the same page");
         assert_eq!(again.body, draft.body, "the same page twice");
     }
 }
@@ -138,7 +139,7 @@ fn response(input: &[u8]) {
         prefix: Some("kit"),
         source_root: "docs",
         max_file_size: 1 << 20,
-        markup: None,
+        ..ReadOptions::default()
     };
     for (content_type, body) in [(Some(content_type), body), (Some("text/html"), &*text), (None, &*text)] {
         let url = format!("https://docs.example.test/{path}");

@@ -2,12 +2,14 @@
 
 mod code_block;
 mod definition_list;
+mod frame;
 mod head;
 mod heading;
 mod main_content;
 pub(crate) mod site;
 mod surroundings;
 mod table;
+mod target;
 mod tree;
 mod vocabulary;
 
@@ -17,40 +19,79 @@ use dom_query::NodeRef;
 
 use crate::draft::{Draft, Unreadable};
 use crate::front_matter::FrontMatter;
+pub(crate) use frame::{Frame, Frames};
 use vocabulary::Vocabulary;
 
-/// Reads the page `text` that lies at `path`.
-pub(crate) fn read(path: &Path, text: &str) -> Result<Draft, Unreadable> {
+/// Reads the page `text` that lies at `path`. `content` selects the element with its text, `frame` is what it has in
+/// common with the others of its site.
+pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame) -> Result<Draft, Unreadable> {
     let page = tree::parse(text)?;
     let head = head::read(&page);
+    if head::is_hidden(&page) && !frame.is_hidden {
+        return Err(Unreadable::NoDocumentation("not to be found"));
+    }
     if let Some(reason) = site::no_documentation_in(&page, path) {
         return Err(Unreadable::NoDocumentation(reason));
     }
     let vocabulary = Vocabulary::of(&page);
-    let main = main_content::find(&page, &vocabulary);
+    let main = main_content::find(&page, &vocabulary, content, frame);
     surroundings::remove(&main, &vocabulary);
     heading::free_from_lists(&main);
     heading::carry_anchors(&main);
+    target::mark_all(&main);
     code_block::normalise(&main);
     table::normalise(&main);
     definition_list::normalise(&main);
-    let title = title(heading::only_of_level_one(&main), head.title);
+    name_typewriter_text(&main);
+    let own_title = head.full_title.as_deref().map(|full| frame.own_title(full));
+    let title = match own_title {
+        // Without the name of the site nothing is left to cut off.
+        Some(Some(own)) if head.full_title.as_ref() != Some(&own) => {
+            title(heading::only_of_level_one(&main), Some(own))
+        }
+        Some(None) => heading::only_of_level_one(&main),
+        _ => title(heading::only_of_level_one(&main), head.title),
+    };
     let body = markdown(&main);
     if body.is_empty() {
         return Err(Unreadable::NoDocumentation("empty page"));
     }
     let matter = FrontMatter {
-        title,
-        summary: head.description.filter(|description| is_about(description, &body)),
-        keywords: head.keywords,
+        summary: head
+            .description
+            .filter(|description| is_about(description, &body) && !repeats(description, title.as_deref())),
+        keywords: head
+            .keywords
+            .into_iter()
+            .filter(|keyword| frame.is_own_keyword(keyword) && !repeats(keyword, title.as_deref()))
+            .collect(),
         source_urls: head.url.into_iter().collect(),
         published_at: head.published_at,
+        title,
         ..FrontMatter::default()
     };
     Ok(Draft {
         body,
         ..Draft::new(matter)
     })
+}
+
+/// Whether a text says no more than the title.
+fn repeats(text: &str, title: Option<&str>) -> bool {
+    let letters = |text: &str| -> String {
+        let kept = text.chars().filter(|character| character.is_alphanumeric());
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    let (text, title) = (letters(text), title.map(letters).unwrap_or_default());
+    text == title || title.contains(&text) && text.chars().count() * 2 > title.chars().count()
+}
+
+/// The typewriter of old is how people wrote code.
+fn name_typewriter_text(main: &NodeRef<'_>) {
+    let typed: Vec<NodeRef<'_>> = main.descendants_it().filter(|node| node.has_name("tt")).collect();
+    for node in typed {
+        node.rename("code");
+    }
 }
 
 /// The heading goes before the head of the page, unless it only opens the first section.

@@ -196,6 +196,7 @@ fn execute(job: &Job, manner: &Manner, destination: &Destination<'_>) -> Result<
                 markup: reading.markup,
                 links: reading.links,
                 left_out: plan.left_out,
+                ..FileOptions::default()
             };
             let mut files = Files::new(plan.inputs, options)?;
             let run = Run {

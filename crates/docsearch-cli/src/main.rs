@@ -46,6 +46,7 @@ mod mcp;
 mod mcp_server;
 mod mdx;
 mod metrics;
+mod no_page;
 mod nonsense;
 mod notebook;
 mod openapi;

@@ -17,6 +17,7 @@ use std::str::Lines;
 use crate::mdx::indentation::{split, strip};
 use crate::{mdx, rst};
 use code::Block;
+pub(crate) use definition_list::is_name;
 use directive::Directive;
 
 /// What a page may be written in besides Markdown.

@@ -1,6 +1,6 @@
 //! Where the documents of a run come from, one source after the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -10,9 +10,11 @@ use crate::document::{self, Document, ReadOptions, Reading};
 use crate::draft::Unreadable;
 use crate::error::Error;
 use crate::file::Links;
+use crate::html::Frames;
 use crate::markup::Markup;
 use crate::project::DEFAULT_BATCH_DOCUMENTS;
 use crate::report::Report;
+use crate::site::{SiteOptions, Sites};
 use crate::slug;
 use crate::survey::Survey;
 use crate::updated;
@@ -55,6 +57,31 @@ pub(crate) struct FileOptions {
     pub(crate) links: Links,
     /// What the folders hold that is not read, by what it is.
     pub(crate) left_out: BTreeMap<&'static str, usize>,
+    pub(crate) site: SiteOptions,
+    /// Where the text of an HTML page is, as a CSS selector.
+    pub(crate) content: Option<String>,
+}
+
+/// What is known of the folders of a run besides their files.
+#[derive(Debug)]
+struct Folders {
+    sites: HashMap<PathBuf, Sites>,
+    frames: Frames,
+}
+
+impl Folders {
+    fn of(inputs: &[Input], options: &SiteOptions) -> Self {
+        let mut sites = HashMap::new();
+        for input in inputs {
+            if !sites.contains_key(&input.root) {
+                sites.insert(input.root.clone(), Sites::new(&input.root, options.clone()));
+            }
+        }
+        Self {
+            sites,
+            frames: Frames::of_files(inputs.iter().map(|input| (&*input.root, &*input.relative))),
+        }
+    }
 }
 
 /// What reading a file gives.
@@ -72,6 +99,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new(inputs: Vec<Input>, options: FileOptions) -> Result<Self, Error> {
+        let folders = Arc::new(Folders::of(&inputs, &options.site));
         let inputs = Arc::new(inputs);
         let readers = thread::available_parallelism()
             .map_or(1, usize::from)
@@ -79,7 +107,7 @@ impl Files {
             .min(inputs.len());
         Ok(Self {
             readers: (0..readers)
-                .map(|first| start_reader(&inputs, &options, first, readers))
+                .map(|first| start_reader(&inputs, &folders, &options, first, readers))
                 .collect::<Result<_, _>>()?,
             inputs,
             options,
@@ -92,12 +120,13 @@ impl Files {
 /// wants them any more.
 fn start_reader(
     inputs: &Arc<Vec<Input>>,
+    folders: &Arc<Folders>,
     options: &FileOptions,
     first: usize,
     step: usize,
 ) -> Result<Receiver<Readings>, Error> {
     let (sender, receiver) = sync_channel(READ_AHEAD.div_ceil(step));
-    let (inputs, options) = (Arc::clone(inputs), options.clone());
+    let (inputs, folders, options) = (Arc::clone(inputs), Arc::clone(folders), options.clone());
     thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(move || {
@@ -107,6 +136,9 @@ fn start_reader(
                     source_root: &input.source_root,
                     max_file_size: options.max_file_size,
                     markup: options.markup,
+                    content: options.content.as_deref(),
+                    frames: Some(&folders.frames),
+                    sites: folders.sites.get(&input.root),
                 };
                 let mut readings = document::read(&input.root, &input.relative, options.links, &read_options);
                 for reading in readings.iter_mut().flatten() {

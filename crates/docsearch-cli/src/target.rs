@@ -38,7 +38,11 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
     }
     let mut text = String::with_capacity(markdown.len());
     let mut places: Vec<(usize, String)> = Vec::new();
+    let mut is_after_bare = false;
     for line in markdown.split_inclusive('\n') {
+        if std::mem::take(&mut is_after_bare) && line.trim().is_empty() {
+            continue;
+        }
         let start = text.len();
         let mut rest = line;
         while let Some((before, marked)) = rest.split_once(OPEN) {
@@ -56,6 +60,7 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
         let is_bare = rest.len() < line.len() && text[start..].trim().is_empty();
         if is_bare && (start == 0 || text[..start].ends_with("\n\n")) {
             text.truncate(start);
+            is_after_bare = true;
         }
     }
     let sections = sections(&text);

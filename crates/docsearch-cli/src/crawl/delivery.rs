@@ -157,7 +157,7 @@ mod tests {
             prefix: Some("kit"),
             source_root: "https://x.org/",
             max_file_size: 1000,
-            markup: None,
+            ..ReadOptions::default()
         };
         let report = Report::plain();
         let mut delivery = Delivery::new(options, &mut sink, &report);

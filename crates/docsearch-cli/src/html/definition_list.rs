@@ -4,6 +4,8 @@
 use dom_query::{NodeRef, Selection};
 
 use super::{collapse, heading, set_code};
+use crate::markdown::is_name;
+use crate::target;
 
 /// A longer term is a text, not a name.
 const MAX_HEADING_CHARACTERS: usize = 150;
@@ -79,7 +81,11 @@ fn term(term: &NodeRef<'_>, level: Option<usize>) {
         term.remove_from_parent();
         return;
     }
-    let level = level.filter(|_| id.is_some());
+    let is_code = || {
+        term.first_element_child()
+            .is_some_and(|inner| inner.has_name("code") || inner.has_name("tt"))
+    };
+    let level = level.filter(|_| id.is_some() || is_code() || is_name(&text));
     if is_signature(term) {
         signature(term, &text, id.as_deref(), level);
     } else if let Some(level) = level.filter(|_| text.chars().count() <= MAX_HEADING_CHARACTERS) {
@@ -90,6 +96,9 @@ fn term(term: &NodeRef<'_>, level: Option<usize>) {
         let has_markup = term.descendants_it().any(|inner| inner.is_element());
         if !has_markup {
             term.set_html(format!("<strong>{}</strong>", super::escape(&text)));
+        }
+        if let Some(id) = id {
+            term.prepend_html(target::mark(&id));
         }
     }
 }

@@ -11,6 +11,8 @@ const SEPARATORS: [&str; 8] = [" — ", " – ", " | ", " · ", " :: ", " • ",
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) title: Option<String>,
+    /// With the name of the site.
+    pub(super) full_title: Option<String>,
     pub(super) url: Option<String>,
     pub(super) description: Option<String>,
     pub(super) keywords: Vec<String>,
@@ -27,8 +29,10 @@ pub(super) fn read(page: &Document) -> Head {
         .or_else(|| attribute("meta[property='og:url']", "content"))
         .filter(|url| url.starts_with("https://") || url.starts_with("http://"));
     let keywords = attribute("meta[name='keywords']", "content").unwrap_or_default();
+    let full_title = collapse(&page.select_single("head title").text());
     Head {
-        title: title(page),
+        title: title(&full_title),
+        full_title: Some(full_title).filter(|title| !title.is_empty()),
         url,
         description: attribute("meta[name='description']", "content")
             .or_else(|| attribute("meta[property='og:description']", "content"))
@@ -44,9 +48,16 @@ pub(super) fn read(page: &Document) -> Head {
     }
 }
 
+/// Whether the page asks search engines to leave it out.
+pub(super) fn is_hidden(page: &Document) -> bool {
+    page.select("meta[name='robots']").iter().any(|meta| {
+        let content = meta.attr("content").unwrap_or_default().to_lowercase();
+        content.contains("noindex")
+    })
+}
+
 /// The title without the name of the site, which stands last.
-fn title(page: &Document) -> Option<String> {
-    let full = collapse(&page.select_single("head title").text());
+fn title(full: &str) -> Option<String> {
     let end = SEPARATORS
         .iter()
         .filter_map(|separator| full.find(separator))
@@ -62,7 +73,10 @@ mod tests {
 
     #[test]
     fn the_name_of_the_site_is_no_part_of_the_title() {
-        let title = |text: &str| title(&Document::from(format!("<title>{text}</title>"))).unwrap();
+        let title = |text: &str| {
+            let page = Document::from(format!("<head><title>{text}</title></head>"));
+            read(&page).title.unwrap()
+        };
         assert_eq!(title("json — JSON encoder — Python 3.11 documentation"), "json");
         assert_eq!(title("Getting started | Docusaurus"), "Getting started");
         assert_eq!(title("Vec in std::vec - Rust"), "Vec in std::vec");

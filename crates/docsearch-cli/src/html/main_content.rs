@@ -1,8 +1,8 @@
 //! Where in a page the documentation is.
 
 use dom_query::{Document, NodeRef};
-use dom_smoothie::{Config, Readability};
 
+use super::frame::Frame;
 use super::vocabulary::Vocabulary;
 
 /// Containers, those that a generator names before those that say less. Each holds the text of the
@@ -68,13 +68,20 @@ const MENUS: [&str; 16] = [
     ".footer",
     ".sidebar",
 ];
-/// Share of the text of the body, in percent, that a readability guess has to keep: it throws away
-/// tables and lists where a page is made of them.
-const MIN_READABLE_PERCENT: usize = 60;
-
-/// The element that holds the documentation. Where no container tells, the page is cut to what
-/// looks like its text.
-pub(super) fn find<'a>(page: &'a Document, vocabulary: &Vocabulary) -> NodeRef<'a> {
+/// The element that holds the documentation: the one that `content` selects, the container of a known generator, or
+/// the page without what it shares with the others.
+pub(super) fn find<'a>(
+    page: &'a Document,
+    vocabulary: &Vocabulary,
+    content: Option<&str>,
+    frame: &Frame,
+) -> NodeRef<'a> {
+    if let Some(selector) = content
+        && let Some(chosen) = page.select(selector).nodes().first()
+        && has_text(chosen)
+    {
+        return page.tree.get(&chosen.id).unwrap_or_else(|| page.root());
+    }
     for selector in CONTAINERS.into_iter().filter(|selector| vocabulary.may_match(selector)) {
         let found = page.select(selector);
         // Several of a kind are a list of articles, none of which is the page.
@@ -89,39 +96,10 @@ pub(super) fn find<'a>(page: &'a Document, vocabulary: &Vocabulary) -> NodeRef<'
     if let Some(menus) = vocabulary.selector(&MENUS) {
         page.select(&menus).remove();
     }
-    if is_unmarked(page) {
-        keep_readable(page, &body);
-    }
+    frame.remove(&body);
     body
 }
 
 fn has_text(node: &NodeRef<'_>) -> bool {
     node.descendants_it().any(|inner| inner.is_nonempty_text())
-}
-
-/// Whether nothing in the page marks its navigation, which would be enough to leave it out.
-fn is_unmarked(page: &Document) -> bool {
-    page.select_single("nav, header, footer, [role='navigation'], .navheader")
-        .is_empty()
-}
-
-fn keep_readable(page: &Document, body: &NodeRef<'_>) {
-    let config = Config {
-        // They tell the language of code.
-        keep_classes: true,
-        ..Config::default()
-    };
-    let Ok(mut reader) = Readability::with_document(page.clone(), None, Some(config)) else {
-        return;
-    };
-    let Ok(article) = reader.parse() else {
-        return;
-    };
-    let kept = article.text_content.split_whitespace().map(str::len).sum::<usize>();
-    let all = body.text().split_whitespace().map(str::len).sum::<usize>();
-    if kept * 100 >= all * MIN_READABLE_PERCENT {
-        body.set_html(article.content);
-        // Not an anchor of the page.
-        page.select("[id^='readability-page']").remove_attr("id");
-    }
 }

@@ -176,7 +176,14 @@ fn simplify_links(main: &dom_query::Selection<'_>) {
         link.remove_attr("title");
         let leads_on = link.attr("href").is_some_and(|href| !href.starts_with("javascript:"));
         if !leads_on || link.descendants_it().any(|inner| inner.has_name("code")) {
-            super::unwrap(link);
+            match link.id_attr().or_else(|| link.attr("name")) {
+                // Something may lead to it.
+                Some(id) => {
+                    link.rename("span");
+                    link.set_attr("id", &id);
+                }
+                None => super::unwrap(link),
+            }
         }
     }
 }

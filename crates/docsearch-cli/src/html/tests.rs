@@ -2,8 +2,14 @@
 
 use super::*;
 
+fn read_page(path: &Path, html: &str) -> Result<Draft, Unreadable> {
+    read(path, html, None, &Frame::default())
+}
+
 fn draft(html: &str) -> Draft {
-    read(Path::new("guide/page.html"), html).unwrap()
+    let mut draft = read_page(Path::new("guide/page.html"), html).unwrap();
+    draft.body = crate::target::take(&draft.body).0;
+    draft
 }
 
 #[test]
@@ -192,13 +198,13 @@ fn lists_and_quotations_in_each_other_do_not_swell_the_text() {
     ] {
         let opened = format!("<{tag}>").repeat(500);
         let page = format!("<main><h1>Start</h1>{opened}{}", item.repeat(20_000));
-        let draft = read(Path::new("bomb.html"), &page).expect("a page");
+        let draft = read_page(Path::new("bomb.html"), &page).expect("a page");
         let growth = draft.body.len() / page.len();
         assert!(growth < 16, "{tag}: {growth} times as long");
         assert!(draft.body.matches('x').count() >= 20_000, "{tag}: words are lost");
     }
     let nested = "<main><ul><li>one<ul><li>two<ul><li>three</ul></ul></ul></main>";
-    let body = read(Path::new("list.html"), nested).expect("a page").body;
+    let body = read_page(Path::new("list.html"), nested).expect("a page").body;
     assert!(
         body.lines()
             .any(|line| line.starts_with("        ") && line.ends_with("three")),
@@ -219,10 +225,30 @@ fn nesting_bombs_and_empty_pages() {
     ] {
         let bomb = format!("<main><h1>Start</h1><{}deep", format!("{tag}><").repeat(50_000));
         // Cut or refused, but never a crash.
-        read(Path::new("bomb.html"), &bomb).ok();
+        read_page(Path::new("bomb.html"), &bomb).ok();
     }
     assert!(matches!(
-        read(Path::new("empty.html"), "<main></main>"),
+        read_page(Path::new("empty.html"), "<main></main>"),
         Err(Unreadable::NoDocumentation("empty page"))
     ));
+}
+
+#[test]
+fn links_to_elements_lead_to_their_sections() {
+    let page = "<main><h1>Kit</h1><p>a</p><h2 id=b>B</h2><p id=old>x</p><table><tr id=row><td>y</td></tr></table><pre><span id=l1>code</span></pre><a name=tail></a></main>";
+    let body = read_page(Path::new("a.html"), page).unwrap().body;
+    let (body, anchors) = crate::target::take(&body);
+    assert!(body.contains("```\ncode\n```"), "{body}");
+    let names: Vec<(&str, &str)> = anchors.iter().map(|(name, anchor)| (&**name, &**anchor)).collect();
+    assert_eq!(names, [("l1", "b"), ("old", "b"), ("row", "b"), ("tail", "b")]);
+}
+
+#[test]
+fn what_a_page_says_of_itself_is_more_than_its_title() {
+    let page = draft(
+        "<head><title>Reading files</title><meta name=description content='Reading Files.'><meta name=keywords content='reading files, stream'></head><main><h1>Reading files</h1><p>With <tt>open</tt>.</p><dl><dt><code>mode</code></dt><dd>How.</dd></dl></main>",
+    );
+    assert_eq!(page.matter.summary, None);
+    assert_eq!(page.matter.keywords, ["stream"]);
+    assert_eq!(page.body, "# Reading files\n\nWith `open`.\n\n## `mode`\n\nHow.\n");
 }

@@ -53,6 +53,30 @@ const FORMATTING: [&str; 13] = [
 /// Elements whose lines are indented in Markdown.
 const INDENTING: [&str; 6] = ["ul", "ol", "menu", "dir", "dl", "blockquote"];
 
+/// Elements at which browsers end a drawing that is still open.
+const ENDS_DRAWING: [&str; 20] = [
+    "body",
+    "blockquote",
+    "div",
+    "dl",
+    "dd",
+    "dt",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "table",
+    "ul",
+];
+
 /// The tree of a page. Comments are left out.
 pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
     let malformed = |reason: &str| Unreadable::Malformed {
@@ -76,6 +100,8 @@ pub(super) fn parse(text: &str) -> Result<Document, Unreadable> {
         formatting: Cell::new(0),
         indenting: Cell::new(0),
         elements: Cell::new(0),
+        drawing: Cell::new(0),
+        foreign: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(bounded, Default::default());
     let input = BufferQueue::default();
@@ -119,9 +145,39 @@ struct BoundedSink {
     formatting: Cell<usize>,
     indenting: Cell<usize>,
     elements: Cell<usize>,
+    /// Drawings that are open, and the parts of them that hold elements of the page's language.
+    drawing: Cell<usize>,
+    foreign: Cell<usize>,
 }
 
 impl BoundedSink {
+    /// Whether a token belongs to a drawing, whose labels are no text of the page. An element that browsers end a
+    /// drawing at ends it, too.
+    fn is_drawn(&self, token: &Token) -> bool {
+        let Token::TagToken(tag) = token else {
+            return self.drawing.get() > 0 && !matches!(token, Token::EOFToken);
+        };
+        let is_start = tag.kind == TagKind::StartTag;
+        let step = |count: &Cell<usize>| match is_start {
+            true => count.set(count.get() + usize::from(!tag.self_closing)),
+            false => count.set(count.get().saturating_sub(1)),
+        };
+        let was_open = self.drawing.get() > 0;
+        match &*tag.name {
+            "svg" => {
+                step(&self.drawing);
+                return true;
+            }
+            "foreignobject" if was_open => step(&self.foreign),
+            name if was_open && is_start && self.foreign.get() == 0 && ENDS_DRAWING.contains(&name) => {
+                self.drawing.set(0);
+                return false;
+            }
+            _ => {}
+        }
+        was_open
+    }
+
     /// Whether the tree builder may see the tag.
     fn admits(&self, tag: &Tag) -> bool {
         let is_admitted = self.is_shallow(tag);
@@ -180,6 +236,7 @@ impl TokenSink for BoundedSink {
         match &token {
             Token::EOFToken => {}
             _ if self.elements.get() > MAX_ELEMENTS => return TokenSinkResult::Continue,
+            token if self.is_drawn(token) => return TokenSinkResult::Continue,
             Token::CommentToken(_) | Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::TagToken(tag) if !self.admits(tag) => return TokenSinkResult::Continue,
             Token::TagToken(tag) if self.closes_itself(tag) => end = Some(Self::end_of(tag.name.clone())),
@@ -228,8 +285,16 @@ mod tests {
 
     #[test]
     fn nesting_where_names_do_not_tell_is_refused() {
-        let bomb = format!("<svg>{}", "<a>".repeat(100_000));
+        let bomb = format!("<math>{}", "<a>".repeat(100_000));
         assert!(matches!(parse(&bomb), Err(Unreadable::Malformed { .. })));
+    }
+
+    #[test]
+    fn drawings_are_no_text_and_end_before_the_next_block() {
+        let page = "<p>a</p><svg><title>t</title><text>x<tspan>y</tspan></text><foreignObject><div>z</div></foreignObject></svg><h2>b</h2>";
+        assert_eq!(text(page), "ab");
+        assert_eq!(text("<svg><path d='M0'><text>x<h2>b</h2><p>c</p>"), "bc");
+        assert_eq!(text("<h2><svg/>b</h2><p>c</p>"), "bc");
     }
 
     #[test]

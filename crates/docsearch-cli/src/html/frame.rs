@@ -1,0 +1,326 @@
+//! What the pages of a site have in common: navigation, headers and footers, the ending of titles. What a page shares
+//! with the others is no text of its own.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use dom_query::{Document, NodeRef};
+
+use super::{collapse, head, heading, tree};
+use crate::encoding;
+use crate::markup::{self, Markup};
+
+/// Pages that are compared.
+const MAX_SAMPLES: usize = 16;
+/// Fewer say nothing about the others.
+const MIN_SAMPLES: usize = 3;
+const MAX_SAMPLE_BYTES: u64 = 512 << 10;
+/// A longer block is no part of a frame.
+const MAX_BLOCK_CHARACTERS: usize = 20_000;
+/// Pages of the sample, in percent, that have a block of the frame: some are made otherwise, such as the first one.
+const MIN_SHARE_PERCENT: usize = 60;
+/// Share of a block, in percent, that is links: before the first heading it leads to other pages.
+const MIN_LINK_PERCENT: usize = 60;
+/// Elements that hold others without being a block of text.
+const CONTAINERS: [&str; 17] = [
+    "body", "div", "section", "center", "form", "header", "aside", "table", "tbody", "thead", "tr", "td", "font",
+    "span", "article", "main", "hr",
+];
+
+/// Of no page, it takes nothing away.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    blocks: HashSet<u64>,
+    title_ending: String,
+    titles: HashSet<String>,
+    keywords: HashSet<String>,
+    /// Whether most pages ask not to be found: then a build was meant, not a page.
+    pub(super) is_hidden: bool,
+}
+
+impl Frame {
+    fn of(pages: &[String]) -> Self {
+        let mut seen: HashMap<u64, usize> = HashMap::new();
+        let (mut titles, mut keywords) = (Vec::new(), HashMap::<String, usize>::new());
+        let (mut read, mut hidden) = (0, 0);
+        for text in pages {
+            let Ok(page) = tree::parse(text) else { continue };
+            read += 1;
+            hidden += usize::from(head::is_hidden(&page));
+            titles.push(collapse(&page.select_single("head title").text()));
+            for keyword in head::read(&page).keywords.into_iter().collect::<HashSet<_>>() {
+                *keywords.entry(keyword).or_default() += 1;
+            }
+            for block in blocks(&page) {
+                *seen.entry(block).or_default() += 1;
+            }
+        }
+        if read < MIN_SAMPLES {
+            return Self::default();
+        }
+        let is_shared = |count: usize| count * 100 >= read * MIN_SHARE_PERCENT;
+        let mut frequent: HashMap<&String, usize> = HashMap::new();
+        for title in &titles {
+            *frequent.entry(title).or_default() += 1;
+        }
+        Self {
+            blocks: seen
+                .into_iter()
+                .filter(|(_, count)| is_shared(*count))
+                .map(|(block, _)| block)
+                .collect(),
+            title_ending: shared_ending(&titles),
+            titles: frequent
+                .into_iter()
+                .filter(|(_, count)| *count > 1)
+                .map(|(title, _)| title.clone())
+                .collect(),
+            keywords: keywords
+                .into_iter()
+                .filter(|(_, count)| is_shared(*count))
+                .map(|(keyword, _)| keyword)
+                .collect(),
+            is_hidden: is_shared(hidden),
+        }
+    }
+
+    /// The title of a page without the name of the site; `None` where other pages bear it, too.
+    pub(super) fn own_title(&self, full: &str) -> Option<String> {
+        if self.titles.contains(full) {
+            return None;
+        }
+        let own = full.strip_suffix(self.title_ending.as_str()).unwrap_or(full).trim();
+        (!own.is_empty()).then(|| own.to_owned())
+    }
+
+    pub(super) fn is_own_keyword(&self, keyword: &str) -> bool {
+        !self.keywords.contains(keyword)
+    }
+
+    /// Takes the frame away from `body`: before the first heading of its own what other pages have, too, and what leads
+    /// to them; at its end what they have, too.
+    pub(super) fn remove(&self, body: &NodeRef<'_>) {
+        let mut blocks = Vec::new();
+        self.collect(body, &mut blocks);
+        let is_own = |block: &Block<'_>| !block.is_shared && !block.leads_elsewhere;
+        let first = blocks
+            .iter()
+            .position(|block| !block.is_shared && heading::level(&block.node).is_some())
+            .or_else(|| blocks.iter().position(is_own))
+            .unwrap_or(blocks.len());
+        let last = blocks.iter().rposition(|block| !block.is_shared).unwrap_or(0);
+        for (at, block) in blocks.iter().enumerate() {
+            if at < first && !is_own(block) || at > last {
+                block.node.remove_from_parent();
+            }
+        }
+    }
+
+    fn collect<'a>(&self, node: &NodeRef<'a>, blocks: &mut Vec<Block<'a>>) {
+        for child in node.children_it(false).filter(NodeRef::is_element) {
+            let text = collapse(&child.text());
+            if text.is_empty() {
+                continue;
+            }
+            let is_container = CONTAINERS.iter().any(|name| child.has_name(name));
+            let is_shared = self.blocks.contains(&hash(&child, &text));
+            let leads_elsewhere = leads_elsewhere(&child, &text);
+            if is_shared || leads_elsewhere || !is_container || has_text_of_its_own(&child) {
+                blocks.push(Block {
+                    node: child,
+                    is_shared,
+                    leads_elsewhere,
+                });
+            } else {
+                self.collect(&child, blocks);
+            }
+        }
+    }
+}
+
+struct Block<'a> {
+    node: NodeRef<'a>,
+    is_shared: bool,
+    leads_elsewhere: bool,
+}
+
+fn has_text_of_its_own(node: &NodeRef<'_>) -> bool {
+    node.children_it(false).any(|child| child.is_nonempty_text())
+}
+
+fn leads_elsewhere(node: &NodeRef<'_>, text: &str) -> bool {
+    if heading::level(node).is_some() {
+        return false;
+    }
+    let linked: usize = node
+        .descendants_it()
+        .filter(|inner| inner.has_name("a") && inner.attr("href").is_some_and(|href| !href.starts_with('#')))
+        .map(|link| collapse(&link.text()).chars().count())
+        .sum();
+    linked * 100 >= text.chars().count() * MIN_LINK_PERCENT
+}
+
+/// The blocks of a page, each once.
+fn blocks(page: &Document) -> HashSet<u64> {
+    let Some(body) = page.body() else {
+        return HashSet::new();
+    };
+    body.descendants_it()
+        .filter(NodeRef::is_element)
+        .filter_map(|node| {
+            let text = node.text();
+            if text.len() > MAX_BLOCK_CHARACTERS {
+                return None;
+            }
+            let text = collapse(&text);
+            (!text.is_empty()).then(|| hash(&node, &text))
+        })
+        .collect()
+}
+
+fn hash(node: &NodeRef<'_>, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    node.node_name().as_deref().hash(&mut hasher);
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What all titles end in, from the beginning of a word; empty where they are the same.
+fn shared_ending(titles: &[String]) -> String {
+    let Some(first) = titles.first() else {
+        return String::new();
+    };
+    let length = titles.iter().fold(first.len(), |length, title| {
+        let shared = first
+            .bytes()
+            .rev()
+            .zip(title.bytes().rev())
+            .take_while(|(a, b)| a == b)
+            .count();
+        length.min(shared)
+    });
+    if titles.iter().all(|title| title == first) {
+        return String::new();
+    }
+    let start = (first.len() - length..=first.len())
+        .filter(|&at| first.is_char_boundary(at))
+        .find(|&at| {
+            at == 0 || first[..at].ends_with(char::is_whitespace) || first[at..].starts_with(char::is_whitespace)
+        });
+    start.map(|at| first[at..].to_owned()).unwrap_or_default()
+}
+
+/// The frames of the folders of a run, each found when its first page is read.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    samples: HashMap<PathBuf, Vec<PathBuf>>,
+    known: Mutex<HashMap<PathBuf, Arc<Frame>>>,
+}
+
+impl Frames {
+    /// Of the files that are read, each with its folder.
+    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+        let mut pages: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
+        for (root, relative) in files {
+            if markup::from_name(relative) == Some(Markup::Html) {
+                pages.entry(root).or_default().push(relative);
+            }
+        }
+        let samples = pages.into_iter().map(|(root, pages)| {
+            let step = pages.len().div_ceil(MAX_SAMPLES).max(1);
+            let sample = pages.into_iter().step_by(step).map(Path::to_owned).collect();
+            (root.to_owned(), sample)
+        });
+        Self {
+            samples: samples.collect(),
+            known: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn of(&self, root: &Path) -> Arc<Frame> {
+        let Ok(mut known) = self.known.lock() else {
+            return Arc::default();
+        };
+        if let Some(frame) = known.get(root) {
+            return Arc::clone(frame);
+        }
+        let pages: Vec<String> = self
+            .samples
+            .get(root)
+            .into_iter()
+            .flatten()
+            .filter_map(|relative| page(&root.join(relative)))
+            .collect();
+        let frame = Arc::new(Frame::of(&pages));
+        known.insert(root.to_owned(), Arc::clone(&frame));
+        frame
+    }
+}
+
+/// The text of a sample; what cannot be read is told when its turn comes.
+fn page(path: &Path) -> Option<String> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > MAX_SAMPLE_BYTES {
+        return None;
+    }
+    encoding::decode_html(fs::read(path).ok()?, None).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(names: &[&str]) -> Vec<String> {
+        let page = |name: &&str| {
+            format!(
+                "<head><title>{name} (The Kit manual)</title><meta name=keywords content='kit, {name}'></head><body>\
+                 <div class=widget><h1>The Kit manual</h1><p><a href=x.html>Contents</a></p></div>\
+                 <p>Next: <a href=z.html>The page after {name}</a></p><div id=immediate><h2>About {name}</h2>\
+                 <p>What {name} does.</p></div><h3>See also</h3><p>Note</p><p>More of {name}.</p><p>Made by Kit.</p></body>"
+            )
+        };
+        names.iter().map(page).collect()
+    }
+
+    fn text(frame: &Frame, html: &str) -> String {
+        let page = tree::parse(html).unwrap();
+        let body = page.body().unwrap();
+        frame.remove(&body);
+        collapse(&body.formatted_text())
+    }
+
+    #[test]
+    fn what_pages_share_at_their_ends_goes_and_what_stands_between_stays() {
+        let pages = site(&["alpha", "beta", "gamma", "delta"]);
+        let frame = Frame::of(&pages);
+        let expected = "About alpha What alpha does. See also Note More of alpha.";
+        assert_eq!(text(&frame, &pages[0]), expected);
+    }
+
+    #[test]
+    fn titles_lose_what_all_end_in() {
+        let frame = Frame::of(&site(&["alpha", "beta", "gamma"]));
+        assert_eq!(
+            frame.own_title("16 Options (The Kit manual)").as_deref(),
+            Some("16 Options")
+        );
+        assert!(!frame.is_own_keyword("kit") && frame.is_own_keyword("alpha"));
+        let frame = Frame::of(&["<title>Same</title>"; 3].map(str::to_owned));
+        assert_eq!(frame.own_title("Same"), None);
+    }
+
+    #[test]
+    fn two_pages_say_nothing_about_a_site() {
+        let pages = site(&["alpha", "beta"]);
+        let frame = Frame::of(&pages);
+        assert!(text(&frame, &pages[0]).contains("Made by Kit."));
+        assert_eq!(
+            frame.own_title("a (The Kit manual)").as_deref(),
+            Some("a (The Kit manual)")
+        );
+    }
+}

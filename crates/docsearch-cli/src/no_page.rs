@@ -1,0 +1,360 @@
+//! What lies among the pages of a documentation and is none: drafts, parts of other pages, pages that only point
+//! elsewhere, lists of names.
+
+use std::path::{Component, Path};
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use serde_json::Value;
+
+use crate::front_matter::FrontMatter;
+use crate::markup::{self, Markup};
+use crate::site::Generator;
+
+/// Folders of parts and templates, whatever builds the site.
+const FOLDERS_OF_PARTS: [&str; 9] = [
+    "_includes",
+    "_include",
+    "_partials",
+    "_snippets",
+    "_templates",
+    "_layouts",
+    "_data",
+    "_static",
+    "_build",
+];
+/// Folders with such a mark hold pages of Jekyll.
+const COLLECTIONS_OF: Generator = Generator::Jekyll;
+
+/// What a page says that has gone elsewhere, in lower case.
+const GONE: [&str; 14] = [
+    "this is an old link",
+    "has moved",
+    "has been moved",
+    "have moved",
+    "have been moved",
+    "was moved to",
+    "moved permanently",
+    "moved to a new",
+    "page moved",
+    "has been renamed to",
+    "has been replaced by",
+    "you are being redirected",
+    "redirecting to",
+    "this page is now",
+];
+/// A page of more words says something of its own.
+const MAX_STUB_WORDS: usize = 45;
+/// Of the pages for old links of the Rust book, which lead to each of its editions.
+const MAX_OLD_LINK_WORDS: usize = 140;
+/// Words of a page whose front matter names the one that it repeats.
+const MAX_REPETITION_WORDS: usize = 30;
+
+/// A list of fewer names may be part of a page that says something.
+const MIN_NAMES: usize = 25;
+/// Share of a text, in percent, that is links and names without a sentence.
+const MIN_NAMES_PERCENT: usize = 85;
+/// A longer item says something about what it names.
+const MAX_NAME_WORDS: usize = 5;
+
+/// Why the file at `relative` is no page; `None` if its path does not tell so.
+pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&'static str> {
+    let markup = markup::from_name(relative)?;
+    if matches!(markup, Markup::Html | Markup::OpenApi | Markup::Pdf | Markup::Notebook) {
+        return None;
+    }
+    let mut names: Vec<&str> = relative
+        .components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        })
+        .collect();
+    let file = names.pop()?;
+    let stem = file.split('.').next().unwrap_or_default();
+    let marks_parts = generator == Some(Generator::Docusaurus);
+    let is_part_folder = |name: &&str| {
+        FOLDERS_OF_PARTS.contains(name)
+            || marks_parts && name.starts_with('_')
+            || generator == Some(COLLECTIONS_OF) && matches!(*name, "_drafts" | "_sass" | "_plugins")
+    };
+    let is_part = stem.starts_with('_') && stem.len() > 1 && !stem.starts_with("__") && stem != "_index";
+    (is_part || names.iter().any(is_part_folder)).then_some("part of other pages")
+}
+
+/// Why its author does not want the page to be found.
+pub(crate) fn by_front_matter(matter: &FrontMatter) -> Option<&'static str> {
+    let says = |key: &str, value: bool| {
+        matter.metadata.get(key).is_some_and(|own| match own {
+            Value::Bool(own) => *own == value,
+            Value::String(own) => own.eq_ignore_ascii_case(if value { "true" } else { "false" }),
+            _ => false,
+        })
+    };
+    let is_excluded = |key: &str| {
+        let exclude = matter.metadata.get(key).and_then(|table| table.get("exclude"));
+        exclude.and_then(Value::as_bool).unwrap_or_default()
+    };
+    let robots = matter
+        .metadata
+        .get("robots")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if says("draft", true) || says("published", false) {
+        return Some("draft");
+    }
+    if says("unlisted", true) {
+        return Some("unlisted");
+    }
+    let is_hidden = says("search", false)
+        || is_excluded("search")
+        || says("search_exclude", true)
+        || says("pagefind", false)
+        || says("noindex", true)
+        || says("noIndex", true)
+        || robots.to_lowercase().contains("noindex");
+    is_hidden.then_some("not to be found")
+}
+
+/// Why the page says nothing of its own; `None` if it does. `body` is Markdown.
+pub(crate) fn by_text(matter: &FrontMatter, body: &str) -> Option<&'static str> {
+    let content = Content::of(body);
+    let repeats = matter.metadata.get("source").and_then(Value::as_str);
+    if repeats.is_some_and(|source| source.contains('/'))
+        && content.words() <= MAX_REPETITION_WORDS
+        && !content.has_code
+    {
+        return Some("repeats another page");
+    }
+    if content.is_empty() && matter.summary.is_none() && matter.title.is_none() {
+        return Some("empty page");
+    }
+    if content.is_stub() {
+        return Some("points elsewhere");
+    }
+    content.is_list_of_names().then_some("list of names")
+}
+
+/// What a text is made of.
+#[derive(Debug, Default)]
+struct Content {
+    /// In lower case, with a space between blocks; code blocks and headings are left out.
+    text: String,
+    /// Characters of items, cells and paragraphs, and of those that only name something.
+    characters: usize,
+    name_characters: usize,
+    names: usize,
+    links: usize,
+    has_heading: bool,
+    has_code: bool,
+}
+
+/// An item, a cell or a paragraph.
+#[derive(Debug, Default)]
+struct Block {
+    text: String,
+    linked_characters: usize,
+    is_item: bool,
+}
+
+fn is_name(line: &str) -> bool {
+    line.split_whitespace().count() <= MAX_NAME_WORDS && !line.ends_with(['.', '!', '?', ':'])
+}
+
+impl Content {
+    fn of(markdown: &str) -> Self {
+        let mut content = Self::default();
+        let mut blocks: Vec<Block> = Vec::new();
+        let (mut in_link, mut in_code, mut in_heading) = (false, false, false);
+        for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(tag @ (Tag::Paragraph | Tag::Item | Tag::TableCell)) => {
+                    content.close(blocks.pop());
+                    blocks.push(Block {
+                        is_item: tag == Tag::Item,
+                        ..Block::default()
+                    });
+                }
+                Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => content.close(blocks.pop()),
+                Event::Start(Tag::Link { .. }) => {
+                    in_link = true;
+                    content.links += 1;
+                }
+                Event::End(TagEnd::Link) => in_link = false,
+                Event::Start(Tag::CodeBlock(_)) => {
+                    in_code = true;
+                    content.has_code = true;
+                }
+                Event::End(TagEnd::CodeBlock) => in_code = false,
+                Event::Start(Tag::Heading { .. }) => {
+                    in_heading = true;
+                    content.has_heading = true;
+                }
+                Event::End(TagEnd::Heading(_)) => in_heading = false,
+                Event::Text(text) | Event::Code(text) if !in_code && !in_heading => {
+                    if blocks.is_empty() {
+                        blocks.push(Block::default());
+                    }
+                    if let Some(block) = blocks.last_mut() {
+                        block.text.push_str(&text);
+                        if in_link {
+                            block.linked_characters += text.chars().count();
+                        }
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some(block) = blocks.last_mut() {
+                        block.text.push('\n');
+                    }
+                }
+                _ => {}
+            }
+        }
+        content.close(blocks.pop());
+        content
+    }
+
+    fn close(&mut self, block: Option<Block>) {
+        let Some(block) = block else { return };
+        let text = block.text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let characters = text.chars().count();
+        self.characters += characters;
+        let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let is_linked = block.linked_characters * 100 >= characters * MIN_NAMES_PERCENT;
+        let is_column = lines().count() >= MIN_NAMES && lines().all(is_name);
+        if is_linked || is_column || block.is_item && is_name(text) {
+            self.name_characters += characters;
+            self.names += if is_linked { 1 } else { lines().count() };
+        }
+        self.text.push_str(&text.to_lowercase());
+        self.text.push(' ');
+    }
+
+    fn words(&self) -> usize {
+        self.text.split_whitespace().count()
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.has_heading && !self.has_code && self.text.is_empty()
+    }
+
+    fn is_stub(&self) -> bool {
+        let Some(said) = GONE.iter().find(|said| self.text.contains(*said)) else {
+            return false;
+        };
+        let most = if *said == GONE[0] {
+            MAX_OLD_LINK_WORDS
+        } else {
+            MAX_STUB_WORDS
+        };
+        self.links > 0 && !self.has_code && self.words() <= most
+    }
+
+    fn is_list_of_names(&self) -> bool {
+        self.names >= MIN_NAMES && !self.has_code && self.name_characters * 100 >= self.characters * MIN_NAMES_PERCENT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn by_text_of(body: &str) -> Option<&'static str> {
+        by_text(&FrontMatter::default(), body)
+    }
+
+    #[test]
+    fn parts_of_pages_are_no_pages() {
+        let reason = |path: &str| by_path(Path::new(path), None);
+        assert_eq!(reason("guide/_install.md"), Some("part of other pages"));
+        assert_eq!(reason("_includes/note.md"), Some("part of other pages"));
+        assert_eq!(reason("guide/_index.md"), None);
+        assert_eq!(reason("api/__init__.md"), None);
+        assert_eq!(reason("api/_private.html"), None);
+        assert_eq!(reason("_posts/2020-01-01-a.md"), None);
+        assert_eq!(
+            by_path(Path::new("docs/_shared/a.md"), Some(Generator::Docusaurus)),
+            Some("part of other pages")
+        );
+    }
+
+    #[test]
+    fn authors_say_what_is_not_to_be_found() {
+        let reason = |matter: Value| {
+            let Value::Object(metadata) = matter else { panic!() };
+            by_front_matter(&FrontMatter {
+                metadata,
+                ..FrontMatter::default()
+            })
+        };
+        assert_eq!(reason(json!({"draft": true})), Some("draft"));
+        assert_eq!(reason(json!({"published": "false"})), Some("draft"));
+        assert_eq!(reason(json!({"unlisted": true})), Some("unlisted"));
+        assert_eq!(reason(json!({"search": false})), Some("not to be found"));
+        assert_eq!(reason(json!({"search": {"exclude": true}})), Some("not to be found"));
+        assert_eq!(
+            reason(json!({"search": {"boost": 2}, "draft": false, "published": true})),
+            None
+        );
+    }
+
+    #[test]
+    fn pages_that_only_point_elsewhere_say_nothing() {
+        let old = "# Ownership\n\nThere is a new edition of the book and this is an old link.\n\n> You can read \
+                   [the same chapter](../new/ch04.html) in the new one, or [stay](old.html) with the old.\n";
+        assert_eq!(by_text_of(old), Some("points elsewhere"));
+        assert_eq!(
+            by_text_of("This page has moved to [the guide](guide.md)."),
+            Some("points elsewhere")
+        );
+        assert_eq!(by_text_of("The cursor has moved when a row was read."), None);
+        let long = format!("The file [has moved](a.md). {}", "It is read at start. ".repeat(20));
+        assert_eq!(by_text_of(&long), None);
+    }
+
+    #[test]
+    fn a_page_that_repeats_another_is_left_to_it() {
+        let matter = FrontMatter {
+            title: Some("Link".to_owned()),
+            metadata: json!({"source": "app/api/link"}).as_object().unwrap().clone(),
+            ..FrontMatter::default()
+        };
+        assert_eq!(
+            by_text(&matter, "Do not edit this page.\n"),
+            Some("repeats another page")
+        );
+        assert_eq!(by_text(&matter, &"It has a text of its own. ".repeat(10)), None);
+    }
+
+    #[test]
+    fn lists_of_names_are_told_by_what_they_are_made_of() {
+        let links: String = (0..40).map(|n| format!("- [function_{n}](f.html#{n})\n")).collect();
+        assert_eq!(by_text_of(&format!("# Index\n\n{links}")), Some("list of names"));
+        let words: String = (0..200).map(|n| format!("word{n}\n")).collect();
+        assert_eq!(by_text_of(&words), Some("list of names"));
+        let settings: String = (0..40)
+            .map(|n| format!("- `key_{n}`: how many of them there are at most.\n"))
+            .collect();
+        assert_eq!(by_text_of(&settings), None);
+        let table: String = (0..40).map(|n| format!("| key{n} | int | {n} |\n")).collect();
+        assert_eq!(
+            by_text_of(&format!("| Key | Type | Default |\n|---|---|---|\n{table}")),
+            None
+        );
+        assert_eq!(
+            by_text_of(&format!("{links}\n{}", "This is what they are for. ".repeat(20))),
+            None
+        );
+    }
+
+    #[test]
+    fn a_page_without_a_word_is_empty() {
+        assert_eq!(by_text_of("\n\n"), Some("empty page"));
+        assert_eq!(by_text_of("# Good"), None);
+        assert_eq!(by_text_of("```\ncode\n```"), None);
+    }
+}

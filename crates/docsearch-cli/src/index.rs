@@ -1,9 +1,11 @@
 //! `docsearch index`: documentation into a project.
 
+mod check;
 mod job;
 mod plan;
 mod run;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -110,6 +112,10 @@ pub(crate) struct IndexArgs {
     /// Report progress and problems as JSON lines
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
+
+    /// Instead of indexing, tell of links into the documentation that lead nowhere; no database is needed
+    #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "wait"])]
+    check_links: bool,
 }
 
 impl IndexArgs {
@@ -151,9 +157,10 @@ impl IndexArgs {
 
 pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let manner = args.manner();
-    let destination = match args.dry_run {
-        true => Destination::StandardOutput,
-        false => Destination::Database(connection),
+    let destination = match (args.dry_run, args.check_links) {
+        (true, _) => Destination::StandardOutput,
+        (_, true) => Destination::LinkCheck,
+        _ => Destination::Database(connection),
     };
     execute(&args.job(), &manner, &destination)
 }
@@ -161,6 +168,7 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
 /// Where documents go.
 enum Destination<'a> {
     StandardOutput,
+    LinkCheck,
     Database(&'a ConnectionArgs),
 }
 
@@ -198,6 +206,7 @@ fn execute(job: &Job, manner: &Manner, destination: &Destination<'_>) -> Result<
                 left_out: plan.left_out,
                 ..FileOptions::default()
             };
+            let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
             let mut files = Files::new(plan.inputs, options)?;
             let run = Run {
                 job,
@@ -205,7 +214,12 @@ fn execute(job: &Job, manner: &Manner, destination: &Destination<'_>) -> Result<
                 folders: plan.folders,
                 problems: plan.problems,
             };
-            let delivered = deliver(&run, &mut files, destination, Some(interrupt));
+            let delivered = match destination {
+                Destination::LinkCheck => run.check_links(&mut files, &interrupt, |path| {
+                    roots.iter().any(|root| root.join(path).exists())
+                }),
+                _ => deliver(&run, &mut files, destination, Some(interrupt)),
+            };
             // The threads that read end before the files go.
             drop(files);
             drop(plan.unpacked);
@@ -223,6 +237,8 @@ fn deliver(
 ) -> Result<Outcome, Error> {
     match destination {
         Destination::StandardOutput => run.print(supply, &interrupt.unwrap_or_default()),
+        // Lines of JSON have no folder whose links could be followed.
+        Destination::LinkCheck => run.check_links(supply, &interrupt.unwrap_or_default(), |_| false),
         Destination::Database(connection) => {
             let mut client = connection.connect()?;
             project::ensure(&mut client, &run.job.project, run.job.title.as_deref(), None)?;

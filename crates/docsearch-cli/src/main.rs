@@ -34,6 +34,7 @@ mod index;
 mod interrupt;
 mod json_lines;
 mod library;
+mod link_check;
 mod list;
 mod llms;
 mod load;

@@ -164,6 +164,20 @@ impl Report {
         self.emit("done", event);
     }
 
+    /// A line for programs.
+    pub(crate) fn event(&self, event: &Value) {
+        emit(event);
+    }
+
+    /// The end of a run that changed nothing: a line for people, `event` for programs.
+    pub(crate) fn checked(&self, summary: &str, event: &Value) {
+        self.bar.finish_and_clear();
+        match self.is_machine {
+            true => emit(event),
+            false => println!("{summary}"),
+        }
+    }
+
     fn emit(&self, event: &str, mut fields: Value) {
         fields["event"] = event.into();
         fields["seconds"] = self.seconds().into();

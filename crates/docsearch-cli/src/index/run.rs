@@ -141,7 +141,7 @@ impl Run<'_> {
         Ok(self.outcome(&survey, &tally))
     }
 
-    fn tell_problems(&self, report: &Report) {
+    pub(super) fn tell_problems(&self, report: &Report) {
         for problem in &self.problems {
             report.skipped("", problem);
         }

@@ -1,0 +1,70 @@
+//! `docsearch index --check-links`: the links of a documentation, without a database.
+
+use serde_json::json;
+
+use super::run::Run;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::link_check::LinkCheck;
+use crate::outcome::Outcome;
+use crate::report::Report;
+use crate::supply::Supply;
+use crate::survey::Survey;
+use crate::terminal::shown;
+
+impl Run<'_> {
+    /// Tells of every link into the documentation that leads nowhere. `exists` tells of a path whether there is a file.
+    pub(super) fn check_links(
+        &self,
+        supply: &mut dyn Supply,
+        interrupt: &Interrupt,
+        exists: impl Fn(&str) -> bool,
+    ) -> Result<Outcome, Error> {
+        let report = Report::new(self.manner.json, supply.len());
+        self.tell_problems(&report);
+        let mut survey = Survey::default();
+        let mut check = LinkCheck::default();
+        while let Some(documents) = supply.next(&mut survey, &report)? {
+            if interrupt.is_raised() {
+                return Ok(Outcome::Interrupted);
+            }
+            documents.into_iter().for_each(|document| check.add(document));
+        }
+        let (links, broken) = check.run(exists);
+        if self.manner.json {
+            check.pages().for_each(|page| report.event(&page));
+        }
+        for link in &broken {
+            if self.manner.json {
+                report.event(&json!({
+                    "event": "broken_link",
+                    "source_path": link.source_path,
+                    "link": link.link,
+                    "reason": link.reason,
+                }));
+            } else {
+                println!(
+                    "{}",
+                    shown(&format!("{}: {}: {}", link.source_path, link.link, link.reason))
+                );
+            }
+        }
+        let ending = json!({
+            "event": "done",
+            "pages": check.len(),
+            "links": links,
+            "broken": broken.len(),
+            "skipped": survey.skipped() + self.problems.len(),
+            "left_out": survey.left_out_by_reason(),
+        });
+        report.checked(
+            &format!("{} pages, {links} links, {} broken", check.len(), broken.len()),
+            &ending,
+        );
+        if let (Some(text), false) = (survey.left_out_text(), self.manner.json) {
+            report.note(&text);
+        }
+        let is_clean = broken.is_empty() && survey.skipped() == 0 && self.problems.is_empty();
+        Ok(if is_clean { Outcome::Complete } else { Outcome::Partial })
+    }
+}

@@ -1,0 +1,375 @@
+//! Whether the links of a documentation lead to pages and sections of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use docsearch_core::markdown::lead_paragraph;
+use docsearch_core::outline::Outline;
+use percent_encoding::percent_decode_str;
+use pulldown_cmark::{Event, Options, Parser, Tag};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::document::Document;
+use crate::markup;
+
+/// Ends of links to pages, which the site or the author adds.
+const PAGE_SUFFIXES: [&str; 9] = [
+    ".html",
+    ".htm",
+    ".md",
+    ".mdx",
+    ".rst",
+    ".adoc",
+    ".txt",
+    ".markdown",
+    ".xhtml",
+];
+/// Names of the page of a folder.
+const FOLDER_PAGES: [&str; 4] = ["index", "README", "_index", "readme"];
+/// What opens a link from the top of the sources.
+const TOPS: [&str; 3] = ["@site/", "@/", "~/"];
+
+/// The pages of a run and their links.
+#[derive(Debug, Default)]
+pub(crate) struct LinkCheck {
+    pages: Vec<Page>,
+    by_place: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+struct Page {
+    document: Document,
+    links: Vec<String>,
+    code_blocks: usize,
+}
+
+/// A link that leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub(crate) source_path: String,
+    pub(crate) link: String,
+    pub(crate) reason: &'static str,
+}
+
+/// What a link leads to.
+enum Place {
+    Page(usize),
+    /// Another file, or a page that is left out.
+    File,
+    /// Outside of the documentation.
+    Elsewhere,
+    Nowhere,
+}
+
+impl LinkCheck {
+    pub(crate) fn add(&mut self, document: Document) {
+        let number = self.pages.len();
+        let path = document.source_path.clone().unwrap_or_default();
+        let url = document.source_urls.first().and_then(|url| Url::parse(url).ok());
+        let mut places = vec![without_suffix(&path).to_owned(), document.slug.clone()];
+        if let Some(url) = &url {
+            places.push(place_of(url));
+        }
+        for place in places {
+            let place = place.trim_matches('/').to_owned();
+            for name in FOLDER_PAGES {
+                if let Some(folder) = place.strip_suffix(name)
+                    && (folder.is_empty() || folder.ends_with('/'))
+                {
+                    let folder = folder.trim_end_matches('/').to_owned();
+                    self.by_place.entry(folder).or_insert(number);
+                }
+            }
+            self.by_place.entry(place).or_insert(number);
+        }
+        let (links, code_blocks) = links(&document.body);
+        self.pages.push(Page {
+            document,
+            links,
+            code_blocks,
+        });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// A page as programs get it.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Value> {
+        self.pages.iter().map(|page| {
+            let document = &page.document;
+            let outline = Outline::new(&document.body);
+            let sections = outline.sections().iter().filter(|section| section.level > 0);
+            let anchors: Vec<&str> = sections.map(|section| &*section.anchor).collect();
+            json!({
+                "event": "page",
+                "slug": document.slug,
+                "title": document.title,
+                "url": document.source_urls.first(),
+                "source_path": document.source_path,
+                "anchors": anchors,
+                "targets": document.anchors,
+                "code_blocks": page.code_blocks,
+                "summary": document.summary.clone().or_else(|| lead_paragraph(&document.body)),
+            })
+        })
+    }
+
+    /// How many links lead into the documentation, and those that lead nowhere. `exists` tells of a path below the
+    /// folder whether there is a file.
+    pub(crate) fn run(&self, exists: impl Fn(&str) -> bool) -> (usize, Vec<Broken>) {
+        let mut outlines: HashMap<usize, Outline<'_>> = HashMap::new();
+        let (mut count, mut broken) = (0, Vec::new());
+        for (number, page) in self.pages.iter().enumerate() {
+            for link in &page.links {
+                let (target, fragment) = link.split_once('#').unwrap_or((link, ""));
+                let place = match target {
+                    "" => Place::Page(number),
+                    _ => self.find(page, target, &exists),
+                };
+                let reason = match place {
+                    Place::Elsewhere => continue,
+                    Place::Nowhere => Some("no such page"),
+                    Place::File => None,
+                    Place::Page(found) => {
+                        let document = &self.pages[found].document;
+                        let outline = outlines.entry(found).or_insert_with(|| Outline::new(&document.body));
+                        (!has_section(outline, &document.anchors, fragment)).then_some("no such section")
+                    }
+                };
+                count += 1;
+                broken.extend(reason.map(|reason| Broken {
+                    source_path: page.document.source_path.clone().unwrap_or_default(),
+                    link: link.clone(),
+                    reason,
+                }));
+            }
+        }
+        (count, broken)
+    }
+
+    fn find(&self, page: &Page, target: &str, exists: &impl Fn(&str) -> bool) -> Place {
+        let document = &page.document;
+        let own_url = document.source_urls.first().and_then(|url| Url::parse(url).ok());
+        if is_address(target) {
+            let inside = Url::parse(target)
+                .ok()
+                .zip(own_url)
+                .filter(|(url, own)| url.host() == own.host());
+            let found = inside.and_then(|(url, _)| self.at(&place_of(&url)));
+            return found.map_or(Place::Elsewhere, Place::Page);
+        }
+        let target = target.split('?').next().unwrap_or_default();
+        let target = percent_decode_str(target).decode_utf8_lossy();
+        let path = document.source_path.as_deref().unwrap_or_default();
+        let mut candidates: Vec<Option<String>> = Vec::new();
+        if let Some(rest) = TOPS.iter().find_map(|top| target.strip_prefix(top)) {
+            // The top lies above the folder that is indexed.
+            let mut tail = Some(rest);
+            while let Some(rest) = tail {
+                candidates.push(Some(rest.to_owned()));
+                tail = rest.split_once('/').map(|(_, tail)| tail);
+            }
+        } else if let Some(absolute) = target.strip_prefix('/') {
+            candidates.push(Some(absolute.to_owned()));
+        } else {
+            let place = own_url.as_ref().map(place_of);
+            candidates.push(joined(folder_of(path), &target));
+            // As a browser takes them, below the address of the page or of its folder.
+            for own in [Some(document.slug.as_str()), place.as_deref()].into_iter().flatten() {
+                candidates.push(joined(folder_of(own), &target));
+                candidates.push(joined(own, &target));
+            }
+        }
+        let leaves = candidates.iter().any(Option::is_none);
+        let candidates: Vec<String> = candidates.into_iter().flatten().collect();
+        if let Some(found) = candidates.iter().find_map(|candidate| self.at(candidate)) {
+            return Place::Page(found);
+        }
+        let is_file = |candidate: &String| {
+            let endings = PAGE_SUFFIXES.iter().map(|suffix| format!("{candidate}{suffix}"));
+            let sources = PAGE_SUFFIXES
+                .iter()
+                .map(|suffix| format!("{}{suffix}", without_suffix(candidate)));
+            !candidate.is_empty() && (exists(candidate) || endings.chain(sources).any(|path| exists(&path)))
+        };
+        match candidates.iter().any(is_file) {
+            true => Place::File,
+            false if leaves || target.starts_with('/') && own_url.is_none() && !looks_like_page(&target) => {
+                Place::Elsewhere
+            }
+            false => Place::Nowhere,
+        }
+    }
+
+    fn at(&self, place: &str) -> Option<usize> {
+        let place = place.trim_matches('/');
+        let known = |place: &str| self.by_place.get(place).copied();
+        known(place).or_else(|| known(without_suffix(place)))
+    }
+}
+
+fn looks_like_page(target: &str) -> bool {
+    markup::is_documentation(Path::new(target)) || !target.rsplit('/').next().unwrap_or_default().contains('.')
+}
+
+fn has_section(outline: &Outline<'_>, anchors: &BTreeMap<String, String>, fragment: &str) -> bool {
+    // The beginning of a page, and a text that the browser looks for.
+    let fragment = fragment.split(":~:").next().unwrap_or_default();
+    fragment.is_empty()
+        || fragment == "top"
+        || outline
+            .find_with(fragment, |name| anchors.get(name).map(String::as_str))
+            .is_some()
+}
+
+/// The path of an address without what ends it.
+fn place_of(url: &Url) -> String {
+    let path = percent_decode_str(url.path()).decode_utf8_lossy();
+    let path = without_suffix(&path);
+    path.trim_matches('/').trim_end_matches("/index").to_owned()
+}
+
+fn without_suffix(path: &str) -> &str {
+    PAGE_SUFFIXES
+        .iter()
+        .find_map(|suffix| path.strip_suffix(suffix))
+        .unwrap_or(path)
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// `relative` below `folder`; `None` if it leads out.
+fn joined(folder: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn is_address(target: &str) -> bool {
+    let scheme = target.split_once(':').map(|(scheme, _)| scheme);
+    target.starts_with("//")
+        || scheme.is_some_and(|scheme| {
+            scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+                && scheme
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        })
+}
+
+/// Where the links of a text lead, and how many blocks of code it has. Links that a generator completes are left out.
+fn links(markdown: &str) -> (Vec<String>, usize) {
+    let (mut links, mut code_blocks) = (Vec::new(), 0);
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::Link { dest_url, .. }) => links.push(dest_url.into_string()),
+            Event::Start(Tag::CodeBlock(_)) => code_blocks += 1,
+            _ => {}
+        }
+    }
+    links.retain(|link| !link.is_empty() && !["{{", "{%", "${", "<"].iter().any(|mark| link.contains(mark)));
+    (links, code_blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(path: &str, slug: &str, url: Option<&str>, body: &str) -> Document {
+        Document {
+            slug: slug.to_owned(),
+            body: body.to_owned(),
+            source_path: Some(path.to_owned()),
+            source_urls: url.into_iter().map(str::to_owned).collect(),
+            ..Document::default()
+        }
+    }
+
+    fn broken(links: &[&str]) -> Vec<String> {
+        let mut check = LinkCheck::default();
+        let text: String = links.iter().map(|link| format!("[a](<{link}>)\n")).collect();
+        let body = format!("# Here\n\n{text}");
+        check.add(page(
+            "guide/here.md",
+            "guide/here",
+            Some("https://a.test/kit/guide/here.html"),
+            &body,
+        ));
+        let mut other = page(
+            "guide/02-other.md",
+            "guide/other",
+            Some("https://a.test/kit/guide/other.html"),
+            "## One two {#x.y}\n",
+        );
+        other.anchors.insert("old".to_owned(), "x.y".to_owned());
+        check.add(other);
+        check.add(page("api/index.md", "api", None, "# API\n"));
+        let (count, broken) = check.run(|path| path == "guide/logo.png" || path == "guide/_part.md");
+        assert!(count <= links.len());
+        broken
+            .into_iter()
+            .map(|broken| format!("{} {}", broken.link, broken.reason))
+            .collect()
+    }
+
+    #[test]
+    fn links_lead_to_pages_by_path_slug_and_address() {
+        let good = [
+            "02-other.md",
+            "./02-other.md#x.y",
+            "other#One-Two",
+            "other.html#old",
+            "../guide/other/",
+            "/kit/guide/other#x.y",
+            "https://a.test/kit/guide/other.html#xy",
+            "../api/",
+            "/api/index.html",
+            "@site/docs/guide/02-other.md",
+            "#here",
+            "#",
+            "logo.png",
+            "_part.md",
+            "https://b.test/nothing",
+            "mailto:a@b.test",
+            "../../outside.md",
+            "{{ base }}/x",
+        ];
+        assert_eq!(broken(&good), [""; 0]);
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_told_with_the_reason() {
+        assert_eq!(
+            broken(&["missing.md", "#nowhere", "02-other.md#z", "/kit/none"]),
+            [
+                "missing.md no such page",
+                "#nowhere no such section",
+                "02-other.md#z no such section",
+                "/kit/none no such page"
+            ]
+        );
+    }
+
+    #[test]
+    fn pages_tell_what_they_are_made_of() {
+        let mut check = LinkCheck::default();
+        check.add(page("a.md", "a", None, "# A {#b}\n\nWhat it does.\n\n```\nx\n```\n"));
+        let page = check.pages().next().unwrap();
+        assert_eq!(page["anchors"], json!(["b"]));
+        assert_eq!(
+            (&page["code_blocks"], &page["summary"]),
+            (&json!(1), &json!("What it does."))
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! A document as `docsearch.index_docs` takes it, and how a file or an answer of a server becomes one.
 
 mod assembly;
+mod conversion;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,13 +15,9 @@ use crate::content_type::ContentType;
 use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
 use crate::html::Frames;
-use crate::markdown::{self, Extensions};
 use crate::markup::{self, Markup};
 use crate::site::{Site, Sites};
-use crate::{
-    asciidoc, compression, encoding, extension, front_matter, html, llms, no_page, notebook, openapi, pdf, roff, rst,
-    slug,
-};
+use crate::{compression, encoding, extension, html, no_page, pdf, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -215,18 +212,10 @@ fn readings(
         _ => encoding::decode_text(bytes, source.charset)?,
     };
     let markup = named.unwrap_or_else(|| markup::from_content(&text));
-    drafts(source, markup, &text, options)?
+    conversion::drafts(source, markup, &text, options)?
         .into_iter()
         .map(|draft| assembly::assemble(source, markup, draft, options))
         .collect()
-}
-
-fn html_draft(source: &Source<'_>, text: &str, options: &ReadOptions<'_>) -> Result<Draft, Unreadable> {
-    let frame = match (options.frames, source.folder) {
-        (Some(frames), Some(folder)) => frames.of(&folder.root),
-        _ => Arc::default(),
-    };
-    html::read(source.path, text, options.content, &frame)
 }
 
 /// The documents of a file that is no text; `None` for a text.
@@ -235,42 +224,6 @@ fn binary_drafts(markup: Option<Markup>, bytes: &[u8]) -> Option<Result<Vec<Draf
         Markup::Pdf => Some(pdf::read(bytes).map(|draft| vec![draft])),
         _ => None,
     }
-}
-
-fn drafts(
-    source: &Source<'_>,
-    markup: Markup,
-    text: &str,
-    options: &ReadOptions<'_>,
-) -> Result<Vec<Draft>, Unreadable> {
-    let converted = |convert: &dyn Fn(&str) -> String| {
-        let page = front_matter::split(text);
-        vec![Draft {
-            body: convert(page.body),
-            warning: page.problem.map(|reason| format!("front matter ignored: {reason}")),
-            ..Draft::new(page.front_matter)
-        }]
-    };
-    let extensions = source.home.map(|home| home.site.extensions()).unwrap_or_default();
-    Ok(match markup {
-        Markup::Plain => converted(&str::to_owned),
-        Markup::Markdown => converted(&|text| markdown::to_markdown(text, extensions)),
-        Markup::Mdx => converted(&|text| {
-            let extensions = Extensions {
-                mdx: true,
-                ..extensions
-            };
-            markdown::to_markdown(text, extensions)
-        }),
-        Markup::ReStructuredText => converted(&rst::to_markdown),
-        Markup::AsciiDoc => asciidoc::read(source.folder, source.path, text)?,
-        Markup::Roff => vec![roff::read(text)?],
-        Markup::Html => vec![html_draft(source, text, options)?],
-        Markup::Notebook => vec![notebook::read(text)?],
-        Markup::OpenApi => openapi::read(text)?,
-        Markup::Llms => llms::read(source.path, text),
-        Markup::Pdf => Vec::new(),
-    })
 }
 
 #[cfg(test)]

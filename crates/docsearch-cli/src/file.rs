@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
@@ -58,6 +58,20 @@ fn open(path: &Path) -> Result<File, Refusal> {
     }
 }
 
+/// The path of `target` from `base`; `None` where it leads out of the folder.
+pub(crate) fn inside(base: &Path, target: &Path) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for component in base.components().chain(target.components()) {
+        match component {
+            Component::Normal(name) => path.push(name),
+            Component::CurDir => {}
+            Component::ParentDir => path.pop().then_some(())?,
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(path)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -99,5 +113,13 @@ mod tests {
             assert!(matches!(read(name, Links::Inside), Err(Refusal::Outside(_))), "{name}");
             assert_eq!(read(name, Links::Anywhere).unwrap(), b"out");
         }
+    }
+
+    #[test]
+    fn paths_stay_in_the_folder() {
+        let path = |base: &str, target: &str| inside(Path::new(base), Path::new(target));
+        assert_eq!(path("a/b", "../c.adoc"), Some(PathBuf::from("a/c.adoc")));
+        assert_eq!(path("a", "../../c.adoc"), None);
+        assert_eq!(path("a", "/etc/passwd"), None);
     }
 }

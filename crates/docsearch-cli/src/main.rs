@@ -30,6 +30,7 @@ mod git;
 mod guard;
 mod heading;
 mod html;
+mod inclusion;
 mod index;
 mod interrupt;
 mod json_lines;

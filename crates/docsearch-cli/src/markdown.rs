@@ -15,9 +15,8 @@ use std::iter::Peekable;
 use std::str::Lines;
 
 use crate::mdx::indentation::{split, strip};
-use crate::{mdx, rst};
+use crate::{mdx, rst, term};
 use code::Block;
-pub(crate) use definition_list::is_name;
 use directive::Directive;
 
 /// What a page may be written in besides Markdown.
@@ -231,7 +230,7 @@ impl Page {
         if is_term {
             self.output.truncate(start);
             let level = self.level + 1;
-            let shown = match definition_list::is_name(&term) && level <= 6 && column == 0 {
+            let shown = match term::is_name(&term) && level <= 6 && column == 0 {
                 true => format!("{} {}", "#".repeat(level), term.trim()),
                 false if term.trim().starts_with('`') => term.trim().to_owned(),
                 false => format!("**{}**", term.trim().trim_matches('*')),

@@ -32,11 +32,6 @@ pub(crate) enum Dialect {
     Components,
 }
 
-/// The Markdown of an MDX page.
-pub(crate) fn to_markdown(text: &str) -> String {
-    convert(text, Dialect::Mdx)
-}
-
 /// What `text` is written in: MDX has statements or comments in braces, Markdown with components has tags of components
 /// on lines of their own. `None` for Markdown without any.
 pub(crate) fn dialect(text: &str) -> Option<Dialect> {

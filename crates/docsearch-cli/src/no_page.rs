@@ -25,9 +25,10 @@ const FOLDERS_OF_PARTS: [&str; 9] = [
 /// Folders with such a mark hold pages of Jekyll.
 const COLLECTIONS_OF: Generator = Generator::Jekyll;
 
-/// What a page says that has gone elsewhere, in lower case.
-const GONE: [&str; 14] = [
+/// What a page says that has gone elsewhere, in lower case; the first two leave no doubt.
+const GONE: [&str; 17] = [
     "this is an old link",
+    "came here via a link",
     "has moved",
     "has been moved",
     "have moved",
@@ -41,6 +42,8 @@ const GONE: [&str; 14] = [
     "you are being redirected",
     "redirecting to",
     "this page is now",
+    "this page has been removed",
+    "is no longer available",
 ];
 /// A page of more words says something of its own.
 const MAX_STUB_WORDS: usize = 45;
@@ -244,7 +247,7 @@ impl Content {
         let Some(said) = GONE.iter().find(|said| self.text.contains(*said)) else {
             return false;
         };
-        let most = if *said == GONE[0] {
+        let most = if GONE[..2].contains(said) {
             MAX_OLD_LINK_WORDS
         } else {
             MAX_STUB_WORDS

@@ -21,9 +21,85 @@ pub(crate) fn to_markdown(text: &str) -> String {
     markdown
 }
 
+/// Directives that Sphinx replaces by what it finds in code.
+const FILLED_IN: [&str; 14] = [
+    "automodule",
+    "autoclass",
+    "autofunction",
+    "automethod",
+    "autodata",
+    "autoexception",
+    "autosummary",
+    "click",
+    "argparse",
+    "autoprogram",
+    "automodapi",
+    "autodoc_pydantic_model",
+    "doxygenfile",
+    "doxygenclass",
+];
+
+/// Whether a page, which reads as `markdown`, has nothing but headings and what Sphinx fills in.
+pub(crate) fn is_filled_in(text: &str, markdown: &str) -> bool {
+    // The name of what is filled in is all that is left of it.
+    let is_silent = |line: &str| {
+        let name = line.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+        line.is_empty() || line.starts_with('#') || name.is_some_and(|name| !name.contains(' '))
+    };
+    let has_text = !markdown.lines().all(|line| is_silent(line.trim()));
+    let is_directive = |line: &str| {
+        let name = line
+            .trim_start()
+            .strip_prefix(".. ")
+            .and_then(|rest| rest.split_once("::"));
+        name.is_some_and(|(name, _)| FILLED_IN.contains(&name))
+    };
+    !has_text && text.lines().any(is_directive)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::to_markdown;
+    use super::is_filled_in;
+
+    fn to_markdown(page: &str) -> String {
+        crate::target::take(&super::to_markdown(page)).0
+    }
+
+    #[test]
+    fn a_page_that_sphinx_fills_in_is_told() {
+        let page = "API\n===\n\n.. automodule:: kit.api\n   :members:\n";
+        assert!(is_filled_in(page, &to_markdown(page)));
+        let page = format!("{page}\nText.\n");
+        assert!(!is_filled_in(&page, &to_markdown(&page)));
+        assert!(!is_filled_in("API\n===\n", "# API\n"));
+    }
+
+    #[test]
+    fn labels_lead_to_their_sections() {
+        let page = "Top\n===\n\n.. _My label:\n.. _other_one:\n\nPart\n----\n\nText\n\n.. _here:\n\nMore.\n";
+        let (text, anchors) = crate::target::take(&super::to_markdown(page));
+        assert_eq!(text, "# Top\n\n## Part\n\nText\n\nMore.\n");
+        let names: Vec<(&str, &str)> = anchors.iter().map(|(name, anchor)| (&**name, &**anchor)).collect();
+        assert_eq!(
+            names,
+            [
+                ("here", "part"),
+                ("my label", "part"),
+                ("my-label", "part"),
+                ("other-one", "part"),
+                ("other_one", "part")
+            ]
+        );
+    }
+
+    #[test]
+    fn terms_that_are_names_open_sections() {
+        let page = "Options\n=======\n\n``max_size``\n    How large.\n\nword\n    What it means.\n";
+        assert_eq!(
+            to_markdown(page),
+            "# Options\n\n## `max_size`\n\nHow large.\n\n- **word**\n\n  What it means.\n"
+        );
+    }
 
     #[test]
     fn heading_levels_follow_the_order_of_the_styles() {

@@ -7,6 +7,9 @@ const MAX_NAME_CHARACTERS: usize = 100;
 /// Longer terms show what they are called with in a line of their own.
 const MAX_TERM_CHARACTERS: usize = 400;
 
+/// Words of a term that names something.
+const MAX_NAME_WORDS: usize = 4;
+
 /// A name that is defined.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Name {
@@ -52,6 +55,18 @@ pub(crate) fn name(term: &str, is_code: bool) -> Option<Name> {
         heading: markdown_text::code(&called.chars().take(MAX_NAME_CHARACTERS).collect::<String>()),
         synopsis: Some(term),
     })
+}
+
+/// Whether a term, as Markdown, names something that is looked for by its name: code, an option, one word in the form of a name.
+pub(crate) fn is_name(term: &str) -> bool {
+    let term = term.trim();
+    let is_code = term.starts_with('`') && term.ends_with('`') && term.len() > 2;
+    let words = term.split_whitespace().count();
+    let is_option = term.starts_with('-') && words <= MAX_NAME_WORDS;
+    let is_word = words == 1
+        && (term.contains(['_', '.', ':', '(']) && !term.ends_with(['.', ':']) && term.len() > 2
+            || term.len() > 1 && term.chars().skip(1).any(char::is_uppercase));
+    is_code || is_option || is_word
 }
 
 /// Several names of one thing as a heading: `` `-q`, `--quiet` ``.

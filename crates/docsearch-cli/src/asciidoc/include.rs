@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use asciidoc_parser::Parser;
@@ -66,7 +66,7 @@ impl Includes {
         // Of a file that is included itself, the parser gives the path from the page.
         let parent = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
         let base = parent(&self.path).join(source.map(|source| parent(Path::new(source))).unwrap_or_default());
-        let relative = inside(&base, Path::new(target)).ok_or("outside the folder")?;
+        let relative = file::inside(&base, Path::new(target)).ok_or("outside the folder")?;
         let state = &self.state;
         state.count.set(state.count.get() + 1);
         if state.count.get() > MAX_INCLUDES {
@@ -105,32 +105,5 @@ impl IncludeFileHandler for Includes {
             String::new()
         });
         IncludeResolution::Found(IncludeContent::new(text))
-    }
-}
-
-/// The path of `target` from `base`; `None` where it leads out of the folder.
-fn inside(base: &Path, target: &Path) -> Option<PathBuf> {
-    let mut path = PathBuf::new();
-    for component in base.components().chain(target.components()) {
-        match component {
-            Component::Normal(name) => path.push(name),
-            Component::CurDir => {}
-            Component::ParentDir => path.pop().then_some(())?,
-            Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    Some(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_stay_in_the_folder() {
-        let path = |base: &str, target: &str| inside(Path::new(base), Path::new(target));
-        assert_eq!(path("a/b", "../c.adoc"), Some(PathBuf::from("a/c.adoc")));
-        assert_eq!(path("a", "../../c.adoc"), None);
-        assert_eq!(path("a", "/etc/passwd"), None);
     }
 }

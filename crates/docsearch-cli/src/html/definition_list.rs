@@ -4,8 +4,8 @@
 use dom_query::{NodeRef, Selection};
 
 use super::{collapse, heading, set_code};
-use crate::markdown::is_name;
 use crate::target;
+use crate::term::is_name;
 
 /// A longer term is a text, not a name.
 const MAX_HEADING_CHARACTERS: usize = 150;

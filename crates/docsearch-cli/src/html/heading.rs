@@ -3,6 +3,7 @@
 use dom_query::NodeRef;
 
 use super::{collapse, set_code};
+use crate::target;
 
 /// Elements between a heading and the section that it opens.
 const MAX_WRAPPERS: usize = 5;
@@ -67,7 +68,15 @@ pub(super) fn carry_anchors(main: &NodeRef<'_>) {
             set_code(&heading, &text);
         }
         unwrap_links(&heading);
-        append_anchor(&heading, id.as_deref());
+        // A heading in a quotation opens no section.
+        let is_quoted = heading
+            .ancestors_it(None)
+            .take_while(|outer| outer.id != main.id)
+            .any(|outer| ["blockquote", "td", "th"].iter().any(|name| outer.has_name(name)));
+        match id {
+            Some(id) if is_quoted => heading.append_html(target::mark(&id)),
+            id => append_anchor(&heading, id.as_deref()),
+        }
     }
 }
 

@@ -3,6 +3,10 @@ use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 
 use super::*;
 
+fn to_markdown(text: &str) -> String {
+    convert(text, Dialect::Mdx)
+}
+
 #[test]
 fn module_statements_go_and_code_stays() {
     let page = "import { Tabs } from 'nextra/components';\nimport Chart, {\n  Axis,\n} from '../chart'\n\nexport const meta = {\n  draft: false,\n};\n\n# Streaming\n\nimport statements are described below.\n\n```ts\nimport { x } from 'y';\n\n\n<Tag />\n```\n";

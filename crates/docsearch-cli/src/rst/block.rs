@@ -3,6 +3,7 @@
 use super::line::{adornment, dedent, fence, hang, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
+use crate::term::is_name;
 
 /// Nesting beyond which text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;
@@ -271,6 +272,11 @@ impl Reader {
         }
         let extent = 1 + indented_extent(lines, 1, 1);
         let term = self.inline(&lines[0]);
+        if scope.is_page && scope.allows_headings && is_name(&term) {
+            let mut blocks = vec![self.heading(&term, 1 + scope.definitions)];
+            blocks.extend(self.body(&lines[1..extent], &scope.inside(term)));
+            return Some((extent, blocks));
+        }
         let term = if is_code(&term) { term } else { format!("**{term}**") };
         let text = hang(&self.body(&lines[1..extent], &scope.item()).join("\n\n"), 2);
         Some((extent, vec![format!("- {term}\n\n  {text}")]))

@@ -1,9 +1,10 @@
 //! Explicit markup of reST: directives, targets, footnotes, comments.
 
 use super::block::{Reader, Scope, Step, is_item};
-use super::inline;
 use super::line::{adornment, dedent, fence, indentation, indented_extent};
 use super::table;
+use super::{inline, reference};
+use crate::target;
 
 /// A directive taken apart.
 struct Directive {
@@ -46,7 +47,11 @@ pub(super) fn explicit_markup(reader: &mut Reader, lines: &[String], scope: &Sco
         let text = reader.blocks(&content, &scope.nested()).join("\n\n");
         return (extent, vec![format!("[{label}] {text}")]);
     }
-    (extent, Vec::new())
+    let marks: String = reference::places(markup)
+        .iter()
+        .map(|name| target::mark(name))
+        .collect();
+    (extent, vec![marks])
 }
 
 fn parse(markup: &str, following: &[String]) -> Option<Directive> {

@@ -64,6 +64,30 @@ impl References {
     }
 }
 
+/// The names by which links lead to the place of an internal target, such as `_label:`; none for another element.
+pub(super) fn places(markup: &str) -> Vec<String> {
+    match markup.strip_prefix('_').and_then(target) {
+        Some((name, url)) if url.is_empty() && name != "_" => {
+            let name = normalise(&name);
+            let id = identifier(&name);
+            if id == name || id.is_empty() {
+                vec![name]
+            } else {
+                vec![name, id]
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// As docutils makes it (`docutils.nodes.make_id`).
+fn identifier(name: &str) -> String {
+    let words = name.split(|character: char| !character.is_ascii_alphanumeric());
+    let id = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    id.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
+        .to_owned()
+}
+
 fn normalise(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

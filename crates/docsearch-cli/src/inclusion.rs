@@ -1,0 +1,416 @@
+//! Files that a page includes, put in their places: of its folder only, so many of them and so many bytes at most.
+//!
+//! `{{#include file:part}}` of mdBook, `--8<-- "file:part"` of PyMdown, `<!--@include: file-->` and `<<< file#part` of
+//! VitePress, `.. include::` and `.. literalinclude::` of reStructuredText.
+
+use std::path::{Path, PathBuf};
+
+use crate::fence;
+use crate::file::{self, Folder};
+use crate::front_matter;
+
+/// Files in a page, whoever includes them.
+const MAX_INCLUSIONS: usize = 256;
+/// Files inside each other.
+const MAX_DEPTH: usize = 8;
+/// Of all that a page includes.
+const MAX_BYTES: usize = 8 << 20;
+const SNIPPET: &str = "--8<--";
+const BOOK_COMMANDS: [&str; 4] = ["{{#include ", "{{#rustdoc_include ", "{{#playground ", "{{#playpen "];
+
+/// What a page is written in, as far as inclusion goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Markdown,
+    ReStructuredText,
+}
+
+/// `text`, the page at `path` of a folder, with what it includes, and what could not be included as a warning.
+pub(crate) fn expand(folder: Option<&Folder>, path: &Path, text: &str, language: Language) -> (String, Option<String>) {
+    let marks: &[&str] = match language {
+        Language::Markdown => &["{{#", SNIPPET, "@include:", "<<<"],
+        Language::ReStructuredText => &["include::"],
+    };
+    let Some(folder) = folder.filter(|_| marks.iter().any(|mark| text.contains(mark))) else {
+        return (text.to_owned(), None);
+    };
+    let mut inclusion = Inclusion {
+        folder,
+        language,
+        count: 0,
+        bytes: 0,
+        missing: Vec::new(),
+    };
+    let text = inclusion.page(text, path, 0);
+    let warning = inclusion.missing.first().map(|first| match inclusion.missing.len() {
+        1 => format!("not included: {first}"),
+        count => format!("not included: {first} and {} more", count - 1),
+    });
+    (text, warning)
+}
+
+struct Inclusion<'a> {
+    folder: &'a Folder,
+    language: Language,
+    count: usize,
+    bytes: usize,
+    missing: Vec<String>,
+}
+
+impl Inclusion<'_> {
+    fn page(&mut self, text: &str, path: &Path, depth: usize) -> String {
+        let mut output = String::with_capacity(text.len());
+        let mut lines = text.lines().peekable();
+        let mut in_list = false;
+        while let Some(line) = lines.next() {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let content = line.trim();
+            let (shown, is_code) = match self.language {
+                Language::ReStructuredText => {
+                    if let Some(target) = content.strip_prefix(".. include::") {
+                        skip_options(&mut lines);
+                        (Some(vec![target.trim().to_owned()]), None)
+                    } else if let Some(target) = content.strip_prefix(".. literalinclude::") {
+                        let options = skip_options(&mut lines);
+                        (Some(vec![target.trim().to_owned()]), Some(options.unwrap_or_default()))
+                    } else {
+                        (None, None)
+                    }
+                }
+                Language::Markdown if content == SNIPPET => {
+                    in_list = !in_list;
+                    continue;
+                }
+                Language::Markdown if in_list => (Some(vec![content.to_owned()]), None),
+                Language::Markdown => match target_of(content) {
+                    Some(Target::Text(target)) => (Some(vec![target]), None),
+                    Some(Target::Code(target)) => (Some(vec![target]), Some(String::new())),
+                    None => (None, None),
+                },
+            };
+            match shown {
+                Some(targets) => {
+                    for target in targets.iter().filter(|target| !target.is_empty()) {
+                        let included = self.file(target, path, depth).unwrap_or_default();
+                        let block = match (&is_code, self.language) {
+                            (None, _) => included,
+                            (Some(language), Language::ReStructuredText) => literal(&included, language),
+                            (Some(_), Language::Markdown) => fenced(&included, target),
+                        };
+                        for line in block.lines() {
+                            output.push_str(if line.is_empty() { "" } else { indent });
+                            output.push_str(line);
+                            output.push('\n');
+                        }
+                    }
+                }
+                None => {
+                    let line = match self.language {
+                        Language::Markdown => self.commands(line, path, depth),
+                        Language::ReStructuredText => line.to_owned(),
+                    };
+                    output.push_str(&line);
+                    output.push('\n');
+                }
+            }
+        }
+        output
+    }
+
+    /// A line with the commands of mdBook in it.
+    fn commands(&mut self, line: &str, path: &Path, depth: usize) -> String {
+        let mut output = String::new();
+        let mut rest = line;
+        while let Some((at, command)) = BOOK_COMMANDS
+            .iter()
+            .filter_map(|command| Some((rest.find(command)?, *command)))
+            .min()
+        {
+            let Some(length) = rest[at..].find("}}") else { break };
+            let is_escaped = rest[..at].ends_with('\\');
+            let end = at + length + 2;
+            if is_escaped {
+                output.push_str(&rest[..end]);
+            } else {
+                output.push_str(&rest[..at]);
+                let target = rest[at + command.len()..end - 2].trim();
+                // What follows the file are settings of the playground.
+                let target = target.split_whitespace().next().unwrap_or_default();
+                let included = self.file(target, path, depth).unwrap_or_default();
+                output.push_str(included.trim_end_matches('\n'));
+            }
+            rest = &rest[end..];
+        }
+        output.push_str(rest);
+        output
+    }
+
+    /// The text of a file, or the part of it that is meant; `None`, which is noted, if it cannot be included.
+    fn file(&mut self, target: &str, path: &Path, depth: usize) -> Option<String> {
+        match self.read(target, path, depth) {
+            Ok(text) => Some(text),
+            Err(reason) => {
+                self.missing.push(format!("{target} ({reason})"));
+                None
+            }
+        }
+    }
+
+    fn read(&mut self, target: &str, path: &Path, depth: usize) -> Result<String, &'static str> {
+        if target.contains("://") {
+            return Err("an address");
+        }
+        if depth >= MAX_DEPTH {
+            return Err("files inside each other");
+        }
+        self.count += 1;
+        if self.count > MAX_INCLUSIONS {
+            return Err("too many files");
+        }
+        let (file, part) = part_of(target);
+        let from_top = file.trim_start_matches('@').trim_start_matches('/');
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let places = [
+            file::inside(parent, Path::new(file)),
+            file::inside(Path::new(""), Path::new(from_top)),
+        ];
+        if places.iter().all(Option::is_none) {
+            return Err("outside the folder");
+        }
+        let left = MAX_BYTES.saturating_sub(self.bytes);
+        let read = |place: &PathBuf| file::read(&self.folder.root, place, self.folder.links, left as u64 + 1).ok();
+        let (place, bytes) = places
+            .into_iter()
+            .flatten()
+            .find_map(|place| read(&place).map(|bytes| (place, bytes)))
+            .ok_or("cannot be read")?;
+        if bytes.len() > left {
+            return Err("too many bytes");
+        }
+        self.bytes += bytes.len();
+        let text = String::from_utf8(bytes).map_err(|_| "not UTF-8")?;
+        let text = match part {
+            Some(part) => cut(&text, part).ok_or("no such part")?,
+            None => without_marks(front_matter::split(&text).body),
+        };
+        Ok(self.page(&text, &place, depth + 1))
+    }
+}
+
+enum Target {
+    Text(String),
+    Code(String),
+}
+
+/// The file that a line of Markdown includes.
+fn target_of(line: &str) -> Option<Target> {
+    let quoted = |text: &str| {
+        Some(
+            text.trim()
+                .strip_prefix(['"', '\''])?
+                .strip_suffix(['"', '\''])?
+                .to_owned(),
+        )
+    };
+    if let Some(target) = line.strip_prefix(SNIPPET) {
+        return quoted(target).map(Target::Text);
+    }
+    if let Some(comment) = line.strip_prefix("<!--") {
+        let target = comment.trim_start().strip_prefix("@include:")?.strip_suffix("-->")?;
+        return Some(Target::Text(target.trim().to_owned()));
+    }
+    let target = line.strip_prefix("<<< ")?.trim();
+    let end = target.find(['{', ' ', '[']).unwrap_or(target.len());
+    Some(Target::Code(target[..end].to_owned()))
+}
+
+/// The options below a directive, which go; the language that they name.
+fn skip_options<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Option<String> {
+    let mut language = None;
+    while let Some(option) = lines.next_if(|line| line.starts_with([' ', '\t']) && line.trim().starts_with(':')) {
+        if let Some(value) = option.trim().strip_prefix(":language:") {
+            language = Some(value.trim().to_owned());
+        }
+    }
+    language
+}
+
+fn literal(text: &str, language: &str) -> String {
+    let mut block = format!("\n.. code-block:: {language}\n\n");
+    for line in text.lines() {
+        block.push_str("   ");
+        block.push_str(line);
+        block.push('\n');
+    }
+    block.push('\n');
+    block
+}
+
+fn fenced(text: &str, target: &str) -> String {
+    let language = Path::new(part_of(target).0)
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy();
+    fence::block(&language, text.trim_end_matches('\n'))
+}
+
+/// A file, and which part of it is meant: `file.rs:2:10`, `file.rs:name`, `file.ts#name`, `file.md{2,10}`.
+fn part_of(target: &str) -> (&str, Option<&str>) {
+    let target = target.split('{').next().unwrap_or_default();
+    match target.find([':', '#']) {
+        Some(at) if at > 0 && at + 1 < target.len() => (&target[..at], Some(&target[at + 1..])),
+        _ => (target, None),
+    }
+}
+
+/// Lines by number, or between the marks of a name.
+fn cut(text: &str, part: &str) -> Option<String> {
+    let mut numbers = part.split(':');
+    let from = numbers.next().unwrap_or_default();
+    if from.is_empty() || from.bytes().all(|byte| byte.is_ascii_digit()) {
+        let first: usize = if from.is_empty() { 1 } else { from.parse().ok()? };
+        let last = match numbers.next() {
+            None => first,
+            Some("") => usize::MAX,
+            Some(last) => last.parse().ok()?,
+        };
+        let lines = text
+            .lines()
+            .skip(first.max(1) - 1)
+            .take((last.max(first) - first).saturating_add(1));
+        return Some(lines.map(|line| format!("{line}\n")).collect());
+    }
+    let mut inside = false;
+    let mut found = None;
+    for line in text.lines() {
+        match mark_in(line) {
+            Some((true, name)) if name == part => inside = true,
+            Some((false, name)) if name == part => inside = false,
+            Some(_) => continue,
+            None if inside => {
+                let kept: &mut String = found.get_or_insert_default();
+                kept.push_str(line);
+                kept.push('\n');
+                continue;
+            }
+            None => continue,
+        }
+        found.get_or_insert_default();
+    }
+    found
+}
+
+fn without_marks(text: &str) -> String {
+    let lines = text.lines().filter(|line| mark_in(line).is_none());
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Whether a line opens or ends a part, and of which name.
+fn mark_in(line: &str) -> Option<(bool, &str)> {
+    let named = |mark: &str| {
+        let (_, rest) = line.split_once(mark)?;
+        let name = rest.trim_start();
+        let end = name.find(|c: char| c.is_whitespace() || c == ']').unwrap_or(name.len());
+        (end > 0).then(|| &name[..end])
+    };
+    let opening = ["ANCHOR:", "[start:", "#region "]
+        .into_iter()
+        .find_map(named)
+        .map(|name| (true, name));
+    let is_snippet = line.contains("ANCHOR") || line.contains(SNIPPET) || line.contains("region");
+    let ending = || {
+        ["ANCHOR_END:", "[end:", "#endregion "]
+            .into_iter()
+            .find_map(named)
+            .map(|name| (false, name))
+    };
+    opening.or_else(ending).filter(|_| is_snippet)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::file::Links;
+
+    fn expanded(text: &str, language: Language) -> (String, Option<String>) {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir_all(root.join("guide/code")).unwrap();
+        for (path, text) in [
+            (
+                "guide/code/a.rs",
+                "use a;\n// ANCHOR: main\nfn main() {}\n// ANCHOR_END: main\nlast\n",
+            ),
+            ("guide/part.md", "---\ntitle: P\n---\nPart.\n\n--8<-- \"words.md\"\n"),
+            ("words.md", "Words.\n"),
+            ("guide/self.md", "--8<-- \"self.md\"\n"),
+            ("guide/part.rst", "Shared *text*.\n"),
+        ] {
+            fs::write(root.join(path), text).unwrap();
+        }
+        let folder = Folder {
+            root,
+            links: Links::Inside,
+        };
+        expand(Some(&folder), Path::new("guide/page.md"), text, language)
+    }
+
+    #[test]
+    fn markdown_has_what_it_includes() {
+        let text = |page: &str| {
+            let (text, warning) = expanded(page, Language::Markdown);
+            assert_eq!(warning, None, "{page}");
+            text
+        };
+        assert_eq!(
+            text("```rust\n{{#include code/a.rs:main}}\n```\n"),
+            "```rust\nfn main() {}\n```\n"
+        );
+        assert_eq!(text("{{#rustdoc_include code/a.rs:1:1}}\n"), "use a;\n");
+        assert_eq!(text("\\{{#include code/a.rs}}\n"), "\\{{#include code/a.rs}}\n");
+        assert_eq!(text("  --8<-- \"guide/part.md\"\n"), "  Part.\n\n  Words.\n");
+        assert_eq!(text("--8<--\nwords.md\n--8<--\nEnd\n"), "Words.\nEnd\n");
+        assert_eq!(text("<!--@include: ./part.md-->\n"), "Part.\n\nWords.\n");
+        assert_eq!(
+            text("<<< @/guide/code/a.rs{2}\n"),
+            "```rs\nuse a;\nfn main() {}\nlast\n```\n"
+        );
+    }
+
+    #[test]
+    fn restructured_text_has_what_it_includes() {
+        let page =
+            "A\n\n.. include:: part.rst\n   :start-line: 1\n\n.. literalinclude:: code/a.rs\n   :language: rust\n\nB\n";
+        let (text, warning) = expanded(page, Language::ReStructuredText);
+        assert_eq!(warning, None);
+        let markdown = crate::rst::to_markdown(&text);
+        assert_eq!(
+            markdown,
+            "A\n\nShared *text*.\n\n```rust\nuse a;\nfn main() {}\nlast\n```\n\nB\n"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_included_is_told_and_ends() {
+        for (page, reason) in [
+            (
+                "--8<-- \"../../etc/passwd\"",
+                "not included: ../../etc/passwd (outside the folder)",
+            ),
+            ("--8<-- \"none.md\"", "not included: none.md (cannot be read)"),
+            (
+                "--8<-- \"guide/self.md\"",
+                "not included: self.md (files inside each other)",
+            ),
+            (
+                "{{#include code/a.rs:nothing}}",
+                "not included: code/a.rs:nothing (no such part)",
+            ),
+        ] {
+            let (text, warning) = expanded(page, Language::Markdown);
+            assert_eq!((text.trim(), warning.as_deref()), ("", Some(reason)));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Whether a site gives the same pages, anchors and addresses from its sources as from the HTML that its generator made.
+
+Each generator is installed into a cache folder by npm, pip or cargo, makes its own starter site there, and builds that
+and the small site in tests/fixtures/sites/GENERATOR/source. `docsearch index --check-links` reads both, before and after.
+No database is needed.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import toolchain
+from reading import Unreadable, read, unlike
+
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "tests" / "fixtures" / "sites"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "sites"
+# Of a page, what nobody reads: programs, looks and pictures.
+UNREAD = re.compile(r"<(script|style|svg|noscript)\b.*?</\1\s*>|<link\b(?![^>]*\bcanonical\b)[^>]*>|<!--.*?-->", re.S | re.I)
+BLANK = re.compile(r"^[ \t]*\n", re.M)
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How the sites of a generator are made; commands run in the folder above the sites, builds in the site.
+
+    `{python}` stands for the interpreter of the folder, `{mdbook}` for mdBook.
+    """
+
+    version: str
+    install: tuple[tuple[str, ...], ...]
+    starter: tuple[tuple[str, ...], ...]
+    build: tuple[str, ...]
+    # Where the built pages are, in the site.
+    html: str
+    # The sources of the starter site, in it.
+    sources: str = "."
+    # Where the starter site is published, if its configuration does not say it.
+    root_url: str | None = None
+
+
+def npm(*packages: str) -> tuple[tuple[str, ...], ...]:
+    return (("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", ".", *packages),)
+
+
+def pip(*packages: str) -> tuple[tuple[str, ...], ...]:
+    return ((sys.executable, "-m", "venv", "venv"),
+            ("{python}", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages))
+
+
+SCAFFOLD = ("import('vitepress').then(v => v.scaffold({root: 'starter/docs', title: 'Kit', description: 'A kit.', "
+            "theme: 'default theme', useTs: false, injectNpmScripts: false}))")
+GENERATORS = {
+    "docusaurus": Generator(
+        version="3.10.2",
+        install=npm("@docusaurus/core@3.10.2", "@docusaurus/faster@3.10.2", "@docusaurus/preset-classic@3.10.2",
+                    "@mdx-js/react@3", "clsx@2",
+                    "prism-react-renderer@2", "react@19", "react-dom@19"),
+        starter=(("npx", "--yes", "create-docusaurus@3.10.2", "starter", "classic", "--javascript", "--skip-install"),),
+        build=("../node_modules/.bin/docusaurus", "build"),
+        html="build"),
+    "vitepress": Generator(
+        version="1.6.4",
+        install=npm("vitepress@1.6.4"),
+        starter=(("node", "--eval", SCAFFOLD),),
+        build=("../node_modules/.bin/vitepress", "build", "docs"),
+        html="docs/.vitepress/dist", root_url="https://kit.test/"),
+    "mkdocs": Generator(
+        version="1.6.1",
+        install=pip("mkdocs==1.6.1", "markdown==3.11.3"),
+        starter=(("{python}", "-m", "mkdocs", "new", "--quiet", "starter"),),
+        build=("{python}", "-m", "mkdocs", "build", "--quiet", "--site-dir", "site"),
+        html="site", root_url="https://kit.test/"),
+    "sphinx": Generator(
+        version="9.0.4",
+        install=pip("sphinx==9.0.4"),
+        starter=(("{python}", "-m", "sphinx.cmd.quickstart", "--quiet", "--project", "Kit", "--author", "Authors",
+                  "-v", "1.0", "starter"),),
+        build=("{python}", "-m", "sphinx", "-q", "-b", "html", ".", "_build/html"),
+        html="_build/html", root_url="https://kit.test/"),
+    "mdbook": Generator(
+        version="0.5.4",
+        install=(),
+        starter=(("{mdbook}", "init", "--force", "--title", "Kit", "--ignore", "none", "starter"),),
+        build=("{mdbook}", "build"),
+        html="book", root_url="https://kit.test/"),
+}
+
+
+class Workshop:
+    """The folder in which a generator is installed and its sites stand."""
+
+    def __init__(self, name: str, cache: Path):
+        self.name, self.generator = name, GENERATORS[name]
+        self.folder = cache / f"{name}-{self.generator.version}"
+
+    def run(self, command: tuple[str, ...], folder: Path) -> None:
+        """Runs a command, with the programs of this folder."""
+        here = {"{python}": lambda: str(self.folder / "venv" / "bin" / "python"),
+                "{mdbook}": lambda: str(toolchain.mdbook())}
+        words = [here[word]() if word in here else word for word in command]
+        environment = {**os.environ, "CI": "true", "NO_UPDATE_NOTIFIER": "1", "DO_NOT_TRACK": "1"}
+        done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(words)} ended with status {done.returncode}:\n{done.stdout[-4000:]}")
+
+    def once(self, mark: str, make: Callable[[], None]) -> None:
+        """Does what has to be done once in this folder."""
+        if not (done := self.folder / f".{mark}").exists():
+            print(f"{self.name} {self.generator.version}: {mark}", file=sys.stderr, flush=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            make()
+            done.touch()
+
+    def starter(self) -> Path:
+        """The starter site, built."""
+        def make() -> None:
+            shutil.rmtree(self.folder / "starter", ignore_errors=True)
+            for command in self.generator.starter:
+                self.run(command, self.folder)
+            self.run(self.generator.build, self.folder / "starter")
+
+        self.prepare()
+        self.once("starter", make)
+        return self.folder / "starter"
+
+    def fixture(self) -> Path:
+        """The small site of the tests, built anew."""
+        self.prepare()
+        site = self.folder / "fixture"
+        shutil.rmtree(site, ignore_errors=True)
+        shutil.copytree(FIXTURES / self.name / "source", site)
+        self.run(self.generator.build, site)
+        return site
+
+    def prepare(self) -> None:
+        def make() -> None:
+            for command in self.generator.install:
+                self.run(command, self.folder)
+
+        self.once("install", make)
+
+    def apart(self, site: Path) -> tuple[Path, Path]:
+        """Copies of the sources and of the built pages, neither of which has the other inside."""
+        parts = self.folder / f"{site.name}-sources", self.folder / f"{site.name}-html"
+        for part in parts:
+            shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(site, parts[0], ignore=lambda folder, names: [
+            name for name in names if Path(folder, name) == site / self.generator.html
+            or name in ("node_modules", "cache", ".docusaurus", "_build")])
+        shutil.copytree(site / self.generator.html, parts[1])
+        return parts
+
+
+def trimmed(page: str) -> str:
+    """A page without what nobody reads."""
+    return BLANK.sub("", UNREAD.sub("", page))
+
+
+def keep(html: Path, target: Path) -> None:
+    """Writes the pages of a built site into the repository, trimmed."""
+    shutil.rmtree(target, ignore_errors=True)
+    for page in sorted(html.rglob("*.html")):
+        place = target / page.relative_to(html)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(trimmed(page.read_text()))
+
+
+def compare(program: Path, title: str, parts: tuple[Path, Path], options: list[str], generated: list[str]) -> bool:
+    """Prints how two readings of a site differ; whether they do not."""
+    try:
+        source, site = (read(program, part, *options) for part in parts)
+    except Unreadable as unreadable:
+        print(f"{title}: {unreadable}")
+        return False
+    found = unlike(source, site, generated)
+    broken = [f"{link['source_path']}: {link['link']}: {link['reason']}" for link in source.broken]
+    print(f"{title}: {len(source.pages)} pages from the sources, {len(site.pages)} from the site: "
+          f"{f'{len(found)} differences' if found else 'the same'}; {len(broken)} broken links", flush=True)
+    print("".join(f"    {line}\n" for line in (*found, *broken)), end="")
+    return not found and not broken
+
+
+def main() -> None:
+    generated = json.loads((FIXTURES / "generated.json").read_text())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=Path, default=ROOT / "target" / "release" / "docsearch",
+                        help="the program docsearch (default: %(default)s)")
+    parser.add_argument("--generators", nargs="*", choices=GENERATORS, default=list(GENERATORS),
+                        help="generators (default: all)")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the sites (default: %(default)s)")
+    parser.add_argument("--update", action="store_true", help="write the pages built of tests/fixtures/sites there, too")
+    options = parser.parse_args()
+    unequal = []
+    for name in options.generators:
+        workshop = Workshop(name, options.cache)
+        starter, fixture = workshop.starter(), workshop.fixture()
+        if options.update:
+            keep(fixture / workshop.generator.html, FIXTURES / name / "html")
+        root_url = workshop.generator.root_url
+        more = ["--root-url", root_url] if root_url else []
+        same = [compare(options.program, f"{name}, starter", workshop.apart(starter), more, generated.get(name, [])),
+                compare(options.program, f"{name}, fixture", workshop.apart(fixture), ["--root-url", "https://kiln.test/manual/"] if name == "mdbook" else [],
+                        generated.get(name, []))]
+        if not all(same):
+            unequal.append(name)
+    sys.exit(f"not the same: {', '.join(unequal)}" if unequal else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What is read of documentation that nobody prepared: pages, code blocks, anchors, links and what is left out.
+
+bench/sources/sources.json names releases of packages that carry documentation, which apt-get, npm and pip fetch into a
+cache folder; bench/sources/expected.json has what `docsearch index --check-links` is expected to count in each. No
+database is needed. A package that cannot be had, as a release is no longer there or its client is missing, is not
+checked and said so.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reading import Reading, Unreadable, differences, read
+
+HERE = Path(__file__).resolve().parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "sources"
+EXPECTED = HERE / "sources" / "expected.json"
+COUNTED = ("pages", "code blocks", "anchors", "links", "URLs", "no summary")
+
+
+class Missing(Exception):
+    """A package cannot be had here."""
+
+
+def fetch(source: dict, folder: Path) -> Path:
+    """The archive, of which the hash is right."""
+    package, version = source["package"], source["version"]
+    command = {
+        "apt": ["apt-get", "-o", "APT::Sandbox::User=root", "download", "--quiet", f"{package}={version}"],
+        "npm": ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{package}@{version}"],
+        "pip": [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                "--no-binary", package, "--dest", str(folder), f"{package}=={version}"],
+    }[source["client"]]
+    if not shutil.which(command[0]):
+        raise Missing(f"there is no {command[0]} here")
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise Missing(f"{package} {version} cannot be fetched: {done.stderr.strip().splitlines()[-1:]}")
+    archive, = folder.iterdir()
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != source["sha256"]:
+        raise SystemExit(f"{archive.name} is not the archive that sources.json names: its SHA-256 differs")
+    return archive
+
+
+@contextmanager
+def opened(archive: Path) -> Iterator[tarfile.TarFile]:
+    """The files of an archive; those of Debian's packages are in a second one inside."""
+    if archive.suffix != ".deb":
+        with tarfile.open(archive) as tar:
+            yield tar
+        return
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as unpacking:
+        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as tar:
+            yield tar
+        unpacking.stdout.read()
+
+
+def is_below(name: str, folder: str) -> bool:
+    return name.removeprefix("./").startswith(f"{folder}/")
+
+
+def documentation(name: str, source: dict, cache: Path) -> Path:
+    """The folder with the files of a set, fetched unless it is there."""
+    folder = cache / f"{name}-{source['version'].replace(':', '-')}"
+    if not folder.is_dir():
+        print(f"{name}: fetching {source['package']} {source['version']}", file=sys.stderr, flush=True)
+        cache.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=cache))
+        try:
+            (partial / "archive").mkdir()
+            with opened(fetch(source, partial / "archive")) as tar:
+                # Pythons before 3.11.4 have no filters; the archive's hash is known anyway.
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)
+                for member in tar:
+                    without = source.get("without")
+                    if member.isfile() and is_below(member.name, source["docs"]) \
+                            and not (without and is_below(member.name, without)):
+                        tar.extract(member, partial)
+            (partial / source["docs"]).rename(folder)
+        finally:
+            shutil.rmtree(partial)
+    return folder
+
+
+def row(name: str, counts: dict, wrong: list[str]) -> str:
+    """A line of the table."""
+    broken = sum(counts["broken"].values())
+    resolved = f"{100 * (counts['links'] - broken) / counts['links']:.1f} %" if counts["links"] else "-"
+    return (f"{name:16}" + "".join(f"{counts[column]:>12}" for column in COUNTED) + f"{resolved:>12}"
+            f"{sum(counts['left out'].values()):>10}   {'differs' if wrong else 'as expected'}")
+
+
+def show(reading: Reading) -> None:
+    """Prints the links that lead nowhere."""
+    for link in reading.broken:
+        print(f"    {link['source_path']}: {link['link']}: {link['reason']}")
+
+
+def main() -> None:
+    sources = json.loads((HERE / "sources" / "sources.json").read_text())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=Path, default=HERE.parent / "target" / "release" / "docsearch",
+                        help="the program docsearch (default: %(default)s)")
+    parser.add_argument("--sets", nargs="*", choices=sources, default=list(sources), help="sets (default: all)")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the files (default: %(default)s)")
+    parser.add_argument("--show", action="store_true", help="print the links that lead nowhere")
+    parser.add_argument("--update", action="store_true", help="write what is counted as what is expected")
+    options = parser.parse_args()
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.is_file() else {}
+    failed, unchecked = [], []
+    print(f"{'':16}" + "".join(f"{column:>12}" for column in (*COUNTED, "resolved")) + f"{'left out':>10}")
+    for name in options.sets:
+        try:
+            reading = read(options.program, documentation(name, sources[name], options.cache))
+        except Missing as missing:
+            unchecked.append(f"{name}: {missing}")
+            continue
+        except Unreadable as unreadable:
+            failed.append(name)
+            print(f"{name:16}  {unreadable}", flush=True)
+            continue
+        counts = reading.counts()
+        wrong = differences(expected.get(name, {}), counts)
+        print(row(name, counts, wrong), flush=True)
+        if options.update:
+            expected[name] = counts
+        elif wrong:
+            failed.append(name)
+            print("".join(f"    {line}\n" for line in wrong), end="")
+        if options.show:
+            show(reading)
+    if options.update:
+        EXPECTED.write_text(json.dumps({name: expected[name] for name in sources if name in expected}, indent=1) + "\n")
+    for reason in unchecked:
+        print(f"NOT CHECKED {reason}")
+    sys.exit(f"not as expected: {', '.join(failed)}" if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

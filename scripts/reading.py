@@ -1,0 +1,86 @@
+"""What `docsearch index --check-links` reads in a folder, without a database: pages, anchors, links, what is left out."""
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Exit codes of the program: everything went well, and links lead nowhere or files could not be read.
+READ = (0, 1)
+
+
+class Unreadable(Exception):
+    """The program has read nothing."""
+
+
+@dataclass
+class Reading:
+    """What the program says of a folder."""
+
+    pages: dict[str, dict]
+    done: dict
+    broken: list[dict] = field(default_factory=list)
+
+    def counts(self) -> dict:
+        """What is compared with what was expected."""
+        pages = list(self.pages.values())
+        return {
+            "pages": len(pages),
+            "code blocks": sum(page["code_blocks"] for page in pages),
+            "anchors": sum(len(page["anchors"]) for page in pages),
+            "links": self.done["links"],
+            "broken": dict(sorted(Counter(link["reason"] for link in self.broken).items())),
+            "URLs": sum(bool(page.get("url")) for page in pages),
+            "no summary": sum(not page.get("summary") for page in pages),
+            "left out": dict(sorted(self.done["left_out"].items())),
+        }
+
+
+def read(program: Path | str, folder: Path, *options: str) -> Reading:
+    """Has the program read a folder."""
+    done = subprocess.run([program, "index", folder, "--project", "reading", "--check-links", "--json", *options],
+                          capture_output=True, text=True)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode not in READ or not events or events[-1]["event"] != "done":
+        raise Unreadable(f"{program} ended with status {done.returncode} on {folder}: {done.stderr[-2000:]}")
+    pages: dict[str, dict] = {}
+    for page in (event for event in events if event["event"] == "page"):
+        if page["slug"] in pages:
+            raise Unreadable(f"{folder}: two pages have the slug {page['slug']!r}")
+        pages[page["slug"]] = page
+    return Reading(pages, events[-1], [event for event in events if event["event"] == "broken_link"])
+
+
+def differences(expected: dict, counted: dict) -> list[str]:
+    """What was counted otherwise than expected, a line each."""
+    lines = []
+    for name in dict.fromkeys([*expected, *counted]):
+        wanted, found = expected.get(name), counted.get(name)
+        if isinstance(wanted, dict) and isinstance(found, dict):
+            lines += [f"{name}, {line}" for line in differences(wanted, found)]
+        elif (wanted or 0) != (found or 0):
+            lines.append(f"{name}: {found or 0}, expected {wanted or 0}")
+    return lines
+
+
+def unlike(source: Reading, site: Reading, generated: Iterable[str] = ()) -> list[str]:
+    """How the pages of a site differ from those of its sources, a line each.
+
+    `generated` are patterns of pages that a generator makes and no source is behind.
+    """
+    patterns = list(generated)
+    lines = [f"{slug}: only in the sources" for slug in sorted(source.pages.keys() - site.pages.keys())]
+    lines += [f"{slug}: only in the site" for slug in sorted(site.pages.keys() - source.pages.keys())
+              if not any(Path(slug).match(pattern) for pattern in patterns)]
+    for slug in sorted(source.pages.keys() & site.pages.keys()):
+        ours, theirs = source.pages[slug], site.pages[slug]
+        for name in ("title", "url", "code_blocks"):
+            if ours.get(name) != theirs.get(name):
+                lines.append(f"{slug}: {name} {ours.get(name)!r} in the sources, {theirs.get(name)!r} in the site")
+        for where, these, those in (("sources", ours, theirs), ("site", theirs, ours)):
+            more = [anchor for anchor in these["anchors"] if anchor not in those["anchors"]]
+            if more:
+                lines.append(f"{slug}: anchors only in the {where}: {' '.join(more)}")
+    return lines

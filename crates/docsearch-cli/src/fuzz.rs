@@ -23,7 +23,9 @@ fn targets() -> Vec<Target> {
     let readers = [
         Target::new("cli-html", Format::HTML, html).up_to(32 * 1024),
         Target::new("cli-rst", Format::RST, |input| bounded(input, rst::to_markdown)),
-        Target::new("cli-mdx", Format::MDX, |input| bounded(input, mdx::to_markdown)),
+        Target::new("cli-mdx", Format::MDX, |input| {
+            bounded(input, |text| mdx::convert(text, mdx::Dialect::Mdx))
+        }),
         Target::new("cli-front-matter", Format::FRONT_MATTER, front_matter),
         Target::new("cli-notebook", Format::NOTEBOOK, notebook),
         Target::new("cli-openapi", Format::OPENAPI, openapi).up_to(16 * 1024),

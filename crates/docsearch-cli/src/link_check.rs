@@ -173,6 +173,12 @@ impl LinkCheck {
             }
         } else if let Some(absolute) = target.strip_prefix('/') {
             candidates.push(Some(absolute.to_owned()));
+            // Where the site is published, a page without an address does not tell.
+            let mut tail = absolute;
+            while let (None, Some((_, rest))) = (&own_url, tail.split_once('/')) {
+                candidates.push(Some(rest.to_owned()));
+                tail = rest;
+            }
         } else {
             let place = own_url.as_ref().map(place_of);
             candidates.push(joined(folder_of(path), &target));

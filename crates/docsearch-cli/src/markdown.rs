@@ -98,6 +98,10 @@ impl Page {
                 self.level = heading_level(text).unwrap_or(self.level);
                 self.in_definition &= text.is_empty() || !self.shifts.is_empty();
                 let line = shortcode::without(&line, self.extensions.liquid);
+                let line = match heading_level(text) {
+                    Some(_) => without_badges(&line),
+                    None => line,
+                };
                 self.push(&attribute::without(&line));
             }
         }
@@ -250,6 +254,25 @@ impl Page {
 }
 
 /// The level of an ATX heading.
+/// A heading without components such as `<Badge text="new" />`, which are no part of its name.
+fn without_badges(line: &str) -> String {
+    let mut output = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('<') {
+        let is_component = rest[at + 1..].starts_with(|first: char| first.is_ascii_uppercase());
+        let in_code = rest[..at].matches('`').count() % 2 == 1;
+        let Some(end) = rest[at..].find("/>").filter(|_| is_component && !in_code) else {
+            output.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
+        };
+        output.push_str(rest[..at].trim_end_matches(' '));
+        rest = &rest[at + end + 2..];
+    }
+    output.push_str(rest);
+    output
+}
+
 fn heading_level(text: &str) -> Option<usize> {
     let hashes = text.bytes().take_while(|&byte| byte == b'#').count();
     ((1..=6).contains(&hashes) && text[hashes..].starts_with([' ', '\t'])).then_some(hashes)

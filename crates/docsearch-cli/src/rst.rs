@@ -3,6 +3,7 @@
 
 mod block;
 mod directive;
+mod identifier;
 mod inline;
 mod line;
 mod reference;
@@ -235,19 +236,19 @@ Takes a list.
             "\
 # Fields
 
-## `Field`
+## `Field` {#Field}
 
 `class Field(null=False, **options)`
 
 A column.
 
-### `Field.clean`
+### `Field.clean` {#Field.clean}
 
 `clean(value)`
 
 Validates.
 
-### `Field.name`
+### `Field.name` {#Field.name}
 
 Its name.
 

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use ignore::gitignore::Gitignore;
 use serde_json::{Map, Value};
 
 use crate::markdown::Extensions;
@@ -44,6 +45,7 @@ pub(crate) struct Site {
     anchors: AnchorRule,
     /// The pages that a table of contents names, where no others are published; relative to `content`.
     listed: Option<Arc<Vec<PathBuf>>>,
+    excluded: Option<Arc<Gitignore>>,
 }
 
 /// Where a page is published.
@@ -78,7 +80,9 @@ impl Site {
         {
             return Some("not in SUMMARY.md");
         }
-        None
+        let excluded = self.excluded.as_ref()?;
+        let is_excluded = excluded.matched_path_or_any_parents(relative, false).is_ignore();
+        is_excluded.then_some("excluded by its site")
     }
 
     /// Where the page at `path` (absolute) of the folder `root` is published; `matter` are the keys of its front matter.

@@ -78,11 +78,12 @@ fn slug(
         let prefix = options.prefix.map(slug::normalise).filter(|prefix| !prefix.is_empty());
         prefix.into_iter().chain([own]).collect::<Vec<_>>().join("/")
     };
-    if let Some(published) = published
-        .map(|path| slug::normalise(&path))
-        .filter(|path| !path.is_empty())
-    {
-        return Ok(prefixed(published));
+    if let Some(published) = published.map(|path| slug::normalise(&path)) {
+        // The first page of a site is called as its file will be, whatever its source is.
+        return Ok(match published.is_empty() {
+            true => slug::from_path(Path::new("index.html"), options.prefix),
+            false => prefixed(published),
+        });
     }
     match &matter.slug {
         Some(own) if source.home.is_none_or(|home| home.site.generator().is_none()) => {

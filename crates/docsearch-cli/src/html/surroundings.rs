@@ -6,7 +6,15 @@ use super::escape;
 use super::vocabulary::Vocabulary;
 
 /// Navigation, controls, marks and what only a browser can show.
-const NOISE: [&str; 124] = [
+const NOISE: [&str; 132] = [
+    ".footnote-backref",
+    ".fn-backref",
+    "[role='doc-backlink']",
+    "a[href^='#fr-']",
+    "sup.footnote-reference",
+    ".footnote-ref",
+    "[role='doc-noteref']",
+    "a.footnote-reference",
     "script",
     "style",
     "noscript",

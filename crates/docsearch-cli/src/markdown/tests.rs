@@ -144,3 +144,10 @@ proptest! {
         prop_assert_eq!(read(&text), text);
     }
 }
+
+#[test]
+fn badges_are_no_part_of_a_heading() {
+    let read = |text: &str| to_markdown(text, Extensions::default());
+    assert_eq!(read("## Example <Badge type=\"tip\" text=\"new\" />\n"), "## Example\n");
+    assert_eq!(read("## `Vec<T />` and a<B\n"), "## `Vec<T />` and a<B\n");
+}

@@ -1,5 +1,6 @@
 //! Body elements of reST: sections, paragraphs, lists, literal blocks.
 
+use super::identifier::Place;
 use super::line::{adornment, dedent, fence, hang, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
@@ -78,6 +79,7 @@ pub(super) struct Reader {
     pub(super) language: String,
     /// Number of the last item of an enumerated list.
     enumerator: usize,
+    pub(super) place: Place,
 }
 
 /// Lines consumed and the markdown blocks they become.
@@ -91,6 +93,7 @@ impl Reader {
             level: 0,
             language: String::new(),
             enumerator: 0,
+            place: Place::default(),
         }
     }
 

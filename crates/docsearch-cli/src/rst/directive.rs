@@ -3,13 +3,15 @@
 use super::block::{Reader, Scope, Step, is_item};
 use super::line::{adornment, dedent, fence, indentation, indented_extent};
 use super::table;
-use super::{inline, reference};
+use super::{identifier, inline, reference};
 use crate::target;
 
 /// A directive taken apart.
 struct Directive {
     /// Lower case, without its domain.
     name: String,
+    /// Empty for the default one.
+    domain: String,
     /// Lines of the argument.
     arguments: Vec<String>,
     options: Vec<(String, String)>,
@@ -85,6 +87,7 @@ fn parse(markup: &str, following: &[String]) -> Option<Directive> {
     }
     Some(Directive {
         name: name.rsplit(':').next().unwrap_or(name).to_lowercase(),
+        domain: name.rsplit_once(':').map_or("", |(domain, _)| domain).to_lowercase(),
         arguments,
         options,
         content: dedent(&following[content_start..]),
@@ -118,10 +121,26 @@ fn render(reader: &mut Reader, directive: &Directive, following: &[String], scop
             reader.language = directive.argument();
             Vec::new()
         }
-        "toctree" | "contents" | "index" | "image" | "include" | "literalinclude" | "raw" | "currentmodule"
-        | "program" | "meta" | "sectionauthor" | "moduleauthor" | "tabularcolumns" | "default-role" | "todo"
-        | "role" | "highlightlang" | "testsetup" | "testcleanup" | "rst-class" => Vec::new(),
-        "module" => module(reader, directive),
+        "toctree" | "contents" | "index" | "image" | "include" | "literalinclude" | "raw" | "meta"
+        | "sectionauthor" | "moduleauthor" | "tabularcolumns" | "default-role" | "todo" | "role" | "highlightlang"
+        | "testsetup" | "testcleanup" | "rst-class" => Vec::new(),
+        "currentmodule" => {
+            reader.place.module = Some(directive.argument()).filter(|name| !name.is_empty() && name != "None");
+            Vec::new()
+        }
+        "program" => {
+            let words: Vec<&str> = directive
+                .arguments
+                .iter()
+                .flat_map(|line| line.split_whitespace())
+                .collect();
+            reader.place.program = Some(words.join("-")).filter(|name| !name.is_empty() && name != "None");
+            Vec::new()
+        }
+        "module" => {
+            reader.place.module = Some(directive.argument()).filter(|name| !name.is_empty());
+            module(reader, directive)
+        }
         "rubric" | "centered" => vec![format!("**{}**", reader.inline(&directive.argument()))],
         "list-table" => table::from_lists(reader, &directive.content),
         "figure" => reader.blocks(&directive.content, &scope.nested()),
@@ -284,8 +303,10 @@ fn definition(reader: &mut Reader, directive: &Directive, following: &[String], 
         return reader.blocks(&directive.content, &scope.nested());
     };
     let name = qualified(definition_name(first), scope.owner.as_deref());
+    let id = identifier::of(&reader.place, &directive.domain, &directive.name, &name);
+    let mark = id.as_deref().map(target::mark).unwrap_or_default();
     if directive.content.is_empty() && heading_follows(following, first) {
-        return Vec::new();
+        return vec![mark];
     }
     let signatures: Vec<String> = directive
         .arguments
@@ -301,10 +322,15 @@ fn definition(reader: &mut Reader, directive: &Directive, following: &[String], 
         .collect();
     if directive.content.is_empty() || !scope.allows_headings {
         let mut blocks: Vec<String> = signatures.iter().map(|signature| inline::code(signature)).collect();
+        if let Some(first) = blocks.first_mut() {
+            first.insert_str(0, &mark);
+        }
         blocks.extend(reader.blocks(&directive.content, &scope.nested()));
         return blocks;
     }
-    let mut blocks = vec![reader.heading(&inline::code(&name), scope.definitions + 1)];
+    let anchor = id.map(|id| format!(" {{#{id}}}")).unwrap_or_default();
+    let heading = format!("{}{anchor}", inline::code(&name));
+    let mut blocks = vec![reader.heading(&heading, scope.definitions + 1)];
     if signatures.len() > 1 || !name.ends_with(&signatures[0]) {
         blocks.extend(signatures.iter().map(|signature| inline::code(signature)));
     }

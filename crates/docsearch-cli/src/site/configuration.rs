@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
 use super::generator::Generator;
 use super::{AnchorRule, Site};
 
@@ -82,7 +84,11 @@ fn vitepress(folder: &Path) -> Option<Site> {
     let source = scalar(&text, "srcDir").unwrap_or_default();
     let base = scalar(&text, "hostname").filter(|url| is_url(url)).map(|url| {
         let below = scalar(&text, "base").unwrap_or_default();
-        join(&url, &below)
+        // With a base, the documentation of VitePress says, the host of its list of pages has it, too.
+        match url.trim_end_matches('/').ends_with(below.trim_end_matches('/')) {
+            true => join(&url, ""),
+            false => join(&url, &below),
+        }
     });
     let is_clean = scalar(&text, "cleanUrls").as_deref() == Some("true");
     Some(Site {
@@ -91,6 +97,7 @@ fn vitepress(folder: &Path) -> Option<Site> {
         base,
         suffix: Some(if is_clean { "" } else { ".html" }.to_owned()),
         anchors: AnchorRule::Vitepress,
+        excluded: excluded(&patterns(&text, "srcExclude"), true),
         ..Site::default()
     })
 }
@@ -141,6 +148,7 @@ fn mkdocs(folder: &Path) -> Option<Site> {
         } else {
             AnchorRule::Mkdocs
         },
+        excluded: excluded(&patterns(&text, "exclude_docs"), false),
         ..Site::default()
     })
 }
@@ -158,6 +166,7 @@ fn sphinx(folder: &Path) -> Option<Site> {
             .map(|url| join(&url, "")),
         suffix: Some(scalar(&text, "html_link_suffix").unwrap_or_else(|| ".html".to_owned())),
         anchors: AnchorRule::Sphinx,
+        excluded: excluded(&patterns(&text, "exclude_patterns"), true),
         ..Site::default()
     })
 }
@@ -222,6 +231,7 @@ fn jekyll(folder: &Path) -> Option<Site> {
             let below = scalar(&text, "baseurl").unwrap_or_default();
             join(&url, &below)
         }),
+        excluded: excluded(&patterns(&text, "exclude"), true),
         suffix: Some(if is_pretty { "/" } else { ".html" }.to_owned()),
         anchors: if plain {
             AnchorRule::Github
@@ -236,6 +246,14 @@ fn jekyll(folder: &Path) -> Option<Site> {
 /// files may be programs, and what they compute is not known.
 fn scalar(text: &str, key: &str) -> Option<String> {
     let mut found: Option<(usize, String)> = None;
+    let inline = text.lines().find_map(|line| {
+        let places = line
+            .match_indices(key)
+            .map(|(at, _)| at)
+            .filter(|&at| line[..at].ends_with(['{', ' ', ',']));
+        let is_code = !line.trim_start().starts_with(['#', '/', '*']);
+        places.filter(|_| is_code).find_map(|at| value(&line[at..], key))
+    });
     for line in text.lines() {
         let trimmed = line.trim_start();
         let indentation = line.len() - trimmed.len();
@@ -246,7 +264,56 @@ fn scalar(text: &str, key: &str) -> Option<String> {
             found = Some((indentation, value));
         }
     }
-    found.map(|(_, value)| value)
+    found.map(|(_, value)| value).or(inline)
+}
+
+/// The patterns of the setting `key`: strings in brackets, items of a list, or the lines of a block.
+fn patterns(text: &str, key: &str) -> Vec<String> {
+    let Some(at) = text.match_indices(key).map(|(at, _)| at).find(|&at| {
+        let line = text[..at].rsplit('\n').next().unwrap_or_default();
+        line.trim_matches(['"', '\'', ' ', '{', ',', '\t']).is_empty()
+    }) else {
+        return Vec::new();
+    };
+    let rest = text[at + key.len()..].trim_start_matches(['"', '\'', ' ']);
+    let Some(rest) = rest.strip_prefix([':', '=']) else {
+        return Vec::new();
+    };
+    if let Some(list) = rest.trim_start().strip_prefix('[') {
+        let list = list.split(']').next().unwrap_or_default();
+        let quoted = list.split(['"', '\'']).skip(1).step_by(2);
+        return quoted.map(str::to_owned).collect();
+    }
+    let lines = rest
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with([' ', '\t', '-']) || line.is_empty());
+    lines
+        .map(|line| {
+            line.trim()
+                .trim_start_matches("- ")
+                .trim_matches(['"', '\''])
+                .to_owned()
+        })
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+/// What a site leaves out. Patterns that are `anchored` begin at its folder even without a slash in them.
+fn excluded(patterns: &[String], anchored: bool) -> Option<Arc<Gitignore>> {
+    if patterns.is_empty() {
+        return None;
+    }
+    let mut rules = GitignoreBuilder::new("");
+    for pattern in patterns {
+        let line = match anchored && !pattern.starts_with(['/', '!', '*']) {
+            true => format!("/{pattern}"),
+            false => pattern.clone(),
+        };
+        // A pattern that is none leaves nothing out.
+        rules.add_line(None, &line).ok();
+    }
+    rules.build().ok().map(Arc::new)
 }
 
 fn value(line: &str, key: &str) -> Option<String> {

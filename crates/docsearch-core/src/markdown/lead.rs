@@ -107,7 +107,7 @@ pub(crate) fn lead(markdown: &str) -> Option<(Range<usize>, String)> {
                 spoken = false;
             }
             Event::End(TagEnd::Paragraph) if depth == 1 && spoken => {
-                let text = paragraph.take()?.finish();
+                let text = without_footnotes(&paragraph.take()?.finish());
                 if says_something(&text) {
                     return Some((range, text));
                 }
@@ -130,6 +130,27 @@ pub(crate) fn lead(markdown: &str) -> Option<(Range<usize>, String)> {
         }
     }
     weak
+}
+
+/// The text without the references to its footnotes: `[^1]`.
+fn without_footnotes(text: &str) -> String {
+    let mut output = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("[^") {
+        let label = rest[at + 2..].split_once(']').map(|(label, _)| label);
+        match label.filter(|label| !label.is_empty() && !label.contains(char::is_whitespace)) {
+            Some(label) => {
+                output.push_str(&rest[..at]);
+                rest = &rest[at + label.len() + 3..];
+            }
+            None => {
+                output.push_str(&rest[..at + 2]);
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    output.push_str(rest);
+    output
 }
 
 /// Whether a paragraph, as plain text, says what a document is about.
@@ -228,6 +249,14 @@ mod tests {
                 "{before}"
             );
         }
+    }
+
+    #[test]
+    fn references_to_footnotes_are_no_part_of_it() {
+        assert_eq!(
+            lead_paragraph("A list[^1] of ramps.[^two] Not [^ this].").unwrap(),
+            "A list of ramps. Not [^ this]."
+        );
     }
 
     #[test]

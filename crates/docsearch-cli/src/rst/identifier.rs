@@ -1,0 +1,67 @@
+//! The identifiers that Sphinx gives to what its directives define.
+
+/// What the definitions of a page stand in.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// As `module` and `currentmodule` set it.
+    pub(super) module: Option<String>,
+    /// As `program` sets it.
+    pub(super) program: Option<String>,
+}
+
+/// The identifier of the definition of `name`, a qualified one, by the directive `kind` of `domain`; `None` where a
+/// project defined the directive itself.
+pub(super) fn of(place: &Place, domain: &str, kind: &str, name: &str) -> Option<String> {
+    let id = match (domain, kind) {
+        ("c" | "cpp", _) => format!("c.{name}"),
+        (_, "option" | "cmdoption") => {
+            let first = name.split(',').next().unwrap_or_default();
+            let word = first.split([' ', '=', '[']).find(|word| !word.is_empty())?;
+            let option = word.trim_start_matches(['-', '+', '/']);
+            match &place.program {
+                Some(program) => format!("cmdoption-{program}-{option}"),
+                None => format!("cmdoption-{option}"),
+            }
+        }
+        (_, "envvar" | "confval") => format!("{kind}-{name}"),
+        (
+            "" | "py",
+            "function" | "class" | "method" | "attribute" | "data" | "exception" | "property" | "staticmethod"
+            | "classmethod" | "decorator" | "decoratormethod",
+        ) => match &place.module {
+            Some(module) if name != module && !name.starts_with(&format!("{module}.")) => format!("{module}.{name}"),
+            _ => name.to_owned(),
+        },
+        _ => return None,
+    };
+    let is_valid = !id.is_empty() && !id.contains(|c: char| c.is_whitespace() || "{}#".contains(c));
+    is_valid.then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_called_as_sphinx_calls_them() {
+        let place = Place {
+            module: Some("kit".to_owned()),
+            program: Some("kiln".to_owned()),
+        };
+        for (domain, kind, name, id) in [
+            ("py", "function", "fire", Some("kit.fire")),
+            ("", "method", "kit.Oven.open", Some("kit.Oven.open")),
+            ("", "option", "-p, --port <path>", Some("cmdoption-kiln-p")),
+            ("std", "envvar", "KILN_PORT", Some("envvar-KILN_PORT")),
+            ("c", "function", "kit_open", Some("c.kit_open")),
+            ("", "setting", "DEBUG", None),
+        ] {
+            assert_eq!(of(&place, domain, kind, name).as_deref(), id, "{kind} {name}");
+        }
+        let place = Place::default();
+        assert_eq!(
+            of(&place, "", "option", "--port <path>").as_deref(),
+            Some("cmdoption-port")
+        );
+    }
+}

@@ -54,6 +54,10 @@ help:
 ##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
 ## make bench-questions         questions as people ask them, over documentation of packages that pip and npm fetch
 ##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]
+## make check-sources          pages, code, anchors and links of documentation that packages bring, against what is expected
+##                             [SETS="git flask"] [SHOW=1] the links that lead nowhere; [UPDATE=1] expect what is counted
+## make check-sites             starter sites of generators, read from their sources and as built, must be the same
+##                             [GENERATORS="sphinx mdbook"] [UPDATE=1] write the built pages that the tests read
 ## make bench-front            what MCP and HTTP cost beside the same SQL statement
 ## make bench-rules             what the rules of ranking cost for 200 candidates
 ## make soak                   memory of the inference program over 100,000 queries
@@ -187,6 +191,15 @@ bench-questions: cli
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/questions.py --url "$$($(server) url)" \
 		--program $(docsearch) $(if $(SETS),--sets $(SETS)) $(if $(SHOW),--show) $(if $(CONFIG),--config '$(CONFIG)') \
 		$(if $(OUTPUT),--output "$(OUTPUT)") $(if $(BASELINE),--baseline "$(BASELINE)")
+
+# Need no database, but the network once.
+.PHONY: check-sources check-sites
+check-sources: cli
+	@PYTHONPATH=scripts $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
+		$(if $(SHOW),--show) $(if $(UPDATE),--update)
+check-sites: cli
+	@PYTHONPATH=scripts $(PYTHON) bench/sites.py --program $(docsearch) \
+		$(if $(GENERATORS),--generators $(GENERATORS)) $(if $(UPDATE),--update)
 
 .PHONY: bench-front
 bench-front: cli

@@ -5,6 +5,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 # Exit codes of the program: everything went well, and links lead nowhere or files could not be read.
@@ -44,7 +45,7 @@ def read(program: Path | str, folder: Path, *options: str) -> Reading:
                           capture_output=True, text=True)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode not in READ or not events or events[-1]["event"] != "done":
-        raise Unreadable(f"{program} ended with status {done.returncode} on {folder}: {done.stderr[-2000:]}")
+        raise Unreadable(f"{program} ended with status {done.returncode} on {folder}: {done.stderr.strip().splitlines()[:1]}")
     pages: dict[str, dict] = {}
     for page in (event for event in events if event["event"] == "page"):
         if page["slug"] in pages:
@@ -65,15 +66,16 @@ def differences(expected: dict, counted: dict) -> list[str]:
     return lines
 
 
-def unlike(source: Reading, site: Reading, generated: Iterable[str] = ()) -> list[str]:
+def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generated: Iterable[str] = ()) -> list[str]:
     """How the pages of a site differ from those of its sources, a line each.
 
-    `generated` are patterns of pages that a generator makes and no source is behind.
+    Patterns tell which pages only the `sources` have, as they are not published, and which only the site has, as they are
+    `generated` and no source is behind them.
     """
-    patterns = list(generated)
-    lines = [f"{slug}: only in the sources" for slug in sorted(source.pages.keys() - site.pages.keys())]
-    lines += [f"{slug}: only in the site" for slug in sorted(site.pages.keys() - source.pages.keys())
-              if not any(Path(slug).match(pattern) for pattern in patterns)]
+    lines = [f"{slug}: only in the {where}"
+             for where, these, those, patterns in (("sources", source, site, sources), ("site", site, source, generated))
+             for slug in sorted(these.pages.keys() - those.pages.keys())
+             if not any(fnmatchcase(slug, pattern) for pattern in patterns)]
     for slug in sorted(source.pages.keys() & site.pages.keys()):
         ours, theirs = source.pages[slug], site.pages[slug]
         for name in ("title", "url", "code_blocks"):

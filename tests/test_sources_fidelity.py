@@ -1,0 +1,42 @@
+"""Small sites of each generator: what is read of their sources is what is read of the HTML that the generator made.
+
+`make check-sites UPDATE=1` builds the HTML anew, and checks the generators' own starter sites, too.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from reading import Reading, differences, read, unlike
+
+pytestmark = pytest.mark.any_server("files are read by the program, without a server")
+
+SITES = Path(__file__).parent / "fixtures" / "sites"
+# Where the pages lie in the sources of a site, if not in the first folder.
+PAGES = {"mdbook": "src", "mkdocs": "docs", "vitepress": "docs"}
+EXPECTED = json.loads((SITES / "expected.json").read_text())
+ONLY = json.loads((SITES / "only.json").read_text())
+
+
+def sources(name: str) -> Reading:
+    return read(os.environ["DOCSEARCH_TEST_CLI"], SITES / name / "source" / PAGES.get(name, ""))
+
+
+def site(name: str) -> Reading:
+    return read(os.environ["DOCSEARCH_TEST_CLI"], SITES / name / "html")
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in SITES.glob("*/html")))
+def test_sources_and_the_built_site_have_the_same_pages_anchors_and_addresses(name):
+    assert unlike(sources(name), site(name), **ONLY.get(name, {})) == []
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_as_much_is_read_as_is_there(name):
+    assert differences(EXPECTED[name], sources(name).counts()) == []
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_links_of_a_site_lead_to_its_pages_and_sections(name):
+    assert sources(name).broken == []

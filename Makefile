@@ -55,7 +55,8 @@ help:
 ## make bench-questions         questions as people ask them, over documentation of packages that pip and npm fetch
 ##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]
 ## make check-sources          pages, code, anchors and links of documentation that packages bring, against what is expected
-##                             [SETS="git flask"] [SHOW=1] the links that lead nowhere; [UPDATE=1] expect what is counted
+##                             [SETS="git flask"] [SHOW=1] the links that lead nowhere; [UPDATE=1] expect what is counted;
+##                             [AGAIN=1] how long a run without changes takes, with the development server
 ## make check-sites             starter sites of generators, read from their sources and as built, must be the same
 ##                             [GENERATORS="sphinx mdbook"] [UPDATE=1] write the built pages that the tests read
 ## make bench-front            what MCP and HTTP cost beside the same SQL statement
@@ -192,11 +193,12 @@ bench-questions: cli
 		--program $(docsearch) $(if $(SETS),--sets $(SETS)) $(if $(SHOW),--show) $(if $(CONFIG),--config '$(CONFIG)') \
 		$(if $(OUTPUT),--output "$(OUTPUT)") $(if $(BASELINE),--baseline "$(BASELINE)")
 
-# Need no database, but the network once.
+# Need the network once.
 .PHONY: check-sources check-sites
 check-sources: cli
-	@PYTHONPATH=scripts $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
-		$(if $(SHOW),--show) $(if $(UPDATE),--update)
+	@$(if $(AGAIN),$(server) start --create-extension)
+	PYTHONPATH=scripts $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
+		$(if $(SHOW),--show) $(if $(UPDATE),--update) $(if $(AGAIN),--url "$$($(server) url)")
 check-sites: cli
 	@PYTHONPATH=scripts $(PYTHON) bench/sites.py --program $(docsearch) \
 		$(if $(GENERATORS),--generators $(GENERATORS)) $(if $(UPDATE),--update)

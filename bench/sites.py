@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import toolchain
-from reading import Unreadable, read, unlike
+from reading import Unreadable, add_code, read, unlike
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "tests" / "fixtures" / "sites"
@@ -177,6 +177,8 @@ def compare(program: Path, title: str, parts: tuple[Path, Path], known: dict) ->
     """Prints how two readings of a site differ; whether they do not."""
     try:
         source, site = (read(program, part) for part in parts)
+        for reading, part in zip((source, site), parts, strict=True):
+            add_code(reading, program, part)
     except Unreadable as unreadable:
         print(f"{title}: {unreadable}")
         return False

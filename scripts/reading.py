@@ -1,13 +1,15 @@
 """What `docsearch index --check-links` reads in a folder, without a database: pages, anchors, links, what is left out."""
 
 import json
+import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+FENCE = re.compile(r"([ >]*)(`{3,}|~{3,})")
 # Exit codes of the program: everything went well, and links lead nowhere or files could not be read.
 READ = (0, 1)
 
@@ -54,6 +56,31 @@ def read(program: Path | str, folder: Path, *options: str) -> Reading:
     return Reading(pages, events[-1], [event for event in events if event["event"] == "broken_link"])
 
 
+def add_code(reading: Reading, program: Path | str, folder: Path) -> None:
+    """Has the program read a folder once more, for what the fenced blocks of code in each page say."""
+    done = subprocess.run([program, "index", folder, "--project", "reading", "--dry-run"], capture_output=True, text=True)
+    if done.returncode not in READ:
+        raise Unreadable(f"{program} ended with status {done.returncode} on {folder}: {done.stderr.strip().splitlines()[:1]}")
+    for document in map(json.loads, filter(None, done.stdout.split("\n"))):
+        if document["slug"] in reading.pages:
+            reading.pages[document["slug"]]["code"] = list(fenced(document["body"]))
+
+
+def fenced(body: str) -> Iterator[str]:
+    """The fenced blocks of code in Markdown, without the indentation of their fences."""
+    fence, block = None, []
+    for line in body.split("\n"):
+        begun = FENCE.match(line)
+        if fence is None:
+            fence, block = begun, []
+        elif begun and begun[2].startswith(fence[2]) and line.strip(" >`~") == "":
+            yield "\n".join(block)
+            fence = None
+        else:
+            is_indented = line.startswith(fence[1])
+            block.append((line[len(fence[1]):] if is_indented else line.lstrip(" >")).rstrip())
+
+
 def differences(expected: dict, counted: dict) -> list[str]:
     """What was counted otherwise than expected, a line each."""
     lines = []
@@ -66,23 +93,29 @@ def differences(expected: dict, counted: dict) -> list[str]:
     return lines
 
 
-def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generated: Iterable[str] = ()) -> list[str]:
+def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generated: Iterable[str] = (),
+           filled: Iterable[str] = ()) -> list[str]:
     """How the pages of a site differ from those of its sources, a line each.
 
-    Patterns tell which pages only the `sources` have, as they are not published, and which only the site has, as they are
-    `generated` and no source is behind them.
+    Patterns tell which pages only the `sources` have, as they are not published; which only the site has, as they are
+    `generated` and no source is behind them; and into which code of theirs has `filled` blocks of code.
     """
+    def is_one(slug: str, patterns: Iterable[str]) -> bool:
+        return any(fnmatchcase(slug, pattern) for pattern in patterns)
+
     lines = [f"{slug}: only in the {where}"
              for where, these, those, patterns in (("sources", source, site, sources), ("site", site, source, generated))
              for slug in sorted(these.pages.keys() - those.pages.keys())
-             if not any(fnmatchcase(slug, pattern) for pattern in patterns)]
+             if not is_one(slug, patterns)]
     for slug in sorted(source.pages.keys() & site.pages.keys()):
         ours, theirs = source.pages[slug], site.pages[slug]
-        for name in ("title", "url", "code_blocks"):
+        for name in ("title", "url") if is_one(slug, filled) else ("title", "url", "code_blocks"):
             if ours.get(name) != theirs.get(name):
                 lines.append(f"{slug}: {name} {ours.get(name)!r} in the sources, {theirs.get(name)!r} in the site")
         for where, these, those in (("sources", ours, theirs), ("site", theirs, ours)):
             more = [anchor for anchor in these["anchors"] if anchor not in those["anchors"]]
             if more:
                 lines.append(f"{slug}: anchors only in the {where}: {' '.join(more)}")
+        lines += [f"{slug}: code only in the sources: {code[:80]!r}" for code in ours.get("code", ())
+                  if code not in theirs.get("code", ())]
     return lines

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from reading import Reading, differences, read, unlike
+from reading import Reading, add_code, differences, read, unlike
 
 pytestmark = pytest.mark.any_server("files are read by the program, without a server")
 
@@ -19,16 +19,22 @@ EXPECTED = json.loads((SITES / "expected.json").read_text())
 ONLY = json.loads((SITES / "only.json").read_text())
 
 
+def reading(folder: Path) -> Reading:
+    found = read(os.environ["DOCSEARCH_TEST_CLI"], folder)
+    add_code(found, os.environ["DOCSEARCH_TEST_CLI"], folder)
+    return found
+
+
 def sources(name: str) -> Reading:
-    return read(os.environ["DOCSEARCH_TEST_CLI"], SITES / name / "source" / PAGES.get(name, ""))
+    return reading(SITES / name / "source" / PAGES.get(name, ""))
 
 
 def site(name: str) -> Reading:
-    return read(os.environ["DOCSEARCH_TEST_CLI"], SITES / name / "html")
+    return reading(SITES / name / "html")
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SITES.glob("*/html")))
-def test_sources_and_the_built_site_have_the_same_pages_anchors_and_addresses(name):
+def test_sources_and_the_built_site_have_the_same_pages_anchors_addresses_and_code(name):
     assert unlike(sources(name), site(name), **ONLY.get(name, {})) == []
 
 

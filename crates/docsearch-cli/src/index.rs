@@ -1,11 +1,12 @@
 //! `docsearch index`: documentation into a project.
 
 mod check;
+mod execution;
 mod job;
 mod plan;
 mod run;
+mod selection;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,19 +15,20 @@ use crate::backlog::WaitArgs;
 use crate::connection::ConnectionArgs;
 use crate::document::Document;
 use crate::error::Error;
-use crate::file::Links;
 use crate::interrupt::Interrupt;
-use crate::json_lines::JsonLines;
 use crate::markup::InputFormat;
 use crate::outcome::Outcome;
-use crate::project::{self, DEFAULT_BATCH_DOCUMENTS};
+use crate::project::DEFAULT_BATCH_DOCUMENTS;
 use crate::report::Report;
 use crate::source_options::SourceOptions;
 use crate::supply::{FileOptions, Files, Supply};
 use crate::survey::Survey;
-use job::{Job, Reading, Source};
-use plan::{Plan, Root, Surroundings};
-use run::{Manner, Run};
+use crate::terminal::shown;
+use execution::{Destination, execute};
+use job::Job;
+use plan::Plan;
+use run::Manner;
+use selection::Selection;
 
 /// Larger files are skipped unless told otherwise, in millions of bytes.
 pub(crate) const DEFAULT_MAX_FILE_MEGABYTES: u64 = 10;
@@ -73,37 +75,43 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct IndexArgs {
-    /// Folders to walk and files to read; in folders .gitignore is respected, hidden files are
-    /// left out
-    #[arg(value_name = "PATH", required_unless_present = "jsonl")]
+    /// Folders to walk, files to read, archives (.zip, .tar, .tar.gz) and git repositories
+    /// (https://host/kit.git#v1.2:docs, ./checkout#v1.2) [default: what docsearch.toml says]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// File that says what to index [default: the nearest docsearch.toml, from here upwards]
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
+    config: Option<PathBuf>,
     /// Read documents as JSON lines from a file, or from standard input with `-`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "prefix", "format"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "paths", "prefix", "format", "version", "include", "exclude", "root_url", "url_suffix", "anchors", "content",
+    ])]
     jsonl: Option<PathBuf>,
-    /// Project to index into; created when missing
+    /// Project to index into; created when missing. Without PATH, one of docsearch.toml [default:
+    /// all of them]
     #[arg(long, value_name = "NAME")]
-    project: String,
+    project: Option<String>,
     /// Title of a project that is created
     #[arg(long)]
     title: Option<String>,
-    /// Put in front of every slug
-    #[arg(long)]
-    prefix: Option<String>,
-    /// Name that marks the pages of this source [default: the folder's full path]
+    /// Name that marks the pages of this source [default: the remote of a repository, the name of an
+    /// archive without its version, or else the folder's full path]
     #[arg(long, value_name = "NAME")]
     source_root: Option<String>,
-    /// What every file is written in
-    #[arg(long, value_enum, default_value_t = InputFormat::Auto)]
-    format: InputFormat,
+    /// What every file is written in [default: auto]
+    #[arg(long, value_enum)]
+    format: Option<InputFormat>,
     /// Follow links to folders, and links that lead out of the folder
     #[arg(long, conflicts_with = "jsonl")]
     follow_links: bool,
+    #[command(flatten)]
+    options: SourceOptions,
     /// Documents in one transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
-    /// Larger files are skipped, in MB
-    #[arg(long, value_name = "MB", default_value_t = DEFAULT_MAX_FILE_MEGABYTES, value_parser = clap::value_parser!(u64).range(1..=200))]
-    max_file_size: u64,
+    /// Larger files are skipped, in MB [default: 10]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=200))]
+    max_file_size: Option<u64>,
     #[command(flatten)]
     wait: WaitArgs,
     /// Print the documents as JSON lines; no connection is made
@@ -112,39 +120,12 @@ pub(crate) struct IndexArgs {
     /// Report progress and problems as JSON lines
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
-
     /// Instead of indexing, tell of links into the documentation that lead nowhere; no database is needed
     #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "wait"])]
     check_links: bool,
 }
 
 impl IndexArgs {
-    fn job(&self) -> Job {
-        let source = match &self.jsonl {
-            Some(path) => Source::Lines(path.clone()),
-            None => Source::Paths(
-                self.paths.clone(),
-                Reading {
-                    markup: self.format.markup(),
-                    links: match self.follow_links {
-                        true => Links::Anywhere,
-                        false => Links::Inside,
-                    },
-                    options: SourceOptions {
-                        prefix: self.prefix.clone(),
-                    },
-                },
-            ),
-        };
-        Job {
-            project: self.project.clone(),
-            title: self.title.clone(),
-            source,
-            source_root: self.source_root.clone(),
-            max_file_size: self.max_file_size * 1_000_000,
-        }
-    }
-
     fn manner(&self) -> Manner {
         Manner {
             batch: usize::try_from(self.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS),
@@ -156,96 +137,31 @@ impl IndexArgs {
 }
 
 pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
-    let manner = args.manner();
-    let destination = match (args.dry_run, args.check_links) {
+    let Selection { jobs, file } = Selection::new(args)?;
+    let mut manner = args.manner();
+    if let Some(file) = &file
+        && !args.json
+    {
+        eprintln!("{}", shown(&format!("as {} says", file.display())));
+    }
+    let mut destination = match (args.dry_run, args.check_links) {
         (true, _) => Destination::StandardOutput,
         (_, true) => Destination::LinkCheck,
-        _ => Destination::Database(connection),
+        _ => Destination::database(connection),
     };
-    execute(&args.job(), &manner, &destination)
-}
-
-/// Where documents go.
-enum Destination<'a> {
-    StandardOutput,
-    LinkCheck,
-    Database(&'a ConnectionArgs),
-}
-
-fn execute(job: &Job, manner: &Manner, destination: &Destination<'_>) -> Result<Outcome, Error> {
-    match &job.source {
-        Source::Lines(path) => {
-            let source_root = job.source_root.as_deref();
-            let mut lines = JsonLines::open(path, source_root, job.max_file_size)?;
-            let run = Run {
-                job,
-                manner,
-                folders: source_root.map(Root::named).into_iter().collect(),
-                problems: Vec::new(),
-            };
-            deliver(&run, &mut lines, destination, None)
+    let mut interrupt = jobs.iter().any(Job::unpacks).then(Interrupt::watch).transpose()?;
+    let mut outcome = Outcome::Complete;
+    for job in &jobs {
+        if jobs.len() > 1 {
+            manner.before = format!("{}: ", job.project);
         }
-        Source::Paths(paths, reading) => {
-            let interrupt = Interrupt::watch()?;
-            let is_printed = matches!(destination, Destination::StandardOutput);
-            let plan = Plan::new(
-                paths,
-                &Surroundings {
-                    source_root: job.source_root.as_deref(),
-                    prefix: reading.options.prefix.as_deref(),
-                    links: reading.links,
-                    interrupt: &interrupt,
-                    report: &Report::new(manner.json && !is_printed, None),
-                },
-            )?;
-            let options = FileOptions {
-                prefix: reading.options.prefix.clone(),
-                max_file_size: job.max_file_size,
-                markup: reading.markup,
-                links: reading.links,
-                left_out: plan.left_out,
-                ..FileOptions::default()
-            };
-            let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
-            let mut files = Files::new(plan.inputs, options)?;
-            let run = Run {
-                job,
-                manner,
-                folders: plan.folders,
-                problems: plan.problems,
-            };
-            let delivered = match destination {
-                Destination::LinkCheck => run.check_links(&mut files, &interrupt, |path| {
-                    roots.iter().any(|root| root.join(path).exists())
-                }),
-                _ => deliver(&run, &mut files, destination, Some(interrupt)),
-            };
-            // The threads that read end before the files go.
-            drop(files);
-            drop(plan.unpacked);
-            delivered
+        match execute(job, &manner, &mut destination, &mut interrupt)? {
+            Outcome::Interrupted => return Ok(Outcome::Interrupted),
+            Outcome::Complete => {}
+            other => outcome = other,
         }
     }
-}
-
-/// Signals are watched for from the beginning where there are files to clear away, else once there is a connection.
-fn deliver(
-    run: &Run<'_>,
-    supply: &mut dyn Supply,
-    destination: &Destination<'_>,
-    interrupt: Option<Interrupt>,
-) -> Result<Outcome, Error> {
-    match destination {
-        Destination::StandardOutput => run.print(supply, &interrupt.unwrap_or_default()),
-        // Lines of JSON have no folder whose links could be followed.
-        Destination::LinkCheck => run.check_links(supply, &interrupt.unwrap_or_default(), |_| false),
-        Destination::Database(connection) => {
-            let mut client = connection.connect()?;
-            project::ensure(&mut client, &run.job.project, run.job.title.as_deref(), None)?;
-            let interrupt = interrupt.map_or_else(Interrupt::watch, Ok)?;
-            run.load(supply, &mut client, &interrupt)
-        }
-    }
+    Ok(outcome)
 }
 
 /// The documents of every file below `root`, and how many files were skipped. What went wrong is

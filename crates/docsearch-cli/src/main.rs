@@ -57,6 +57,7 @@ mod output;
 mod pdf;
 mod printer;
 mod project;
+mod project_file;
 mod query_result;
 mod question;
 mod report;

@@ -22,12 +22,16 @@ pub(crate) use generator::Generator;
 const MAX_LEVELS_ABOVE: usize = 4;
 
 /// What the user says, which goes before what a configuration does.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct SiteOptions {
-    /// Where the folder that is indexed is published.
+    /// Where the folder is published; links of pages are for there [default: as the configuration of its generator says]
+    #[arg(long, value_name = "URL")]
     pub(crate) root_url: Option<String>,
-    /// What follows the path of a page: `.html`, `/` or nothing.
+    /// What follows the path of a page in its URL: .html, / or nothing
+    #[arg(long, value_name = "SUFFIX")]
     pub(crate) url_suffix: Option<String>,
+    /// How headings without an identifier get their anchors [default: as the generator does it]
+    #[arg(long, value_enum)]
     pub(crate) anchors: Option<AnchorRule>,
 }
 

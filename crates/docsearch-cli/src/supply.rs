@@ -52,6 +52,8 @@ pub(crate) struct Input {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileOptions {
     pub(crate) prefix: Option<String>,
+    /// Of pages that do not say theirs.
+    pub(crate) version: Option<String>,
     pub(crate) max_file_size: u64,
     pub(crate) markup: Option<Markup>,
     pub(crate) links: Links,
@@ -143,6 +145,8 @@ fn start_reader(
                 let mut readings = document::read(&input.root, &input.relative, options.links, &read_options);
                 for reading in readings.iter_mut().flatten() {
                     updated::note(&mut reading.document, input.committed.as_deref());
+                    let version = &mut reading.document.version;
+                    *version = version.take().or_else(|| options.version.clone());
                 }
                 if sender.send(readings).is_err() {
                     return;

@@ -29,6 +29,11 @@ pub(crate) enum Place {
 }
 
 impl Address {
+    /// Whether a text is the address of a repository of another host.
+    pub(crate) fn is_remote(text: &str) -> bool {
+        is_address(text.split_once('#').map_or(text, |(place, _)| place))
+    }
+
     /// `None` if the argument is an ordinary path. What is there under its whole name is one, unless it is a bare
     /// repository.
     pub(crate) fn parse(argument: &Path) -> Result<Option<Self>, Error> {

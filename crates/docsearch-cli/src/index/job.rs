@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::archive;
 use crate::file::Links;
+use crate::git::Address;
 use crate::markup::Markup;
 use crate::source_options::SourceOptions;
 
@@ -17,6 +19,20 @@ pub(super) struct Job {
     pub(super) source_root: Option<String>,
     /// Bytes of a file or line.
     pub(super) max_file_size: u64,
+}
+
+impl Job {
+    /// Whether there is something to clear away when it ends early.
+    pub(super) fn unpacks(&self) -> bool {
+        let Source::Paths(paths, _) = &self.source else {
+            return false;
+        };
+        // What is wrong with a path is told when its turn comes.
+        let is_repository = |path: &PathBuf| matches!(Address::parse(path), Ok(Some(_)));
+        paths
+            .iter()
+            .any(|path| is_repository(path) || archive::kind(path).is_some())
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::job::Reading;
 use crate::archive;
 use crate::error::Error;
 use crate::file::Links;
@@ -11,6 +12,7 @@ use crate::folder;
 use crate::git::{self, Address, Checkout, Place, Repository};
 use crate::interrupt::Interrupt;
 use crate::report::Report;
+use crate::source_options::PathFilter;
 use crate::supply::Input;
 use crate::unpacked::Unpacked;
 
@@ -18,10 +20,17 @@ use crate::unpacked::Unpacked;
 pub(super) struct Surroundings<'a> {
     /// As the user says.
     pub(super) source_root: Option<&'a str>,
-    pub(super) prefix: Option<&'a str>,
-    pub(super) links: Links,
+    pub(super) reading: &'a Reading,
+    /// Which files of folders are wanted.
+    pub(super) filter: &'a PathFilter,
     pub(super) interrupt: &'a Interrupt,
     pub(super) report: &'a Report,
+}
+
+impl Surroundings<'_> {
+    fn prefix(&self) -> Option<&str> {
+        self.reading.options.prefix.as_deref()
+    }
 }
 
 /// A source root whose pages are all there in a run.
@@ -93,7 +102,7 @@ impl Plan {
             shown: &path.to_string_lossy(),
             root: root_of(path, checkout.as_ref(), surroundings)?,
         };
-        let first = self.add_folder(&folder, surroundings.links)?;
+        let first = self.add_folder(&folder, surroundings.reading.links, surroundings.filter)?;
         if let Some(checkout) = checkout
             && let Some(head) = checkout.head()
         {
@@ -157,9 +166,9 @@ impl Plan {
             shown: &name,
             root: surroundings
                 .source_root
-                .map_or_else(|| Root::named(&with_prefix(&name, surroundings.prefix)), Root::named),
+                .map_or_else(|| Root::named(&with_prefix(&name, surroundings.prefix())), Root::named),
         };
-        let first = self.add_folder(&folder, surroundings.links)?;
+        let first = self.add_folder(&folder, surroundings.reading.links, surroundings.filter)?;
         self.date(first, repository, commit, below, surroundings.report)?;
         self.keep(files, &name, surroundings.report);
         Ok(())
@@ -184,7 +193,7 @@ impl Plan {
             Some(name) => Root::named(name),
             None => Root {
                 is_guess: true,
-                ..Root::named(&with_prefix(&name, surroundings.prefix))
+                ..Root::named(&with_prefix(&name, surroundings.prefix()))
             },
         };
         let folder = Folder {
@@ -192,7 +201,7 @@ impl Plan {
             shown: &path.to_string_lossy(),
             root,
         };
-        self.add_folder(&folder, surroundings.links)?;
+        self.add_folder(&folder, surroundings.reading.links, surroundings.filter)?;
         self.keep(files, &names[0], surroundings.report);
         Ok(())
     }
@@ -211,12 +220,13 @@ impl Plan {
             shown: &path.to_string_lossy(),
             root: Root::named(source_root),
         };
-        self.add_folder(&folder, Links::Inside).map(drop)
+        self.add_folder(&folder, Links::Inside, &PathFilter::default())
+            .map(drop)
     }
 
     /// Adds the files of a folder, and returns the number of the first.
-    fn add_folder(&mut self, folder: &Folder<'_>, links: Links) -> Result<usize, Error> {
-        let listing = folder::list(folder.path, links);
+    fn add_folder(&mut self, folder: &Folder<'_>, links: Links, filter: &PathFilter) -> Result<usize, Error> {
+        let mut listing = folder::list(folder.path, links);
         if let (true, Some(problem)) = (listing.files.is_empty(), listing.problems.first()) {
             return Err(Error::Usage(problem.clone()));
         }
@@ -224,6 +234,13 @@ impl Plan {
             // An empty folder is more often a wrong path than a wish to delete every page.
             return Err(Error::Usage(format!(
                 "no documentation files in {}; nothing was changed\nHINT:  docsearch.drop_project(name) removes a project.",
+                folder.shown
+            )));
+        }
+        listing.files.retain(|file| filter.wants(file));
+        if listing.files.is_empty() {
+            return Err(Error::Usage(format!(
+                "include and exclude leave no file of {}; nothing was changed\nHINT:  Patterns are like guide/** or **/old-*.",
                 folder.shown
             )));
         }
@@ -321,7 +338,7 @@ fn root_of(folder: &Path, checkout: Option<&Checkout>, surroundings: &Surroundin
     };
     Ok(match checkout.repository.name()? {
         Some(name) => Root {
-            name: with_prefix(&git::name_below(&name, &checkout.below), surroundings.prefix),
+            name: with_prefix(&git::name_below(&name, &checkout.below), surroundings.prefix()),
             formerly: Some(full),
             is_guess: false,
         },

@@ -2,14 +2,23 @@ use std::io::Write;
 use std::process::Command;
 
 use super::*;
+use crate::source_options::SourceOptions;
 
 /// A plan for paths, with what else there is to say.
 fn planned(paths: &[&Path], source_root: Option<&str>, prefix: Option<&str>) -> Result<Plan, Error> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
+    let options = SourceOptions {
+        prefix: prefix.map(str::to_owned),
+        exclude: vec!["/drafts/**".to_owned()],
+        ..SourceOptions::default()
+    };
     let surroundings = Surroundings {
         source_root,
-        prefix,
-        links: Links::Inside,
+        filter: &options.filter().unwrap(),
+        reading: &Reading {
+            options,
+            ..Reading::default()
+        },
         interrupt: &Interrupt::default(),
         report: &Report::plain(),
     };

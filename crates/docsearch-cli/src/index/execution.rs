@@ -1,0 +1,130 @@
+//! A job, from its source to where its documents go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use postgres::Client;
+
+use super::job::{Job, Reading, Source};
+use super::plan::{Plan, Root, Surroundings};
+use super::run::{Manner, Run};
+use crate::connection::ConnectionArgs;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::json_lines::JsonLines;
+use crate::outcome::Outcome;
+use crate::project;
+use crate::report::Report;
+use crate::supply::{FileOptions, Files, Supply};
+
+/// Where documents go.
+pub(super) enum Destination<'a> {
+    StandardOutput,
+    /// Nowhere: their links are checked.
+    LinkCheck,
+    Database {
+        connection: &'a ConnectionArgs,
+        /// Once there is one.
+        client: Option<Client>,
+    },
+}
+
+impl<'a> Destination<'a> {
+    pub(super) fn database(connection: &'a ConnectionArgs) -> Self {
+        Self::Database {
+            connection,
+            client: None,
+        }
+    }
+}
+
+/// Does a job. Signals are watched for once there is a connection, if they are not yet.
+pub(super) fn execute(
+    job: &Job,
+    manner: &Manner,
+    destination: &mut Destination<'_>,
+    interrupt: &mut Option<Interrupt>,
+) -> Result<Outcome, Error> {
+    match &job.source {
+        Source::Lines(path) => {
+            let source_root = job.source_root.as_deref();
+            let mut lines = JsonLines::open(path, source_root, job.max_file_size)?;
+            let run = Run {
+                job,
+                manner,
+                folders: source_root.map(Root::named).into_iter().collect(),
+                problems: Vec::new(),
+            };
+            deliver(&run, &mut lines, destination, interrupt)
+        }
+        Source::Paths(paths, reading) => {
+            let is_printed = matches!(destination, Destination::StandardOutput);
+            let watched = interrupt.clone().unwrap_or_default();
+            let surroundings = Surroundings {
+                source_root: job.source_root.as_deref(),
+                reading,
+                filter: &reading.options.filter()?,
+                interrupt: &watched,
+                report: &Report::new(manner.json && !is_printed, None),
+            };
+            let plan = Plan::new(paths, &surroundings)?;
+            let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
+            let mut files = Files::new(plan.inputs, file_options(job, reading, plan.left_out))?;
+            let run = Run {
+                job,
+                manner,
+                folders: plan.folders,
+                problems: plan.problems,
+            };
+            let delivered = match destination {
+                Destination::LinkCheck => run.check_links(&mut files, &watched, |path| {
+                    roots.iter().any(|root| root.join(path).exists())
+                }),
+                _ => deliver(&run, &mut files, destination, interrupt),
+            };
+            // Those who read the files let go of them before they are removed.
+            drop(files);
+            drop(plan.unpacked);
+            delivered
+        }
+    }
+}
+
+fn file_options(job: &Job, reading: &Reading, left_out: BTreeMap<&'static str, usize>) -> FileOptions {
+    let options = &reading.options;
+    FileOptions {
+        prefix: options.prefix.clone(),
+        version: options.version.clone(),
+        max_file_size: job.max_file_size,
+        markup: reading.markup,
+        links: reading.links,
+        left_out,
+        site: options.site.clone(),
+        content: options.content.clone(),
+    }
+}
+
+fn deliver(
+    run: &Run<'_>,
+    supply: &mut dyn Supply,
+    destination: &mut Destination<'_>,
+    interrupt: &mut Option<Interrupt>,
+) -> Result<Outcome, Error> {
+    match destination {
+        Destination::StandardOutput => run.print(supply, &interrupt.clone().unwrap_or_default()),
+        // Lines of JSON have no folder whose links could be followed.
+        Destination::LinkCheck => run.check_links(supply, &interrupt.clone().unwrap_or_default(), |_| false),
+        Destination::Database { connection, client } => {
+            let client = match client {
+                Some(client) => client,
+                None => client.insert(connection.connect()?),
+            };
+            project::ensure(client, &run.job.project, run.job.title.as_deref(), None)?;
+            let interrupt = match interrupt {
+                Some(interrupt) => interrupt,
+                None => interrupt.insert(Interrupt::watch()?),
+            };
+            run.load(supply, client, interrupt)
+        }
+    }
+}

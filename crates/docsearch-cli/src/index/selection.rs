@@ -1,0 +1,224 @@
+//! Which jobs a command line means, together with `docsearch.toml`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::IndexArgs;
+use super::job::{Job, Reading, Source};
+use crate::error::Error;
+use crate::file::Links;
+use crate::markup::InputFormat;
+use crate::project_file::{self, Settings};
+
+/// The jobs of a run, and the file that they are from, if they are.
+#[derive(Debug)]
+pub(super) struct Selection {
+    pub(super) jobs: Vec<Job>,
+    pub(super) file: Option<PathBuf>,
+}
+
+impl Selection {
+    /// A file counts where it is given, or where nothing else says what to index.
+    pub(super) fn new(args: &IndexArgs) -> Result<Self, Error> {
+        if let Some(path) = &args.jsonl {
+            let project = args.project.clone().ok_or_else(no_project)?;
+            let settings = Settings {
+                project,
+                ..Settings::default()
+            };
+            return Ok(Self {
+                jobs: vec![job(args, settings, Some(path))],
+                file: None,
+            });
+        }
+        let file = match &args.config {
+            Some(file) => Some(file.clone()),
+            None if args.paths.is_empty() => Some(nearest()?),
+            None => None,
+        };
+        let settings = match &file {
+            Some(file) => chosen(args, file)?,
+            None => vec![Settings {
+                project: args.project.clone().ok_or_else(no_project)?,
+                ..Settings::default()
+            }],
+        };
+        let of_one_source = [
+            ("PATH", !args.paths.is_empty()),
+            ("--title", args.title.is_some()),
+            ("--prefix", args.options.prefix.is_some()),
+            ("--root-url", args.options.site.root_url.is_some()),
+            ("--source-root", args.source_root.is_some()),
+        ];
+        if let (2.., Some((option, _))) = (settings.len(), of_one_source.iter().find(|(_, given)| *given)) {
+            return Err(Error::Usage(format!(
+                "{option} is for one source, and there are {}\nHINT:  Choose a project with one source by --project.",
+                settings.len()
+            )));
+        }
+        args.options.check(|key| format!("--{}", key.replace('_', "-")))?;
+        let jobs = settings.into_iter().map(|settings| job(args, settings, None)).collect();
+        Ok(Self { jobs, file })
+    }
+}
+
+fn no_project() -> Error {
+    Error::Usage(
+        "--project is missing\nHINT:  Name the project that the documents belong to; it is created when missing."
+            .to_owned(),
+    )
+}
+
+fn nearest() -> Result<PathBuf, Error> {
+    let here = env::current_dir().map_err(Error::file("."))?;
+    project_file::nearest(&here).ok_or_else(|| {
+        Error::Usage(format!(
+            "nothing to index: no PATH is given, and there is no {} in {} or above it\nHINT:  docsearch index PATH --project \
+             NAME, or docsearch init to write the file.",
+            project_file::NAME,
+            here.display()
+        ))
+    })
+}
+
+/// The sources of the file that the command line chooses.
+fn chosen(args: &IndexArgs, file: &Path) -> Result<Vec<Settings>, Error> {
+    let mut settings = project_file::read(file)?;
+    let Some(project) = &args.project else {
+        return Ok(settings);
+    };
+    let names: Vec<String> = settings.iter().map(|source| source.project.clone()).collect();
+    settings.retain(|source| source.project == *project);
+    if settings.is_empty() {
+        return Err(Error::Usage(format!(
+            "{} has no project \"{project}\"\nHINT:  It has {}.",
+            file.display(),
+            names.join(", ")
+        )));
+    }
+    Ok(settings)
+}
+
+/// The command line goes before the file.
+fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Job {
+    let format = args.format.or(settings.format).unwrap_or(InputFormat::Auto);
+    let reading = Reading {
+        markup: format.markup(),
+        links: match args.follow_links || settings.follow_links {
+            true => Links::Anywhere,
+            false => Links::Inside,
+        },
+        options: args.options.or(settings.options),
+    };
+    let paths = match args.paths.is_empty() {
+        true => settings.paths,
+        false => args.paths.clone(),
+    };
+    let megabytes = args.max_file_size.or(settings.max_file_size);
+    Job {
+        project: settings.project,
+        title: args.title.clone().or(settings.title),
+        source: match lines {
+            Some(path) => Source::Lines(path.clone()),
+            None => Source::Paths(paths, reading),
+        },
+        source_root: args.source_root.clone().or(settings.source_root),
+        max_file_size: megabytes.unwrap_or(super::DEFAULT_MAX_FILE_MEGABYTES) * 1_000_000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: IndexArgs,
+    }
+
+    fn selected(arguments: &[&str]) -> Result<Vec<Job>, String> {
+        let line = Line::try_parse_from(["index"].iter().chain(arguments)).map_err(|error| error.to_string())?;
+        Selection::new(&line.args)
+            .map(|selection| selection.jobs)
+            .map_err(|error| error.to_string())
+    }
+
+    fn paths(job: &Job) -> (Vec<String>, Option<String>) {
+        match &job.source {
+            Source::Paths(paths, reading) => (
+                paths.iter().map(|path| path.display().to_string()).collect(),
+                reading.options.prefix.clone(),
+            ),
+            Source::Lines(path) => (vec![path.display().to_string()], None),
+        }
+    }
+
+    #[test]
+    fn the_command_line_goes_before_the_file() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("any.toml");
+        fs::write(
+            &file,
+            "[project.kit]\npaths = ['docs']\nprefix = 'kit'\ntitle = 'Kit'\nmax_file_size = 5\n[project.app]\npaths = ['app']\n",
+        )
+        .unwrap();
+        let file = file.to_str().unwrap();
+        let jobs = selected(&["--config", file]).unwrap();
+        let names: Vec<&str> = jobs.iter().map(|job| job.project.as_str()).collect();
+        assert_eq!(names, ["app", "kit"]);
+
+        let jobs = selected(&["--config", file, "--project", "kit"]).unwrap();
+        let folder = fs::canonicalize(place.path()).unwrap();
+        let docs = folder.join("docs").display().to_string();
+        assert_eq!(paths(&jobs[0]), (vec![docs], Some("kit".to_owned())));
+        assert_eq!(
+            (jobs[0].max_file_size, jobs[0].title.as_deref()),
+            (5_000_000, Some("Kit"))
+        );
+
+        let line = [
+            "other",
+            "--config",
+            file,
+            "--project",
+            "kit",
+            "--prefix",
+            "x",
+            "--max-file-size",
+            "7",
+        ];
+        let jobs = selected(&line).unwrap();
+        assert_eq!(paths(&jobs[0]), (vec!["other".to_owned()], Some("x".to_owned())));
+        assert_eq!(jobs[0].max_file_size, 7_000_000);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("docsearch.toml");
+        fs::write(&file, "[project.kit]\npaths = ['a']\n[project.app]\npaths = ['b']\n").unwrap();
+        let file = file.to_str().unwrap();
+        for (arguments, expected) in [
+            (vec!["docs"], "--project is missing"),
+            (
+                vec!["--config", file, "--prefix", "x"],
+                "--prefix is for one source, and there are 2",
+            ),
+            (
+                vec!["--config", file, "--project", "kti"],
+                "has no project \"kti\"\nHINT:  It has app, kit.",
+            ),
+            (vec!["--jsonl", "-"], "--project is missing"),
+            (vec!["--jsonl", "-", "--config", file], "cannot be used with"),
+            (vec!["--config", "/no/such/file"], "/no/such/file: "),
+        ] {
+            let error = selected(&arguments).unwrap_err();
+            assert!(error.contains(expected), "{arguments:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! `docsearch.toml`: what is indexed into which project, beside the pages.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::error::Error;
+use crate::git::Address;
+use crate::markup::InputFormat;
+use crate::site::SiteOptions;
+use crate::source_options::SourceOptions;
+
+pub(crate) const NAME: &str = "docsearch.toml";
+const MAX_BYTES: u64 = 1 << 20;
+/// Keys of a source.
+pub(crate) const KEYS: [&str; 14] = [
+    "paths",
+    "title",
+    "prefix",
+    "version",
+    "source_root",
+    "format",
+    "include",
+    "exclude",
+    "root_url",
+    "url_suffix",
+    "anchors",
+    "content",
+    "follow_links",
+    "max_file_size",
+];
+/// The name of the project, or the table of several.
+const PROJECT: &str = "project";
+/// How alike a known key is to one that is not.
+const NEAR: f64 = 0.75;
+
+/// What a file says about one source of a project.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) project: String,
+    pub(crate) title: Option<String>,
+    /// Absolute, except for addresses of repositories.
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) source_root: Option<String>,
+    pub(crate) format: Option<InputFormat>,
+    pub(crate) follow_links: bool,
+    /// Millions of bytes.
+    pub(crate) max_file_size: Option<u64>,
+    pub(crate) options: SourceOptions,
+}
+
+/// The table of a source, as it is written.
+#[derive(Debug, Deserialize)]
+struct Written {
+    #[serde(default)]
+    paths: Vec<String>,
+    title: Option<String>,
+    prefix: Option<String>,
+    version: Option<String>,
+    source_root: Option<String>,
+    format: Option<String>,
+    #[serde(default)]
+    include: Vec<String>,
+    #[serde(default)]
+    exclude: Vec<String>,
+    root_url: Option<String>,
+    url_suffix: Option<String>,
+    anchors: Option<String>,
+    content: Option<String>,
+    #[serde(default)]
+    follow_links: bool,
+    max_file_size: Option<u64>,
+}
+
+/// The nearest file from `folder` upwards.
+pub(crate) fn nearest(folder: &Path) -> Option<PathBuf> {
+    folder
+        .ancestors()
+        .map(|above| above.join(NAME))
+        .find(|path| path.is_file())
+}
+
+/// The sources of the file at `path`, in the order of the names of their projects.
+pub(crate) fn read(path: &Path) -> Result<Vec<Settings>, Error> {
+    let full = fs::canonicalize(path).map_err(Error::file(path))?;
+    let mut text = String::new();
+    let file = File::open(&full).map_err(Error::file(path))?;
+    if !file.metadata().map_err(Error::file(path))?.is_file() {
+        return Err(Error::Usage(format!("{} is no file", path.display())));
+    }
+    file.take(MAX_BYTES)
+        .read_to_string(&mut text)
+        .map_err(Error::file(path))?;
+    let folder = full.parent().unwrap_or(&full);
+    parse(&text, folder).map_err(|problem| Error::Usage(format!("{}: {problem}", path.display())))
+}
+
+fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let sources = match table.remove(PROJECT) {
+        Some(Value::String(name)) => vec![(name, table)],
+        Some(Value::Table(projects)) => {
+            if let Some(key) = table.keys().next() {
+                return Err(format!(
+                    "\"{key}\" belongs to no project\nHINT:  Write it below [project.NAME], or give one project as \
+                     project = \"NAME\"."
+                ));
+            }
+            several(projects)?
+        }
+        Some(_) => return Err("project is neither a name nor tables".to_owned()),
+        None => {
+            check_keys(&table)?;
+            return Err(format!(
+                "project is missing\nHINT:  Write {PROJECT} = \"NAME\" at the top, or [project.NAME] for each of several."
+            ));
+        }
+    };
+    sources
+        .into_iter()
+        .map(|(name, table)| {
+            settings(&name, table, folder).map_err(|problem| match name.is_empty() {
+                true => problem,
+                false => format!("project {name}: {problem}"),
+            })
+        })
+        .collect()
+}
+
+/// The sources of `[project.NAME]` and `[[project.NAME]]`.
+fn several(projects: Table) -> Result<Vec<(String, Table)>, String> {
+    let mut sources = Vec::new();
+    for (name, value) in projects {
+        match value {
+            Value::Table(table) => sources.push((name, table)),
+            Value::Array(tables) => {
+                for table in tables {
+                    let Value::Table(table) = table else {
+                        return Err(format!("project.{name} is no table"));
+                    };
+                    sources.push((name.clone(), table));
+                }
+            }
+            _ => {
+                return Err(format!(
+                    "project.{name} is no table\nHINT:  Write [project.NAME] and its keys below."
+                ));
+            }
+        }
+    }
+    if sources.is_empty() {
+        return Err("there is no project in it".to_owned());
+    }
+    Ok(sources)
+}
+
+fn check_keys(table: &Table) -> Result<(), String> {
+    let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) else {
+        return Ok(());
+    };
+    let wanted = unknown.replace('-', "_").to_lowercase();
+    let nearest = KEYS
+        .iter()
+        .map(|key| (strsim::jaro_winkler(&wanted, key), *key))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = match nearest {
+        Some((_, key)) => format!("Did you mean {key}?"),
+        None => format!("There are {}.", KEYS.join(", ")),
+    };
+    Err(format!("unknown key \"{unknown}\"\nHINT:  {hint}"))
+}
+
+fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, String> {
+    check_keys(&table)?;
+    let written: Written = Value::Table(table)
+        .try_into()
+        .map_err(|error: toml::de::Error| error.to_string().trim_end().replace('\n', " "))?;
+    if project.trim().is_empty() {
+        return Err("the name of the project is empty".to_owned());
+    }
+    if written.paths.is_empty() {
+        return Err("paths is missing\nHINT:  Write what is indexed, such as paths = [\"docs\"].".to_owned());
+    }
+    let format = written.format.map(|name| choice("format", &name)).transpose()?;
+    let anchors = written.anchors.map(|name| choice("anchors", &name)).transpose()?;
+    if let Some(size) = written.max_file_size
+        && !(1..=200).contains(&size)
+    {
+        return Err(format!(
+            "max_file_size is {size}\nHINT:  It is a number of MB from 1 to 200."
+        ));
+    }
+    let options = SourceOptions {
+        prefix: written.prefix,
+        version: written.version,
+        include: written.include,
+        exclude: written.exclude,
+        site: SiteOptions {
+            root_url: written.root_url,
+            url_suffix: written.url_suffix,
+            anchors,
+        },
+        content: written.content,
+    };
+    options.check(str::to_owned).map_err(|error| error.to_string())?;
+    Ok(Settings {
+        project: project.to_owned(),
+        title: written.title,
+        paths: written.paths.iter().map(|path| placed(path, folder)).collect(),
+        source_root: written.source_root,
+        format,
+        follow_links: written.follow_links,
+        max_file_size: written.max_file_size,
+        options,
+    })
+}
+
+fn choice<T: ValueEnum>(key: &str, name: &str) -> Result<T, String> {
+    T::from_str(name, true).map_err(|_| {
+        let names: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("unknown {key} \"{name}\"\nHINT:  There are {}.", names.join(", "))
+    })
+}
+
+/// A path as seen from the folder of the file.
+fn placed(path: &str, folder: &Path) -> PathBuf {
+    match Address::is_remote(path) {
+        true => PathBuf::from(path),
+        false => folder.join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::AnchorRule;
+
+    fn parsed(text: &str) -> Result<Vec<Settings>, String> {
+        parse(text, Path::new("/srv/kit"))
+    }
+
+    #[test]
+    fn one_project_needs_no_table() {
+        let settings = parsed(
+            "project = 'kit'\npaths = ['docs', '/srv/other', 'https://host.test/x.git#v1', '../y#v2']\nformat = 'MDX'\n\
+             include = ['guide/**']\nfollow_links = true\nmax_file_size = 20\nversion = '1.10'\n\
+             root_url = 'https://kit.test/docs/'\nurl_suffix = ''\nanchors = 'mkdocs'\ncontent = '#main'\n",
+        )
+        .unwrap();
+        assert_eq!(settings.len(), 1);
+        let paths: Vec<&str> = settings[0].paths.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(
+            paths,
+            [
+                "/srv/kit/docs",
+                "/srv/other",
+                "https://host.test/x.git#v1",
+                "/srv/kit/../y#v2"
+            ]
+        );
+        assert_eq!(settings[0].project, "kit");
+        assert_eq!(settings[0].format, Some(InputFormat::Mdx));
+        assert_eq!(settings[0].max_file_size, Some(20));
+        assert!(settings[0].follow_links);
+        assert_eq!(settings[0].options.include, ["guide/**"]);
+        let site = SiteOptions {
+            root_url: Some("https://kit.test/docs/".to_owned()),
+            url_suffix: Some(String::new()),
+            anchors: Some(AnchorRule::Mkdocs),
+        };
+        assert_eq!(settings[0].options.site, site);
+        assert_eq!(settings[0].options.content.as_deref(), Some("#main"));
+        assert_eq!(settings[0].options.version.as_deref(), Some("1.10"));
+    }
+
+    #[test]
+    fn a_project_may_have_several_sources() {
+        let text = "[project.app]\npaths = ['app']\n[[project.kit]]\npaths = ['docs']\n[[project.kit]]\n\
+                    paths = ['kit#v1']\nprefix = 'v1'\n";
+        let settings = parsed(text).unwrap();
+        let found: Vec<(&str, Option<&str>)> = settings
+            .iter()
+            .map(|source| (source.project.as_str(), source.options.prefix.as_deref()))
+            .collect();
+        assert_eq!(found, [("app", None), ("kit", None), ("kit", Some("v1"))]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_is_right() {
+        for (text, expected) in [
+            (
+                "project = 'kit'\npathes = ['docs']",
+                "project kit: unknown key \"pathes\"\nHINT:  Did you mean paths?",
+            ),
+            (
+                "project = 'kit'\nsource-root = 'x'",
+                "project kit: unknown key \"source-root\"\nHINT:  Did you mean source_root?",
+            ),
+            ("project = 'kit'\nzzz = 1", "HINT:  There are paths, title"),
+            ("project = 'kit'", "project kit: paths is missing"),
+            ("project = ' '\npaths = ['a']", "the name of the project is empty"),
+            ("paths = ['docs']", "project is missing\nHINT:"),
+            ("pats = ['docs']", "unknown key \"pats\""),
+            (
+                "title = 'x'\n[project.kit]\npaths = ['a']",
+                "\"title\" belongs to no project",
+            ),
+            ("project = 3", "neither a name nor tables"),
+            ("[project]\nkit = 'docs'", "project.kit is no table"),
+            ("[project]", "there is no project in it"),
+            ("project = 'kit'\npaths = 'docs'", "expected a sequence"),
+            (
+                "project = 'kit'\npaths = ['a']\nformat = 'word'",
+                "unknown format \"word\"\nHINT:  There are auto, markdown",
+            ),
+            (
+                "project = 'kit'\npaths = ['a']\nmax_file_size = 0",
+                "max_file_size is 0",
+            ),
+            ("[project.kit]\npaths = ['a']\nproject = 'x'", "unknown key \"project\""),
+            (
+                "project = 'kit'\npaths = ['a']\nanchors = 'gihtub'",
+                "unknown anchors \"gihtub\"\nHINT:  There are github, vitepress",
+            ),
+            (
+                "project = 'kit'\npaths = ['a']\nroot_url = 'kit.test'",
+                "project kit: root_url \"kit.test\" is no URL",
+            ),
+            ("project = 'kit'\npaths = ['a']\ncontent = 'a['", "is no CSS selector"),
+            ("project = 'kit'\npaths = ['a']\ninclude = ['a[']", "error parsing glob"),
+            ("project = 'kit'\npaths = [", "TOML parse error at line 2"),
+        ] {
+            let problem = parsed(text).unwrap_err();
+            assert!(problem.contains(expected), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_file_counts() {
+        let place = tempfile::tempdir().unwrap();
+        let inner = place.path().join("docs/guide");
+        fs::create_dir_all(&inner).unwrap();
+        let outer = place.path().join(NAME);
+        fs::write(&outer, "").unwrap();
+        assert_eq!(nearest(&inner), Some(outer));
+        let nearer = place.path().join("docs").join(NAME);
+        fs::write(&nearer, "").unwrap();
+        assert_eq!(nearest(&inner), Some(nearer));
+    }
+}

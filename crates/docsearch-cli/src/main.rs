@@ -32,6 +32,7 @@ mod heading;
 mod html;
 mod inclusion;
 mod index;
+mod init;
 mod interrupt;
 mod json_lines;
 mod library;
@@ -123,6 +124,7 @@ enum Command {
     Mcp(mcp::McpArgs),
     Serve(serve::ServeArgs),
     Index(index::IndexArgs),
+    Init(init::InitArgs),
     Crawl(crawl::CrawlArgs),
     Eval(eval::EvalArgs),
     Completions(manual::CompletionsArgs),
@@ -144,6 +146,7 @@ impl Command {
             Self::Mcp(args) => mcp::run(args, connection),
             Self::Serve(args) => serve::run(args, connection),
             Self::Index(args) => index::run(args, connection),
+            Self::Init(args) => init::run(args),
             Self::Crawl(args) => crawl::run(args, connection),
             Self::Eval(args) => eval::run(args, connection),
             Self::Completions(args) => manual::completions(args, Cli::command()),

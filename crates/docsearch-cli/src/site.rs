@@ -65,6 +65,16 @@ impl Site {
         self.anchors
     }
 
+    /// The folder of its pages; absolute.
+    pub(crate) fn content(&self) -> &Path {
+        &self.content
+    }
+
+    /// Its address, if it is known.
+    pub(crate) fn address(&self) -> Option<&str> {
+        self.base.as_deref()
+    }
+
     pub(crate) fn generator(&self) -> Option<Generator> {
         self.generator
     }

@@ -1,0 +1,157 @@
+//! `docsearch init`: a `docsearch.toml` for a repository, after looking at it.
+
+mod inspection;
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use toml::Value;
+
+use crate::error::Error;
+use crate::git::Checkout;
+use crate::interrupt::Interrupt;
+use crate::outcome::Outcome;
+use crate::project_file;
+use crate::terminal::shown;
+use inspection::{Inspection, Source};
+
+const AFTER_HELP: &str = "\
+Examples:
+  docsearch init
+  docsearch init ../kit --project kit
+  docsearch init --print | less
+
+It looks at the files and at the configuration of their generator: where the pages are, which
+versions there are, where they are published, and what is better left out. Change what it wrote as
+you like; docsearch index needs nothing else, also in a CI job.";
+
+/// Write docsearch.toml, which says what docsearch index reads.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct InitArgs {
+    /// The folder to look at, in which the file is written
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    folder: PathBuf,
+    /// Name of the project [default: that of the repository or folder]
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// Write over a file that is there
+    #[arg(long)]
+    force: bool,
+    /// Print the file instead of writing it
+    #[arg(long, conflicts_with = "force")]
+    print: bool,
+}
+
+pub(crate) fn run(args: &InitArgs) -> Result<Outcome, Error> {
+    let folder = fs::canonicalize(&args.folder).map_err(Error::file(&args.folder))?;
+    if !folder.is_dir() {
+        return Err(Error::Usage(format!("{} is no folder", args.folder.display())));
+    }
+    let project = match &args.project {
+        Some(name) if name.trim().is_empty() => {
+            return Err(Error::Usage(
+                "--project is empty\nHINT:  Leave it out to name the project after the folder.".to_owned(),
+            ));
+        }
+        Some(name) => name.clone(),
+        None => name_of(&folder)?,
+    };
+    let inspection = Inspection::of(&folder)?;
+    let text = written(&project, &inspection);
+    if args.print {
+        return match io::stdout().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::file("standard output")(error)),
+            _ => Ok(Outcome::Complete),
+        };
+    }
+    let path = args.folder.join(project_file::NAME);
+    write(&path, &text, args.force)?;
+    println!(
+        "{}",
+        shown(&format!(
+            "wrote {}: project {project}, {} sources, {} files\ndocsearch index --config {0} reads them",
+            path.display(),
+            inspection.sources.len(),
+            inspection.files
+        ))
+    );
+    Ok(Outcome::Complete)
+}
+
+fn write(path: &Path, text: &str, is_forced: bool) -> Result<(), Error> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    match is_forced {
+        true => options.create(true).truncate(true),
+        false => options.create_new(true),
+    };
+    let mut file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Usage(format!(
+            "{} is there already; nothing was changed\nHINT:  --print shows what would be written, --force writes over it.",
+            path.display()
+        )),
+        _ => Error::file(path)(error),
+    })?;
+    file.write_all(text.as_bytes()).map_err(Error::file(path))
+}
+
+/// What a repository or else a folder is called.
+fn name_of(folder: &Path) -> Result<String, Error> {
+    let remote = match Checkout::around(folder, &Interrupt::default()) {
+        Ok(Some(checkout)) if checkout.below.as_os_str().is_empty() => checkout.repository.name()?,
+        _ => None,
+    };
+    let name = remote.and_then(|name| name.rsplit('/').next().map(str::to_owned));
+    let name = name.or_else(|| Some(folder.file_name()?.to_string_lossy().into_owned()));
+    name.ok_or_else(|| Error::Usage("the folder has no name\nHINT:  Name the project by --project.".to_owned()))
+}
+
+/// The file, as a person would write it.
+fn written(project: &str, inspection: &Inspection) -> String {
+    let mut text = "# What docsearch index reads. Paths are as seen from the folder of this file.\n".to_owned();
+    let is_alone = inspection.sources.len() == 1;
+    for source in &inspection.sources {
+        match is_alone {
+            true => text.push_str(&format!("project = {}\n", quoted(project))),
+            false => text.push_str(&format!("\n[[project.{}]]\n", quoted(project))),
+        }
+        describe(source, &mut text);
+    }
+    text
+}
+
+fn describe(source: &Source, text: &mut String) {
+    let list = |values: &[String]| values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(", ");
+    text.push_str(&format!("paths = [{}]\n", list(&source.paths)));
+    for (key, value) in [("prefix", &source.prefix), ("version", &source.version)] {
+        if let Some(value) = value {
+            text.push_str(&format!("{key} = {}\n", quoted(value)));
+        }
+    }
+    if !source.exclude.is_empty() {
+        text.push_str(&format!("exclude = [{}]\n", list(&source.exclude)));
+    }
+    match (source.generator, &source.address) {
+        (Some(generator), Some(address)) => text.push_str(&format!(
+            "# As the configuration of {generator} says; root_url goes before it.\n# root_url = {}\n",
+            quoted(address)
+        )),
+        _ => {
+            text.push_str("# Where the folder is published, so that results lead there:\n# root_url = \"https://…\"\n")
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let escaped = text.chars().any(|c| c.is_control() || c == '"' || c == '\\');
+    match escaped {
+        true => Value::String(text.replace(['\n', '\r'], " ")).to_string(),
+        false => format!("\"{text}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,8 @@ FIXTURES = ROOT / "tests" / "fixtures" / "sites"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "sites"
 # Of a page, what nobody reads: programs, looks and pictures.
 UNREAD = re.compile(r"<(script|style|svg|noscript)\b.*?</\1\s*>|<link\b(?![^>]*\bcanonical\b)[^>]*>|<!--.*?-->", re.S | re.I)
+# What is another one each time that a site is built.
+CHANGING = re.compile(r' (?:name|id|for)="(?:group|tab)-[\w-]{4,8}"|\s*<lastmod>[^<]*</lastmod>')
 BLANK = re.compile(r"^[ \t]*\n", re.M)
 
 
@@ -160,14 +162,14 @@ class Workshop:
 
 
 def trimmed(page: str) -> str:
-    """A page without what nobody reads."""
-    return BLANK.sub("", UNREAD.sub("", page))
+    """A page without what nobody reads, and what no two builds have in common."""
+    return BLANK.sub("", CHANGING.sub("", UNREAD.sub("", page)))
 
 
 def keep(html: Path, target: Path) -> None:
-    """Writes the pages of a built site into the repository, trimmed."""
+    """Writes the pages of a built site into the repository, trimmed, and the list of their addresses."""
     shutil.rmtree(target, ignore_errors=True)
-    for page in sorted(html.rglob("*.html")):
+    for page in (*sorted(html.rglob("*.html")), *html.glob("sitemap.xml")):
         place = target / page.relative_to(html)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(trimmed(page.read_text()))

@@ -93,6 +93,11 @@ def differences(expected: dict, counted: dict) -> list[str]:
     return lines
 
 
+def plain(value: object) -> object:
+    """Text without the apostrophes that generators make of those that are written."""
+    return value.replace("’", "'") if isinstance(value, str) else value
+
+
 def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generated: Iterable[str] = (),
            filled: Iterable[str] = ()) -> list[str]:
     """How the pages of a site differ from those of its sources, a line each.
@@ -110,10 +115,10 @@ def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generate
     for slug in sorted(source.pages.keys() & site.pages.keys()):
         ours, theirs = source.pages[slug], site.pages[slug]
         for name in ("title", "url") if is_one(slug, filled) else ("title", "url", "code_blocks"):
-            if ours.get(name) != theirs.get(name):
+            if plain(ours.get(name)) != plain(theirs.get(name)):
                 lines.append(f"{slug}: {name} {ours.get(name)!r} in the sources, {theirs.get(name)!r} in the site")
         for where, these, those in (("sources", ours, theirs), ("site", theirs, ours)):
-            more = [anchor for anchor in these["anchors"] if anchor not in those["anchors"]]
+            more = [anchor for anchor in these["anchors"] if anchor not in (*those["anchors"], *those["targets"])]
             if more:
                 lines.append(f"{slug}: anchors only in the {where}: {' '.join(more)}")
         lines += [f"{slug}: code only in the sources: {code[:80]!r}" for code in ours.get("code", ())

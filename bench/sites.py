@@ -175,10 +175,10 @@ def keep(html: Path, target: Path) -> None:
         place.write_text(trimmed(page.read_text()))
 
 
-def compare(program: Path, title: str, parts: tuple[Path, Path], known: dict) -> bool:
+def compare(program: Path, title: str, parts: tuple[Path, Path], options: list[str], known: dict) -> bool:
     """Prints how two readings of a site differ; whether they do not."""
     try:
-        source, site = (read(program, part) for part in parts)
+        source, site = (read(program, part, *options) for part in parts)
         for reading, part in zip((source, site), parts, strict=True):
             add_code(reading, program, part)
     except Unreadable as unreadable:
@@ -194,6 +194,7 @@ def compare(program: Path, title: str, parts: tuple[Path, Path], known: dict) ->
 
 def main() -> None:
     only = json.loads((FIXTURES / "only.json").read_text())
+    published = json.loads((FIXTURES / "published.json").read_text())
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", type=Path, default=ROOT / "target" / "release" / "docsearch",
                         help="the program docsearch (default: %(default)s)")
@@ -208,7 +209,7 @@ def main() -> None:
         starter, fixture = workshop.starter(), workshop.fixture()
         if options.update:
             keep(fixture / workshop.generator.html, FIXTURES / name / "html")
-        same = [compare(options.program, f"{name}, {site.name}", workshop.apart(site), only.get(name, {}))
+        same = [compare(options.program, f"{name}, {site.name}", workshop.apart(site), published.get(name, []), only.get(name, {}))
                 for site in (starter, fixture)]
         if not all(same):
             unequal.append(name)

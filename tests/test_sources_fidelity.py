@@ -17,20 +17,23 @@ SITES = Path(__file__).parent / "fixtures" / "sites"
 PAGES = {"mdbook": "src", "mkdocs": "docs", "vitepress": "docs"}
 EXPECTED = json.loads((SITES / "expected.json").read_text())
 ONLY = json.loads((SITES / "only.json").read_text())
+# What says where a site is published, if its built pages do not.
+PUBLISHED = json.loads((SITES / "published.json").read_text())
 
 
-def reading(folder: Path) -> Reading:
-    found = read(os.environ["DOCSEARCH_TEST_CLI"], folder)
+def reading(name: str, part: str) -> Reading:
+    folder = SITES / name / part
+    found = read(os.environ["DOCSEARCH_TEST_CLI"], folder, *PUBLISHED.get(name, []))
     add_code(found, os.environ["DOCSEARCH_TEST_CLI"], folder)
     return found
 
 
 def sources(name: str) -> Reading:
-    return reading(SITES / name / "source" / PAGES.get(name, ""))
+    return reading(name, f"source/{PAGES.get(name, '')}")
 
 
 def site(name: str) -> Reading:
-    return reading(SITES / name / "html")
+    return reading(name, "html")
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SITES.glob("*/html")))

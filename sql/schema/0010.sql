@@ -7,7 +7,7 @@ ALTER TABLE docsearch.document
         jsonb_typeof(anchors) = 'object'
         AND NOT jsonb_path_exists(anchors, 'strict $.* ? (@.type() != "string")')
         AND jsonb_array_length(jsonb_path_query_array(anchors, 'strict $.*')) <= 20000
-        AND octet_length(anchors::text) <= 4194304);
+        AND octet_length(anchors::text) <= 4194304) NOT VALID;
 COMMENT ON COLUMN docsearch.document.anchors IS 'further fragments of its address, with the anchor of the section where each lies';
 COMMENT ON COLUMN docsearch.document_name.key IS 'name: lower case, without what separates words; address: lower case, with a slash before it';
 COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, alias, unprefixed or address';

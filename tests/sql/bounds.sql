@@ -134,7 +134,7 @@ SELECT slug FROM search_docs('kiwi in Aves', project => 'bounds', max_results =>
 SELECT search_docs_json('bird', 'bounds', max_results => 1) #>> '{results,0,slug}' AS slug;
 SELECT position('kiwi' IN search_docs_text('bird', 'bounds', max_results => 1)) > 0 AS found;
 SELECT load_doc('kiwi', include_metadata => false, project => 'bounds');
-SELECT content LIKE '%**Sources:** u%' AS loaded FROM load_docs(ARRAY['kiwi'], project => 'bounds');
+SELECT content LIKE '%**Sources:** %, u%' AS loaded FROM load_docs(ARRAY['kiwi'], project => 'bounds');
 SELECT slug, length(category) FROM list_docs('bounds') WHERE slug = 'kiwi';
 SELECT length(list_docs_json('bounds')::text) > 100000 AS listed;
 SELECT count(*) > 0 AS explained FROM docsearch.explain_search('kiwi in Aves', 'kiwi', 'bounds');

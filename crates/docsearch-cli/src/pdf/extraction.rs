@@ -174,7 +174,7 @@ impl OutputDev for Writer {
             let is_typed = self.widths.iter().all(|known| (known - width).abs() < 0.005);
             line.text.push_str(&" ".repeat(if is_typed { spaces } else { 1 }));
         }
-        line.text.extend(text.chars().filter_map(shown));
+        line.text.extend(text.chars().filter_map(shown).flat_map(letters));
         if !blank {
             line.size = line.size.max(size);
             self.widths.push(width);
@@ -219,7 +219,21 @@ impl Writer {
     }
 }
 
-/// Ligatures as their letters, spaces as such; control characters not at all.
+/// The letters of a ligature; any other character alone.
+fn letters(character: char) -> std::vec::IntoIter<char> {
+    let letters = match character {
+        'ﬀ' => "ff",
+        'ﬁ' => "fi",
+        'ﬂ' => "fl",
+        'ﬃ' => "ffi",
+        'ﬄ' => "ffl",
+        'ﬅ' | 'ﬆ' => "st",
+        _ => return vec![character].into_iter(),
+    };
+    letters.chars().collect::<Vec<_>>().into_iter()
+}
+
+/// Spaces as such; control characters not at all.
 fn shown(character: char) -> Option<char> {
     match character {
         '\u{a0}' | '\t' | '\n' | '\r' => Some(' '),

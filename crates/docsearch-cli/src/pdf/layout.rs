@@ -39,7 +39,13 @@ pub(super) fn markdown(mut pages: Vec<Page>, outline: &[Entry], title: Option<St
         for line in &page.lines {
             let level = match outline.is_empty() {
                 true => sizes.iter().position(|&size| same(size, line.size)).map(|at| at + 2),
-                false => take_entry(&mut entries, line).map(|level| level + 1),
+                false => take_entries(&mut entries, line).map(|mut taken| {
+                    let own = taken.pop();
+                    for before in taken {
+                        writer.unplaced(before, page.number);
+                    }
+                    own.map_or(2, |own| own.level + 1)
+                }),
             };
             match level.filter(|_| line.pitch.is_none() || !outline.is_empty()) {
                 Some(level) => writer.heading(level, line.text.trim(), page.number),
@@ -67,8 +73,8 @@ fn same(left: f64, right: f64) -> bool {
     (left - right).abs() < 0.05 * left.max(right)
 }
 
-/// The level of the entry whose title the line is, with or without its number.
-fn take_entry(entries: &mut Vec<&Entry>, line: &Line) -> Option<usize> {
+/// The entry whose title the line is, with or without its number, behind those that come before it.
+fn take_entries<'a>(entries: &mut Vec<&'a Entry>, line: &Line) -> Option<Vec<&'a Entry>> {
     let text = letters(&line.text);
     if text.is_empty() {
         return None;
@@ -79,7 +85,7 @@ fn take_entry(entries: &mut Vec<&Entry>, line: &Line) -> Option<usize> {
         let title_bare = title.trim_start_matches(|character: char| character.is_ascii_digit());
         title == text || !bare.is_empty() && title_bare == bare
     })?;
-    Some(entries.remove(at).level)
+    Some(entries.drain(..=at).collect())
 }
 
 /// The size of most characters.

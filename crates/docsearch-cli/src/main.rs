@@ -13,6 +13,7 @@ mod content_type;
 mod crawl;
 mod dataset;
 mod document;
+mod docx;
 mod draft;
 mod encoding;
 mod error;
@@ -55,6 +56,7 @@ mod notebook;
 mod openapi;
 mod outcome;
 mod output;
+mod package;
 mod pdf;
 mod printer;
 mod project;
@@ -81,6 +83,7 @@ mod term;
 mod terminal;
 mod unpacked;
 mod updated;
+mod xml;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::{extension, llms, openapi, pdf, roff};
+use crate::package::{self, Archive};
+use crate::{docx, extension, llms, openapi, pdf, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub(crate) enum Markup {
     /// Documentation for language models: an index of pages, or many pages in one file.
     Llms,
     Pdf,
+    Docx,
 }
 
 /// The choices of `--format`.
@@ -42,6 +44,8 @@ pub(crate) enum InputFormat {
     /// llms.txt, llms-full.txt
     Llms,
     Pdf,
+    /// Word
+    Docx,
     Text,
 }
 
@@ -60,6 +64,7 @@ impl InputFormat {
             Self::Openapi => Markup::OpenApi,
             Self::Llms => Markup::Llms,
             Self::Pdf => Markup::Pdf,
+            Self::Docx => Markup::Docx,
             Self::Text => Markup::Plain,
         })
     }
@@ -85,6 +90,7 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
         "html" | "htm" | "xhtml" => Some(Markup::Html),
         "ipynb" => Some(Markup::Notebook),
         "pdf" => Some(Markup::Pdf),
+        "docx" | "docm" => Some(Markup::Docx),
         "man" | "mdoc" => Some(Markup::Roff),
         "json" | "yaml" | "yml" => Some(Markup::OpenApi),
         "txt" if llms::is_named(path) => Some(Markup::Llms),
@@ -94,6 +100,10 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
 
 /// The format of bytes that are no text, whatever the file is called.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Markup> {
+    if package::is_likely(bytes) {
+        let archive = Archive::open(bytes, "archive").ok()?;
+        return docx::is_likely(&archive).then_some(Markup::Docx);
+    }
     pdf::is_likely(bytes).then_some(Markup::Pdf)
 }
 

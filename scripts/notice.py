@@ -63,6 +63,7 @@ LICENCES = {
     "Unicode-3.0": Licence("Unicode License V3", "unicode-properties", "LICENSE-UNICODE", "UNICODE LICENSE"),
     "Unicode-DFS-2016": Licence("Unicode License Agreement of 2016", "regex-syntax",
                                 "src/unicode_tables/LICENSE-UNICODE", "UNICODE, INC."),
+    "CC0-1.0": Licence("Creative Commons CC0 1.0 Universal", attribution=False),
     "CDLA-Permissive-2.0": Licence("Community Data License Agreement, Permissive, Version 2.0", "webpki-roots",
                                    "LICENSE", "# Community", attribution=False),
     "MPL-2.0": Licence("Mozilla Public License Version 2.0", "cssparser", "LICENSE", "Mozilla",

@@ -6,8 +6,10 @@ mod job;
 mod plan;
 mod run;
 mod selection;
+mod watch;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -24,14 +26,18 @@ use crate::source_options::SourceOptions;
 use crate::supply::{FileOptions, Files, Supply};
 use crate::survey::Survey;
 use crate::terminal::shown;
-use execution::{Destination, execute};
+use execution::{Destination, execute_all};
 use job::Job;
 use plan::Plan;
 use run::Manner;
 use selection::Selection;
+use watch::Watch;
 
 /// Larger files are skipped unless told otherwise, in millions of bytes.
 pub(crate) const DEFAULT_MAX_FILE_MEGABYTES: u64 = 10;
+
+/// Until the next attempt while the database cannot be reached.
+const RETRY: Duration = Duration::from_secs(10);
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -39,6 +45,7 @@ Examples:
   docsearch index django/docs --project django --title 'Django 5.2' --prefix django
   docsearch index site/build/html README.md openapi.yaml --project kit
   docsearch index docs --project handbook --dry-run | jq -r .title
+  docsearch index --watch
   my-exporter | docsearch index --jsonl - --project wiki --source-root wiki
 
 What is read:
@@ -50,8 +57,17 @@ What is read:
                                     other data files are left out
   llms.txt llms-full.txt            an index; a document for every page in it
 
-Run it again after a change: only changed pages are embedded again, and pages whose file has gone
-from a folder are deleted. Other folders indexed into the same project keep theirs.
+Without PATH, docsearch.toml says what is read, in this folder or one above it; docsearch init writes
+it. Its keys are paths (as seen from the file) and, if you like, title, prefix, version, source_root,
+format, include, exclude, root_url, url_suffix, anchors, content, follow_links and max_file_size, which
+are what the options are; these go before it. A file for one project begins with project = \"NAME\";
+one for several has [project.NAME] for each, or [[project.NAME]] for each source of one.
+
+Patterns of --include and --exclude are for whole paths in the folder: * stays within a segment, **
+does not, and a / at the end stands for everything in a folder.
+
+Run it again after a change, or let --watch do it: only changed pages are embedded again, and pages
+whose file has gone from a folder are deleted. Other folders indexed into the same project keep theirs.
 
 Front matter (YAML between --- or TOML between +++) may set title, slug, category, kind, version,
 summary or description, keywords, source_urls, and published_at or date (ISO 8601). Every other
@@ -123,6 +139,9 @@ pub(crate) struct IndexArgs {
     /// Instead of indexing, tell of links into the documentation that lead nowhere; no database is needed
     #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "wait"])]
     check_links: bool,
+    /// Go on, and index again whenever files change; Ctrl-C ends it
+    #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "check_links"])]
+    watch: bool,
 }
 
 impl IndexArgs {
@@ -137,6 +156,9 @@ impl IndexArgs {
 }
 
 pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    if args.watch {
+        return keep_fresh(args, connection);
+    }
     let Selection { jobs, file } = Selection::new(args)?;
     let mut manner = args.manner();
     if let Some(file) = &file
@@ -150,18 +172,52 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
         _ => Destination::database(connection),
     };
     let mut interrupt = jobs.iter().any(Job::unpacks).then(Interrupt::watch).transpose()?;
-    let mut outcome = Outcome::Complete;
-    for job in &jobs {
-        if jobs.len() > 1 {
-            manner.before = format!("{}: ", job.project);
+    execute_all(&jobs, &mut manner, &mut destination, &mut interrupt)
+}
+
+/// Indexes again whenever something has changed, until a signal ends it. What goes wrong the first time ends it, too;
+/// later it is told, for people break their pages while they write them.
+fn keep_fresh(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    let interrupt = Interrupt::watch()?;
+    let report = Report::new(args.json, None);
+    let mut selection = Selection::new(args)?;
+    let mut last = None;
+    loop {
+        // It listens before files are read, so that no change is missed.
+        let watch = Watch::new(&selection.jobs, selection.file.as_deref())?;
+        let mut again = None;
+        match refresh(args, connection, &mut selection, &interrupt) {
+            Ok(Outcome::Interrupted) => return Ok(Outcome::Interrupted),
+            Ok(outcome) => last = Some(outcome),
+            Err(error) if last.is_none() => return Err(error),
+            Err(error) => {
+                again = matches!(error, Error::Connect { .. } | Error::Database(_)).then_some(RETRY);
+                report.warning("", &error);
+            }
         }
-        match execute(job, &manner, &mut destination, &mut interrupt)? {
-            Outcome::Interrupted => return Ok(Outcome::Interrupted),
-            Outcome::Complete => {}
-            other => outcome = other,
+        report.note("waiting for changes");
+        if !watch.wait(&interrupt, again) {
+            return Ok(last.unwrap_or(Outcome::Complete));
         }
     }
-    Ok(outcome)
+}
+
+/// One round, as the file says by now. A connection that nobody uses for hours may be cut on its way, so each round has
+/// one of its own.
+fn refresh(
+    args: &IndexArgs,
+    connection: &ConnectionArgs,
+    selection: &mut Selection,
+    interrupt: &Interrupt,
+) -> Result<Outcome, Error> {
+    *selection = Selection::new(args)?;
+    let mut destination = Destination::database(connection);
+    execute_all(
+        &selection.jobs,
+        &mut args.manner(),
+        &mut destination,
+        &mut Some(interrupt.clone()),
+    )
 }
 
 /// The documents of every file below `root`, and how many files were skipped. What went wrong is

@@ -25,7 +25,7 @@ pub(super) enum Destination<'a> {
     Database {
         connection: &'a ConnectionArgs,
         /// Once there is one.
-        client: Option<Client>,
+        client: Option<Box<Client>>,
     },
 }
 
@@ -38,8 +38,29 @@ impl<'a> Destination<'a> {
     }
 }
 
+/// Does all jobs.
+pub(super) fn execute_all(
+    jobs: &[Job],
+    manner: &mut Manner,
+    destination: &mut Destination<'_>,
+    interrupt: &mut Option<Interrupt>,
+) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::Complete;
+    for job in jobs {
+        if jobs.len() > 1 {
+            manner.before = format!("{}: ", job.project);
+        }
+        match execute(job, manner, destination, interrupt)? {
+            Outcome::Interrupted => return Ok(Outcome::Interrupted),
+            Outcome::Complete => {}
+            other => outcome = other,
+        }
+    }
+    Ok(outcome)
+}
+
 /// Does a job. Signals are watched for once there is a connection, if they are not yet.
-pub(super) fn execute(
+fn execute(
     job: &Job,
     manner: &Manner,
     destination: &mut Destination<'_>,
@@ -117,7 +138,7 @@ fn deliver(
         Destination::Database { connection, client } => {
             let client = match client {
                 Some(client) => client,
-                None => client.insert(connection.connect()?),
+                None => client.insert(Box::new(connection.connect()?)),
             };
             project::ensure(client, &run.job.project, run.job.title.as_deref(), None)?;
             let interrupt = match interrupt {

@@ -1,5 +1,6 @@
 //! `docsearch.toml`: what is indexed into which project, beside the pages.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
             ));
         }
     };
-    sources
+    let found = sources
         .into_iter()
         .map(|(name, table)| {
             settings(&name, table, folder).map_err(|problem| match name.is_empty() {
@@ -128,7 +129,31 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
                 false => format!("project {name}: {problem}"),
             })
         })
-        .collect()
+        .collect::<Result<Vec<Settings>, String>>()?;
+    check_apart(&found)?;
+    Ok(found)
+}
+
+/// Each source deletes what it no longer holds, so no two of a project may own the same pages.
+fn check_apart(sources: &[Settings]) -> Result<(), String> {
+    let mut owners = HashSet::new();
+    for source in sources {
+        let names: HashSet<&Path> = match &source.source_root {
+            Some(name) => HashSet::from([Path::new(name)]),
+            None => source.paths.iter().map(PathBuf::as_path).collect(),
+        };
+        for name in names {
+            if !owners.insert((&source.project, source.source_root.is_some(), name)) {
+                return Err(format!(
+                    "project {}: two sources have {}, and each would delete the pages of the other\nHINT:  Give each a \
+                     source_root of its own.",
+                    source.project,
+                    name.display()
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The sources of `[project.NAME]` and `[[project.NAME]]`.
@@ -341,6 +366,26 @@ mod tests {
             let problem = parsed(text).unwrap_err();
             assert!(problem.contains(expected), "{text}: {problem}");
         }
+    }
+
+    #[test]
+    fn sources_of_a_project_that_share_pages_are_a_mistake() {
+        let two = |first: &str, second: &str| {
+            format!("[[project.kit]]\npaths = ['docs']\n{first}\n[[project.kit]]\npaths = ['docs']\n{second}\n")
+        };
+        for text in [
+            two("include = ['a/**']", "exclude = ['a/**']"),
+            two("source_root = 'x'", "source_root = 'x'"),
+        ] {
+            let problem = parsed(&text).unwrap_err();
+            assert!(
+                problem.contains("would delete the pages of the other\nHINT:"),
+                "{problem}"
+            );
+        }
+        assert_eq!(parsed(&two("", "source_root = 'x'")).unwrap().len(), 2);
+        let apart = "[project.kit]\npaths = ['docs']\n[project.app]\npaths = ['docs', 'docs']\n";
+        assert_eq!(parsed(apart).unwrap().len(), 2);
     }
 
     #[test]

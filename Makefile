@@ -197,7 +197,7 @@ bench-questions: cli
 .PHONY: check-sources check-sites
 check-sources: cli
 	@$(if $(AGAIN),$(server) start --create-extension)
-	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
+	PYTHONPATH=scripts $(PYTHON) bench/sources.py --program $(docsearch) $(if $(SETS),--sets $(SETS)) \
 		$(if $(SHOW),--show) $(if $(UPDATE),--update) $(if $(AGAIN),--url "$$($(server) url)")
 check-sites: cli
 	@PYTHONPATH=scripts $(PYTHON) bench/sites.py --program $(docsearch) \

@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 }
 
 /// What kind of archive a regular file is by its content; `None` if it is none, or documentation that happens to be
-/// packed, which its name tells.
+/// packed, which its name or what it holds tells.
 pub(crate) fn kind(path: &Path) -> Option<Kind> {
     if markup::is_documentation(path) {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn kind(path: &Path) -> Option<Kind> {
     let mut file = File::open(path).ok()?;
     let start = first_block(&mut file);
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-        return Some(Kind::Zip);
+        return (!markup::is_packed_document(path)).then_some(Kind::Zip);
     }
     if is_tar(&start) {
         return Some(Kind::Tar);

@@ -50,6 +50,11 @@ impl ContentType {
             "text/x-rst" | "text/prs.fallenstein.rst" => Some(Markup::ReStructuredText),
             "application/x-ipynb+json" => Some(Markup::Notebook),
             "application/vnd.oai.openapi" | "application/vnd.oai.openapi+json" => Some(Markup::OpenApi),
+            "text/asciidoc" | "text/x-asciidoc" => Some(Markup::AsciiDoc),
+            "text/troff" | "application/x-troff-man" => Some(Markup::Roff),
+            "application/pdf" | "application/x-pdf" => Some(Markup::Pdf),
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => Some(Markup::Docx),
+            "application/epub+zip" => Some(Markup::Epub),
             // Servers give these to everything that they do not know.
             "" | "text/plain" => markup::from_name(path),
             "application/octet-stream" | "binary/octet-stream" => match markup::from_name(path) {
@@ -81,6 +86,16 @@ mod tests {
         ] {
             assert_eq!(ContentType::parse(header).charset(), Some("utf-8"), "{header}");
         }
+    }
+
+    #[test]
+    fn documents_that_are_no_text_have_types_of_their_own() {
+        let markup = |header: &str, path: &str| ContentType::parse(header).markup(Path::new(path)).ok().flatten();
+        assert_eq!(markup("application/pdf", "/get?id=1"), Some(Markup::Pdf));
+        assert_eq!(markup("application/epub+zip", "/book"), Some(Markup::Epub));
+        assert_eq!(markup("application/octet-stream", "/a.docx"), Some(Markup::Docx));
+        assert_eq!(markup("text/troff; charset=utf-8", "/ls"), Some(Markup::Roff));
+        assert_eq!(markup("application/zip", "/a.zip"), None);
     }
 
     #[test]

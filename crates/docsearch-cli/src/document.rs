@@ -17,7 +17,7 @@ use crate::file::{self, Folder, Links};
 use crate::html::Frames;
 use crate::markup::{self, Markup};
 use crate::site::{Site, Sites};
-use crate::{compression, docx, encoding, extension, html, no_page, pdf, slug};
+use crate::{compression, docx, encoding, epub, extension, html, no_page, pdf, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -222,6 +222,7 @@ fn readings(
 fn binary_drafts(markup: Option<Markup>, bytes: &[u8]) -> Option<Result<Vec<Draft>, Unreadable>> {
     match markup? {
         Markup::Pdf => Some(pdf::read(bytes).map(|draft| vec![draft])),
+        Markup::Epub => Some(epub::read(bytes)),
         Markup::Docx => Some(docx::read(bytes).map(|draft| vec![draft])),
         _ => None,
     }

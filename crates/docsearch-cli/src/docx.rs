@@ -8,6 +8,8 @@ mod style;
 #[cfg(test)]
 mod tests;
 
+use std::io::{Read, Seek};
+
 use serde_json::Value;
 
 use crate::draft::{Draft, Unreadable};
@@ -20,7 +22,7 @@ const FORMAT: &str = "DOCX";
 const MAIN: &str = "word/document.xml";
 
 /// Whether an archive is a Word document.
-pub(crate) fn is_likely(archive: &Archive<'_>) -> bool {
+pub(crate) fn is_likely<R: Read + Seek>(archive: &Archive<R>) -> bool {
     archive.has(MAIN)
 }
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::manual_page;
 
-const PROSE: [&str; 15] = [
+const PROSE: [&str; 16] = [
     "md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb", "adoc", "asciidoc", "asc", "pdf", "docx",
-    "docm",
+    "docm", "epub",
 ];
 const DATA: [&str; 3] = ["json", "yaml", "yml"];
 /// Formats of documents that are not read, each told by its name.

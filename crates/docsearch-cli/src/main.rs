@@ -16,6 +16,7 @@ mod document;
 mod docx;
 mod draft;
 mod encoding;
+mod epub;
 mod error;
 mod eval;
 mod evaluation;

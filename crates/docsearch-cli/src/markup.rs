@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::package::{self, Archive};
-use crate::{docx, extension, llms, openapi, pdf, roff};
+use crate::{docx, epub, extension, llms, openapi, pdf, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub(crate) enum Markup {
     Llms,
     Pdf,
     Docx,
+    Epub,
 }
 
 /// The choices of `--format`.
@@ -46,6 +47,7 @@ pub(crate) enum InputFormat {
     Pdf,
     /// Word
     Docx,
+    Epub,
     Text,
 }
 
@@ -65,6 +67,7 @@ impl InputFormat {
             Self::Llms => Markup::Llms,
             Self::Pdf => Markup::Pdf,
             Self::Docx => Markup::Docx,
+            Self::Epub => Markup::Epub,
             Self::Text => Markup::Plain,
         })
     }
@@ -91,6 +94,7 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
         "ipynb" => Some(Markup::Notebook),
         "pdf" => Some(Markup::Pdf),
         "docx" | "docm" => Some(Markup::Docx),
+        "epub" => Some(Markup::Epub),
         "man" | "mdoc" => Some(Markup::Roff),
         "json" | "yaml" | "yml" => Some(Markup::OpenApi),
         "txt" if llms::is_named(path) => Some(Markup::Llms),
@@ -101,10 +105,18 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
 /// The format of bytes that are no text, whatever the file is called.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Markup> {
     if package::is_likely(bytes) {
-        let archive = Archive::open(bytes, "archive").ok()?;
-        return docx::is_likely(&archive).then_some(Markup::Docx);
+        let mut archive = Archive::open(bytes, "archive").ok()?;
+        if docx::is_likely(&archive) {
+            return Some(Markup::Docx);
+        }
+        return epub::is_likely(&mut archive).then_some(Markup::Epub);
     }
     pdf::is_likely(bytes).then_some(Markup::Pdf)
+}
+
+/// Whether a file is a document that happens to be packed, which only its content tells.
+pub(crate) fn is_packed_document(path: &Path) -> bool {
+    package::is_of(path, |archive| docx::is_likely(archive) || epub::is_likely(archive))
 }
 
 /// The language of a text whose name does not tell.
@@ -283,6 +295,16 @@ mod tests {
         assert_eq!(from_content("openapi: 3.1.0\ninfo: {}\n"), Markup::OpenApi);
         assert_eq!(from_content("{\"cells\": [], \"nbformat\": 4}"), Markup::Notebook);
         assert_eq!(from_content("<config>the openapi: 3 key</config>"), Markup::Plain);
+    }
+
+    #[test]
+    fn documents_that_are_packed_are_told_by_what_they_hold() {
+        let book = package::packed(&[("mimetype", "application/epub+zip")]);
+        let text = package::packed(&[("word/document.xml", "")]);
+        let site = package::packed(&[("index.html", "")]);
+        assert_eq!(from_bytes(&book), Some(Markup::Epub));
+        assert_eq!(from_bytes(&text), Some(Markup::Docx));
+        assert_eq!(from_bytes(&site), None);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Archives that strangers packed: what they hold is bounded, however well it was compressed.
 
-use std::io::{Cursor, Read};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::Path;
 
 use zip::ZipArchive;
 
@@ -13,9 +15,17 @@ const MAX_ENTRIES: usize = 20_000;
 const MAX_ENTRY_BYTES: u64 = 32 << 20;
 const MAX_BYTES: u64 = 256 << 20;
 
+/// Whether the file at `path` is an archive that `holds` says yes to.
+pub(crate) fn is_of(path: &Path, holds: impl Fn(&mut Archive<BufReader<File>>) -> bool) -> bool {
+    let archive = File::open(path)
+        .ok()
+        .and_then(|file| Archive::new(BufReader::new(file), "archive").ok());
+    archive.is_some_and(|mut archive| holds(&mut archive))
+}
+
 /// An open archive.
-pub(crate) struct Archive<'a> {
-    zip: ZipArchive<Cursor<&'a [u8]>>,
+pub(crate) struct Archive<R> {
+    zip: ZipArchive<R>,
     format: &'static str,
     left: u64,
 }
@@ -25,11 +35,17 @@ pub(crate) fn is_likely(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-impl<'a> Archive<'a> {
+impl<'a> Archive<Cursor<&'a [u8]>> {
     /// Opens what is read as `format`.
     pub(crate) fn open(bytes: &'a [u8], format: &'static str) -> Result<Self, Unreadable> {
+        Self::new(Cursor::new(bytes), format)
+    }
+}
+
+impl<R: Read + Seek> Archive<R> {
+    fn new(source: R, format: &'static str) -> Result<Self, Unreadable> {
         let malformed = |reason: String| Unreadable::Malformed { format, reason };
-        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| malformed(error.to_string()))?;
+        let zip = ZipArchive::new(source).map_err(|error| malformed(error.to_string()))?;
         if zip.len() > MAX_ENTRIES {
             return Err(malformed(format!("more than {MAX_ENTRIES} files in it")));
         }

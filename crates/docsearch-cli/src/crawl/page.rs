@@ -42,11 +42,11 @@ pub(crate) fn is_page(content_type: Option<&str>, path: &str) -> bool {
 
 /// Whether a path ends in what no page ends in, so that nothing has to be fetched to know.
 pub(crate) fn is_file(path: &str) -> bool {
-    const ENDINGS: [&str; 50] = [
-        "7z", "apk", "avi", "bin", "bmp", "bz2", "class", "css", "csv", "deb", "dmg", "doc", "docx", "eot", "exe",
-        "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "map", "mjs", "mov", "mp3", "mp4", "msi", "ogg", "otf",
-        "pdf", "png", "ppt", "pptx", "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "webm", "webp", "woff",
-        "woff2", "xls", "xz", "zip",
+    const ENDINGS: [&str; 48] = [
+        "7z", "apk", "avi", "bin", "bmp", "bz2", "class", "css", "csv", "deb", "dmg", "doc", "eot", "exe", "gif", "gz",
+        "ico", "iso", "jar", "jpeg", "jpg", "js", "map", "mjs", "mov", "mp3", "mp4", "msi", "ogg", "otf", "png", "ppt",
+        "pptx", "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "webm", "webp", "woff", "woff2", "xls", "xz",
+        "zip",
     ];
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.')
@@ -274,7 +274,8 @@ mod tests {
         assert!(is_page(None, "/a"));
         assert!(is_page(HTML, "/a"));
         assert!(is_page(Some("Text/Markdown"), "/a"));
-        for kind in ["image/png", "application/pdf", "text/css", "application/octet-stream"] {
+        assert!(is_page(Some("application/pdf"), "/a"));
+        for kind in ["image/png", "application/zip", "text/css", "application/octet-stream"] {
             assert!(!is_page(Some(kind), "/a"), "{kind}");
         }
         assert!(is_file("/logo.PNG") && is_file("/a/b.tar.gz"));

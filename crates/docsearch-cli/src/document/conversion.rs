@@ -45,7 +45,7 @@ pub(super) fn drafts(
         Markup::Notebook => vec![notebook::read(text)?],
         Markup::OpenApi => openapi::read(text)?,
         Markup::Llms => llms::read(source.path, text),
-        Markup::Pdf | Markup::Docx => Vec::new(),
+        Markup::Pdf | Markup::Docx | Markup::Epub => Vec::new(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! What other parts of the file say about its text.
 
 use std::collections::HashMap;
+use std::io::{Read, Seek};
 
 use super::style::Styles;
 use crate::draft::Unreadable;
@@ -20,7 +21,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn read(archive: &mut Archive<'_>) -> Result<Self, Unreadable> {
+    pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Self, Unreadable> {
         let mut parts = Self::default();
         if let Some(styles) = archive.read_xml("word/styles.xml")? {
             parts.styles = Styles::read(&styles);

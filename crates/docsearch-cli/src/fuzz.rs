@@ -11,8 +11,8 @@ use crate::report::Report;
 use crate::supply::Supply;
 use crate::survey::Survey;
 use crate::{
-    connection, content_type, crawl, encoding, front_matter, heading, html, llms, markup, mcp_server, mdx, notebook,
-    openapi, rst, serve, slug,
+    asciidoc, connection, content_type, crawl, docx, encoding, epub, front_matter, heading, html, llms, markup,
+    mcp_server, mdx, notebook, openapi, package, roff, rst, serve, slug,
 };
 
 /// What a reader may make of a text, in bytes: so many times the text, and some more.
@@ -26,6 +26,11 @@ fn targets() -> Vec<Target> {
         Target::new("cli-mdx", Format::MDX, |input| {
             bounded(input, |text| mdx::convert(text, mdx::Dialect::Mdx))
         }),
+        Target::new("cli-asciidoc", Format::ASCIIDOC, asciidoc).up_to(8 * 1024),
+        Target::new("cli-roff", Format::ROFF, roff).up_to(16 * 1024),
+        Target::new("cli-docx", Format::OFFICE, docx).up_to(32 * 1024),
+        Target::new("cli-epub", Format::OFFICE, epub).up_to(32 * 1024),
+        Target::new("cli-package", Format::OFFICE, package),
         Target::new("cli-front-matter", Format::FRONT_MATTER, front_matter),
         Target::new("cli-notebook", Format::NOTEBOOK, notebook),
         Target::new("cli-openapi", Format::OPENAPI, openapi).up_to(16 * 1024),
@@ -78,6 +83,55 @@ fn html(input: &[u8]) {
         let again =
             html::read(Path::new("guide/page.html"), text, None, &html::Frame::default()).expect("the same page");
         assert_eq!(again.body, draft.body, "the same page twice");
+    }
+}
+
+fn asciidoc(input: &[u8]) {
+    let text = &*text(input);
+    if let Ok(drafts) = asciidoc::read(None, Path::new("guide/page.adoc"), text) {
+        assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
+    }
+}
+
+fn roff(input: &[u8]) {
+    let text = &*text(input);
+    roff::is_likely(text);
+    if let Ok(draft) = roff::read(text) {
+        assert_bounded(draft.body.len(), text);
+    }
+}
+
+fn docx(input: &[u8]) {
+    let text = &*text(input);
+    let body = format!("<w:document><w:body>{text}</w:body></w:document>");
+    if let Ok(draft) = docx::read(&package::packed(&[
+        ("word/document.xml", &body),
+        ("word/styles.xml", text),
+    ])) {
+        assert_bounded(draft.body.len(), text);
+    }
+}
+
+fn epub(input: &[u8]) {
+    let text = &*text(input);
+    let container = "<container><rootfiles><rootfile full-path='a'/></rootfiles></container>";
+    let package = "<package><manifest><item id='b' href='b' media-type='text/html'/></manifest>\
+        <spine><itemref idref='b'/></spine></package>";
+    let files = [("META-INF/container.xml", container), ("a", package), ("b", text)];
+    if let Ok(drafts) = epub::read(&package::packed(&files)) {
+        assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
+    }
+}
+
+/// The bytes of the archive themselves, broken by what the input says.
+fn package(input: &[u8]) {
+    let mut bytes = package::packed(&[("word/document.xml", "<a/>"), ("mimetype", "application/epub+zip")]);
+    for pair in input.as_chunks::<2>().0 {
+        let at = usize::from(pair[0]) * 3 % bytes.len();
+        bytes[at] = pair[1];
+        markup::from_bytes(&bytes);
+        let _ = docx::read(&bytes);
+        let _ = epub::read(&bytes);
     }
 }
 

@@ -16,6 +16,12 @@ impl Format {
     pub const MDX: Self = Self("mdx");
     /// reStructuredText.
     pub const RST: Self = Self("rst");
+    /// AsciiDoc.
+    pub const ASCIIDOC: Self = Self("asciidoc");
+    /// Pages of the manual.
+    pub const ROFF: Self = Self("roff");
+    /// The XML of Word documents and books.
+    pub const OFFICE: Self = Self("office");
     /// Pages that open with YAML or TOML.
     pub const FRONT_MATTER: Self = Self("front_matter");
     /// JSON of any kind.

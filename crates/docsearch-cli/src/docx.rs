@@ -8,23 +8,15 @@ mod style;
 #[cfg(test)]
 mod tests;
 
-use std::io::{Read, Seek};
-
 use serde_json::Value;
 
 use crate::draft::{Draft, Unreadable};
 use crate::front_matter::FrontMatter;
 use crate::guard;
-use crate::package::Archive;
+use crate::package::{Archive, WORD_TEXT as MAIN};
 use crate::xml::Element;
 
 const FORMAT: &str = "DOCX";
-const MAIN: &str = "word/document.xml";
-
-/// Whether an archive is a Word document.
-pub(crate) fn is_likely<R: Read + Seek>(archive: &Archive<R>) -> bool {
-    archive.has(MAIN)
-}
 
 /// Reads the file `bytes`.
 pub(crate) fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {

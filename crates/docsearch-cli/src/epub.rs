@@ -23,12 +23,6 @@ const VOID: [&str; 14] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ];
 
-/// Whether an archive is a book.
-pub(crate) fn is_likely<R: Read + Seek>(archive: &mut Archive<R>) -> bool {
-    let kind = archive.read("mimetype").ok().flatten();
-    kind.is_some_and(|kind| kind.trim_ascii() == b"application/epub+zip")
-}
-
 /// Reads the file `bytes`.
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Draft>, Unreadable> {
     let mut archive = Archive::open(bytes, FORMAT)?;

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use crate::package::{self, Archive};
-use crate::{docx, epub, extension, llms, openapi, pdf, roff};
+use crate::{extension, llms, openapi, package, pdf, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,18 +104,21 @@ pub(crate) fn from_name(path: &Path) -> Option<Markup> {
 /// The format of bytes that are no text, whatever the file is called.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Markup> {
     if package::is_likely(bytes) {
-        let mut archive = Archive::open(bytes, "archive").ok()?;
-        if docx::is_likely(&archive) {
-            return Some(Markup::Docx);
-        }
-        return epub::is_likely(&mut archive).then_some(Markup::Epub);
+        return package::document(bytes).map(packed);
     }
     pdf::is_likely(bytes).then_some(Markup::Pdf)
 }
 
 /// Whether a file is a document that happens to be packed, which only its content tells.
 pub(crate) fn is_packed_document(path: &Path) -> bool {
-    package::is_of(path, |archive| docx::is_likely(archive) || epub::is_likely(archive))
+    package::document_at(path).is_some()
+}
+
+fn packed(document: package::Document) -> Markup {
+    match document {
+        package::Document::Word => Markup::Docx,
+        package::Document::Book => Markup::Epub,
+    }
 }
 
 /// The language of a text whose name does not tell.

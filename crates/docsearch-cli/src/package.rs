@@ -15,12 +15,27 @@ const MAX_ENTRIES: usize = 20_000;
 const MAX_ENTRY_BYTES: u64 = 32 << 20;
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Whether the file at `path` is an archive that `holds` says yes to.
-pub(crate) fn is_of(path: &Path, holds: impl Fn(&mut Archive<BufReader<File>>) -> bool) -> bool {
+/// The part of a Word document that has its text.
+pub(crate) const WORD_TEXT: &str = "word/document.xml";
+
+/// Documents that are archives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Document {
+    Word,
+    Book,
+}
+
+/// The document that the file at `path` is.
+pub(crate) fn document_at(path: &Path) -> Option<Document> {
     let archive = File::open(path)
         .ok()
         .and_then(|file| Archive::new(BufReader::new(file), "archive").ok());
-    archive.is_some_and(|mut archive| holds(&mut archive))
+    archive?.document()
+}
+
+/// The document that bytes are.
+pub(crate) fn document(bytes: &[u8]) -> Option<Document> {
+    Archive::open(bytes, "archive").ok()?.document()
 }
 
 /// An open archive.
@@ -56,7 +71,16 @@ impl<R: Read + Seek> Archive<R> {
         })
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// The document that it is, by what it holds.
+    fn document(&mut self) -> Option<Document> {
+        if self.has(WORD_TEXT) {
+            return Some(Document::Word);
+        }
+        let kind = self.read("mimetype").ok()??;
+        (kind.trim_ascii() == b"application/epub+zip").then_some(Document::Book)
+    }
+
+    fn has(&self, name: &str) -> bool {
         self.zip.index_for_name(name).is_some()
     }
 

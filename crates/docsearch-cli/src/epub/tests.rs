@@ -35,7 +35,6 @@ fn chapters_are_documents_in_the_order_of_the_spine() {
     );
     let two = chapter("<h1 id='build'>Building</h1><p>Take paper.</p>");
     let bytes = book(&one, &two, &[]);
-    assert!(is_likely(&mut Archive::open(&bytes, "test").unwrap()));
     let drafts = read(&bytes).unwrap();
     let titles: Vec<_> = drafts
         .iter()

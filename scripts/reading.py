@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+# `# fn main() {` in Rust; `// highlight-next-line`; `# [!code focus]` behind a line.
+HIDDEN = re.compile(r"# |#$|\s*(?://|#|<!--)\s*highlight-(?:next-line|start|end)")
+NOTE = re.compile(r"\s*(?://|#|<!--)\s*\[!code [^\]]*\](?:\s*-->)?$")
 FENCE = re.compile(r"([ >]*)(`{3,}|~{3,})")
 # Exit codes of the program: everything went well, and links lead nowhere or files could not be read.
 READ = (0, 1)
@@ -98,6 +101,12 @@ def plain(value: object) -> object:
     return value.replace("’", "'") if isinstance(value, str) else value
 
 
+def shown(code: str) -> str:
+    """Code without what is written for the generator: lines that mdBook hides, and what highlights or hides others."""
+    lines = [line for line in code.split("\n") if not HIDDEN.match(line)]
+    return "\n".join(NOTE.sub("", line) for line in lines)
+
+
 def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generated: Iterable[str] = (),
            filled: Iterable[str] = ()) -> list[str]:
     """How the pages of a site differ from those of its sources, a line each.
@@ -122,5 +131,5 @@ def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generate
             if more:
                 lines.append(f"{slug}: anchors only in the {where}: {' '.join(more)}")
         lines += [f"{slug}: code only in the sources: {code[:80]!r}" for code in ours.get("code", ())
-                  if code not in theirs.get("code", ())]
+                  if not {code, shown(code)} & set(theirs.get("code", ()))]
     return lines

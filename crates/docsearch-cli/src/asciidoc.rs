@@ -5,6 +5,7 @@ mod block;
 mod include;
 mod inline;
 mod list;
+mod scope;
 mod source;
 mod table;
 #[cfg(test)]
@@ -22,8 +23,8 @@ use crate::draft::{Draft, Unreadable};
 use crate::file::Folder;
 use crate::front_matter::FrontMatter;
 use crate::{extension, front_matter, guard, manual_page, markdown_text};
-use block::Scope;
 use include::Includes;
+use scope::Scope;
 
 /// Of a page, and of all that it includes.
 const MAX_BYTES: usize = 4_000_000;

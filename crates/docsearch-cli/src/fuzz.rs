@@ -26,10 +26,10 @@ fn targets() -> Vec<Target> {
         Target::new("cli-mdx", Format::MDX, |input| {
             bounded(input, |text| mdx::convert(text, mdx::Dialect::Mdx))
         }),
-        Target::new("cli-asciidoc", Format::ASCIIDOC, asciidoc).up_to(8 * 1024),
+        Target::new("cli-asciidoc", Format::ASCIIDOC, asciidoc).up_to(2 * 1024),
         Target::new("cli-roff", Format::ROFF, roff).up_to(16 * 1024),
-        Target::new("cli-docx", Format::OFFICE, docx).up_to(32 * 1024),
-        Target::new("cli-epub", Format::OFFICE, epub).up_to(32 * 1024),
+        Target::new("cli-docx", Format::OFFICE, docx).up_to(8 * 1024),
+        Target::new("cli-epub", Format::OFFICE, epub).up_to(8 * 1024),
         Target::new("cli-package", Format::OFFICE, package),
         Target::new("cli-front-matter", Format::FRONT_MATTER, front_matter),
         Target::new("cli-notebook", Format::NOTEBOOK, notebook),

@@ -3,6 +3,13 @@
 /// A heading is cut here: what is longer is a paragraph by mistake.
 const MAX_CHARACTERS: usize = 500;
 
+/// The text of the first heading if it is one of level one: MkDocs calls a page without one like its file.
+pub(crate) fn title(markdown: &str) -> Option<String> {
+    let sections = docsearch_core::markdown::sections(markdown);
+    let first = sections.iter().find(|section| section.level > 0)?;
+    first_heading(markdown).filter(|_| first.level == 1)
+}
+
 /// The text of the first ATX or setext heading outside code fences; `None` if there is none with a text.
 pub(crate) fn first_heading(markdown: &str) -> Option<String> {
     let mut fence: Option<&str> = None;
@@ -90,6 +97,12 @@ fn link(after_bracket: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_is_of_level_one() {
+        assert_eq!(title("Text.\n\n# `Kit` page\n").as_deref(), Some("Kit page"));
+        assert_eq!(title("Text.\n\n## Storing state\n"), None);
+    }
 
     #[test]
     fn the_first_heading_outside_fences() {

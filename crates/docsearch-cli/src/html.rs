@@ -25,6 +25,9 @@ use vocabulary::Vocabulary;
 /// Reads the page `text` that lies at `path`. `content` selects the element with its text, `frame` is what it has in
 /// common with the others of its site.
 pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame) -> Result<Draft, Unreadable> {
+    if text.trim_start().starts_with("{%") {
+        return Err(Unreadable::NoDocumentation("template"));
+    }
     let page = tree::parse(text)?;
     let head = head::read(&page);
     if head::is_hidden(&page) && !frame.is_hidden {

@@ -61,6 +61,10 @@ const MAX_NAME_WORDS: usize = 5;
 
 /// Why the file at `relative` is no page; `None` if its path does not tell so.
 pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&'static str> {
+    let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name.ends_with(".txt") && is_of_project(name) {
+        return Some("file of the project");
+    }
     let markup = markup::from_name(relative)?;
     if matches!(markup, Markup::Html | Markup::OpenApi | Markup::Pdf | Markup::Notebook) {
         return None;
@@ -82,6 +86,18 @@ pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&
     };
     let is_part = stem.starts_with('_') && stem.len() > 1 && !stem.starts_with("__") && stem != "_index";
     (is_part || names.iter().any(is_part_folder)).then_some("part of other pages")
+}
+
+/// Licences and lists that programs read: their names are agreed upon.
+fn is_of_project(file: &str) -> bool {
+    let name = file.to_lowercase();
+    ["license", "licence", "copying", "ofl"].iter().any(|part| {
+        let words = name.split(['.', '-', '_']);
+        words.into_iter().any(|word| word == *part)
+    }) || ["requirements", "constraints"]
+        .iter()
+        .any(|part| name.starts_with(part))
+        || ["robots.txt", "humans.txt", "cmakelists.txt"].contains(&name.as_str())
 }
 
 /// Why its author does not want the page to be found.
@@ -128,9 +144,6 @@ pub(crate) fn by_text(matter: &FrontMatter, body: &str) -> Option<&'static str> 
     {
         return Some("repeats another page");
     }
-    if content.is_empty() && matter.summary.is_none() && matter.title.is_none() {
-        return Some("empty page");
-    }
     if content.is_stub() {
         return Some("points elsewhere");
     }
@@ -147,7 +160,6 @@ struct Content {
     name_characters: usize,
     names: usize,
     links: usize,
-    has_heading: bool,
     has_code: bool,
 }
 
@@ -190,7 +202,6 @@ impl Content {
                 Event::End(TagEnd::CodeBlock) => in_code = false,
                 Event::Start(Tag::Heading { .. }) => {
                     in_heading = true;
-                    content.has_heading = true;
                 }
                 Event::End(TagEnd::Heading(_)) => in_heading = false,
                 Event::Text(text) | Event::Code(text) if !in_code && !in_heading => {
@@ -239,10 +250,6 @@ impl Content {
         self.text.split_whitespace().count()
     }
 
-    fn is_empty(&self) -> bool {
-        !self.has_heading && !self.has_code && self.text.is_empty()
-    }
-
     fn is_stub(&self) -> bool {
         let Some(said) = GONE.iter().find(|said| self.text.contains(*said)) else {
             return false;
@@ -276,6 +283,10 @@ mod tests {
         assert_eq!(reason("guide/_install.md"), Some("part of other pages"));
         assert_eq!(reason("_includes/note.md"), Some("part of other pages"));
         assert_eq!(reason("guide/_index.md"), None);
+        assert_eq!(reason("app.js.LICENSE.txt"), Some("file of the project"));
+        assert_eq!(reason("requirements-dev.txt"), Some("file of the project"));
+        assert_eq!(reason("license.md"), None);
+        assert_eq!(reason("licensing.txt"), None);
         assert_eq!(reason("api/__init__.md"), None);
         assert_eq!(reason("api/_private.html"), None);
         assert_eq!(reason("_posts/2020-01-01-a.md"), None);
@@ -352,12 +363,5 @@ mod tests {
             by_text_of(&format!("{links}\n{}", "This is what they are for. ".repeat(20))),
             None
         );
-    }
-
-    #[test]
-    fn a_page_without_a_word_is_empty() {
-        assert_eq!(by_text_of("\n\n"), Some("empty page"));
-        assert_eq!(by_text_of("# Good"), None);
-        assert_eq!(by_text_of("```\ncode\n```"), None);
     }
 }

@@ -4,6 +4,7 @@
 mod extraction;
 mod layout;
 mod outline;
+mod page;
 mod process;
 #[cfg(test)]
 mod tests;

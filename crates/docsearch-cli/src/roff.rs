@@ -2,6 +2,7 @@
 
 mod man;
 mod mdoc;
+mod mdoc_name;
 mod page;
 mod request;
 mod table;
@@ -153,5 +154,5 @@ fn id_of(term: &str) -> Option<String> {
 
 /// Whether a name is one of a macro that is read here.
 fn is_known_macro(name: &str) -> bool {
-    man::MACROS.contains(&name) || mdoc::is_macro(name)
+    man::MACROS.contains(&name) || mdoc_name::is_macro(name)
 }

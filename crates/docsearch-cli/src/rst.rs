@@ -163,7 +163,7 @@ Further down
             to_markdown(page),
             "\
 Use `Model`, `filter()` or
-the guide; see Further down, PEP 8, #42 and [PyPI](https://pypi.example.test/)
+the guide; see [Further down](#below), PEP 8, #42 and [PyPI](https://pypi.example.test/)
 or [the site](https://example.test/). Take `a*b`s and \\*args, not `DEBUG`.
 Constants like FOO_ and \\<tag> stay. Default: `'a.B'`.
 

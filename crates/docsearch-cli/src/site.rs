@@ -41,6 +41,8 @@ pub(crate) struct Site {
     generator: Option<Generator>,
     /// The folder of the pages; absolute, empty where there is no configuration.
     content: PathBuf,
+    /// The folder of the configuration; empty without one.
+    top: PathBuf,
     /// The path below the address of the site at which they are published.
     route: String,
     /// The address of the site, without a slash at its end.
@@ -104,7 +106,11 @@ impl Site {
         let Ok(relative) = path.strip_prefix(&self.content) else {
             return Place::default();
         };
-        let page = route::of(self.generator, relative, slug, matter);
+        let is_post = self.generator == Some(Generator::Docusaurus) && self.route == "blog";
+        let page = match is_post {
+            true => route::of_post(relative, slug),
+            false => route::of(self.generator, relative, slug, matter),
+        };
         let joined = [self.route.as_str(), &page.path];
         let path = joined
             .iter()
@@ -120,6 +126,8 @@ impl Site {
             root.strip_prefix(&self.content),
         ) {
             (None, _, _) => None,
+            // As the whole site has it.
+            (_, Ok(_), _) if root == self.top => Some(path.clone()),
             (_, Ok(above), _) => Some(format!("{}/{}", above.to_string_lossy(), page.path)),
             (_, _, Ok(below)) => {
                 let folder = route::of(self.generator, &below.join("index"), None, &Map::new()).path;
@@ -203,7 +211,8 @@ impl Sites {
     fn configured(&self, folder: &Path) -> Option<Site> {
         let above = self.root.ancestors().count().saturating_sub(MAX_LEVELS_ABOVE).max(2);
         for candidate in folder.ancestors() {
-            if let Some(site) = configuration::read(candidate, folder) {
+            if let Some(mut site) = configuration::read(candidate, folder) {
+                site.top = candidate.to_owned();
                 return Some(site);
             }
             if candidate.join(".git").exists() && self.root.starts_with(candidate)

@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 
 use docsearch_core::markdown::{Section, sections};
 
-use crate::fence;
-use crate::site::AnchorRule;
-
 /// Around a name. Characters for private use stand in no text that means something, and no serializer of Markdown
 /// escapes them.
 const OPEN: char = '\u{F8F0}';
@@ -78,38 +75,6 @@ pub(crate) fn take(markdown: &str) -> (String, BTreeMap<String, String>) {
     (text, anchors)
 }
 
-/// Marks the headings in quotations, which open no sections, though sites give them anchors.
-pub(crate) fn mark_quoted(markdown: &str, rule: AnchorRule) -> String {
-    if !markdown.contains('>') {
-        return markdown.to_owned();
-    }
-    let mut output = String::with_capacity(markdown.len());
-    for (line, is_text) in fence::lines_with_state(markdown) {
-        let content = line
-            .trim_start()
-            .strip_prefix('>')
-            .map(|quoted| quoted.trim_start_matches(['>', ' ']));
-        let heading = content.filter(|content| is_text && content.starts_with('#'));
-        let anchor = heading.and_then(|heading| {
-            let named = rule.apply(heading);
-            sections(&named)
-                .into_iter()
-                .find(|section| section.level > 0)
-                .map(|section| section.anchor)
-        });
-        match anchor {
-            Some(anchor) => {
-                let end = line.trim_end().len();
-                output.push_str(&line[..end]);
-                output.push_str(&mark(&anchor));
-                output.push_str(&line[end..]);
-            }
-            None => output.push_str(line),
-        }
-    }
-    output
-}
-
 fn reveal(hidden: &str) -> String {
     let characters = hidden
         .chars()
@@ -149,14 +114,6 @@ mod tests {
                 .map(|(name, anchor)| (name.to_owned(), anchor.to_owned()))
                 .into()
         );
-    }
-
-    #[test]
-    fn headings_in_quotations_are_places() {
-        let page = "# Memory\n\n> ### The Stack\n>\n> Text.\n\n```\n> # code\n```\n";
-        let (text, anchors) = take(&mark_quoted(page, AnchorRule::default()));
-        assert_eq!(text, page);
-        assert_eq!(anchors, [("the-stack".to_owned(), "memory".to_owned())].into());
     }
 
     #[test]

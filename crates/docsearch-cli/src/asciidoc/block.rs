@@ -2,57 +2,17 @@
 
 use asciidoc_parser::attributes::Attrlist;
 use asciidoc_parser::blocks::{
-    AdmonitionBlock, Block, BreakType, CompoundDelimitedBlock, ContentModel, IsBlock, MediaBlock, MediaType,
+    AdmonitionBlock, Block, BreakType, CompoundDelimitedBlock, ContentModel, IsBlock, ListItem, MediaBlock, MediaType,
     QuoteBlock, QuoteType, RawDelimitedBlock, SectionBlock, SimpleBlock, SimpleBlockStyle,
 };
 use asciidoc_parser::content::Content;
 
+use super::scope::Scope;
 use super::{inline, list, table};
 use crate::{fence, markdown_text};
 
 /// Nesting beyond which text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;
-
-/// Where blocks stand.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Scope {
-    /// Level of the heading that they stand under.
-    pub(super) level: usize,
-    /// What is defined becomes a heading; in an item, a cell or a quotation it does not.
-    pub(super) allows_headings: bool,
-    /// In the section of a manual page that shows how a command is called.
-    is_synopsis: bool,
-    depth: usize,
-}
-
-impl Scope {
-    /// Below the title of the page.
-    pub(super) fn page() -> Self {
-        Self {
-            level: 1,
-            allows_headings: true,
-            is_synopsis: false,
-            depth: 0,
-        }
-    }
-
-    pub(super) fn below(self, level: usize) -> Self {
-        Self {
-            level,
-            depth: self.depth + 1,
-            ..self
-        }
-    }
-
-    /// Inside an item, a cell or a quotation.
-    pub(super) fn enclosed(self) -> Self {
-        Self {
-            allows_headings: false,
-            depth: self.depth + 1,
-            ..self
-        }
-    }
-}
 
 /// The Markdown blocks of `blocks`.
 pub(super) fn all<'a>(blocks: impl Iterator<Item = &'a Block<'a>>, scope: Scope) -> Vec<String> {
@@ -67,6 +27,14 @@ pub(super) fn all<'a>(blocks: impl Iterator<Item = &'a Block<'a>>, scope: Scope)
     output
 }
 
+fn cell_blocks<'a>(blocks: &'a [Block<'a>], scope: Scope) -> Vec<String> {
+    all(blocks.iter(), scope)
+}
+
+fn item_blocks<'a>(item: &'a ListItem<'a>, scope: Scope) -> Vec<String> {
+    all(item.child_blocks(), scope)
+}
+
 fn one<'a>(block: &'a Block<'a>, scope: Scope, output: &mut Vec<String>) {
     match block {
         Block::Section(section) => output.extend(self::section(section, scope)),
@@ -78,12 +46,12 @@ fn one<'a>(block: &'a Block<'a>, scope: Scope, output: &mut Vec<String>) {
         Block::Quote(quote) => output.extend(self::quote(quote, scope)),
         Block::List(list) => {
             output.extend(title(block));
-            output.extend(list::blocks(list, scope));
+            output.extend(list::blocks(list, scope, item_blocks));
         }
         Block::ListItem(item) => output.extend(all(item.child_blocks(), scope.enclosed())),
         Block::Table(table) => {
             output.extend(title(block));
-            output.extend(table::blocks(table, scope));
+            output.extend(table::blocks(table, scope, cell_blocks));
         }
         Block::Media(media) => {
             output.extend(self::media(media));

@@ -2,21 +2,25 @@
 
 use asciidoc_parser::blocks::{Block, IsBlock, ListBlock, ListItem, ListItemMarker, ListType};
 
-use super::block::{self, Scope};
 use super::inline;
-use crate::{fence, markdown_text, term};
+use super::scope::Scope;
+use crate::{fence, markdown_text, target, term};
 
 /// Longer terms are prose even where they have an id.
 const MAX_WORD_CHARACTERS: usize = 60;
 
-pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope) -> Vec<String> {
+/// Reads the blocks of an item.
+pub(super) type ItemReader = for<'a> fn(&'a ListItem<'a>, Scope) -> Vec<String>;
+
+/// The Markdown blocks of a list.
+pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
     match list.type_() {
-        ListType::Description => definitions(list, scope),
-        _ => vec![items(list, scope)],
+        ListType::Description => definitions(list, scope, read),
+        _ => vec![items(list, scope, read)],
     }
 }
 
-fn items<'a>(list: &'a ListBlock<'a>, scope: Scope) -> String {
+fn items<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> String {
     let is_ordered = matches!(list.type_(), ListType::Ordered | ListType::Callout);
     let mut number = list.start().unwrap_or(1).clamp(0, 1_000_000);
     let mut output = Vec::new();
@@ -29,14 +33,17 @@ fn items<'a>(list: &'a ListBlock<'a>, scope: Scope) -> String {
         };
         number += 1;
         let width = if is_ordered { marker.len() } else { 2 };
-        output.push(format!("{marker}{}", markdown_text::hang(&body(item, scope), width)));
+        output.push(format!(
+            "{marker}{}",
+            markdown_text::hang(&body(item, scope, read), width)
+        ));
     }
     markdown_text::list(&output)
 }
 
 /// The blocks of an item; a list that stands directly below its text is tight.
-fn body<'a>(item: &'a ListItem<'a>, scope: Scope) -> String {
-    let blocks = block::all(item.child_blocks(), scope.enclosed());
+fn body<'a>(item: &'a ListItem<'a>, scope: Scope, read: ItemReader) -> String {
+    let blocks = read(item, scope.enclosed());
     let mut output = String::new();
     for block in blocks {
         if !output.is_empty() {
@@ -68,7 +75,7 @@ struct Entry {
     id: Option<String>,
 }
 
-fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope) -> Vec<String> {
+fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
     let mut output = Vec::new();
     let mut entry = Entry {
         id: list.id().map(str::to_owned),
@@ -79,7 +86,7 @@ fn definitions<'a>(list: &'a ListBlock<'a>, scope: Scope) -> Vec<String> {
         entry.add(item);
         // Terms without a text share that of the next one.
         if item.child_blocks().next().is_some() || items.peek().is_none() {
-            output.extend(std::mem::take(&mut entry).blocks(item, scope));
+            output.extend(std::mem::take(&mut entry).blocks(item, scope, read));
         }
     }
     match scope.allows_headings {
@@ -103,7 +110,7 @@ impl Entry {
         let is_code = inline::is_code(nodes) || is_quoted(&inline::plain(nodes));
         let is_word = plain
             .chars()
-            .all(|character| character.is_alphabetic() || character == ' ');
+            .all(|character| character.is_alphabetic() || " -'/".contains(character));
         // A term that somebody gave an id is there to be found, and a word may be one of a glossary.
         let name = match id.is_some() && is_word && !is_code && plain.chars().count() <= MAX_WORD_CHARACTERS {
             true => Some(term::Name {
@@ -116,7 +123,7 @@ impl Entry {
         self.terms.push(markdown);
     }
 
-    fn blocks<'a>(self, item: &'a ListItem<'a>, scope: Scope) -> Vec<String> {
+    fn blocks<'a>(self, item: &'a ListItem<'a>, scope: Scope, read: ItemReader) -> Vec<String> {
         let is_heading = scope.allows_headings
             && !self.names.is_empty()
             && self.names.len() == self.terms.len()
@@ -132,23 +139,25 @@ impl Entry {
             if !synopses.is_empty() {
                 output.push(fence::block("", &synopses.join("\n")));
             }
-            output.extend(block::all(item.child_blocks(), scope.below(level)));
+            output.extend(read(item, scope.below(level)));
             return output;
         }
         let names = match self.names.len() == self.terms.len() {
             true => term::heading(&self.names),
             false => self.terms.join(", "),
         };
+        let mark = self.id.as_deref().map(target::mark).unwrap_or_default();
         let label = match names.starts_with('`') && names.ends_with('`') {
             true => names,
             false => format!("**{}**", names.trim().trim_matches('*')),
         };
+        let label = format!("{mark}{label}");
         if scope.allows_headings {
             let mut output = vec![label];
-            output.extend(block::all(item.child_blocks(), scope.below(scope.level)));
+            output.extend(read(item, scope.below(scope.level)));
             return output;
         }
-        let text = body(item, scope);
+        let text = body(item, scope, read);
         let item = match text.contains("\n\n") || text.starts_with("```") || text.is_empty() {
             true => format!("{label}\n\n{text}"),
             false => format!("{label}: {text}"),

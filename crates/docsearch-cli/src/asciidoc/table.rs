@@ -1,9 +1,9 @@
 //! Tables.
 
-use asciidoc_parser::blocks::{ColumnStyle, TableBlock, TableCell, TableCellContent};
+use asciidoc_parser::blocks::{Block, ColumnStyle, TableBlock, TableCell, TableCellContent};
 
-use super::block::{self, Scope};
 use super::inline;
+use super::scope::Scope;
 use crate::{fence, markdown_text};
 
 /// Cells that one cell can span, and columns of a table.
@@ -12,8 +12,11 @@ const MAX_COLUMNS: usize = 200;
 /// The blocks of a cell, and columns that it spans beside its own.
 type Cell = (Vec<String>, usize);
 
+/// Reads the blocks of a cell.
+pub(super) type CellReader = for<'a> fn(&'a [Block<'a>], Scope) -> Vec<String>;
+
 /// A table of lines, or, where cells hold code and lists, a list of rows.
-pub(super) fn blocks<'a>(table: &'a TableBlock<'a>, scope: Scope) -> Vec<String> {
+pub(super) fn blocks<'a>(table: &'a TableBlock<'a>, scope: Scope, read: CellReader) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = table
         .header_row()
         .into_iter()
@@ -22,7 +25,7 @@ pub(super) fn blocks<'a>(table: &'a TableBlock<'a>, scope: Scope) -> Vec<String>
         .map(|row| {
             let cells = row.cells().iter();
             cells
-                .map(|cell| (cell_blocks(cell, scope), cell.colspan().saturating_sub(1)))
+                .map(|cell| (cell_blocks(cell, scope, read), cell.colspan().saturating_sub(1)))
                 .collect()
         })
         .collect();
@@ -72,7 +75,7 @@ fn row_blocks(row: Vec<Cell>) -> Vec<String> {
     blocks
 }
 
-fn cell_blocks<'a>(cell: &'a TableCell<'a>, scope: Scope) -> Vec<String> {
+fn cell_blocks<'a>(cell: &'a TableCell<'a>, scope: Scope, read: CellReader) -> Vec<String> {
     match cell.content() {
         TableCellContent::Simple(content) => {
             let text = match cell.style() {
@@ -83,7 +86,7 @@ fn cell_blocks<'a>(cell: &'a TableCell<'a>, scope: Scope) -> Vec<String> {
             let text = text.trim().to_owned();
             if text.is_empty() { Vec::new() } else { vec![text] }
         }
-        TableCellContent::AsciiDoc(cell) => block::all(cell.blocks().iter(), scope.enclosed()),
+        TableCellContent::AsciiDoc(cell) => read(cell.blocks(), scope.enclosed()),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Document, ReadOptions, Reading, Source};
 use crate::draft::{Draft, Unreadable};
 use crate::front_matter::FrontMatter;
 use crate::markup::Markup;
-use crate::site::Place;
+use crate::site::{Generator, Place};
 use crate::{extension, heading, manual_page, no_page, slug, target};
 
 /// The document of a draft.
@@ -40,10 +40,12 @@ pub(super) fn assemble(
         _ => body,
     };
     let (body, anchors) = target::take(&body);
-    let title = matter
-        .title
-        .or_else(|| heading::first_heading(&body))
-        .unwrap_or_else(|| file_title(source.path));
+    let generator = source.home.and_then(|home| home.site.generator());
+    let title = matter.title.or_else(|| match generator {
+        Some(Generator::MkDocs) => heading::title(&body),
+        _ => heading::first_heading(&body),
+    });
+    let title = title.unwrap_or_else(|| file_title(source.path));
     let mut source_urls = matter.source_urls;
     if source_urls.is_empty() {
         source_urls.extend(source.url.map(str::to_owned).or(place.url));

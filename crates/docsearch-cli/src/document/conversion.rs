@@ -7,7 +7,7 @@ use crate::draft::{Draft, Unreadable};
 use crate::inclusion::{self, Language};
 use crate::markdown::{self, Extensions};
 use crate::markup::Markup;
-use crate::{asciidoc, front_matter, html, llms, notebook, openapi, roff, rst, target};
+use crate::{asciidoc, front_matter, html, llms, notebook, openapi, roff, rst};
 
 /// The documents of a text.
 pub(super) fn drafts(
@@ -26,7 +26,7 @@ pub(super) fn drafts(
             };
             let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::Markdown);
             let rule = source.home.map(|home| home.site.anchors()).unwrap_or_default();
-            let body = target::mark_quoted(&markdown::to_markdown(&text, extensions), rule);
+            let body = rule.mark_quoted(&markdown::to_markdown(&text, extensions));
             Ok((body, warning))
         })?],
         Markup::ReStructuredText => vec![page(text, |text| {

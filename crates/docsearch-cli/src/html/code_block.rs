@@ -61,13 +61,15 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
 /// Breaks and lines that are elements become line feeds.
 fn end_lines(pre: &NodeRef<'_>) {
     let inner: Vec<NodeRef<'_>> = pre.descendants_it().collect();
+    // A break at the end of a line ends it already.
+    for node in inner.iter().filter(|node| node.has_name("br")) {
+        node.append_html("\n");
+        node.rename("span");
+    }
     for node in inner {
         let is_line = node.has_name("div") || node.has_name("li") || node.has_name("p");
-        if node.has_name("br") || is_line && !node.text().ends_with('\n') {
+        if is_line && !node.text().ends_with('\n') {
             node.append_html("\n");
-            if node.has_name("br") {
-                node.rename("span");
-            }
         }
     }
 }

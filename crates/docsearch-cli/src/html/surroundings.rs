@@ -6,7 +6,9 @@ use super::escape;
 use super::vocabulary::Vocabulary;
 
 /// Navigation, controls, marks and what only a browser can show.
-const NOISE: [&str; 132] = [
+const NOISE: [&str; 134] = [
+    "button.copy ~ span.lang",
+    ".line-numbers-wrapper",
     ".footnote-backref",
     ".fn-backref",
     "[role='doc-backlink']",

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdf_extract::{Dictionary, Document, MediaBox, Object, OutputDev, OutputError, Transform, output_doc_page};
 
+use super::page::{Line, Page};
 use super::{Extract, layout, outline};
 
 const MAX_PAGES: usize = 5_000;
@@ -11,28 +12,6 @@ const MAX_PAGES: usize = 5_000;
 const MAX_CHARACTERS: usize = 30_000_000;
 /// A gap of so much of the size of the font parts words.
 const WORD_GAP: f64 = 0.12;
-
-/// A line as it stands on its page.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Line {
-    /// From the top.
-    pub(super) y: f64,
-    /// Where it begins and ends.
-    pub(super) x: f64,
-    pub(super) end: f64,
-    /// Of the font.
-    pub(super) size: f64,
-    pub(super) text: String,
-    /// How wide every character is, where all are of one width.
-    pub(super) pitch: Option<f64>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Page {
-    pub(super) number: usize,
-    pub(super) height: f64,
-    pub(super) lines: Vec<Line>,
-}
 
 pub(super) fn extract(bytes: &[u8]) -> Result<Extract, String> {
     // The crate gives up by panics, too.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::extraction::{Line, Page};
 use super::outline::Entry;
+use super::page::{Line, Page};
 use crate::{fence, markdown_text};
 
 /// A larger font than that of the text, by so much, is one of a heading.

@@ -1,5 +1,6 @@
-use super::extraction::{Line, Page, extract};
+use super::extraction::extract;
 use super::outline::Entry;
+use super::page::{Line, Page};
 use super::*;
 
 /// A file of one page for each text; lines of a page begin with the size of their font.

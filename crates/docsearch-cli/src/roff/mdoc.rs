@@ -1,77 +1,10 @@
 //! The macros of `mdoc`: what a word is stands in the macro before it.
 
+use super::mdoc_name::{CLOSINGS, ENCLOSURES, OPENINGS, font_of, is_inline, is_opening, is_punctuation};
 use super::page::{Node, Page, Term};
 use super::request::Line;
 use super::text::{Font, Fonts, Text};
 use super::{Header, table};
-
-/// Macros that set the words after them in a font, and those that only say what they are.
-const BOLD: [&str; 7] = ["Nm", "Cm", "Ic", "Fn", "Fo", "Sy", "Cd"];
-const CODE: [&str; 9] = ["Li", "Ql", "Ev", "Er", "Dv", "Va", "Pa", "In", "Fd"];
-const ITALIC: [&str; 6] = ["Ar", "Em", "Fa", "Vt", "Ft", "Ad"];
-const ROMAN: [&str; 14] = [
-    "No", "An", "Tn", "Ms", "Lb", "St", "At", "Bx", "Nx", "Fx", "Ox", "Ux", "Sx", "Xr",
-];
-/// What encloses the rest of the line, and what opens and closes.
-const ENCLOSURES: [(&str, &str, &str); 9] = [
-    ("Op", "[", "]"),
-    ("Bq", "[", "]"),
-    ("Pq", "(", ")"),
-    ("Aq", "<", ">"),
-    ("Brq", "{", "}"),
-    ("Dq", "\"", "\""),
-    ("Qq", "\"", "\""),
-    ("Sq", "'", "'"),
-    ("Eq", "", ""),
-];
-const OPENINGS: [(&str, &str); 8] = [
-    ("Oo", "["),
-    ("Bo", "["),
-    ("Po", "("),
-    ("Ao", "<"),
-    ("Bro", "{"),
-    ("Do", "\""),
-    ("Qo", "\""),
-    ("So", "'"),
-];
-const CLOSINGS: [(&str, &str); 8] = [
-    ("Oc", "]"),
-    ("Bc", "]"),
-    ("Pc", ")"),
-    ("Ac", ">"),
-    ("Brc", "}"),
-    ("Dc", "\""),
-    ("Qc", "\""),
-    ("Sc", "'"),
-];
-const OTHERS: [&str; 32] = [
-    "Dd", "Dt", "Os", "Sh", "Ss", "Nd", "Fl", "Ns", "Pf", "Ap", "Lk", "Mt", "Dl", "D1", "Bd", "Ed", "Bl", "It", "El",
-    "Pp", "Lp", "Bk", "Ek", "Rs", "Re", "Xo", "Xc", "Fc", "Rv", "Ex", "Sm", "Bf",
-];
-
-/// Whether a name is one of a macro of `mdoc`.
-pub(super) fn is_macro(name: &str) -> bool {
-    is_inline(name) || OTHERS.contains(&name)
-}
-
-fn is_inline(name: &str) -> bool {
-    font_of(name).is_some()
-        || ENCLOSURES.iter().any(|(known, ..)| *known == name)
-        || OPENINGS.iter().chain(&CLOSINGS).any(|(known, _)| *known == name)
-        || matches!(name, "Fl" | "Ns" | "Pf" | "Ap" | "Lk" | "Mt" | "Xo" | "Xc")
-}
-
-fn font_of(name: &str) -> Option<Font> {
-    if BOLD.contains(&name) {
-        Some(Font::Bold)
-    } else if CODE.contains(&name) {
-        Some(Font::Code)
-    } else if ITALIC.contains(&name) {
-        Some(Font::Italic)
-    } else {
-        ROMAN.contains(&name).then_some(Font::Roman)
-    }
-}
 
 /// The page that the lines make.
 pub(super) fn page(lines: &[Line]) -> (Header, Page) {
@@ -500,12 +433,4 @@ impl Reader {
 
 fn plain(words: &[&str]) -> String {
     Text::parse(&words.join(" "), &mut Fonts::default()).plain()
-}
-
-fn is_punctuation(word: &str) -> bool {
-    matches!(word, "." | "," | ":" | ";" | ")" | "]" | "?" | "!" | "(" | "[" | "|")
-}
-
-fn is_opening(word: &str) -> bool {
-    matches!(word, "(" | "[")
 }

@@ -136,6 +136,8 @@ fn interpreted(text: &str, references: &References) -> Option<Piece> {
             _ => Some(target),
         },
     );
+    let section = references.heading(&label).filter(|_| address.is_none());
+    let address = address.or(section.as_deref());
     let label = if label.is_empty() {
         address.unwrap_or_default().to_owned()
     } else {
@@ -184,6 +186,14 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
     if let Some(target) = target
         && !title.is_empty()
     {
+        let place = match role {
+            "ref" => references.label(target),
+            "doc" => Some(target.to_owned()),
+            _ => None,
+        };
+        if place.is_some() {
+            return link(&to_markdown(&title, &References::default()), place.as_deref());
+        }
         let is_code = !PROSE_ROLES.contains(&role) && target != title && !title.contains(' ');
         return if is_code {
             code(&title)
@@ -193,10 +203,10 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
     }
     match role {
         "ref" | "numref" => match references.section(&title) {
-            Some(heading) => to_markdown(heading, references),
+            Some(heading) => link(&to_markdown(heading, references), references.label(&title).as_deref()),
             None => title.replace(['-', '_'], " "),
         },
-        "doc" => title.trim_start_matches('/').to_owned(),
+        "doc" => link(title.trim_start_matches('/'), Some(&title)),
         "pep" => format!("PEP {title}"),
         "rfc" => format!("RFC {title}"),
         "ticket" => format!("#{title}"),

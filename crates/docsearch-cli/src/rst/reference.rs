@@ -1,6 +1,6 @@
 //! What names in a reST page refer to: link targets, section labels, substitutions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::line::adornment;
 
@@ -12,6 +12,8 @@ const LABEL_REACH: usize = 50;
 pub(super) struct References {
     urls: HashMap<String, String>,
     labels: HashMap<String, String>,
+    /// Titles of sections, which are targets, too.
+    headings: HashSet<String>,
     substitutions: HashMap<String, String>,
 }
 
@@ -20,6 +22,10 @@ impl References {
     pub(super) fn collect(lines: &[String]) -> Self {
         let mut references = Self::default();
         for (at, line) in lines.iter().enumerate() {
+            let is_title = !line.is_empty() && adornment(line).is_none() && !line.starts_with(' ');
+            if is_title && lines.get(at + 1).is_some_and(|next| adornment(next).is_some()) {
+                references.headings.insert(normalise(line));
+            }
             let Some(markup) = line.trim_start().strip_prefix(".. ") else {
                 continue;
             };
@@ -58,6 +64,18 @@ impl References {
         self.labels.get(&normalise(label)).map(String::as_str)
     }
 
+    /// The fragment that leads to a label of this page.
+    pub(super) fn label(&self, label: &str) -> Option<String> {
+        let name = normalise(label);
+        self.labels.contains_key(&name).then(|| fragment(&name))
+    }
+
+    /// The fragment that leads to the section of this title.
+    pub(super) fn heading(&self, title: &str) -> Option<String> {
+        let name = normalise(title);
+        self.headings.contains(&name).then(|| fragment(&name))
+    }
+
     /// What `|name|` stands for; `None` if the page does not say.
     pub(super) fn substitution(&self, name: &str) -> Option<&str> {
         self.substitutions.get(name).map(String::as_str)
@@ -78,6 +96,10 @@ pub(super) fn places(markup: &str) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+fn fragment(name: &str) -> String {
+    format!("#{}", identifier(name))
 }
 
 /// As docutils makes it (`docutils.nodes.make_id`).

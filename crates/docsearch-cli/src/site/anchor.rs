@@ -6,6 +6,8 @@ use docsearch_core::markdown::sections;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::{fence, target};
+
 /// How a heading without an identifier of its own gets its anchor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum AnchorRule {
@@ -84,6 +86,38 @@ impl AnchorRule {
             done = end;
         }
         output.push_str(&markdown[done..]);
+        output
+    }
+
+    /// Marks the headings in quotations, which open no sections, though sites give them anchors.
+    pub(crate) fn mark_quoted(self, markdown: &str) -> String {
+        if !markdown.contains('>') {
+            return markdown.to_owned();
+        }
+        let mut output = String::with_capacity(markdown.len());
+        for (line, is_text) in fence::lines_with_state(markdown) {
+            let content = line
+                .trim_start()
+                .strip_prefix('>')
+                .map(|quoted| quoted.trim_start_matches(['>', ' ']));
+            let heading = content.filter(|content| is_text && content.starts_with('#'));
+            let anchor = heading.and_then(|heading| {
+                let named = self.apply(heading);
+                sections(&named)
+                    .into_iter()
+                    .find(|section| section.level > 0)
+                    .map(|section| section.anchor)
+            });
+            match anchor {
+                Some(anchor) => {
+                    let end = line.trim_end().len();
+                    output.push_str(&line[..end]);
+                    output.push_str(&target::mark(&anchor));
+                    output.push_str(&line[end..]);
+                }
+                None => output.push_str(line),
+            }
+        }
         output
     }
 }
@@ -227,5 +261,13 @@ mod tests {
         );
         let plain = "# a.b\n\n# a.b\n";
         assert_eq!(AnchorRule::Github.apply(plain), plain);
+    }
+
+    #[test]
+    fn headings_in_quotations_are_places() {
+        let page = "# Memory\n\n> ### The Stack\n>\n> Text.\n\n```\n> # code\n```\n";
+        let (text, anchors) = target::take(&AnchorRule::default().mark_quoted(page));
+        assert_eq!(text, page);
+        assert_eq!(anchors, [("the-stack".to_owned(), "memory".to_owned())].into());
     }
 }

@@ -108,6 +108,21 @@ pub(super) fn of(
     Route { path, is_folder }
 }
 
+/// The route of a post in the blog of Docusaurus.
+pub(super) fn of_post(relative: &Path, own: Option<&str>) -> Route {
+    let stem = relative.with_extension("");
+    let mut segments: Vec<&str> = stem.iter().filter_map(|part| part.to_str()).collect();
+    if segments.last() == Some(&"index") {
+        segments.pop();
+    }
+    let path = match (own, segments.last().and_then(|last| dated(last))) {
+        (Some(own), _) => slug::normalise(own),
+        (None, Some((date, name))) => format!("{}/{name}", date.join("/")),
+        (None, None) => segments.join("/"),
+    };
+    Route { path, is_folder: false }
+}
+
 /// `02-name` without its number; names that begin with a date or a version are left alone.
 fn without_number(segment: &str) -> &str {
     let rest = segment.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -142,6 +157,14 @@ mod tests {
     fn route(generator: Generator, path: &str, own: Option<&str>, matter: Value) -> String {
         let Value::Object(matter) = matter else { panic!() };
         of(Some(generator), Path::new(path), own, &matter).path
+    }
+
+    #[test]
+    fn posts_lie_at_their_date_or_where_they_say() {
+        let path = |path: &str, own: Option<&str>| of_post(Path::new(path), own).path;
+        assert_eq!(path("2021-08-26-welcome/index.md", None), "2021/08/26/welcome");
+        assert_eq!(path("2021-08-26-welcome/index.md", Some("welcome")), "welcome");
+        assert_eq!(path("first.mdx", None), "first");
     }
 
     #[test]

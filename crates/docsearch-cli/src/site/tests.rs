@@ -40,16 +40,10 @@ fn the_configuration_tells_where_pages_are_published() {
             docusaurus,
             "site",
             "site/docs/01-a/02-b.md",
-            "docs/a/b",
+            "guide/a/b",
             "https://a.test/kit/guide/a/b",
         ),
-        (
-            docusaurus,
-            "site",
-            "site/src/pages/c.md",
-            "src/pages/c",
-            "https://a.test/kit/c",
-        ),
+        (docusaurus, "site", "site/src/pages/c.md", "c", "https://a.test/kit/c"),
         (
             (
                 "docs/.vitepress/config.mts",
@@ -81,7 +75,7 @@ fn the_configuration_tells_where_pages_are_published() {
             ("mkdocs.yml", "site_url: https://a.test/k/\nuse_directory_urls: false\n"),
             "",
             "docs/b/c.md",
-            "docs/b/c",
+            "b/c",
             "https://a.test/k/b/c.html",
         ),
         (

@@ -15,8 +15,9 @@ pub(crate) fn escape(text: &str) -> String {
             '`' => true,
             '*' => !(previous.is_whitespace() && next.is_whitespace()),
             '_' => {
-                !(previous.is_alphanumeric() && next.is_alphanumeric())
-                    && !(previous.is_whitespace() && next.is_whitespace())
+                let is_inside = previous.is_alphanumeric() && next.is_alphanumeric();
+                let is_alone = previous.is_whitespace() && next.is_whitespace();
+                !is_inside && !is_alone
             }
             '<' => next.is_ascii_alphabetic() || "/!?".contains(next),
             ']' => "(:".contains(next),

@@ -22,16 +22,15 @@ pub(super) fn blocks<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader
 
 fn items<'a>(list: &'a ListBlock<'a>, scope: Scope, read: ItemReader) -> String {
     let is_ordered = matches!(list.type_(), ListType::Ordered | ListType::Callout);
-    let mut number = list.start().unwrap_or(1).clamp(0, 1_000_000);
+    let first = list.start().unwrap_or(1).clamp(0, 1_000_000);
     let mut output = Vec::new();
-    for item in list_items(list) {
+    for (number, item) in (first..).zip(list_items(list)) {
         let marker = match (is_ordered, item.checkbox()) {
             (true, _) => format!("{number}. "),
             (false, Some(true)) => "- [x] ".to_owned(),
             (false, Some(false)) => "- [ ] ".to_owned(),
             (false, None) => "- ".to_owned(),
         };
-        number += 1;
         let width = if is_ordered { marker.len() } else { 2 };
         output.push(format!(
             "{marker}{}",

@@ -63,8 +63,8 @@ fn code_in_components_keeps_its_indentation() {
     let page = format!("<Tabs>\n<TabItem>\n\n```py\n{python}```\n\n</TabItem>\n</Tabs>\n");
     assert_eq!(code_blocks(&to_markdown(&page)), [python]);
     let yaml = "a:\n  b:\n    c: 1\n";
-    let page = format!("<Steps>\n1. Write\n\n   ```yaml\n   a:\n     b:\n       c: 1\n   ```\n</Steps>\n");
-    assert_eq!(code_blocks(&to_markdown(&page)), [yaml]);
+    let page = "<Steps>\n1. Write\n\n   ```yaml\n   a:\n     b:\n       c: 1\n   ```\n</Steps>\n";
+    assert_eq!(code_blocks(&to_markdown(page)), [yaml]);
     let page = "<Steps>\n  <Step>\n    - Write\n\n      ```yaml\n      a:\n        b:\n          c: 1\n      ```\n\n      more\n  </Step>\n</Steps>\n";
     assert_eq!(
         to_markdown(page),

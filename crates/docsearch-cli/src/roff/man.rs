@@ -81,13 +81,15 @@ impl Reader {
             "TH" => self.header = Header::of(first, arguments.get(1).map_or("", String::as_str)),
             "SH" | "SS" => self.section(if name == "SH" { 2 } else { 3 }, arguments),
             "PP" | "P" | "LP" | "HP" => {
-                if !self.blank_code_line() {
+                let is_code = self.blank_code_line();
+                if !is_code {
                     self.end_paragraph();
                     self.close_to_margin();
                 }
             }
             "sp" | "Sp" => {
-                if !self.blank_code_line() {
+                let is_code = self.blank_code_line();
+                if !is_code {
                     self.end_paragraph();
                 }
             }

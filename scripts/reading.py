@@ -127,7 +127,10 @@ def unlike(source: Reading, site: Reading, sources: Iterable[str] = (), generate
             if plain(ours.get(name)) != plain(theirs.get(name)):
                 lines.append(f"{slug}: {name} {ours.get(name)!r} in the sources, {theirs.get(name)!r} in the site")
         for where, these, those in (("sources", ours, theirs), ("site", theirs, ours)):
-            more = [anchor for anchor in these["anchors"] if anchor not in (*those["anchors"], *those["targets"])]
+            # The title may stand in the front matter of the one and be a heading of the other.
+            title = re.sub(r"\W+", "-", these["title"].lower()).strip("-")
+            more = [anchor for anchor in these["anchors"]
+                    if anchor not in (*those["anchors"], *those["targets"]) and (where, anchor) != ("site", title)]
             if more:
                 lines.append(f"{slug}: anchors only in the {where}: {' '.join(more)}")
         lines += [f"{slug}: code only in the sources: {code[:80]!r}" for code in ours.get("code", ())

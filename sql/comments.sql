@@ -114,8 +114,10 @@ COMMENT ON FUNCTION docsearch.index_progress(text) IS
     'how far background indexing is, for one project or all: documents done, waiting and failed, changes of attached tables that are not read yet, documents per second, time left, last error.';
 COMMENT ON FUNCTION docsearch.wait_for_index(interval) IS
     'waits until everything that was committed is indexed, and starts the worker if there is none; false after the timeout (NULL: none).';
-COMMENT ON FUNCTION docsearch.attach_table(regclass, text, text, text, text, text, text, text, text) IS
-    'indexes the rows of a table that the caller owns, now and whenever they change, in the background: columns of key, title, body, category, metadata (one jsonb column, or several with commas between) and publication; the project is created, named after the table, when none is given; slugs are slug_prefix (the table''s name and /) and the key; returns the project.';
+COMMENT ON FUNCTION docsearch.attach_table(regclass, text, text, text, text, text, text, text, text, text, text, interval, text, boolean) IS
+    'indexes the rows of a table that the caller owns, now and whenever they change, in the background: columns of key, title, body, category, metadata (one jsonb column, or several with commas between) and publication; the project is created, named after the table, when none is given; slugs are slug_prefix (the table''s name and /) and the key; returns the project. Rows that do not fulfil rows_where have no document. A view is read every so often, only what changed_at says has changed if it is given. A table with row-level security, or that not everybody who may search may read, needs policy => ''copied'' or public => true.';
+COMMENT ON FUNCTION docsearch.read_table(regclass, text) IS
+    'reads all rows of an attached table or view that the caller owns again, in the background, and removes documents that have no row any more.';
 COMMENT ON FUNCTION docsearch.detach_table(regclass, text, boolean) IS
     'ends what attach_table began, for one project or all; returns the number of documents removed, none with keep_documents.';
 COMMENT ON FUNCTION docsearch.attached_changed() IS

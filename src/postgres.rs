@@ -1,6 +1,7 @@
 //! What the server offers, in Rust: statements, catalogs, roles, transactions, errors. Knows no table of ours.
 
 pub(crate) mod catalog;
+pub(crate) mod condition;
 pub(crate) mod jsonb;
 pub(crate) mod latch;
 pub(crate) mod library;

@@ -9,6 +9,27 @@ ALTER TABLE docsearch.document
         AND jsonb_array_length(jsonb_path_query_array(anchors, 'strict $.*')) <= 20000
         AND octet_length(anchors::text) <= 4194304) NOT VALID;
 COMMENT ON COLUMN docsearch.document.anchors IS 'further fragments of its address, with the anchor of the section where each lies';
+-- Who may find what was made of rows, and views, whose rows are compared now and then: no trigger tells of them. What was
+-- attached before is said to be for readers, and docsearch.check() tells where it is not.
+ALTER TABLE docsearch.attached_table
+    ADD COLUMN access text NOT NULL DEFAULT 'readers' CHECK (access IN ('readers', 'policy', 'public')),
+    ADD COLUMN rows_where text,
+    ADD COLUMN changed_at_column name,
+    ADD COLUMN poll_every interval CHECK (poll_every > interval '0');
+COMMENT ON COLUMN docsearch.attached_table.access IS 'readers: whoever may search may read all rows; policy: a policy on documents says who; public: the rows are for everybody';
+COMMENT ON COLUMN docsearch.attached_table.rows_where IS 'condition of rows that have documents, as its trigger holds it, too; NULL: all rows';
+COMMENT ON COLUMN docsearch.attached_table.changed_at_column IS 'column of a view that changes with the row; NULL: all rows are read each time';
+COMMENT ON COLUMN docsearch.attached_table.poll_every IS 'how often a view is read at most; NULL: it is a table';
+CREATE TABLE docsearch.view_row (
+    attached_id int NOT NULL REFERENCES docsearch.attached_table ON DELETE CASCADE,
+    key text COLLATE "C" NOT NULL CHECK (octet_length(key) <= 1024),
+    changed text CHECK (octet_length(changed) <= 1024),
+    PRIMARY KEY (attached_id, key)
+);
+COMMENT ON TABLE docsearch.view_row IS 'rows of attached views as they were read last';
+COMMENT ON COLUMN docsearch.view_row.attached_id IS 'which attached view';
+COMMENT ON COLUMN docsearch.view_row.key IS 'key of the row';
+COMMENT ON COLUMN docsearch.view_row.changed IS 'what its column changed_at_column held';
 COMMENT ON COLUMN docsearch.document_name.key IS 'name: lower case, without what separates words; address: lower case, with a slash before it';
 COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, alias, unprefixed or address';
 

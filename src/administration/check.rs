@@ -8,6 +8,7 @@ use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::tables::project::{self, Project};
 
+mod attached;
 mod documents;
 mod functions;
 mod indexes;
@@ -121,12 +122,13 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 9] = [
+pub(crate) const CHECKS: [Check; 10] = [
     functions::functions,
     models::models,
     models::vector_tables,
     indexes::indexes,
     orphans::orphans,
+    attached::attached_tables,
     documents::documents,
     documents::names,
     documents::missing_vectors,

@@ -1,10 +1,11 @@
-//! `attach_table` and `detach_table`.
+//! `attach_table`, `read_table` and `detach_table`.
 
+use pgrx::datum::Interval;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::administration::creation::{self, NewProject};
-use crate::indexing::attached::{self, Columns, Table};
+use crate::indexing::attached::{self, Access, Columns, Table, Terms};
 use crate::postgres::owner::require_writer;
 use crate::postgres::report::{Result, internal, invalid};
 use crate::tables::project::{self, Project};
@@ -26,7 +27,12 @@ CREATE FUNCTION docsearch.attach_table(
     metadata text DEFAULT NULL,
     published_at text DEFAULT NULL,
     project text DEFAULT NULL,
-    slug_prefix text DEFAULT NULL
+    slug_prefix text DEFAULT NULL,
+    rows_where text DEFAULT NULL,
+    changed_at text DEFAULT NULL,
+    every interval DEFAULT '1 minute',
+    policy text DEFAULT NULL,
+    public boolean DEFAULT false
 ) RETURNS text
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp
@@ -43,7 +49,13 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         published_at: default!(Option<&str>, "NULL"),
         project: default!(Option<&str>, "NULL"),
         slug_prefix: default!(Option<&str>, "NULL"),
+        rows_where: default!(Option<&str>, "NULL"),
+        changed_at: default!(Option<&str>, "NULL"),
+        every: default!(Option<Interval>, "'1 minute'"),
+        policy: default!(Option<&str>, "NULL"),
+        public: default!(Option<bool>, false),
     ) -> Result<String> {
+        let access = Access::given(policy, public == Some(true))?;
         let table = Table::of(source)?;
         table.require_owned()?;
         table.require_lasting()?;
@@ -57,9 +69,35 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             category,
             metadata: metadata.map_or_else(Vec::new, |columns| columns.split(',').map(str::trim).collect()),
             published_at,
+            changed_at,
         };
-        attached::attach(&table, &project, &columns, slug_prefix)?;
+        let terms = Terms {
+            slug_prefix,
+            rows_where,
+            every,
+            access,
+        };
+        attached::attach(&table, &project, &columns, terms)?;
         Ok(project.name)
+    }
+
+    /// Reads all rows of an attached table or view again, in the background, and removes documents that have none.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.read_table(
+    source regclass,
+    project text DEFAULT NULL
+) RETURNS void
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+SET search_path TO pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn read_table(source: Option<pg_sys::Oid>, project: default!(Option<&str>, "NULL")) -> Result<()> {
+        let table = Table::of(source)?;
+        table.require_owned()?;
+        schema::require_current()?;
+        require_writer()?;
+        let project = project.map(project::by_name).transpose()?;
+        attached::read_again(&table, project.map(|project| project.id))
     }
 
     /// Ends what attach_table began and returns how many documents were removed.

@@ -43,6 +43,8 @@ fn search_docs(
             name!(chunk_count, i32),
             name!(additional_chunk, bool),
             name!(notice, Option<String>),
+            name!(source_key, Option<String>),
+            name!(metadata, JsonB),
         ),
     >,
 > {
@@ -82,6 +84,8 @@ fn search_docs(
             result.chunk_count,
             result.additional_chunk,
             notice.clone(),
+            result.source_key,
+            JsonB(result.metadata),
         )
     });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))

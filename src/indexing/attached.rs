@@ -1,21 +1,27 @@
 //! Tables that users already have, indexed as they are: triggers note which rows change (`trigger`), and
-//! the worker reads those rows (`rows`) and writes their documents (`step`).
+//! the worker reads those rows (`rows`) and writes their documents (`step`). Views have no such triggers: they are read from
+//! time to time, and compared with what is known of them (`view`). Who may find the documents is settled before (`access`).
 
-use pgrx::datum::DatumWithOid;
+use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+mod access;
 mod rows;
 mod step;
 mod table;
 mod trigger;
+mod trouble;
+mod view;
+pub(crate) use access::Access;
 pub(crate) use step::{drop_unused, due_in, step};
-use table::EVENTS;
 pub(crate) use table::Table;
+pub(crate) use trouble::troubles;
 
 use crate::indexing::deletion;
-use crate::postgres::owner::AsOwner;
-use crate::postgres::report::{Result, error_with_hint, undefined};
+use crate::postgres::condition::Condition;
+use crate::postgres::owner::{AsOwner, Confined};
+use crate::postgres::report::{self, Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, statement};
 use crate::tables::project::{self, Project};
 use crate::tables::wake;
@@ -28,25 +34,43 @@ pub(crate) struct Columns<'a> {
     pub(crate) category: Option<&'a str>,
     pub(crate) metadata: Vec<&'a str>,
     pub(crate) published_at: Option<&'a str>,
+    /// Of a view: what changes with the row.
+    pub(crate) changed_at: Option<&'a str>,
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
+    /// All of them.
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let further = [self.title, self.category, self.published_at, self.changed_at];
+        let further = further.into_iter().flatten().chain(self.metadata.iter().copied());
+        [self.key, self.body].into_iter().chain(further)
+    }
+
     /// Refuses columns that the table has not, and a key that cannot be one.
     fn check(&self, table: &Table) -> Result<()> {
-        table.key_column(self.key)?;
-        table.column(self.body)?;
-        let further = [self.title, self.category, self.published_at].into_iter().flatten();
-        for name in further.chain(self.metadata.iter().copied()) {
+        for name in self.names() {
             table.column(name)?;
         }
-        Ok(())
+        table.key_column(self.key).map(|_| ())
     }
+}
+
+/// How a table is to be attached.
+pub(crate) struct Terms<'a> {
+    pub(crate) slug_prefix: Option<&'a str>,
+    pub(crate) rows_where: Option<&'a str>,
+    pub(crate) every: Option<Interval>,
+    pub(crate) access: Access,
 }
 
 /// Attaches a table to a project: its rows are read in the background, as its owner may, and their documents are
 /// written as the caller may. Runs as the caller.
-pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, slug_prefix: Option<&str>) -> Result<()> {
+pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, terms: Terms<'_>) -> Result<()> {
     columns.check(table)?;
+    table.require_unique(&table.key_column(columns.key)?, columns.key)?;
+    access::require(table, columns, terms.access)?;
+    let every = table.polled(columns, &terms)?;
+    let condition = condition(table, terms.rows_where)?;
     let default_prefix = format!("{}/", table.name);
     // SAFETY: asks who the statement runs as.
     let writer = catalog::role_name(unsafe { pg_sys::GetUserId() });
@@ -55,14 +79,14 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, sl
         statement::change(
             "INSERT INTO docsearch.attached_table (project_id, source, source_root, slug_prefix, key_column,
                  title_column, body_column, category_column, metadata_columns, published_at_column,
-                 reads_as, writes_as)
-             VALUES ($1, $2::oid::regclass, $3, $4, $5, $6, $7, $8, $9::text[]::name[], $10, $11, $12)
+                 reads_as, writes_as, access, changed_at_column, poll_every, rows_where)
+             VALUES ($1, $2::oid::regclass, $3, $4, $5, $6, $7, $8, $9::text[]::name[], $10, $11, $12, $13, $14, $15, $16)
              ON CONFLICT DO NOTHING RETURNING id",
             &[
                 DatumWithOid::from(project.id),
                 DatumWithOid::from(table.oid),
-                DatumWithOid::from(format!("table:{}", table.qualified)),
-                DatumWithOid::from(slug_prefix.unwrap_or(&default_prefix)),
+                DatumWithOid::from(table.source_root()),
+                DatumWithOid::from(terms.slug_prefix.unwrap_or(&default_prefix)),
                 DatumWithOid::from(columns.key),
                 DatumWithOid::from(columns.title),
                 DatumWithOid::from(columns.body),
@@ -71,6 +95,10 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, sl
                 DatumWithOid::from(columns.published_at),
                 DatumWithOid::from(table.owner.as_str()),
                 DatumWithOid::from(writer),
+                DatumWithOid::from(terms.access.as_str()),
+                DatumWithOid::from(columns.changed_at),
+                DatumWithOid::from(every),
+                DatumWithOid::from(condition.as_deref()),
             ],
             |row| row.required::<i32>(1),
         )?
@@ -85,10 +113,60 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, sl
             "SELECT docsearch.detach_table(...) first.",
         ));
     };
-    for event in EVENTS {
-        table.create_trigger(id, event)?;
+    table.mark(id, condition.as_deref())?;
+    wake::wake()
+}
+
+/// The condition of rows, read as the owner of the table, who alone runs it.
+fn condition(table: &Table, rows_where: Option<&str>) -> Result<Option<String>> {
+    let Some(text) = rows_where else {
+        return Ok(None);
+    };
+    if table.is_view() {
+        return Err(invalid(
+            "a view has no rows_where",
+            "Write the condition into the view.",
+        ));
+    }
+    let condition = {
+        let _owner = Confined::enter(&table.owner)?;
+        Condition::read(table.oid, text)?
+    };
+    if condition.is_mutable {
+        report::notice(
+            "rows_where may change without a change of the row, which is read again only when it changes",
+            "A view with this condition is compared from time to time; docsearch.read_table() reads all rows of a table.",
+        );
+    }
+    Ok(Some(condition.sql))
+}
+
+/// Notes that all rows of a table are to be read again, and compared with the documents. Begins as the caller.
+pub(crate) fn read_again(table: &Table, project: Option<i64>) -> Result<()> {
+    let noted = {
+        let _owner = AsOwner::enter()?;
+        statement::change(
+            // One that waits because it failed goes on waiting.
+            "WITH due AS (
+                 UPDATE docsearch.attached_table a
+                 SET next_attempt = CASE WHEN a.attempts = 0 THEN now() ELSE a.next_attempt END
+                 WHERE a.source = $1::oid::regclass AND ($2::bigint IS NULL OR a.project_id = $2) RETURNING a.id)
+             INSERT INTO docsearch.table_change (attached_id) SELECT due.id FROM due RETURNING id",
+            &[DatumWithOid::from(table.oid), DatumWithOid::from(project)],
+            |row| row.required::<i64>(1),
+        )?
+    };
+    if noted.is_empty() {
+        return Err(not_attached(table));
     }
     wake::wake()
+}
+
+fn not_attached(table: &Table) -> pg_sys::panic::ErrorReport {
+    undefined(
+        format!("table {} is not attached", table.qualified),
+        "SELECT source FROM docsearch.attached_table lists those that are.",
+    )
 }
 
 /// Ends what [`attach`] began, for one project or for all, and returns how many documents were removed. Begins as the
@@ -102,16 +180,11 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
         )?
     };
     if attached.is_empty() {
-        return Err(undefined(
-            format!("table {} is not attached", table.qualified),
-            "SELECT source FROM docsearch.attached_table lists those that are.",
-        ));
+        return Err(not_attached(table));
     }
     let mut removed = 0;
     for attached in attached {
-        for event in EVENTS {
-            table.drop_trigger(attached.id, event)?;
-        }
+        table.unmark(attached.id)?;
         {
             let _owner = AsOwner::enter()?;
             for of_table in [
@@ -143,6 +216,9 @@ struct Attached {
     category: Option<String>,
     metadata: Vec<String>,
     published_at: Option<String>,
+    changed_at: Option<String>,
+    rows_where: Option<String>,
+    access: String,
     loaded_to: Option<String>,
     reads_as: String,
     writes_as: String,
@@ -150,6 +226,18 @@ struct Attached {
 }
 
 impl Attached {
+    fn columns(&self) -> Columns<'_> {
+        Columns {
+            key: &self.key,
+            title: self.title.as_deref(),
+            body: &self.body,
+            category: self.category.as_deref(),
+            metadata: self.metadata.iter().map(String::as_str).collect(),
+            published_at: self.published_at.as_deref(),
+            changed_at: self.changed_at.as_deref(),
+        }
+    }
+
     fn slug(&self, key: &str) -> String {
         format!("{}{key}", self.slug_prefix)
     }
@@ -176,7 +264,7 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
             "SELECT a.id, a.project_id, a.source::oid, a.source_root, a.slug_prefix, a.key_column::text,
                     a.title_column::text, a.body_column::text, a.category_column::text, a.metadata_columns::text[],
                     a.published_at_column::text, a.loaded_to, a.reads_as::text, a.writes_as::text,
-                    a.step_rows
+                    a.step_rows, a.changed_at_column::text, a.access, a.rows_where
              FROM docsearch.attached_table a WHERE {condition} ORDER BY a.next_attempt, a.id"
         ),
         args,
@@ -197,6 +285,9 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
                 reads_as: row.required(13)?,
                 writes_as: row.required(14)?,
                 step_rows: row.required(15)?,
+                changed_at: row.optional(16)?,
+                access: row.required(17)?,
+                rows_where: row.optional(18)?,
             })
         },
     )

@@ -5,6 +5,7 @@ use docsearch_core::rank::Map;
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
 
+use crate::indexing::attached;
 use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
@@ -128,6 +129,12 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
     // SAFETY: asks about the current user.
     let caller = unsafe { pg_sys::GetUserId() };
     let _owner = AsOwner::enter()?;
+    let troubles = attached::troubles(None)?;
+    let mut troubles: Map<i64, String> = troubles
+        .into_iter()
+        .filter(|trouble| trouble.is_unread && trouble.is_for(caller))
+        .map(|trouble| (trouble.project, format!("{}: {}", trouble.name, trouble.reason)))
+        .collect();
     statement::rows(
         "SELECT p.id, p.name, t.changes, r.rate, m.name, p.switch_error, t.error,
                 CASE WHEN o.owns OR NOT $3 THEN w.error END
@@ -164,6 +171,7 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
                 failed,
                 error,
             } = documents.remove(&row.required::<i64>(1)?).unwrap_or_default();
+            let of_attached = troubles.remove(&row.required::<i64>(1)?);
             let rate: Option<f64> = row.optional(4)?;
             let seconds = rate.filter(|rate| *rate > 0.0).map(|rate| waiting as f64 / rate);
             let time_left = seconds.map(Interval::from_seconds);
@@ -180,7 +188,7 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
                 rate,
                 time_left,
                 row.optional(5)?,
-                of_worker.or(error).or(of_switch).or(of_table),
+                of_worker.or(error).or(of_switch).or(of_attached).or(of_table),
             ))
         },
     )

@@ -5,6 +5,7 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 use std::time::{Duration, Instant};
 
+use crate::indexing::attached;
 use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, warn};
@@ -14,7 +15,8 @@ use crate::tables::wake;
 /// Between two looks of somebody who waits.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Waits until everything that was committed has its vectors. False if that took longer than `timeout`.
+/// Waits until everything that was committed has its vectors. False if that took longer than `timeout`, or if attached
+/// tables cannot be read.
 pub(crate) fn wait(timeout: Duration) -> Result<bool> {
     require_fresh_snapshots()?;
     if wake::has_noted() {
@@ -46,7 +48,38 @@ pub(crate) fn wait(timeout: Duration) -> Result<bool> {
             "SELECT * FROM docsearch.index_progress() shows why; they are tried again from time to time.",
         );
     }
-    Ok(true)
+    tables_are_read()
+}
+
+/// Whether attached tables can be read; a warning says why not. Begins as the caller.
+fn tables_are_read() -> Result<bool> {
+    // SAFETY: asks about the current user.
+    let caller = unsafe { pg_sys::GetUserId() };
+    let troubles = {
+        let _owner = AsOwner::enter()?;
+        attached::troubles(None)?
+    };
+    let mut unread = troubles.into_iter().filter(|trouble| trouble.is_unread);
+    let Some(first) = unread.next() else {
+        return Ok(true);
+    };
+    let more = unread.count();
+    let name = if first.is_for(caller) {
+        format!("{}: {}", first.name, first.reason)
+    } else {
+        "a table of somebody else's".to_owned()
+    };
+    let others = if more == 0 {
+        String::new()
+    } else {
+        format!("; nor can {more} more")
+    };
+    warn(
+        PgSqlErrorCode::ERRCODE_WARNING,
+        format!("an attached table cannot be read, {name}{others}"),
+        "docsearch.index_progress() shows its owner why, and docsearch.check() the owner of schema docsearch.",
+    );
+    Ok(false)
 }
 
 fn require_fresh_snapshots() -> Result<()> {
@@ -69,7 +102,9 @@ pub(crate) fn is_waited_for() -> Result<bool> {
              OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)
              OR EXISTS (SELECT FROM docsearch.attached_table a
                         WHERE a.attempts < $1 AND (a.reading OR a.attempts = 0 OR a.next_attempt <= clock_timestamp())
-                          AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)))",
+                          AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)
+                               OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
+                               OR a.poll_every IS NOT NULL AND a.next_attempt <= clock_timestamp()))",
         &[DatumWithOid::from(ATTEMPTS)],
         |row| row.required::<bool>(1),
     )?;

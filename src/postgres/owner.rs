@@ -59,15 +59,12 @@ impl AsUser {
 
     /// Becomes the role of this name, whose policies count, in a restricted operation.
     pub(crate) fn named(role: &str) -> Result<Self> {
-        let name = CString::new(role).map_err(report::internal)?;
-        // SAFETY: the name is terminated; a role that does not exist gives InvalidOid.
-        let other = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
-        if other == pg_sys::InvalidOid {
+        let Some(other) = catalog::role_id(role)? else {
             return Err(undefined(
                 format!("role \"{role}\" does not exist any more"),
                 "Detach the table, and have somebody attach it again.",
             ));
-        }
+        };
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
         Ok(Self::enter(other, flags))
     }

@@ -10,7 +10,9 @@ use docsearch_core::markdown;
 use docsearch_core::rank::{ChunkId, DocumentId};
 use docsearch_core::snippet::{Match, snippet};
 use docsearch_core::tsvector::{TsVector, Weight};
+use serde_json::Value;
 
+use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::Result;
 use crate::postgres::statement;
@@ -74,6 +76,8 @@ pub(crate) fn present(
             additional_chunk: result.additional,
             load_tokens: document.load_tokens,
             updated_at: Some(document.updated_at.clone()),
+            source_key: document.source_key.clone(),
+            metadata: document.metadata.clone(),
             section_matches: matches.map(|(section, score)| section.as_match(score)).collect(),
             breakdown: result.steps,
         })
@@ -95,6 +99,8 @@ struct DocumentView {
     chunk_count: i32,
     load_tokens: u32,
     updated_at: String,
+    source_key: Option<String>,
+    metadata: Value,
 }
 
 /// The documents of the sections that the caller sees.
@@ -103,7 +109,8 @@ fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<Docum
     let rows = statement::lookup(
         &format!(
             "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
-                    octet_length(d.body), {}
+                    octet_length(d.body), {},
+                    CASE WHEN starts_with(d.source_root, 'table:') THEN d.source_path END, d.metadata
              FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
             as_iso("d.updated_at")
         ),
@@ -121,6 +128,8 @@ fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<Docum
                 chunk_count: row.required(6)?,
                 load_tokens: u32::try_from(estimated_tokens(bytes)).unwrap_or(u32::MAX),
                 updated_at: row.required(8)?,
+                source_key: row.optional(9)?,
+                metadata: row.required::<StoredJson>(10)?.0,
                 slug,
             };
             let id = DocumentId {

@@ -99,13 +99,21 @@ pub(crate) fn resume() -> Result<()> {
     }
     let waits = {
         let _owner = AsOwner::enter()?;
+        // Tables of an earlier version have no views.
+        let polled = if catalog::has_column(c"attached_table", c"poll_every") {
+            "OR a.poll_every IS NOT NULL"
+        } else {
+            ""
+        };
         statement::one(
-            "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
+            &format!(
+                "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
                  OR EXISTS (SELECT FROM docsearch.table_change)
                  OR EXISTS (SELECT FROM docsearch.attached_table a
                             WHERE a.next_attempt <= now()
-                              AND (a.loading OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)))
-                 OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)",
+                              AND (a.loading {polled} OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)))
+                 OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)"
+            ),
             &[],
             |row| row.required::<bool>(1),
         )?

@@ -37,6 +37,7 @@ pub mod query;
 pub mod rank;
 pub mod refinement;
 pub mod rerank;
+pub mod row_policy;
 pub mod rule;
 pub mod score;
 pub mod similarity;

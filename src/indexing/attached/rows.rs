@@ -19,6 +19,8 @@ const LARGEST: i64 = 64 << 20;
 /// Bytes of a key. No slug holds a longer one, with or without the spaces at its end that `char(n)` adds, so
 /// there is no document of it.
 pub(super) const LONGEST_KEY: usize = 64 << 10;
+/// The same for a view, whose keys are kept.
+pub(super) const LONGEST_VIEW_KEY: usize = 1024;
 
 /// What is known of some keys.
 #[derive(Default)]
@@ -48,14 +50,22 @@ struct Reader<'a> {
     /// The key column, quoted, and its type.
     key: String,
     key_type: String,
+    /// The condition of rows, as a statement has it behind others.
+    condition: String,
     /// Whether some rows were too large together.
     exceeds: Cell<bool>,
 }
 
 impl Attached {
-    /// The next keys of a table that is read from its beginning.
-    pub(super) fn next_keys(&self) -> Result<Vec<String>> {
-        self.confined(|reader| reader.keys_after(self.loaded_to.as_deref(), self.step_rows))
+    /// The next keys of a table that is read from its beginning, so many at most, with what says whether the row of a view
+    /// has changed.
+    pub(super) fn next_keys(&self, most: i32) -> Result<Vec<(String, Option<String>)>> {
+        self.confined(|reader| reader.keys_after(self.loaded_to.as_deref(), most))
+    }
+
+    /// Those of the keys that no row has.
+    pub(super) fn without_row(&self, keys: Vec<String>) -> Result<Vec<String>> {
+        self.confined(|reader| reader.without_row(keys))
     }
 
     /// Rows by their keys. One that cannot be read does not lose the others. `None` if they are too large to
@@ -117,7 +127,9 @@ impl<'a> Reader<'a> {
             ));
         }
         let column = table.key_column(&attached.key)?;
+        let condition = table.marked(attached.id, attached.rows_where.as_deref())?;
         Ok(Self {
+            condition: condition.map_or_else(String::new, |condition| format!("AND ({condition})")),
             key: pgrx::spi::quote_identifier(&attached.key),
             key_type: column.type_name,
             exceeds: Cell::new(false),
@@ -126,20 +138,43 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn keys_after(&self, last: Option<&str>, limit: i32) -> Result<Vec<String>> {
-        let Self { key, key_type, .. } = self;
+    fn keys_after(&self, last: Option<&str>, most: i32) -> Result<Vec<(String, Option<String>)>> {
+        let Self {
+            key,
+            key_type,
+            condition: row_condition,
+            ..
+        } = self;
+        let longest = if self.table.is_view() {
+            LONGEST_VIEW_KEY
+        } else {
+            LONGEST_KEY
+        };
         let condition = match last {
             None => format!("t.{key} IS NOT NULL AND $1::text IS NULL"),
             Some(_) => format!("t.{key} > $1::text::{key_type}"),
         };
         let sql = format!(
-            "SELECT t.{key}::text FROM {} t WHERE {condition} AND octet_length(t.{key}::text) <= {LONGEST_KEY}
+            "SELECT t.{key}::text, {} FROM {} t
+             WHERE {condition} AND octet_length(t.{key}::text) <= {longest} {row_condition}
              ORDER BY t.{key} LIMIT $2",
+            self.text(self.attached.changed_at.as_ref())?,
             self.table.qualified
         );
-        statement::rows(&sql, &[DatumWithOid::from(last), DatumWithOid::from(limit)], |row| {
-            row.required(1)
+        statement::rows(&sql, &[DatumWithOid::from(last), DatumWithOid::from(most)], |row| {
+            Ok((row.required(1)?, row.optional(2)?))
         })
+    }
+
+    /// As texts: the key may have had another type before.
+    fn without_row(&self, keys: Vec<String>) -> Result<Vec<String>> {
+        let Self { key, condition, .. } = self;
+        let sql = format!(
+            "SELECT k.key FROM unnest($1::text[]) AS k(key)
+             WHERE NOT EXISTS (SELECT FROM {} t WHERE t.{key}::text = k.key {condition})",
+            self.table.qualified
+        );
+        statement::rows(&sql, &[DatumWithOid::from(keys)], |row| row.required(1))
     }
 
     fn rows(&self, keys: &[String]) -> Result<Rows> {
@@ -147,6 +182,7 @@ impl<'a> Reader<'a> {
             attached,
             key,
             key_type,
+            condition,
             ..
         } = self;
         let wanted = DatumWithOid::from(keys.to_vec());
@@ -166,7 +202,7 @@ impl<'a> Reader<'a> {
                                      + coalesce(octet_length(v.published_at), 0) AS size
                          FROM (SELECT t.{key}::text AS key, {} AS title, {} AS body, {} AS category, {} AS metadata,
                                       {} AS published_at
-                               FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[]) OFFSET 0) v OFFSET 0) s OFFSET 0) r",
+                               FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[]) {condition} OFFSET 0) v OFFSET 0) s OFFSET 0) r",
             self.text(attached.title.as_ref())?,
             self.text(Some(&attached.body))?,
             self.text(attached.category.as_ref())?,
@@ -202,7 +238,9 @@ impl<'a> Reader<'a> {
             };
             match document {
                 Ok(document) => {
-                    documents.insert(key.clone(), document);
+                    if documents.insert(key.clone(), document).is_some() {
+                        rows.problem = Some(format!("{}: several rows have this key", attached.slug(&key)));
+                    }
                 }
                 Err(problem) => rows.problem = Some(format!("{}: {problem}", attached.slug(&key))),
             }

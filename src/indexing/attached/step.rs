@@ -9,6 +9,7 @@ use docsearch_core::rank::Set;
 use pgrx::datum::DatumWithOid;
 
 use super::rows::Rows;
+use super::view::Part;
 use super::{Attached, read};
 use crate::indexing::deletion;
 use crate::indexing::indexer::{OnFailure, index};
@@ -29,16 +30,23 @@ const SHARE: u32 = 4;
 /// Reading that takes less is not slow.
 const QUICK: Duration = Duration::from_millis(250);
 
-/// That something is left to do for a table `a`.
+/// Documents of rows that are gone which one step removes.
+const GONE_AT_ONCE: usize = 4_096;
+
+/// That something is left to do for a table `a`. A view that is read from time to time keeps no worker.
 const HAS_WORK: &str = "(a.loading
      OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)
      OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source))";
+
+/// When a table `a` is due: one that was dropped does not wait for the next reading.
+const DUE_AT: &str = "CASE WHEN a.attempts = 0 AND NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
+     THEN least(a.next_attempt, now()) ELSE a.next_attempt END";
 
 /// When a table is to be read next, if any is; zero is now. Runs as the owner.
 pub(crate) fn due_in() -> Result<Option<Duration>> {
     let wait = statement::one(
         &format!(
-            "SELECT extract(epoch FROM min(a.next_attempt) - clock_timestamp())::float8
+            "SELECT extract(epoch FROM min({DUE_AT}) - clock_timestamp())::float8
              FROM docsearch.attached_table a WHERE {HAS_WORK}"
         ),
         &[],
@@ -86,8 +94,8 @@ struct Step {
     is_gone: bool,
     /// Numbers and keys of changes; none while the table is read from its beginning.
     changes: Vec<(i64, Option<String>)>,
-    /// Keys of the rows that are read.
-    keys: Vec<String>,
+    /// The rows that are read.
+    part: Part,
     /// How long reading took.
     took: Duration,
 }
@@ -97,22 +105,26 @@ fn begin() -> Result<Option<Step>> {
     // One that is just being detached, or whose project is, keeps no other waiting.
     let due = statement::change(
         &format!(
-            "SELECT a.id FROM docsearch.attached_table a WHERE a.next_attempt <= now() AND {HAS_WORK}
+            "SELECT a.id FROM docsearch.attached_table a WHERE {DUE_AT} <= now() AND ({HAS_WORK} OR a.poll_every IS NOT NULL)
              ORDER BY a.next_attempt, a.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED"
         ),
         &[],
         |row| row.required::<i32>(1),
     )?;
-    let Some(attached) = read("a.id = ANY ($1)", &[DatumWithOid::from(due)])?.into_iter().next() else {
+    let Some(&due) = due.first() else {
         return Ok(None);
     };
+    // A view of which nothing is left to be read is read again.
     statement::execute(
         "UPDATE docsearch.attached_table a
-         SET reading = true, attempts = a.attempts + 1,
+         SET reading = true, attempts = a.attempts + 1, loading = a.loading OR a.poll_every IS NOT NULL,
              next_attempt = clock_timestamp() + least(interval '10 minutes', $2 * interval '1 second' * 2 ^ least(a.attempts, 20))
          WHERE a.id = $1",
-        &[DatumWithOid::from(attached.id), DatumWithOid::from(PAUSE)],
+        &[DatumWithOid::from(due), DatumWithOid::from(PAUSE)],
     )?;
+    let Some(attached) = read("a.id = $1", &[DatumWithOid::from(due)])?.into_iter().next() else {
+        return Ok(None);
+    };
     let changes = statement::rows(
         "SELECT c.id, c.key FROM docsearch.table_change c WHERE c.attached_id = $1 ORDER BY c.id LIMIT $2",
         &[DatumWithOid::from(attached.id), DatumWithOid::from(attached.step_rows)],
@@ -122,7 +134,7 @@ fn begin() -> Result<Option<Step>> {
         is_gone: catalog::owner_of(attached.source).is_none(),
         attached,
         changes,
-        keys: Vec::new(),
+        part: Part::default(),
         took: Duration::ZERO,
     }))
 }
@@ -138,17 +150,27 @@ impl Step {
             return try_as_owner(|| self.start_over(*change));
         }
         let begun = Instant::now();
-        self.keys = if self.changes.is_empty() {
-            try_as_owner(|| self.attached.next_keys())?
+        self.part = if self.changes.is_empty() {
+            self.attached.next_part()?
         } else {
             let keys: Set<&String> = self.changes.iter().filter_map(|(_, key)| key.as_ref()).collect();
-            keys.into_iter().cloned().collect()
+            Part::of(keys.into_iter().cloned().collect())
         };
-        let Some(rows) = try_as_owner(|| self.attached.rows(&self.keys))? else {
+        let Some(mut rows) = try_as_owner(|| self.attached.rows(&self.part.keys))? else {
             return try_as_owner(|| self.was_large());
         };
+        if self.changes.is_empty() && !self.part.more {
+            // All rows were read. What has a document and no row is gone.
+            let known = try_as_owner(|| self.attached.document_keys())?;
+            let mut gone = try_as_owner(|| self.attached.without_row(known))?;
+            self.part.more = gone.len() > GONE_AT_ONCE;
+            gone.truncate(GONE_AT_ONCE);
+            rows.gone.extend(gone);
+        }
         self.took = begun.elapsed();
         try_as_owner(|| {
+            self.attached.note_read(&self.part)?;
+            self.attached.forget_read(Some(&rows.gone))?;
             let problem = self.write(rows)?;
             self.done(problem.as_deref())
         })
@@ -196,20 +218,19 @@ impl Step {
                 &[DatumWithOid::from(ids)],
             );
         }
-        let last = self.keys.last();
-        if last.is_some() && last == self.attached.loaded_to.as_ref() {
+        let last = self.part.last.as_ref().or(self.attached.loaded_to.as_ref());
+        if self.part.last.is_some() && self.part.last == self.attached.loaded_to {
             return Err(internal(format_args!(
                 "key {} of {} comes after itself",
                 self.attached.loaded_to.as_deref().unwrap_or_default(),
                 self.attached.source_root,
             )));
         }
-        let more = i32::try_from(self.keys.len()).map_err(internal)? == self.attached.step_rows;
         statement::execute(
             "UPDATE docsearch.attached_table a SET loading = $2, loaded_to = CASE WHEN $2 THEN $3 END WHERE a.id = $1",
             &[
                 DatumWithOid::from(self.attached.id),
-                DatumWithOid::from(more),
+                DatumWithOid::from(self.part.more),
                 DatumWithOid::from(last.cloned()),
             ],
         )
@@ -236,7 +257,7 @@ impl Step {
             "rows of the table took more than {} ms to read; docsearch.attached_read_timeout allows no more",
             settings::attached_read_timeout().as_millis()
         );
-        if let [only] = self.keys.as_slice() {
+        if let [only] = self.part.keys.as_slice() {
             self.advance()?;
             let reason = format!("{}: {reason}", self.attached.slug(only));
             return self.failed(&reason);
@@ -274,7 +295,8 @@ impl Step {
         statement::execute(
             "UPDATE docsearch.attached_table a
              SET reading = false, attempts = 0, error = coalesce($2, a.error), step_rows = $3,
-                 next_attempt = clock_timestamp() + $4 * interval '1 second'
+                 next_attempt = clock_timestamp() + greatest(
+                     $4 * interval '1 second', CASE WHEN NOT a.loading THEN a.poll_every END)
              WHERE a.id = $1",
             &[
                 DatumWithOid::from(self.attached.id),
@@ -285,35 +307,29 @@ impl Step {
         )
     }
 
-    /// Removes documents, a part at a time; whether there are none left.
-    fn remove_documents(&self) -> Result<bool> {
-        let attached = &self.attached;
-        let _writer = AsUser::named(&attached.writes_as)?;
-        let project = project::by_id(attached.project)?;
-        let slugs = attached.slugs(Some(STEP_ROWS.into()))?;
-        Ok(deletion::delete(&project, slugs, Some(&attached.source_root))?.is_empty())
-    }
-
-    /// The table was truncated, or its keys could not be read: its documents go, and it is read from its
-    /// beginning. The changes before mean nothing.
+    /// The table was truncated, or its keys could not be read, or somebody has asked for it: it is read from its beginning,
+    /// and documents without a row go then. The changes before mean nothing.
     fn start_over(&self, change: i64) -> Result<()> {
         self.attached.check()?;
-        if self.remove_documents()? {
-            statement::execute(
-                "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1 AND c.id <= $2",
-                &[DatumWithOid::from(self.attached.id), DatumWithOid::from(change)],
-            )?;
-            statement::execute(
-                "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL WHERE a.id = $1",
-                &[DatumWithOid::from(self.attached.id)],
-            )?;
-        }
+        self.attached.forget_read(None)?;
+        statement::execute(
+            "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1 AND c.id <= $2",
+            &[DatumWithOid::from(self.attached.id), DatumWithOid::from(change)],
+        )?;
+        statement::execute(
+            "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL WHERE a.id = $1",
+            &[DatumWithOid::from(self.attached.id)],
+        )?;
         self.note(None, self.attached.step_rows, Duration::ZERO)
     }
 
-    /// The table was dropped, and its rows with it.
+    /// The table was dropped, and its rows with it. Its documents go, a part at a time, whatever has become of who attached
+    /// it.
     fn forget(&self) -> Result<()> {
-        if self.remove_documents()? {
+        let attached = &self.attached;
+        let project = project::by_id(attached.project)?;
+        let slugs = attached.slugs(Some(STEP_ROWS.into()))?;
+        if deletion::delete(&project, slugs, Some(&attached.source_root))?.is_empty() {
             return statement::execute(
                 "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
                 &[DatumWithOid::from(self.attached.id)],

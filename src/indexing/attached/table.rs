@@ -1,20 +1,22 @@
 //! A table of a user that is to be attached, or is.
 
-use pgrx::datum::DatumWithOid;
+use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use super::{Columns, Terms};
 use crate::postgres::catalog::{self, Column};
+use crate::postgres::owner::Confined;
 use crate::postgres::report::{Result, error_with_hint, internal, invalid, undefined};
 use crate::postgres::statement;
 
 /// What fires a trigger, and what the trigger sees.
-pub(super) struct Event {
+struct Event {
     name: &'static str,
     referencing: &'static str,
 }
 
-pub(super) const EVENTS: [Event; 4] = [
+const EVENTS: [Event; 4] = [
     Event {
         name: "INSERT",
         referencing: "REFERENCING NEW TABLE AS docsearch_new",
@@ -83,15 +85,19 @@ impl Table {
         ))
     }
 
-    /// Only a table that all sessions see and that has triggers for statements can be attached.
+    /// Only a table that all sessions see and that has triggers for statements can be attached, or a view.
     pub(crate) fn require_lasting(&self) -> Result<()> {
-        if self.lasting && ["r", "p"].contains(&self.kind.as_str()) {
+        if self.lasting && ["r", "p", "v"].contains(&self.kind.as_str()) {
             return Ok(());
         }
+        let hint = match self.kind.as_str() {
+            "m" => "Attach a view of it: CREATE VIEW ... AS SELECT * FROM the materialised view.",
+            _ => "Attach an ordinary or a partitioned table or a view, or use docsearch.index_docs().",
+        };
         Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
             format!("{} cannot be attached", self.qualified),
-            "Attach an ordinary or a partitioned table, or use docsearch.index_docs().",
+            hint,
         ))
     }
 
@@ -120,23 +126,137 @@ impl Table {
         ))
     }
 
-    pub(super) fn create_trigger(&self, id: i32, event: Event) -> Result<()> {
-        let (table, Event { name, referencing }) = (&self.qualified, event);
-        Spi::run(&format!(
-            "CREATE TRIGGER {} AFTER {name} ON {table} {referencing}
-             FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('{id}')",
-            trigger(id, name),
-        ))
-        .map_err(internal)
+    /// Refuses a key column of which several rows may have the same value.
+    pub(super) fn require_unique(&self, key: &Column, name: &str) -> Result<()> {
+        let has_index = || {
+            statement::one(
+                "SELECT FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+                   AND i.indnkeyatts = 1 AND i.indkey[0] = $2 LIMIT 1",
+                &[DatumWithOid::from(self.oid), DatumWithOid::from(key.number)],
+                |_| Ok(()),
+            )
+        };
+        let problem = if self.is_view() {
+            let column = pgrx::spi::quote_identifier(name);
+            let _owner = Confined::enter(&self.owner)?;
+            let twice = statement::one(
+                &format!(
+                    "SELECT left(t.{column}::text, 80) FROM {} t WHERE t.{column} IS NOT NULL
+                     GROUP BY t.{column} HAVING count(*) > 1 LIMIT 1",
+                    self.qualified
+                ),
+                &[],
+                |row| row.required::<String>(1),
+            )?;
+            twice.map(|twice| format!("several rows of view {} have the key {twice}", self.qualified))
+        } else {
+            let problem = format!("column \"{name}\" of table {} is not unique", self.qualified);
+            has_index()?.is_none().then_some(problem)
+        };
+        problem.map_or(Ok(()), |problem| {
+            Err(error_with_hint(
+                PgSqlErrorCode::ERRCODE_INVALID_FOREIGN_KEY,
+                problem,
+                format!(
+                    "A document is one row: name a column with a primary key or a unique index of its own (CREATE UNIQUE \
+                     INDEX ON {} ({name})), or attach a view that has one.",
+                    self.qualified
+                ),
+            ))
+        })
     }
 
-    pub(super) fn drop_trigger(&self, id: i32, event: Event) -> Result<()> {
+    /// Marks the table as attached with this number, as only its owner can: by the triggers that note its changes, and that
+    /// hold the condition of rows. A view has one that notes nothing.
+    pub(super) fn mark(&self, id: i32, condition: Option<&str>) -> Result<()> {
         let table = &self.qualified;
-        Spi::run(&format!(
-            "DROP TRIGGER IF EXISTS {} ON {table}",
-            trigger(id, event.name)
-        ))
-        .map_err(internal)
+        for (place, event) in self.events().iter().enumerate() {
+            let referencing = if self.is_view() { "" } else { event.referencing };
+            let condition = condition.filter(|_| place == 0).map(pgrx::spi::quote_literal);
+            let condition = condition.map(|condition| format!(", {condition}")).unwrap_or_default();
+            Spi::run(&format!(
+                "CREATE TRIGGER {} AFTER {} ON {table} {referencing}
+                 FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('{id}'{condition})",
+                trigger(id, event.name),
+                event.name,
+            ))
+            .map_err(internal)?;
+        }
+        Ok(())
+    }
+
+    /// The condition of rows that [`mark`](Self::mark) noted. An error if the table is not marked, or not as it was: what is
+    /// said in our own tables alone would let whoever can write them read any table, and what the trigger alone says would let
+    /// whoever may make triggers run code as the owner.
+    pub(super) fn marked(&self, id: i32, noted: Option<&str>) -> Result<Option<String>> {
+        let names: Vec<String> = self.events().iter().map(|event| trigger(id, event.name)).collect();
+        let triggers = statement::rows(
+            "SELECT t.tgargs, t.tgenabled::text FROM pg_trigger t
+             WHERE t.tgrelid = $1 AND t.tgfoid = 'docsearch.attached_changed'::regproc AND t.tgname::text = ANY ($2)
+             ORDER BY array_position($2, t.tgname::text)",
+            &[DatumWithOid::from(self.oid), DatumWithOid::from(names.clone())],
+            |row| Ok((row.required::<Vec<u8>>(1)?, row.required::<String>(2)?)),
+        )?;
+        let broken = |what: &str| {
+            let hint = "Detach it, and have its owner attach it again.";
+            let problem = format!("{what} that note changes of {}", self.qualified);
+            error_with_hint(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, problem, hint)
+        };
+        if triggers.len() < names.len() {
+            return Err(broken("there are no triggers any more"));
+        }
+        if triggers
+            .iter()
+            .any(|(_, enabled)| !["O", "A"].contains(&enabled.as_str()))
+        {
+            return Err(broken("somebody has disabled triggers"));
+        }
+        let mut arguments = triggers[0].0.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+        let is_its_own = arguments.next().as_deref() == Some(id.to_string().as_str());
+        let condition = arguments.next().filter(|condition| !condition.is_empty());
+        if !is_its_own || condition.as_deref() != noted {
+            return Err(broken("others have taken the place of the triggers"));
+        }
+        Ok(condition.map(std::borrow::Cow::into_owned))
+    }
+
+    /// How often it is read, if it is a view.
+    pub(super) fn polled(&self, columns: &Columns<'_>, terms: &Terms<'_>) -> Result<Option<Interval>> {
+        if !self.is_view() {
+            let hint = "Triggers note which rows of a table change. Omit changed_at.";
+            return match columns.changed_at {
+                Some(_) => Err(invalid("changed_at is for views", hint)),
+                None => Ok(None),
+            };
+        }
+        match terms.every {
+            Some(every) if every.as_micros() > 0 => Ok(Some(every)),
+            _ => Err(invalid(
+                "every must be an interval above zero",
+                "It is how often the view is read at most, such as '1 minute'.",
+            )),
+        }
+    }
+
+    pub(super) fn is_view(&self) -> bool {
+        self.kind == "v"
+    }
+
+    fn events(&self) -> &'static [Event] {
+        if self.is_view() { &EVENTS[..1] } else { &EVENTS }
+    }
+
+    /// The `source_root` of its documents.
+    pub(super) fn source_root(&self) -> String {
+        format!("table:{}", self.qualified)
+    }
+
+    pub(super) fn unmark(&self, id: i32) -> Result<()> {
+        for event in self.events() {
+            let (table, trigger) = (&self.qualified, trigger(id, event.name));
+            Spi::run(&format!("DROP TRIGGER IF EXISTS {trigger} ON {table}")).map_err(internal)?;
+        }
+        Ok(())
     }
 }
 

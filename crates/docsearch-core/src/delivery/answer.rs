@@ -93,9 +93,24 @@ pub struct SearchResult {
     pub updated_at: Option<String>,
     /// Further sections of the document that match, best first.
     pub section_matches: Vec<SectionMatch>,
+    /// The key of the row that the document was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_key: Option<String>,
+    /// Metadata of the document, an object. JSON has it if it is short.
+    #[serde(skip_serializing_if = "is_left_out")]
+    pub metadata: Value,
     /// How the score came about, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<Vec<Step>>,
+}
+
+/// Longest metadata that stand in the JSON of a result, in bytes.
+const METADATA_BYTES: usize = 2_000;
+
+/// Whether metadata say nothing, or so much that they would cost more than the result.
+fn is_left_out(metadata: &Value) -> bool {
+    let is_empty = metadata.as_object().is_none_or(serde_json::Map::is_empty);
+    is_empty || metadata.to_string().len() > METADATA_BYTES
 }
 
 impl SearchResult {

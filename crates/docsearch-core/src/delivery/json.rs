@@ -52,6 +52,7 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
     for result in &mut lean.results {
         result.section_matches = Vec::new();
         result.breakdown = None;
+        result.metadata = Value::Null;
     }
     lean.query = clip(&lean.query, QUERY_CHARS);
     lean.executed_query = clip(&lean.executed_query, QUERY_CHARS);

@@ -53,6 +53,8 @@ fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         additional_chunk: false,
         load_tokens: 1240,
         updated_at: Some("2025-11-01".into()),
+        source_key: None,
+        metadata: Value::Null,
         section_matches: vec![SectionMatch {
             id: "styling".into(),
             title: "Styling buttons".into(),
@@ -284,6 +286,8 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         additional_chunk: document_id == 0,
         load_tokens,
         section_matches: vec![section_match; usize::from(draw[0] % 3)],
+        source_key: draw[3].is_multiple_of(2).then(|| more.clone()),
+        metadata: json!({ "more": more }),
         breakdown: draw[1].is_multiple_of(2).then(|| vec![step]),
         ..result(1, document_id, score)
     }

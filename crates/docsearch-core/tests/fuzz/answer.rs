@@ -55,6 +55,8 @@ fn answer(text: &str) -> Answer {
         additional_chunk: rank == 2,
         load_tokens: u32::MAX,
         updated_at: Some(url.to_owned()),
+        source_key: Some(slug.to_owned()),
+        metadata: serde_json::json!({ title: section }),
         section_matches: vec![SectionMatch {
             id: section.to_owned(),
             title: title.to_owned(),

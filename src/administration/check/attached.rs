@@ -1,0 +1,30 @@
+//! Attached tables whose rows cannot be read, or are found by more than may read them.
+
+use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::indexing::attached;
+use crate::postgres::report::Result;
+
+pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let project = checked.named.as_ref().and(checked.projects.first());
+    let troubles = attached::troubles(project.map(|project| project.id))?;
+    let findings = troubles.into_iter().map(|trouble| {
+        let (problem, advice) = if trouble.is_unread {
+            (
+                "attached table unread",
+                "mend the table, or detach it, and have its owner attach it again",
+            )
+        } else {
+            (
+                "attached table exposed",
+                "detach it, and attach it with policy => 'copied' or public => true",
+            )
+        };
+        Finding {
+            problem,
+            object: trouble.name,
+            detail: trouble.reason,
+            mend: Mend::ByHand(advice.to_owned()),
+        }
+    });
+    Ok(findings.collect())
+}

@@ -1,0 +1,262 @@
+//! Who may read the rows of a table, and who would find their documents: searches know the policies on documents, and
+//! neither those of the table nor the rights on it.
+
+use docsearch_core::row_policy::about_documents;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use super::{Columns, Table};
+use crate::postgres::report::{Result, error_with_hint, invalid};
+use crate::postgres::statement;
+
+/// Why the documents of a table may be found by whoever may search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// All of them may read its rows.
+    Readers,
+    /// There is a policy on documents that says what rights and policies say about its rows.
+    Policy,
+    /// Its rows are for everybody.
+    Public,
+}
+
+impl Access {
+    /// What the arguments `policy` and `public` say.
+    pub(crate) fn given(policy: Option<&str>, public: bool) -> Result<Self> {
+        match (policy, public) {
+            (None, false) => Ok(Self::Readers),
+            (None, true) => Ok(Self::Public),
+            (Some("copied"), false) => Ok(Self::Policy),
+            (Some("copied"), true) => Err(invalid(
+                "rows cannot be public and have a policy",
+                "Give policy => 'copied' or public => true.",
+            )),
+            (Some(other), _) => Err(invalid(
+                format!("unknown policy \"{other}\""),
+                "policy => 'copied' says that there is a policy on docsearch.document for the documents of the table.",
+            )),
+        }
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Readers => "readers",
+            Self::Policy => "policy",
+            Self::Public => "public",
+        }
+    }
+}
+
+/// What keeps some of those who may search from reading some rows.
+enum Guard {
+    /// Row-level security of this table: the one that is attached, or one that a view reads from.
+    Policies(pg_sys::Oid, String),
+    /// The view itself, which shows each role what is for it.
+    View,
+    /// A role without the right to read the table or a column.
+    Rights(String),
+}
+
+/// Refuses to let everybody who may search find the documents of a table of which they may not read all rows.
+pub(super) fn require(table: &Table, columns: &Columns<'_>, access: Access) -> Result<()> {
+    match access {
+        Access::Public => Ok(()),
+        Access::Policy => require_row_security(),
+        Access::Readers => match guard(table, columns)? {
+            None => Ok(()),
+            Some(guard) => Err(error_with_hint(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                guard.problem(table),
+                guard.hint(table)?,
+            )),
+        },
+    }
+}
+
+/// What is wrong with the documents of a table that was attached for readers.
+pub(super) fn problem(table: &Table, columns: &Columns<'_>) -> Result<Option<String>> {
+    Ok(guard(table, columns)?.map(|guard| guard.problem(table)))
+}
+
+fn require_row_security() -> Result<()> {
+    let enabled = statement::one(
+        "SELECT c.relrowsecurity FROM pg_class c WHERE c.oid = 'docsearch.document'::regclass",
+        &[],
+        |row| row.required::<bool>(1),
+    )?;
+    if enabled == Some(true) {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "docsearch.document has no row-level security, so no policy holds there",
+        "ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY, or attach the table with public => true.",
+    ))
+}
+
+/// Whatever a view reads from, too.
+const READ: &str = "WITH RECURSIVE read(oid) AS (
+    SELECT $1::oid
+    UNION
+    SELECT d.refobjid FROM read JOIN pg_rewrite w ON w.ev_class = read.oid AND w.ev_type = '1'
+    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> read.oid)";
+
+fn guard(table: &Table, columns: &Columns<'_>) -> Result<Option<Guard>> {
+    let source = || DatumWithOid::from(table.oid);
+    let policies = statement::one(
+        &format!(
+            "{READ} SELECT c.oid, format('%I.%I', n.nspname, c.relname)
+             FROM read JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+             WHERE c.relrowsecurity ORDER BY c.oid <> $1, c.oid LIMIT 1"
+        ),
+        &[source()],
+        |row| Ok(Guard::Policies(row.required(1)?, row.required(2)?)),
+    )?;
+    if policies.is_some() {
+        return Ok(policies);
+    }
+    // What a view shows may depend on who asks.
+    let hides = statement::one(
+        &format!(
+            "{READ} SELECT FROM read JOIN pg_class c USING (oid)
+             WHERE c.relkind = 'v'
+               AND (EXISTS (SELECT FROM unnest(c.reloptions) o(option) WHERE o.option ~* '^security_(barrier|invoker)=(t|on|y|1)')
+                    OR pg_get_viewdef(c.oid) ~ '\\m(CURRENT_USER|CURRENT_ROLE|SESSION_USER|current_setting|pg_has_role|has_\\w+_privilege|row_security_active)\\M')
+             LIMIT 1"
+        ),
+        &[source()],
+        |_| Ok(Guard::View),
+    )?;
+    if hides.is_some() {
+        return Ok(hides);
+    }
+    let names: Vec<String> = columns.names().map(str::to_owned).collect();
+    statement::one(
+        "SELECT r.rolname::text
+         FROM pg_roles r, pg_class d, pg_class c
+         WHERE d.oid = 'docsearch.document'::regclass AND c.oid = $1 AND NOT r.rolsuper
+           AND NOT pg_has_role(r.oid, d.relowner, 'USAGE')
+           AND has_schema_privilege(r.oid, d.relnamespace, 'USAGE') AND has_table_privilege(r.oid, d.oid, 'SELECT')
+           AND NOT (has_schema_privilege(r.oid, c.relnamespace, 'USAGE')
+                    AND (has_table_privilege(r.oid, c.oid, 'SELECT')
+                         OR NOT EXISTS (SELECT FROM unnest($2::text[]) AS n(name)
+                                        WHERE NOT has_column_privilege(r.oid, c.oid, n.name, 'SELECT'))))
+         ORDER BY r.rolname LIMIT 1",
+        &[source(), DatumWithOid::from(names)],
+        |row| Ok(Guard::Rights(row.required(1)?)),
+    )
+}
+
+impl Guard {
+    fn problem(&self, table: &Table) -> String {
+        let name = &table.qualified;
+        match self {
+            Self::Policies(of, _) if *of == table.oid => {
+                format!("table {name} has row-level security, which searches do not know")
+            }
+            Self::Policies(_, of) => {
+                format!("view {name} reads table {of}, which has row-level security that searches do not know")
+            }
+            Self::View => format!("view {name} may show each role other rows, and searches show them all"),
+            Self::Rights(role) => {
+                format!("role \"{role}\" may search, and may not read all that is indexed of {name}")
+            }
+        }
+    }
+
+    /// The policy to write.
+    fn hint(&self, table: &Table) -> Result<String> {
+        let root = pgrx::spi::quote_literal(table.source_root());
+        let (condition, columns) = match self {
+            Self::Policies(of, _) => policies_of(*of)?,
+            Self::View => ("...".to_owned(), Vec::new()),
+            Self::Rights(_) => {
+                let name = pgrx::spi::quote_literal(&table.qualified);
+                (format!("has_table_privilege({name}, 'SELECT')"), Vec::new())
+            }
+        };
+        let metadata = match columns.as_slice() {
+            [] => String::new(),
+            columns => format!(", and with {} in metadata", columns.join(", ")),
+        };
+        let mut alternatives = vec![format!("source_root IS DISTINCT FROM {root}")];
+        alternatives.extend((!condition.is_empty()).then_some(condition));
+        alternatives.extend(writer()?);
+        let (missing, name) = (missing()?, pgrx::spi::quote_identifier(&table.name));
+        Ok(format!(
+            "Attach it with policy => 'copied'{metadata}, once docsearch.document has the policy: {missing}\
+             CREATE POLICY {name} ON docsearch.document AS RESTRICTIVE FOR SELECT USING ({}). \
+             If its rows are for everybody who may search, attach it with public => true.",
+            alternatives.join(" OR ")
+        ))
+    }
+}
+
+/// What the policies of a table let a role read, about documents, and the columns that they name.
+fn policies_of(table: pg_sys::Oid) -> Result<(String, Vec<String>)> {
+    let columns = statement::rows(
+        "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
+         WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped",
+        &[DatumWithOid::from(table)],
+        |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
+    )?;
+    let policies = statement::rows(
+        "SELECT p.polpermissive, pg_get_expr(p.polqual, p.polrelid) FROM pg_policy p
+         WHERE p.polrelid = $1 AND p.polcmd IN ('*', 'r') AND p.polqual IS NOT NULL ORDER BY p.polname",
+        &[DatumWithOid::from(table)],
+        |row| Ok((row.required::<bool>(1)?, row.required::<String>(2)?)),
+    )?;
+    let (mut permissive, mut restrictive, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    for (is_permissive, condition) in policies {
+        let (condition, columns) = about_documents(&condition, &columns);
+        named.extend(columns);
+        let conditions = if is_permissive {
+            &mut permissive
+        } else {
+            &mut restrictive
+        };
+        conditions.push(condition);
+    }
+    named.sort();
+    named.dedup();
+    if permissive.is_empty() {
+        return Ok((String::new(), Vec::new()));
+    }
+    let permitted = permissive.join(" OR ");
+    if restrictive.is_empty() {
+        return Ok((permitted, named));
+    }
+    Ok((format!("({permitted}) AND {}", restrictive.join(" AND ")), named))
+}
+
+/// Documents are written as the caller, who has to see them, if policies hold for him.
+fn writer() -> Result<Option<String>> {
+    statement::one(
+        "SELECT format('current_user = %L', current_user) FROM pg_class d, pg_roles r
+         WHERE d.oid = 'docsearch.document'::regclass AND r.rolname = current_user
+           AND NOT r.rolsuper AND NOT r.rolbypassrls AND NOT pg_has_role(d.relowner, 'USAGE')",
+        &[],
+        |row| row.required(1),
+    )
+}
+
+/// What the policy needs besides: a restrictive one takes from what permissive ones give.
+fn missing() -> Result<String> {
+    let (enabled, permits) = statement::one(
+        "SELECT c.relrowsecurity, EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive)
+         FROM pg_class c WHERE c.oid = 'docsearch.document'::regclass",
+        &[],
+        |row| Ok((row.required::<bool>(1)?, row.required::<bool>(2)?)),
+    )?
+    .unwrap_or_default();
+    let mut missing = String::new();
+    if !enabled {
+        missing.push_str("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY; ");
+    }
+    if !permits {
+        missing.push_str("CREATE POLICY documents ON docsearch.document USING (true); ");
+    }
+    Ok(missing)
+}

@@ -1,0 +1,124 @@
+//! What is read of a table or a view from its beginning, part by part, and what is known of the rows of a view.
+
+use std::collections::HashMap;
+
+use pgrx::datum::DatumWithOid;
+
+use super::Attached;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::postgres::transaction::{Failure, try_as_owner};
+
+/// Rows of a view that are looked at in one step; of those that have changed, as many are read as of a table.
+const LOOKED_AT: i32 = 4_096;
+/// Longest text that tells whether a row has changed, in bytes: rows with longer ones are read each time.
+const LONGEST_CHANGED: usize = 1_024;
+
+/// The next rows.
+#[derive(Default)]
+pub(super) struct Part {
+    /// Keys of the rows that are to be read.
+    pub(super) keys: Vec<String>,
+    /// What tells that they have changed, of a view that has it.
+    changed: Vec<Option<String>>,
+    /// The last key that was looked at.
+    pub(super) last: Option<String>,
+    /// Whether rows follow.
+    pub(super) more: bool,
+}
+
+impl Part {
+    /// Rows with these keys, wherever they stand.
+    pub(super) fn of(keys: Vec<String>) -> Self {
+        Self {
+            keys,
+            ..Self::default()
+        }
+    }
+}
+
+impl Attached {
+    /// The next rows that have changed, as far as is known. Needs no transaction around it.
+    pub(super) fn next_part(&self) -> std::result::Result<Part, Failure> {
+        if self.changed_at.is_none() {
+            let keys = try_as_owner(|| self.next_keys(self.step_rows))?;
+            return Ok(Part {
+                more: keys.len() == self.step_rows as usize,
+                last: keys.last().map(|(key, _)| key.clone()),
+                changed: Vec::new(),
+                keys: keys.into_iter().map(|(key, _)| key).collect(),
+            });
+        }
+        let found = try_as_owner(|| self.next_keys(LOOKED_AT))?;
+        let known = try_as_owner(|| self.known(&found))?;
+        let mut part = Part {
+            more: found.len() == LOOKED_AT as usize,
+            ..Part::default()
+        };
+        for (key, changed) in found {
+            if changed.is_none() || known.get(&key) != changed.as_ref() {
+                if part.keys.len() == self.step_rows as usize {
+                    part.more = true;
+                    break;
+                }
+                part.keys.push(key.clone());
+                part.changed
+                    .push(changed.filter(|changed| changed.len() <= LONGEST_CHANGED));
+            }
+            part.last = Some(key);
+        }
+        Ok(part)
+    }
+
+    fn known(&self, rows: &[(String, Option<String>)]) -> Result<HashMap<String, String>> {
+        let keys: Vec<String> = rows.iter().map(|(key, _)| key.clone()).collect();
+        let known = statement::rows(
+            "SELECT r.key, r.changed FROM docsearch.view_row r
+             WHERE r.attached_id = $1 AND r.key = ANY ($2) AND r.changed IS NOT NULL",
+            &[DatumWithOid::from(self.id), DatumWithOid::from(keys)],
+            |row| Ok((row.required(1)?, row.required(2)?)),
+        )?;
+        Ok(known.into_iter().collect())
+    }
+
+    /// Notes what was read of a view. Runs as the owner.
+    pub(super) fn note_read(&self, part: &Part) -> Result<()> {
+        if part.changed.is_empty() {
+            return Ok(());
+        }
+        statement::execute(
+            "INSERT INTO docsearch.view_row (attached_id, key, changed)
+             SELECT $1, r.key, r.changed FROM unnest($2::text[], $3::text[]) AS r(key, changed)
+             ON CONFLICT (attached_id, key) DO UPDATE SET changed = excluded.changed",
+            &[
+                DatumWithOid::from(self.id),
+                DatumWithOid::from(part.keys.clone()),
+                DatumWithOid::from(part.changed.clone()),
+            ],
+        )
+    }
+
+    /// Forgets what was read of rows that are gone, or of all. Runs as the owner.
+    pub(super) fn forget_read(&self, keys: Option<&[String]>) -> Result<()> {
+        statement::execute(
+            "DELETE FROM docsearch.view_row r WHERE r.attached_id = $1 AND ($2::text[] IS NULL OR r.key = ANY ($2))",
+            &[
+                DatumWithOid::from(self.id),
+                DatumWithOid::from(keys.map(<[String]>::to_vec)),
+            ],
+        )
+    }
+
+    /// Keys of the documents of the table. Runs as the owner.
+    pub(super) fn document_keys(&self) -> Result<Vec<String>> {
+        statement::rows(
+            "SELECT d.source_path FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.source_root = $2 AND d.source_path IS NOT NULL ORDER BY d.slug",
+            &[
+                DatumWithOid::from(self.project),
+                DatumWithOid::from(self.source_root.as_str()),
+            ],
+            |row| row.required(1),
+        )
+    }
+}

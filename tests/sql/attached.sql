@@ -1,0 +1,194 @@
+-- Attached tables and views: which rows, for whom, and what is wrong with them.
+SELECT docsearch.create_project('shelf') > 0 AS created;
+CREATE ROLE shelf_reader;
+SELECT docsearch.grant_usage('shelf_reader');
+CREATE SCHEMA shelf;
+GRANT USAGE ON SCHEMA shelf TO shelf_reader;
+CREATE FUNCTION pg_temp.found(query text) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(slug, ', ' ORDER BY slug) FROM search_docs(query, 'shelf', max_results => 50) WHERE score > 0.2 $$;
+CREATE FUNCTION pg_temp.slugs() RETURNS text LANGUAGE sql AS $$ SELECT string_agg(slug, ', ' ORDER BY slug) FROM list_docs('shelf') $$;
+
+-- s3_42: rows that not everybody who may search may read are refused.
+CREATE TABLE shelf.secret (id int PRIMARY KEY, title text, body text, owner text, tenant int);
+INSERT INTO shelf.secret VALUES (1, 'Salary', 'The salary of the narwhal.', 'boss', 1);
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf');
+\echo :LAST_ERROR_SQLSTATE
+GRANT SELECT (id, title) ON shelf.secret TO shelf_reader;
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf');
+GRANT SELECT (body) ON shelf.secret TO shelf_reader;
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf', metadata => 'owner, tenant');
+GRANT SELECT ON shelf.secret TO shelf_reader;
+ALTER TABLE shelf.secret ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON shelf.secret USING (owner = current_user AND tenant = current_setting('shelf.tenant', true)::int);
+CREATE POLICY late ON shelf.secret AS RESTRICTIVE FOR SELECT USING (id > 0);
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf');
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'written');
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'copied', public => true);
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'copied');
+-- The policy of the hint, as it is written there.
+ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
+CREATE POLICY documents ON docsearch.document USING (true);
+CREATE POLICY secret ON docsearch.document AS RESTRICTIVE FOR SELECT USING (source_root IS DISTINCT FROM 'table:shelf.secret' OR
+    (((metadata ->> 'owner') = CURRENT_USER) AND ((metadata ->> 'tenant')::integer = (current_setting('shelf.tenant'::text, true))::integer)));
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'copied', metadata => 'owner, tenant');
+INSERT INTO shelf.secret VALUES (2, 'Pay', 'The salary of the reader.', 'shelf_reader', 7);
+SELECT docsearch.wait_for_index();
+SET ROLE shelf_reader;
+SELECT pg_temp.found('salary');
+SET shelf.tenant = '7';
+SELECT pg_temp.found('salary');
+RESET shelf.tenant;
+RESET ROLE;
+SELECT docsearch.detach_table('shelf.secret');
+DROP POLICY secret ON docsearch.document;
+DROP POLICY documents ON docsearch.document;
+ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY;
+SELECT docsearch.attach_table('shelf.secret', project => 'shelf', public => true);
+SELECT docsearch.wait_for_index();
+SELECT pg_temp.found('salary');
+SELECT docsearch.detach_table('shelf.secret');
+-- Rights that change later are told.
+CREATE TABLE shelf.open (id int PRIMARY KEY, title text, body text);
+GRANT SELECT ON shelf.open TO shelf_reader;
+SELECT docsearch.attach_table('shelf.open', project => 'shelf');
+SELECT problem, object, detail, repair FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+REVOKE SELECT ON shelf.open FROM shelf_reader;
+SELECT problem, object, detail, repair FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+SELECT docsearch.detach_table('shelf.open');
+-- A view hides what it reads.
+CREATE VIEW shelf.of_secret AS SELECT id, title, body FROM shelf.secret;
+CREATE VIEW shelf.mine AS SELECT * FROM shelf.open WHERE title = current_user;
+CREATE VIEW shelf.plain AS SELECT * FROM shelf.open;
+GRANT SELECT ON ALL TABLES IN SCHEMA shelf TO shelf_reader;
+SELECT docsearch.attach_table('shelf.of_secret', project => 'shelf');
+SELECT docsearch.attach_table('shelf.mine', project => 'shelf');
+
+-- s3_43: only rows that fulfil a condition have documents.
+CREATE TABLE shelf.page (id int PRIMARY KEY, title text, body text, published bool, deleted_at timestamptz);
+GRANT SELECT ON shelf.page TO shelf_reader;
+CREATE FUNCTION shelf.is_short(text) RETURNS bool LANGUAGE sql IMMUTABLE RETURN length($1) < 100;
+CREATE FUNCTION shelf.now_and_then() RETURNS bool LANGUAGE sql VOLATILE RETURN random() < 0.5;
+SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => c) FROM unnest(ARRAY['', 'published; DROP TABLE shelf.page',
+    'true) OR (true', 'true UNION SELECT false', 'published ORDER BY 1', 'published AS p', 'published, true', 'published FROM shelf.secret', '*',
+    'EXISTS (SELECT FROM shelf.secret)', 'count(*) > 1', 'generate_series(1, 2) = 1', 'row_number() OVER () = 1', 'shelf.now_and_then()', '$1', 'is_short(body)', 'titel = ''x''', 'title', 'secret.id = 1']) AS c
+WHERE c = '';
+DO $$
+DECLARE c text; problem text; hint text;
+BEGIN
+    FOREACH c IN ARRAY ARRAY['published; DROP TABLE shelf.page', 'true) OR (true', 'true UNION SELECT false', 'published ORDER BY 1', 'published AS p',
+        'published, true', 'published FROM shelf.secret', '*', 'EXISTS (SELECT FROM shelf.secret)', 'count(*) > 1', 'generate_series(1, 2) = 1',
+        'row_number() OVER () = 1', 'shelf.now_and_then()', '$1', 'is_short(body)', 'titel = ''x''', 'title', 'secret.id = 1', 'published -- and no more', repeat('x', 9000)] LOOP
+        BEGIN
+            PERFORM docsearch.attach_table('shelf.page', project => 'shelf', rows_where => c);
+            RAISE NOTICE '%: attached', left(c, 40);
+            PERFORM docsearch.detach_table('shelf.page');
+        EXCEPTION WHEN others THEN
+            RAISE NOTICE '%: % %', left(c, 40), SQLSTATE, SQLERRM;
+        END;
+    END LOOP;
+END
+$$;
+SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => 'published and deleted_at is null and shelf.is_short(body) or title = ''always''');
+SELECT pg_get_triggerdef(t.oid) ~ 'attached_changed\(''\d+'', ''.*t\.published.*''\)' AS holds_it FROM pg_trigger t WHERE tgrelid = 'shelf.page'::regclass AND tgname LIKE '%insert';
+INSERT INTO shelf.page VALUES (1, 'One', 'A heron.', true, NULL), (2, 'Draft', 'A heron.', false, NULL), (3, 'Gone', 'A heron.', true, now()),
+    (4, 'Long', repeat('A heron. ', 20), true, NULL), (5, 'always', 'A heron.', false, now()), (6, 'Unknown', 'A heron.', NULL, NULL);
+SELECT docsearch.wait_for_index();
+SELECT pg_temp.slugs();
+UPDATE shelf.page SET deleted_at = now() WHERE id = 1;
+UPDATE shelf.page SET published = true WHERE id = 2;
+SELECT docsearch.wait_for_index();
+SELECT pg_temp.slugs();
+SELECT docsearch.detach_table('shelf.page');
+SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => 'deleted_at is null or deleted_at > now()');
+SELECT docsearch.detach_table('shelf.page');
+
+-- s3_44: a key belongs to one row.
+CREATE TABLE shelf.twice (id int, code text, title text, body text, UNIQUE (id, code));
+GRANT SELECT ON shelf.twice TO shelf_reader;
+INSERT INTO shelf.twice VALUES (1, 'a', 'A', 'An osprey.'), (1, 'b', 'B', 'An osprey.');
+SELECT docsearch.attach_table('shelf.twice', project => 'shelf');
+\echo :LAST_ERROR_SQLSTATE
+CREATE UNIQUE INDEX ON shelf.twice (code) WHERE id = 1;
+SELECT docsearch.attach_table('shelf.twice', key => 'code', project => 'shelf');
+CREATE UNIQUE INDEX ON shelf.twice (code) INCLUDE (title);
+SELECT docsearch.attach_table('shelf.twice', key => 'code', project => 'shelf');
+SELECT docsearch.detach_table('shelf.twice');
+CREATE VIEW shelf.twice_again AS SELECT * FROM shelf.twice;
+GRANT SELECT ON shelf.twice_again TO shelf_reader;
+SELECT docsearch.attach_table('shelf.twice_again', project => 'shelf');
+
+-- s3_45: views are read from time to time, and when they are asked to be.
+CREATE VIEW shelf.shown AS SELECT p.id, p.title, p.body, s.tenant FROM shelf.page p LEFT JOIN shelf.secret s USING (id) WHERE p.deleted_at IS NULL;
+GRANT SELECT ON shelf.shown TO shelf_reader;
+SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true, rows_where => 'true');
+SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true, every => '0');
+SELECT docsearch.attach_table('shelf.page', project => 'shelf', changed_at => 'deleted_at');
+SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true, every => '1 day');
+SELECT docsearch.wait_for_index();
+SELECT pg_temp.slugs();
+DELETE FROM shelf.page WHERE id = 2;
+UPDATE shelf.page SET deleted_at = NULL, body = 'A bittern.' WHERE id = 3;
+SELECT docsearch.wait_for_index();
+SELECT pg_temp.slugs();
+SELECT docsearch.read_table('shelf.shown');
+SELECT docsearch.wait_for_index();
+SELECT pg_temp.slugs();
+SELECT source_key, metadata FROM search_docs('bittern', 'shelf', max_results => 1);
+SELECT docsearch.detach_table('shelf.shown');
+SELECT docsearch.read_table('shelf.shown');
+-- Only what has changed is read, whichever way its column goes.
+CREATE TABLE shelf.note (id int PRIMARY KEY, title text, body text, changed int);
+INSERT INTO shelf.note SELECT n, 'Note ' || n, 'An avocet.', 5 FROM generate_series(1, 300) AS n;
+CREATE VIEW shelf.notes AS SELECT * FROM shelf.note;
+GRANT SELECT ON shelf.notes TO shelf_reader;
+SELECT docsearch.attach_table('shelf.notes', project => 'shelf', changed_at => 'changed', metadata => 'changed', every => '1 day');
+SELECT docsearch.wait_for_index();
+SELECT count(*) FROM list_docs('shelf');
+UPDATE shelf.note SET body = 'A dunlin.' WHERE id <= 10;
+UPDATE shelf.note SET changed = 4 WHERE id <= 5;
+DELETE FROM shelf.note WHERE id > 290;
+UPDATE docsearch.attached_table SET next_attempt = now() WHERE source = 'shelf.notes'::regclass;
+SELECT docsearch.wait_for_index();
+SELECT count(*), count(*) FILTER (WHERE slug IN (SELECT d.slug FROM docsearch.document d WHERE d.body = 'A dunlin.')) AS changed FROM list_docs('shelf');
+SELECT docsearch.read_table('shelf.notes', 'shelf');
+SELECT docsearch.wait_for_index();
+SELECT count(*) FROM docsearch.document d WHERE d.body = 'A dunlin.';
+SELECT source_key, metadata FROM search_docs('note 7', 'shelf', max_results => 1);
+SELECT r -> 'source_key' AS key, r -> 'metadata' AS metadata FROM search_docs_json('note 7', 'shelf', max_results => 1) j, jsonb_array_elements(j -> 'results') r;
+CREATE MATERIALIZED VIEW shelf.stored AS SELECT * FROM shelf.note;
+SELECT docsearch.attach_table('shelf.stored', project => 'shelf');
+DROP SCHEMA shelf CASCADE;
+SELECT docsearch.wait_for_index();
+SELECT count(*) FROM list_docs('shelf');
+SELECT count(*) FROM docsearch.attached_table;
+
+-- s3_46: what is wrong with a table is seen.
+CREATE SCHEMA shelf;
+GRANT USAGE ON SCHEMA shelf TO shelf_reader;
+CREATE TABLE shelf.page (id int PRIMARY KEY, title text, body text);
+INSERT INTO shelf.page VALUES (1, 'One', 'A heron.');
+GRANT SELECT ON shelf.page TO shelf_reader;
+SELECT docsearch.attach_table('shelf.page', project => 'shelf');
+SELECT docsearch.wait_for_index();
+ALTER TABLE shelf.page RENAME COLUMN body TO text;
+SELECT docsearch.wait_for_index();
+SELECT last_error FROM docsearch.index_progress('shelf');
+SELECT problem, object, detail, repair FROM docsearch.check() WHERE problem LIKE 'attached%';
+ALTER TABLE shelf.page RENAME COLUMN text TO body;
+SELECT docsearch.wait_for_index();
+ALTER TABLE shelf.page DISABLE TRIGGER USER;
+SELECT docsearch.wait_for_index();
+ALTER TABLE shelf.page ENABLE TRIGGER USER;
+ALTER TABLE shelf.page ALTER COLUMN id TYPE numeric(8, 1)[] USING ARRAY[id];
+SELECT detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+ALTER TABLE shelf.page ALTER COLUMN id TYPE int USING id[1];
+SELECT docsearch.wait_for_index();
+SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+-- A dropped table takes its documents along.
+DROP TABLE shelf.page;
+SELECT docsearch.wait_for_index();
+SELECT count(*) FROM list_docs('shelf');
+SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+SELECT docsearch.drop_project('shelf');
+DROP SCHEMA shelf;
+DROP OWNED BY shelf_reader;
+DROP ROLE shelf_reader;

@@ -31,7 +31,7 @@ CREATE POLICY secret ON docsearch.document AS RESTRICTIVE FOR SELECT USING (sour
     (((metadata ->> 'owner') = CURRENT_USER) AND ((metadata ->> 'tenant')::integer = (current_setting('shelf.tenant'::text, true))::integer)));
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf', policy => 'copied', metadata => 'owner, tenant');
 INSERT INTO shelf.secret VALUES (2, 'Pay', 'The salary of the reader.', 'shelf_reader', 7);
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SET ROLE shelf_reader;
 SELECT pg_temp.found('salary');
 SET shelf.tenant = '7';
@@ -43,7 +43,7 @@ DROP POLICY secret ON docsearch.document;
 DROP POLICY documents ON docsearch.document;
 ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY;
 SELECT docsearch.attach_table('shelf.secret', project => 'shelf', public => true);
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.found('salary');
 SELECT docsearch.detach_table('shelf.secret');
 -- Rights that change later are told.
@@ -67,15 +67,12 @@ CREATE TABLE shelf.page (id int PRIMARY KEY, title text, body text, published bo
 GRANT SELECT ON shelf.page TO shelf_reader;
 CREATE FUNCTION shelf.is_short(text) RETURNS bool LANGUAGE sql IMMUTABLE RETURN length($1) < 100;
 CREATE FUNCTION shelf.now_and_then() RETURNS bool LANGUAGE sql VOLATILE RETURN random() < 0.5;
-SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => c) FROM unnest(ARRAY['', 'published; DROP TABLE shelf.page',
-    'true) OR (true', 'true UNION SELECT false', 'published ORDER BY 1', 'published AS p', 'published, true', 'published FROM shelf.secret', '*',
-    'EXISTS (SELECT FROM shelf.secret)', 'count(*) > 1', 'generate_series(1, 2) = 1', 'row_number() OVER () = 1', 'shelf.now_and_then()', '$1', 'is_short(body)', 'titel = ''x''', 'title', 'secret.id = 1']) AS c
-WHERE c = '';
+SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => '');
 DO $$
-DECLARE c text; problem text; hint text;
+DECLARE c text;
 BEGIN
     FOREACH c IN ARRAY ARRAY['published; DROP TABLE shelf.page', 'true) OR (true', 'true UNION SELECT false', 'published ORDER BY 1', 'published AS p',
-        'published, true', 'published FROM shelf.secret', '*', 'EXISTS (SELECT FROM shelf.secret)', 'count(*) > 1', 'generate_series(1, 2) = 1',
+        'published, true', 'published FROM shelf.secret', '*', 't.*', '(t).*', 't IS NOT NULL', 'ROW(t.*) = ROW(t.*)', 'DEFAULT', 'GROUPING(id) = 1', 'EXISTS (SELECT FROM shelf.secret)', 'count(*) > 1', 'generate_series(1, 2) = 1',
         'row_number() OVER () = 1', 'shelf.now_and_then()', '$1', 'is_short(body)', 'titel = ''x''', 'title', 'secret.id = 1', 'published -- and no more', repeat('x', 9000)] LOOP
         BEGIN
             PERFORM docsearch.attach_table('shelf.page', project => 'shelf', rows_where => c);
@@ -91,11 +88,23 @@ SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => 'p
 SELECT pg_get_triggerdef(t.oid) ~ 'attached_changed\(''\d+'', ''.*t\.published.*''\)' AS holds_it FROM pg_trigger t WHERE tgrelid = 'shelf.page'::regclass AND tgname LIKE '%insert';
 INSERT INTO shelf.page VALUES (1, 'One', 'A heron.', true, NULL), (2, 'Draft', 'A heron.', false, NULL), (3, 'Gone', 'A heron.', true, now()),
     (4, 'Long', repeat('A heron. ', 20), true, NULL), (5, 'always', 'A heron.', false, now()), (6, 'Unknown', 'A heron.', NULL, NULL);
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.slugs();
 UPDATE shelf.page SET deleted_at = now() WHERE id = 1;
 UPDATE shelf.page SET published = true WHERE id = 2;
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
+SELECT pg_temp.slugs();
+-- A condition that somebody who may make triggers puts in its place is not run.
+DO $$
+DECLARE number int;
+BEGIN
+    SELECT id INTO number FROM docsearch.attached_table WHERE source = 'shelf.page'::regclass;
+    EXECUTE format('CREATE OR REPLACE TRIGGER %I AFTER INSERT ON shelf.page REFERENCING NEW TABLE AS docsearch_new FOR EACH STATEMENT
+        EXECUTE FUNCTION docsearch.attached_changed(%L, %L)', format('docsearch_%s_insert', number), number, 'true');
+END
+$$;
+SELECT detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.slugs();
 SELECT docsearch.detach_table('shelf.page');
 SELECT docsearch.attach_table('shelf.page', project => 'shelf', rows_where => 'deleted_at is null or deleted_at > now()');
@@ -123,14 +132,14 @@ SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true,
 SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true, every => '0');
 SELECT docsearch.attach_table('shelf.page', project => 'shelf', changed_at => 'deleted_at');
 SELECT docsearch.attach_table('shelf.shown', project => 'shelf', public => true, every => '1 day');
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.slugs();
 DELETE FROM shelf.page WHERE id = 2;
 UPDATE shelf.page SET deleted_at = NULL, body = 'A bittern.' WHERE id = 3;
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.slugs();
 SELECT docsearch.read_table('shelf.shown');
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT pg_temp.slugs();
 SELECT source_key, metadata FROM search_docs('bittern', 'shelf', max_results => 1);
 SELECT docsearch.detach_table('shelf.shown');
@@ -141,54 +150,25 @@ INSERT INTO shelf.note SELECT n, 'Note ' || n, 'An avocet.', 5 FROM generate_ser
 CREATE VIEW shelf.notes AS SELECT * FROM shelf.note;
 GRANT SELECT ON shelf.notes TO shelf_reader;
 SELECT docsearch.attach_table('shelf.notes', project => 'shelf', changed_at => 'changed', metadata => 'changed', every => '1 day');
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT count(*) FROM list_docs('shelf');
 UPDATE shelf.note SET body = 'A dunlin.' WHERE id <= 10;
 UPDATE shelf.note SET changed = 4 WHERE id <= 5;
 DELETE FROM shelf.note WHERE id > 290;
 UPDATE docsearch.attached_table SET next_attempt = now() WHERE source = 'shelf.notes'::regclass;
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT count(*), count(*) FILTER (WHERE slug IN (SELECT d.slug FROM docsearch.document d WHERE d.body = 'A dunlin.')) AS changed FROM list_docs('shelf');
 SELECT docsearch.read_table('shelf.notes', 'shelf');
-SELECT docsearch.wait_for_index();
+SELECT docsearch.wait_for_index('20 s');
 SELECT count(*) FROM docsearch.document d WHERE d.body = 'A dunlin.';
 SELECT source_key, metadata FROM search_docs('note 7', 'shelf', max_results => 1);
 SELECT r -> 'source_key' AS key, r -> 'metadata' AS metadata FROM search_docs_json('note 7', 'shelf', max_results => 1) j, jsonb_array_elements(j -> 'results') r;
 CREATE MATERIALIZED VIEW shelf.stored AS SELECT * FROM shelf.note;
 SELECT docsearch.attach_table('shelf.stored', project => 'shelf');
+SELECT docsearch.detach_table('shelf.notes');
+SET client_min_messages = warning;
 DROP SCHEMA shelf CASCADE;
-SELECT docsearch.wait_for_index();
-SELECT count(*) FROM list_docs('shelf');
-SELECT count(*) FROM docsearch.attached_table;
-
--- s3_46: what is wrong with a table is seen.
-CREATE SCHEMA shelf;
-GRANT USAGE ON SCHEMA shelf TO shelf_reader;
-CREATE TABLE shelf.page (id int PRIMARY KEY, title text, body text);
-INSERT INTO shelf.page VALUES (1, 'One', 'A heron.');
-GRANT SELECT ON shelf.page TO shelf_reader;
-SELECT docsearch.attach_table('shelf.page', project => 'shelf');
-SELECT docsearch.wait_for_index();
-ALTER TABLE shelf.page RENAME COLUMN body TO text;
-SELECT docsearch.wait_for_index();
-SELECT last_error FROM docsearch.index_progress('shelf');
-SELECT problem, object, detail, repair FROM docsearch.check() WHERE problem LIKE 'attached%';
-ALTER TABLE shelf.page RENAME COLUMN text TO body;
-SELECT docsearch.wait_for_index();
-ALTER TABLE shelf.page DISABLE TRIGGER USER;
-SELECT docsearch.wait_for_index();
-ALTER TABLE shelf.page ENABLE TRIGGER USER;
-ALTER TABLE shelf.page ALTER COLUMN id TYPE numeric(8, 1)[] USING ARRAY[id];
-SELECT detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
-ALTER TABLE shelf.page ALTER COLUMN id TYPE int USING id[1];
-SELECT docsearch.wait_for_index();
-SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
--- A dropped table takes its documents along.
-DROP TABLE shelf.page;
-SELECT docsearch.wait_for_index();
-SELECT count(*) FROM list_docs('shelf');
-SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+RESET client_min_messages;
 SELECT docsearch.drop_project('shelf');
-DROP SCHEMA shelf;
 DROP OWNED BY shelf_reader;
 DROP ROLE shelf_reader;

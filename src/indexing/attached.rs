@@ -257,9 +257,9 @@ impl Attached {
     }
 }
 
-/// Runs as the owner.
+/// As they are now, also for one that waits until they have been read. Runs as the owner.
 fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
-    statement::rows(
+    statement::latest(
         &format!(
             "SELECT a.id, a.project_id, a.source::oid, a.source_root, a.slug_prefix, a.key_column::text,
                     a.title_column::text, a.body_column::text, a.category_column::text, a.metadata_columns::text[],

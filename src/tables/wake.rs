@@ -110,8 +110,9 @@ pub(crate) fn resume() -> Result<()> {
                 "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
                  OR EXISTS (SELECT FROM docsearch.table_change)
                  OR EXISTS (SELECT FROM docsearch.attached_table a
-                            WHERE a.next_attempt <= now()
-                              AND (a.loading {polled} OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)))
+                            WHERE a.next_attempt <= now() AND (a.loading {polled})
+                               OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
+                                  AND (a.attempts = 0 OR a.next_attempt <= now()))
                  OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)"
             ),
             &[],

@@ -166,36 +166,57 @@ impl Guard {
         }
     }
 
-    /// The policy to write.
+    /// The policy to write, as far as catalogs tell.
     fn hint(&self, table: &Table) -> Result<String> {
         let root = pgrx::spi::quote_literal(table.source_root());
-        let (condition, columns) = match self {
-            Self::Policies(of, _) => policies_of(*of)?,
-            Self::View => ("...".to_owned(), Vec::new()),
-            Self::Rights(_) => {
-                let name = pgrx::spi::quote_literal(&table.qualified);
-                (format!("has_table_privilege({name}, 'SELECT')"), Vec::new())
-            }
-        };
-        let metadata = match columns.as_slice() {
-            [] => String::new(),
-            columns => format!(", and with {} in metadata", columns.join(", ")),
+        let permitted = match self {
+            Self::Policies(of, _) if *of == table.oid => policies_of(*of)?,
+            Self::Policies(..) | Self::View => None,
+            Self::Rights(_) => Some((rights_on(table)?, Vec::new())),
         };
         let mut alternatives = vec![format!("source_root IS DISTINCT FROM {root}")];
-        alternatives.extend((!condition.is_empty()).then_some(condition));
+        let (metadata, open) = match &permitted {
+            Some((condition, columns)) => {
+                alternatives.extend((!condition.is_empty()).then(|| condition.clone()));
+                match columns.as_slice() {
+                    [] => (String::new(), ""),
+                    columns => (format!(", and with {} in metadata", columns.join(", ")), ""),
+                }
+            }
+            None => {
+                alternatives.push("...".to_owned());
+                let open = " In place of the dots say who may read which rows, by metadata of their documents.";
+                (String::new(), open)
+            }
+        };
         alternatives.extend(writer()?);
         let (missing, name) = (missing()?, pgrx::spi::quote_identifier(&table.name));
         Ok(format!(
             "Attach it with policy => 'copied'{metadata}, once docsearch.document has the policy: {missing}\
-             CREATE POLICY {name} ON docsearch.document AS RESTRICTIVE FOR SELECT USING ({}). \
+             CREATE POLICY {name} ON docsearch.document AS RESTRICTIVE FOR SELECT USING ({}).{open} \
              If its rows are for everybody who may search, attach it with public => true.",
             alternatives.join(" OR ")
         ))
     }
 }
 
-/// What the policies of a table let a role read, about documents, and the columns that they name.
-fn policies_of(table: pg_sys::Oid) -> Result<(String, Vec<String>)> {
+/// That a role may read a table. Its name is looked up only for those who may use its schema: for others that is an error.
+fn rights_on(table: &Table) -> Result<String> {
+    let rights = statement::one(
+        "SELECT format('has_schema_privilege(%L, ''USAGE'') AND has_table_privilege(%L, ''SELECT'')', n.nspname, $2)
+         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1",
+        &[
+            DatumWithOid::from(table.oid),
+            DatumWithOid::from(table.qualified.as_str()),
+        ],
+        |row| row.required::<String>(1),
+    )?;
+    Ok(rights.unwrap_or_else(|| "false".to_owned()))
+}
+
+/// What the policies of a table let a role read, about documents, and the columns that they name; nothing if that cannot be
+/// said exactly.
+fn policies_of(table: pg_sys::Oid) -> Result<Option<(String, Vec<String>)>> {
     let columns = statement::rows(
         "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
          WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped",
@@ -203,14 +224,22 @@ fn policies_of(table: pg_sys::Oid) -> Result<(String, Vec<String>)> {
         |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
     )?;
     let policies = statement::rows(
-        "SELECT p.polpermissive, pg_get_expr(p.polqual, p.polrelid) FROM pg_policy p
+        "SELECT p.polpermissive, pg_get_expr(p.polqual, p.polrelid), p.polroles = '{0}'::oid[] FROM pg_policy p
          WHERE p.polrelid = $1 AND p.polcmd IN ('*', 'r') AND p.polqual IS NOT NULL ORDER BY p.polname",
         &[DatumWithOid::from(table)],
-        |row| Ok((row.required::<bool>(1)?, row.required::<String>(2)?)),
+        |row| {
+            Ok((
+                row.required::<bool>(1)?,
+                row.required::<String>(2)?,
+                row.required::<bool>(3)?,
+            ))
+        },
     )?;
     let (mut permissive, mut restrictive, mut named) = (Vec::new(), Vec::new(), Vec::new());
-    for (is_permissive, condition) in policies {
-        let (condition, columns) = about_documents(&condition, &columns);
+    for (is_permissive, condition, is_for_all) in policies {
+        let Some((condition, columns)) = about_documents(&condition, &columns).filter(|_| is_for_all) else {
+            return Ok(None);
+        };
         named.extend(columns);
         let conditions = if is_permissive {
             &mut permissive
@@ -222,13 +251,16 @@ fn policies_of(table: pg_sys::Oid) -> Result<(String, Vec<String>)> {
     named.sort();
     named.dedup();
     if permissive.is_empty() {
-        return Ok((String::new(), Vec::new()));
+        return Ok(Some((String::new(), Vec::new())));
     }
     let permitted = permissive.join(" OR ");
     if restrictive.is_empty() {
-        return Ok((permitted, named));
+        return Ok(Some((permitted, named)));
     }
-    Ok((format!("({permitted}) AND {}", restrictive.join(" AND ")), named))
+    Ok(Some((
+        format!("({permitted}) AND {}", restrictive.join(" AND ")),
+        named,
+    )))
 }
 
 /// Documents are written as the caller, who has to see them, if policies hold for him.

@@ -166,12 +166,20 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// As texts: the key may have had another type before.
+    /// The key may have had another type before. Values that are equal may have several texts.
     fn without_row(&self, keys: Vec<String>) -> Result<Vec<String>> {
-        let Self { key, condition, .. } = self;
+        let Self {
+            key,
+            key_type,
+            condition,
+            ..
+        } = self;
+        let type_name = pgrx::spi::quote_literal(key_type);
         let sql = format!(
-            "SELECT k.key FROM unnest($1::text[]) AS k(key)
-             WHERE NOT EXISTS (SELECT FROM {} t WHERE t.{key}::text = k.key {condition})",
+            "SELECT k.key
+             FROM (SELECT u.key, CASE WHEN pg_input_is_valid(u.key, {type_name}) THEN u.key::{key_type} END
+                   FROM unnest($1::text[]) AS u(key)) AS k(key, value)
+             WHERE NOT EXISTS (SELECT FROM {} t WHERE t.{key} = k.value AND t.{key}::text = k.key {condition})",
             self.table.qualified
         );
         statement::rows(&sql, &[DatumWithOid::from(keys)], |row| row.required(1))

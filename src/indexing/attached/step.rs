@@ -32,6 +32,8 @@ const QUICK: Duration = Duration::from_millis(250);
 
 /// Documents of rows that are gone which one step removes.
 const GONE_AT_ONCE: usize = 4_096;
+/// Documents that are compared with rows at once, within the time that reading may take.
+const COMPARED_AT_ONCE: usize = 65_536;
 
 /// That something is left to do for a table `a`. A view that is read from time to time keeps no worker.
 const HAS_WORK: &str = "(a.loading
@@ -162,7 +164,13 @@ impl Step {
         if self.changes.is_empty() && !self.part.more {
             // All rows were read. What has a document and no row is gone.
             let known = try_as_owner(|| self.attached.document_keys())?;
-            let mut gone = try_as_owner(|| self.attached.without_row(known))?;
+            let mut gone = Vec::new();
+            for keys in known.chunks(COMPARED_AT_ONCE) {
+                gone.extend(try_as_owner(|| self.attached.without_row(keys.to_vec()))?);
+                if gone.len() > GONE_AT_ONCE {
+                    break;
+                }
+            }
             self.part.more = gone.len() > GONE_AT_ONCE;
             gone.truncate(GONE_AT_ONCE);
             rows.gone.extend(gone);

@@ -35,6 +35,9 @@ const EVENTS: [Event; 4] = [
     },
 ];
 
+/// Views are not read more often, in microseconds.
+const SHORTEST: i128 = 1_000_000;
+
 /// A table of a user.
 pub(crate) struct Table {
     pub(crate) oid: pg_sys::Oid,
@@ -230,9 +233,9 @@ impl Table {
             };
         }
         match terms.every {
-            Some(every) if every.as_micros() > 0 => Ok(Some(every)),
+            Some(every) if every.as_micros() >= SHORTEST => Ok(Some(every)),
             _ => Err(invalid(
-                "every must be an interval above zero",
+                "every must be one second or longer",
                 "It is how often the view is read at most, such as '1 minute'.",
             )),
         }

@@ -122,7 +122,7 @@ def prepare(connection: psycopg.Connection, chance: random.Random) -> list[tuple
         sql.Literal([row[0] for row in functions]), sql.Literal(list(HARMLESS))))
     connection.execute(f"GRANT SELECT ON chosen.pg_proc TO {ROLE}")
     with psycopg.connect(URL, user=ROLE, autocommit=True) as own:
-        own.execute("SELECT docsearch.attach_table('wrapped.page')")
+        own.execute("SELECT docsearch.attach_table('wrapped.page', public => true)")
         own.execute("INSERT INTO wrapped.page SELECT i, 'Page ' || i, 'Text of page ' || i, '{}' FROM generate_series(1, 50) i")
     chance.shuffle(functions)
     return functions

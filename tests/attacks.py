@@ -69,8 +69,9 @@ def table(role: psycopg.Connection, columns: str = "id bigint PRIMARY KEY, title
 
 
 def attach(role: psycopg.Connection, name: str, **arguments: str) -> None:
-    given = ", ".join(f"{key} => '{value}'" for key, value in arguments.items())
-    role.execute(f"SELECT docsearch.attach_table('{name}'{', ' if given else ''}{given})")
+    """Its rows are for everybody: other roles may search, and not read the table."""
+    given = "".join(f", {key} => '{value}'" for key, value in arguments.items())
+    role.execute(f"SELECT docsearch.attach_table('{name}', public => true{given})")
 
 
 def number_of(owner: psycopg.Connection, name: str) -> str:

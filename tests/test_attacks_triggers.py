@@ -28,7 +28,7 @@ def test_a_trigger_of_ones_own_evaluates_no_view_in_place_of_the_changed_rows(da
             attach(role, name)
         else:
             # An administrator has attached the table of somebody who may not write documents.
-            database.execute(f"SELECT docsearch.attach_table('{owner}.{name}')")
+            database.execute(f"SELECT docsearch.attach_table('{owner}.{name}', public => true)")
         argument = number_of(role, name)
         for view in ("docsearch_new", "docsearch_old"):
             role.execute(f"CREATE TEMP VIEW {view} AS SELECT spy('view') AS id")

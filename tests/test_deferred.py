@@ -256,6 +256,7 @@ class TestAttachedTable:
         told = "SELECT error FROM docsearch.attached_table WHERE error LIKE '%%body%%'"
         wait_until(lambda: database.execute(told))
         database.index("kit", page("beside", "Another page."))
-        assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+        assert database.execute("SELECT docsearch.wait_for_index()") == [(False,)]
+        assert database.execute(WAITING) == [(0,)]
         owner.execute("ALTER TABLE note RENAME COLUMN text TO body")
         database.execute("UPDATE docsearch.attached_table SET next_attempt = now()")

@@ -205,7 +205,7 @@ class Reader:
 
 
 # How the reference writes types, and Postgres.
-DEFAULTS = {"00:05:00": "5 minutes"}
+DEFAULTS = {"00:05:00": "5 minutes", "00:01:00": "1 minute"}
 TYPES = {"int": "integer", "bool": "boolean", "float8": "double precision", "timestamptz": "timestamp with time zone"}
 SIGNATURE = re.compile(r"(?:docsearch\.)?(\w+)\(")
 

@@ -48,10 +48,14 @@ Examples:
   docsearch index --watch
   my-exporter | docsearch index --jsonl - --project wiki --source-root wiki
 
+PATH is a folder, a file, an archive of a site (.zip, .tar.gz) or a git repository (URL#tag:folder).
+
 What is read:
   .md .mdx .markdown  .rst  .txt    as they are; a .txt by its content
   .html .htm .xhtml                 the text of a page, also of a whole built site; navigation,
                                     search pages, redirects and lists of names are left out
+  .adoc .asciidoc  .1 to .9         AsciiDoc, also in .txt; pages of the manual
+  .pdf .docx .epub                  text with its headings; a document for every chapter of a book
   .ipynb                            text, code and short outputs
   .json .yaml .yml                  OpenAPI and Swagger, a document for every operation;
                                     other data files are left out
@@ -74,8 +78,8 @@ summary or description, keywords, source_urls, and published_at or date (ISO 860
 key becomes metadata, which searches can filter by.
 
 A line of --jsonl is an object with slug, title and body, and if you like category, kind, version,
-summary, keywords, source_urls, source_path, source_root, metadata and published_at. Nothing is
-deleted unless --source-root names whose documents these are.
+summary, keywords, source_urls, source_path, source_root, metadata, published_at and anchors.
+Nothing is deleted unless --source-root names whose documents these are.
 
 With --json, standard output has one object a line: event is progress, waiting, skipped, failed,
 warning or, at the end, done with the counts.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::document::Document;
-use crate::markup;
+use crate::{file, markup, slug};
 
 /// Ends of links to pages, which the site or the author adds.
 const PAGE_SUFFIXES: [&str; 9] = [
@@ -25,8 +25,6 @@ const PAGE_SUFFIXES: [&str; 9] = [
     ".markdown",
     ".xhtml",
 ];
-/// Names of the page of a folder.
-const FOLDER_PAGES: [&str; 4] = ["index", "README", "_index", "readme"];
 /// What opens a link from the top of the sources.
 const TOPS: [&str; 3] = ["@site/", "@/", "~/"];
 
@@ -73,13 +71,9 @@ impl LinkCheck {
         }
         for place in places {
             let place = place.trim_matches('/').to_owned();
-            for name in FOLDER_PAGES {
-                if let Some(folder) = place.strip_suffix(name)
-                    && (folder.is_empty() || folder.ends_with('/'))
-                {
-                    let folder = folder.trim_end_matches('/').to_owned();
-                    self.by_place.entry(folder).or_insert(number);
-                }
+            let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
+            if slug::is_folder_page(name) {
+                self.by_place.entry(folder.to_owned()).or_insert(number);
             }
             self.by_place.entry(place).or_insert(number);
         }
@@ -250,17 +244,8 @@ fn folder_of(path: &str) -> &str {
 
 /// `relative` below `folder`; `None` if it leads out.
 fn joined(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
+    let path = file::inside(Path::new(folder), Path::new(relative))?;
+    Some(path.to_string_lossy().into_owned())
 }
 
 fn is_address(target: &str) -> bool {

@@ -24,13 +24,16 @@ pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
         .filter(|segment| !matches!(segment.as_str(), "" | "." | ".."))
         .collect();
     let prefix = prefix.map(normalise).filter(|prefix| !prefix.is_empty());
-    let names_folder = segments
-        .last()
-        .is_some_and(|last| FOLDER_PAGES.contains(&last.to_lowercase().as_str()));
+    let names_folder = segments.last().is_some_and(|last| is_folder_page(last));
     if names_folder && (segments.len() > 1 || prefix.is_some()) {
         segments.pop();
     }
     prefix.into_iter().chain(segments).collect::<Vec<_>>().join("/")
+}
+
+/// Whether a page of this name, without an extension, stands for its folder.
+pub(crate) fn is_folder_page(stem: &str) -> bool {
+    FOLDER_PAGES.contains(&stem.to_lowercase().as_str())
 }
 
 /// The relative path that a page at `location` would have as a file: decoded, with an extension to

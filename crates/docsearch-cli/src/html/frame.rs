@@ -3,7 +3,6 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,6 +11,7 @@ use dom_query::{Document, NodeRef};
 
 use super::{collapse, head, heading, tree};
 use crate::encoding;
+use crate::file::{self, Links};
 use crate::markup::{self, Markup};
 
 /// Pages that are compared.
@@ -253,7 +253,7 @@ impl Frames {
             .get(root)
             .into_iter()
             .flatten()
-            .filter_map(|relative| page(&root.join(relative)))
+            .filter_map(|relative| page(root, relative))
             .collect();
         let frame = Arc::new(Frame::of(&pages));
         known.insert(root.to_owned(), Arc::clone(&frame));
@@ -262,12 +262,10 @@ impl Frames {
 }
 
 /// The text of a sample; what cannot be read is told when its turn comes.
-fn page(path: &Path) -> Option<String> {
-    let metadata = fs::symlink_metadata(path).ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_SAMPLE_BYTES {
-        return None;
-    }
-    encoding::decode_html(fs::read(path).ok()?, None).ok()
+fn page(root: &Path, relative: &Path) -> Option<String> {
+    let bytes = file::read(root, relative, Links::Inside, MAX_SAMPLE_BYTES + 1).ok()?;
+    let is_small = bytes.len() as u64 <= MAX_SAMPLE_BYTES;
+    is_small.then(|| encoding::decode_html(bytes, None).ok())?
 }
 
 #[cfg(test)]

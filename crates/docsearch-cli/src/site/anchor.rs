@@ -54,6 +54,9 @@ impl AnchorRule {
     /// `markdown` with the anchor of every heading whose rule gives another one than GitHub's, and which has no
     /// identifier of its own, after its text: `{#id}`.
     pub(crate) fn apply(self, markdown: &str) -> String {
+        if self == Self::Github {
+            return markdown.to_owned();
+        }
         let mut output = String::with_capacity(markdown.len());
         let mut taken: HashSet<String> = HashSet::new();
         let mut unnamed = 0;

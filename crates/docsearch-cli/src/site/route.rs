@@ -21,9 +21,6 @@ pub(super) const PATH: &AsciiSet = &CONTROLS
     .add(b'}')
     .add(b'%');
 
-/// Pages that stand for their folder.
-const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
-
 /// The path of a page, and whether it stands for a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Route {
@@ -84,7 +81,7 @@ pub(super) fn of(
     segments.retain(|segment| !is_group(segment));
     let lower = last.to_lowercase();
     let parent = segments.last().map(|folder| folder.to_lowercase());
-    let mut is_folder = FOLDER_PAGES.contains(&lower.as_str())
+    let mut is_folder = slug::is_folder_page(&lower)
         && !(generator == Some(Generator::MkDocs) && lower == "_index")
         && !(generator == Some(Generator::Sphinx) && lower != "index")
         && !(generator == Some(Generator::VitePress) && lower == "readme")

@@ -48,7 +48,7 @@ impl<'a> KeywordLeg<'a> {
     }
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
-    /// can never make a query slow. All words count in the score. With `documents`, sections of
+    /// can never make a query slow (see [`Lexical::readings`]). All words count in the score. With `documents`, sections of
     /// those only. Runs as the owner.
     pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(documents) = documents else {
@@ -56,7 +56,7 @@ impl<'a> KeywordLeg<'a> {
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery)",
                 self.projects.check("c")
             );
-            return self.matching(&sections, self.lexical.within_budget(budget), budget, None);
+            return self.matching(&sections, self.lexical.readings(budget), budget, None);
         };
         let budget = budget.saturating_mul(LISTED_BUDGET);
         if documents.len() as f64 * self.lexical.sections_per_document <= budget as f64 {
@@ -66,41 +66,46 @@ impl<'a> KeywordLeg<'a> {
                           WHERE {} AND c.document_id = listed.document_id AND (c.terms @@ $2::tsquery) IS TRUE OFFSET 0) c",
                 self.projects.condition("c")
             );
-            self.matching(&sections, self.lexical.within_budget(i64::MAX), budget, Some(documents))
+            self.matching(&sections, self.lexical.readings(i64::MAX), budget, Some(documents))
         } else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery) AND c.document_id = ANY ($4)",
                 self.projects.check("c")
             );
-            self.matching(&sections, self.lexical.within_budget(budget), budget, Some(documents))
+            self.matching(&sections, self.lexical.readings(budget), budget, Some(documents))
         }
     }
 
     fn matching(
         &self,
         sections: &str,
-        lexemes: Vec<&str>,
-        limit: i64,
+        readings: Vec<String>,
+        budget: i64,
         documents: Option<&[i64]>,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
-        if lexemes.is_empty() {
-            return Ok(Map::default());
+        let mut found = Map::default();
+        for wanted in readings {
+            let left = budget.saturating_sub_unsigned(found.len() as u64);
+            if left == 0 {
+                break;
+            }
+            let mut args = vec![
+                self.projects.argument(),
+                DatumWithOid::from(wanted),
+                DatumWithOid::from(left),
+            ];
+            args.extend(documents.map(|documents| DatumWithOid::from(documents.to_vec())));
+            let rows = statement::rows(
+                &format!(
+                    "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+                     FROM {sections} LIMIT $3"
+                ),
+                &args,
+                |row| self.read(row),
+            )?;
+            found.extend(rows);
         }
-        let mut args = vec![
-            self.projects.argument(),
-            DatumWithOid::from(lookup::any_of(lexemes)),
-            DatumWithOid::from(limit),
-        ];
-        args.extend(documents.map(|documents| DatumWithOid::from(documents.to_vec())));
-        let rows = statement::rows(
-            &format!(
-                "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
-                 FROM {sections} LIMIT $3"
-            ),
-            &args,
-            |row| self.read(row),
-        )?;
-        Ok(rows.into_iter().collect())
+        Ok(found)
     }
 
     /// The terms of certain sections. Runs as the owner.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::bm25::{Frequencies, Lexeme, idf};
-use crate::lookup::LookupTerm;
+use crate::lookup::{LookupTerm, any_of};
 use crate::rank::{ChunkId, ChunkTerms, Corpora, Corpus, Map, TermWeight};
 use crate::statistics::{ChunkFrequencies, Totals};
 use crate::tsvector::TsVector;
@@ -102,6 +102,42 @@ impl<'a> Lexical<'a> {
             })
             .map(|(lexeme, _)| lexeme)
             .collect()
+    }
+
+    /// What to look for within a budget of sections, one query in tsquery syntax after the other until the budget is spent.
+    /// Where even the rarest lexeme is in more sections than that, those come first that have every word of the query,
+    /// then those with some of the others beside the rarest one: which are read is no matter of where they are stored.
+    pub fn readings(&self, budget: i64) -> Vec<String> {
+        let looked_up = self.within_budget(budget);
+        let Some(&first) = looked_up.first() else {
+            return Vec::new();
+        };
+        let rarest = any_of(looked_up.iter().copied());
+        let is_over = looked_up.iter().all(|&lexeme| self.frequencies[lexeme] > budget as f64);
+        let own = self.own_lexemes().into_values();
+        let (with_rarest, others): (Vec<_>, Vec<_>) = own.partition(|own| own.contains(&first));
+        if !is_over || others.is_empty() {
+            return vec![rarest];
+        }
+        let words = with_rarest.iter().chain(&others);
+        let words: Vec<String> = words.map(|own| format!("({})", any_of(own.iter().copied()))).collect();
+        let every_word = words.join(" & ");
+        let some_word = any_of(others.into_iter().flatten());
+        vec![
+            every_word.clone(),
+            format!("({rarest}) & ({some_word}) & !({every_word})"),
+            format!("({rarest}) & !({some_word})"),
+        ]
+    }
+
+    /// The lexemes of each word of the query that are the word itself.
+    fn own_lexemes(&self) -> BTreeMap<usize, Vec<&'a str>> {
+        let mut own: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        let written = self.lexemes.iter().filter(|lexeme| self.written.contains(&lexeme.term));
+        for lexeme in written.filter(|lexeme| lexeme.closeness >= 1.0) {
+            own.entry(lexeme.term).or_default().push(lexeme.text);
+        }
+        own
     }
 
     /// The sections that have every word of the query, of those that were read for [`Self::within_budget`]; `None` if
@@ -215,6 +251,33 @@ mod tests {
         assert_eq!(lexical.within_budget(1_000), ["vacuum", "table", "the"]);
         assert_eq!(lexical.sections_per_document, 10.0);
         assert!(!lexical.lacks_a_word);
+    }
+
+    #[test]
+    fn of_words_that_are_all_common_sections_with_every_one_are_read_first() {
+        let mut row = term("row", 1.0);
+        row.stand_ins = vec![("tuple".to_owned(), 0.9)];
+        let terms = [row, term("level", 1.0), term("type", 1.0)];
+        let known = frequencies(&[("row", 30.0), ("tuple", 40.0), ("level", 50.0), ("type", 60.0)]);
+        let lexical = Lexical::new(&totals(), &terms, &known);
+        assert_eq!(
+            lexical.readings(20),
+            [
+                "('row') & ('level') & ('type')",
+                "('row') & ('level' | 'type') & !(('row') & ('level') & ('type'))",
+                "('row') & !('level' | 'type')",
+            ]
+        );
+        assert_eq!(lexical.readings(30), ["'row'"]);
+        assert_eq!(lexical.readings(1_000), ["'row' | 'tuple' | 'level' | 'type'"]);
+        let alone = [term("row", 1.0)];
+        let known = frequencies(&[("row", 30.0)]);
+        assert_eq!(Lexical::new(&totals(), &alone, &known).readings(20), ["'row'"]);
+        assert!(
+            Lexical::new(&totals(), &alone, &frequencies(&[]))
+                .readings(20)
+                .is_empty()
+        );
     }
 
     #[test]

@@ -173,6 +173,12 @@ def own_server(name: str, **settings: object) -> Iterator[Site]:
         instance.remove_data()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the programs that are tested keep for later is no matter of the user's."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="module")
 def new_database() -> Iterator[Callable[..., Database]]:
     """Makes databases, with the extension unless `extension` is false, that go with the module."""

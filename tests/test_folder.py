@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from conftest import GUARD, Database
 
 pytestmark = pytest.mark.any_server("files are read by the program, and index_docs gets the same documents")
 
+# Seconds after which files count as settled, and what is told where none is read.
+SETTLED, UNREAD = 2.1, "no file has changed since the last run"
 COMPLETE, PARTIAL, FAILED = 0, 1, 2
 DEBUG_TEXT = re.compile(r"panicked|unwrap|RUST_BACKTRACE|\w+ \{ |\w+\(\"|kind: |src/\w+\.rs")
 DOCUMENTS = """
@@ -94,6 +97,34 @@ def test_a_second_run_embeds_only_what_changed_and_removes_what_has_gone(databas
     assert summary(index(database, folder, "rerun")) == {"changed": 1, "unchanged": 2, "deleted": 1}
     assert slugs(database, "rerun") == ["guides/start", "notes", "reference/session"]
     assert {row[0] for row in set(database.execute(VECTORS, "rerun")) - before} == {"notes"}
+
+
+def test_files_that_have_not_changed_are_not_read_again(database, folder):
+    write(folder, {"again.rst": "Again\n=====\n\nOnce more.\n\n.. include:: gone.rst\n", "guides/start.txt": "A second start."})
+    time.sleep(SETTLED)
+    first = index(database, folder, "still", status=PARTIAL)
+    told = {line for line in first.stderr.splitlines() if line.startswith(("warning: again.rst", "skipped: guides/start"))}
+    assert len(told) == 2
+    second = index(database, folder, "still", status=PARTIAL)
+    assert UNREAD in second.stderr
+    assert told <= set(second.stderr.splitlines()), "what is wrong is told again"
+    assert summary(second) == {"unchanged": 5, "skipped": 1}
+    assert UNREAD not in index(database, folder, "still", "--refresh", status=PARTIAL).stderr
+    assert UNREAD not in index(database, folder, "still", "--version", "2", status=PARTIAL).stderr
+    assert database.execute("SELECT DISTINCT version FROM list_docs('still')") == [("2",)]
+
+
+def test_what_somebody_else_did_to_documents_is_mended(database, folder):
+    time.sleep(SETTLED)
+    index(database, folder, "mended")
+    assert UNREAD in index(database, folder, "mended").stderr
+    database.execute("SELECT docsearch.delete_doc('mended', 'notes')")
+    assert summary(index(database, folder, "mended")) == {"added": 1, "unchanged": 3}
+    database.execute("SELECT docsearch.drop_project('mended')")
+    assert summary(index(database, folder, "mended")) == {"added": 4}
+    write(folder, {"notes.txt": "A note about horses."})
+    assert summary(index(database, folder, "mended")) == {"changed": 1, "unchanged": 3}
+    assert UNREAD not in index(database, folder, "mended").stderr, "a file that was just written may be written again"
 
 
 def test_a_folder_owns_only_its_own_documents(database, folder, tmp_path):

@@ -3,6 +3,7 @@
 mod check;
 mod execution;
 mod job;
+mod last_run;
 mod plan;
 mod run;
 mod selection;
@@ -140,6 +141,9 @@ pub(crate) struct IndexArgs {
     /// Report progress and problems as JSON lines
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
+    /// Read every file, also if none has changed since the last run
+    #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "check_links"])]
+    refresh: bool,
     /// Instead of indexing, tell of links into the documentation that lead nowhere; no database is needed
     #[arg(long, conflicts_with_all = ["dry_run", "jsonl", "wait"])]
     check_links: bool,
@@ -154,6 +158,7 @@ impl IndexArgs {
             batch: usize::try_from(self.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS),
             wait: self.wait,
             json: self.json,
+            refresh: self.refresh,
             before: String::new(),
         }
     }
@@ -233,7 +238,7 @@ pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Documen
         max_file_size: DEFAULT_MAX_FILE_MEGABYTES * 1_000_000,
         ..FileOptions::default()
     };
-    let mut files = Files::new(plan.inputs, options)?;
+    let mut files = Files::new(plan.inputs, options);
     let report = Report::plain();
     for problem in &plan.problems {
         report.skipped("", problem);

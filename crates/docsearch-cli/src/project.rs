@@ -77,6 +77,30 @@ fn exists(client: &mut Client, name: &str) -> Result<bool, Error> {
     Ok(row.get(0))
 }
 
+/// What tells the project from others of its name, in other databases or before it was dropped, and from itself with
+/// other settings or another version of the extension.
+pub(crate) fn identity(client: &mut Client, name: &str) -> Result<String, Error> {
+    let row = client.query_one(
+        "SELECT concat_ws(' ', p.id, p.created_at, p.settings, p.text_config, coalesce(p.next_model_id, p.model_id),
+                          e.extversion)
+         FROM docsearch.project p, pg_catalog.pg_extension e WHERE p.name = $1 AND e.extname = 'pg_docsearch'",
+        &[&name],
+    )?;
+    Ok(row.get(0))
+}
+
+/// A digest of the documents that source roots of the project own.
+pub(crate) fn digest_of(client: &mut Client, name: &str, source_roots: &[String]) -> Result<String, Error> {
+    let row = client.query_one(
+        "SELECT encode(sha256(convert_to(coalesce(string_agg(concat_ws(' ', d.content_hash, d.source_root, d.slug), E'\\n'
+                                                             ORDER BY d.slug COLLATE \"C\"), ''), 'UTF8')), 'hex')
+         FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+         WHERE p.name = $1 AND d.source_root = ANY ($2::text[])",
+        &[&name, &source_roots],
+    )?;
+    Ok(row.get(0))
+}
+
 /// Documents of the project; `None` if there is no such project.
 pub(crate) fn size(client: &mut Client, name: &str) -> Result<Option<usize>, Error> {
     if !exists(client, name)? {

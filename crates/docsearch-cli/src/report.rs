@@ -1,12 +1,13 @@
 //! What a run tells: lines and a bar for people, JSON for programs.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::project::Tally;
@@ -26,6 +27,14 @@ pub(crate) struct Ending<'a> {
     pub(crate) interrupted: Option<&'static str>,
 }
 
+/// What was told of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    event: String,
+    source: String,
+    reason: String,
+}
+
 /// Where the events of a run go.
 #[derive(Debug)]
 pub(crate) struct Report {
@@ -34,6 +43,7 @@ pub(crate) struct Report {
     bar: ProgressBar,
     started: Instant,
     last_progress: Cell<Option<Instant>>,
+    told: RefCell<Vec<Told>>,
 }
 
 impl Report {
@@ -60,6 +70,7 @@ impl Report {
             bar,
             started: Instant::now(),
             last_progress: Cell::new(None),
+            told: RefCell::default(),
         }
     }
 
@@ -75,11 +86,28 @@ impl Report {
         self.tell("warning", source, None, &reason);
     }
 
+    /// What was told of sources so far.
+    pub(crate) fn told(&self) -> Vec<Told> {
+        self.told.borrow().clone()
+    }
+
+    /// Tells what was told before.
+    pub(crate) fn tell_again(&self, told: &[Told]) {
+        for Told { event, source, reason } in told {
+            self.tell(event, source, None, reason);
+        }
+    }
+
     /// Tells what happened to a source, which may be empty for all of them, and whose link led
     /// there.
     pub(crate) fn tell(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
         let (source, reason) = (clipped(source), reason.to_string());
         let reason = clipped(&reason);
+        self.told.borrow_mut().push(Told {
+            event: event.to_owned(),
+            source: source.as_ref().to_owned(),
+            reason: reason.as_ref().to_owned(),
+        });
         if self.is_machine {
             let mut fields = json!({"event": event, "source": source, "reason": reason});
             if let Some(from) = from {

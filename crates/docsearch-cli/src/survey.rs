@@ -1,9 +1,11 @@
 //! What the sources of a run have given so far, which decides on what may be deleted.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use postgres::Client;
+use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, Reading};
 use crate::error::Error;
@@ -22,6 +24,36 @@ struct SkippedSource {
 /// Why a file is left out that has the name of a page beside it.
 const SOURCE: &str = "source beside its page";
 
+/// How many sources hold no documentation, by reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeftOut(BTreeMap<Cow<'static, str>, usize>);
+
+impl LeftOut {
+    fn add(&mut self, reason: &'static str, count: usize) {
+        *self.0.entry(Cow::Borrowed(reason)).or_default() += count;
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+
+    /// `left out 12 files that are no documentation (redirect: 9, search page: 3)`; `None` if nothing was left out.
+    pub(crate) fn text(&self) -> Option<String> {
+        let reasons: Vec<String> = self
+            .0
+            .iter()
+            .map(|(reason, count)| format!("{reason}: {count}"))
+            .collect();
+        (!reasons.is_empty()).then(|| {
+            format!(
+                "left out {} files that are no documentation ({})",
+                self.total(),
+                reasons.join(", ")
+            )
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     /// First source of every slug.
@@ -29,8 +61,7 @@ pub(crate) struct Survey {
     skipped: Vec<SkippedSource>,
     /// Inputs whose documents are not known, such as lines that are no JSON.
     unknown: usize,
-    /// Sources that hold no documentation, by reason.
-    left_out: BTreeMap<&'static str, usize>,
+    left_out: LeftOut,
     /// Source roots that gave documents.
     roots: HashSet<String>,
 }
@@ -78,13 +109,13 @@ impl Survey {
     }
 
     pub(crate) fn leave_out(&mut self, reason: &'static str) {
-        *self.left_out.entry(reason).or_default() += 1;
+        self.left_out.add(reason, 1);
     }
 
     /// What a folder holds besides.
     pub(crate) fn leave_out_all(&mut self, kinds: &BTreeMap<&'static str, usize>) {
         for (kind, count) in kinds {
-            *self.left_out.entry(kind).or_default() += count;
+            self.left_out.add(kind, *count);
         }
     }
 
@@ -107,29 +138,8 @@ impl Survey {
         self.roots.contains(source_root) || self.skipped.iter().any(|skipped| skipped.source_root == source_root)
     }
 
-    pub(crate) fn left_out(&self) -> usize {
-        self.left_out.values().sum()
-    }
-
-    /// How many were left out, by reason.
-    pub(crate) fn left_out_by_reason(&self) -> &BTreeMap<&'static str, usize> {
+    pub(crate) fn left_out(&self) -> &LeftOut {
         &self.left_out
-    }
-
-    /// `left out 12 files that are no documentation (redirect: 9, search page: 3)`; `None` if nothing was left out.
-    pub(crate) fn left_out_text(&self) -> Option<String> {
-        let reasons: Vec<String> = self
-            .left_out
-            .iter()
-            .map(|(reason, count)| format!("{reason}: {count}"))
-            .collect();
-        (!reasons.is_empty()).then(|| {
-            format!(
-                "left out {} files that are no documentation ({})",
-                self.left_out(),
-                reasons.join(", ")
-            )
-        })
     }
 
     /// Deletes the documents of `source_root` that were not seen, of those that are stored under the name `stored`. A
@@ -198,7 +208,7 @@ mod tests {
                 .admit("a/guide.txt", vec![reading("a/guide")], &report)
                 .is_empty()
         );
-        assert_eq!((survey.skipped(), survey.left_out()), (0, 1));
+        assert_eq!((survey.skipped(), survey.left_out().total()), (0, 1));
         survey.admit("b/guide.txt", vec![reading("a/guide")], &report);
         assert_eq!(survey.skipped(), 1);
     }
@@ -206,12 +216,12 @@ mod tests {
     #[test]
     fn what_is_left_out_is_told_in_one_line() {
         let mut survey = Survey::default();
-        assert_eq!(survey.left_out_text(), None);
+        assert_eq!(survey.left_out().text(), None);
         for reason in ["redirect", "search page", "redirect"] {
             survey.leave_out(reason);
         }
         assert_eq!(
-            survey.left_out_text().unwrap(),
+            survey.left_out().text().unwrap(),
             "left out 3 files that are no documentation (redirect: 2, search page: 1)"
         );
         assert_eq!(survey.skipped(), 0);

@@ -55,13 +55,13 @@ impl Run<'_> {
             "links": links,
             "broken": broken.len(),
             "skipped": survey.skipped() + self.problems.len(),
-            "left_out": survey.left_out_by_reason(),
+            "left_out": survey.left_out(),
         });
         report.checked(
             &format!("{} pages, {links} links, {} broken", check.len(), broken.len()),
             &ending,
         );
-        if let (Some(text), false) = (survey.left_out_text(), self.manner.json) {
+        if let (Some(text), false) = (survey.left_out().text(), self.manner.json) {
             report.note(&text);
         }
         let is_clean = broken.is_empty() && survey.skipped() == 0 && self.problems.is_empty();

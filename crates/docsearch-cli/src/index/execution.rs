@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use postgres::Client;
 
 use super::job::{Job, Reading, Source};
+use super::last_run::FoundFiles;
 use super::plan::{Plan, Root, Surroundings};
 use super::run::{Manner, Run};
 use crate::connection::ConnectionArgs;
@@ -75,6 +76,7 @@ fn execute(
                 manner,
                 folders: source_root.map(Root::named).into_iter().collect(),
                 problems: Vec::new(),
+                found: None,
             };
             deliver(&run, &mut lines, destination, interrupt)
         }
@@ -88,14 +90,18 @@ fn execute(
                 interrupt: &watched,
                 report: &Report::new(manner.json && !is_printed, None),
             };
-            let plan = Plan::new(paths, &surroundings)?;
+            let mut plan = Plan::new(paths, &surroundings)?;
             let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
-            let mut files = Files::new(plan.inputs, file_options(job, reading, plan.left_out))?;
+            let options = file_options(job, reading, std::mem::take(&mut plan.left_out));
+            let is_sent = matches!(destination, Destination::Database { .. });
+            let found = is_sent.then(|| FoundFiles::of(&plan, &options)).flatten();
+            let mut files = Files::new(plan.inputs, options);
             let run = Run {
                 job,
                 manner,
                 folders: plan.folders,
                 problems: plan.problems,
+                found,
             };
             let delivered = match destination {
                 Destination::LinkCheck => run.check_links(&mut files, &watched, |path| {

@@ -6,6 +6,7 @@ use postgres::Client;
 use serde_json::json;
 
 use super::job::Job;
+use super::last_run::{FoundFiles, LastRun};
 use super::plan::Root;
 use crate::backlog::{self, Backlog, WaitArgs};
 use crate::error::Error;
@@ -15,7 +16,7 @@ use crate::printer::{Printer, Reader};
 use crate::project::{self, Loader, Tally};
 use crate::report::{Ending, Report};
 use crate::supply::Supply;
-use crate::survey::Survey;
+use crate::survey::{LeftOut, Survey};
 use crate::terminal::shown;
 
 /// How documents are sent, and what is told of it.
@@ -26,8 +27,18 @@ pub(super) struct Manner {
     pub(super) wait: WaitArgs,
     /// Events for programs.
     pub(super) json: bool,
+    /// Whether files are read that have not changed since the last run.
+    pub(super) refresh: bool,
     /// In front of the counts, for people.
     pub(super) before: String,
+}
+
+/// How a run went.
+struct Course {
+    tally: Tally,
+    skipped: u64,
+    left_out: LeftOut,
+    is_interrupted: bool,
 }
 
 pub(super) struct Run<'a> {
@@ -36,6 +47,8 @@ pub(super) struct Run<'a> {
     /// Source roots that are complete: what they no longer hold is deleted.
     pub(super) folders: Vec<Root>,
     pub(super) problems: Vec<String>,
+    /// The files, if changed ones can be told from them.
+    pub(super) found: Option<FoundFiles>,
 }
 
 impl Run<'_> {
@@ -53,13 +66,14 @@ impl Run<'_> {
             }
         }
         printer.finish()?;
-        if let Some(text) = survey.left_out_text() {
+        if let Some(text) = survey.left_out().text() {
             eprintln!("{}", shown(&text));
         }
         if interrupt.is_raised() {
             return Ok(Outcome::Interrupted);
         }
-        Ok(self.outcome(&survey, &Tally::default()))
+        let clean = survey.skipped() == 0 && self.problems.is_empty();
+        Ok(if clean { Outcome::Complete } else { Outcome::Partial })
     }
 
     /// Sends the documents to the database.
@@ -73,6 +87,11 @@ impl Run<'_> {
         let total = supply.len();
         let report = Report::new(self.manner.json, total);
         self.tell_problems(&report);
+        if let Some(found) = self.found.as_ref().filter(|_| !self.manner.refresh)
+            && let Some(last) = found.last_run(client, project)?
+        {
+            return self.repeat(last, client, interrupt, &report);
+        }
         let mut survey = Survey::default();
         let owners = match self.folders.is_empty() {
             true => HashMap::new(),
@@ -106,39 +125,93 @@ impl Run<'_> {
         for refusal in &refusals {
             report.failed(&survey.place_of(&refusal.slug), &refusal.reason);
         }
-        if let Some(text) = survey.left_out_text() {
+        if let Some(text) = survey.left_out().text() {
             report.note(&text);
         }
+        let mut told = LastRun {
+            documents: tally.documents(),
+            skipped: survey.skipped() as u64,
+            left_out: survey.left_out().clone(),
+            told: report.told(),
+        };
         if !is_interrupted {
             tally.deleted = self.delete_missing(client, &survey, &tally, &report)?;
             self.tell_moved(client, &owners, &tally, &report)?;
         }
         project::finish_load(client, project, &tally)?;
-        let backlog = match is_interrupted {
+        // What was told of deleting depends on what was there before.
+        let is_settled = !is_interrupted && tally.failed == 0 && report.told().len() == told.told.len();
+        if let Some(found) = self.found.as_ref().filter(|_| is_settled) {
+            found.keep(client, project, &told)?;
+        }
+        told.skipped += self.problems.len() as u64;
+        let course = Course {
+            tally,
+            skipped: told.skipped,
+            left_out: told.left_out,
+            is_interrupted,
+        };
+        self.end(&course, client, interrupt, &report)
+    }
+
+    /// Nothing has changed: tells what the last run told.
+    fn repeat(
+        &self,
+        last: LastRun,
+        client: &mut Client,
+        interrupt: &Interrupt,
+        report: &Report,
+    ) -> Result<Outcome, Error> {
+        report.tell_again(&last.told);
+        if let Some(text) = last.left_out.text() {
+            report.note(&text);
+        }
+        report.note("no file has changed since the last run; --refresh reads them all the same");
+        let tally = Tally {
+            unchanged: last.documents,
+            ..Tally::default()
+        };
+        let course = Course {
+            tally,
+            skipped: last.skipped,
+            left_out: last.left_out,
+            is_interrupted: false,
+        };
+        self.end(&course, client, interrupt, report)
+    }
+
+    /// Waits for vectors if that is wanted, and tells how it went.
+    fn end(
+        &self,
+        course: &Course,
+        client: &mut Client,
+        interrupt: &Interrupt,
+        report: &Report,
+    ) -> Result<Outcome, Error> {
+        let project = &self.job.project;
+        let backlog = match course.is_interrupted {
             true => Backlog::default(),
-            false => Backlog::settle(client, project, self.manner.wait, interrupt, &report)?,
+            false => Backlog::settle(client, project, self.manner.wait, interrupt, report)?,
         };
         let ending = Ending {
-            tally: &tally,
-            skipped: (survey.skipped() + self.problems.len()) as u64,
-            interrupted: match (is_interrupted, backlog.is_interrupted) {
+            tally: &course.tally,
+            skipped: course.skipped,
+            interrupted: match (course.is_interrupted, backlog.is_interrupted) {
                 (true, _) => Some("whole batches are in, nothing is half done; run it again to go on"),
                 (_, true) => Some(backlog::FOLLOWING),
                 _ => None,
             },
         };
         let mut fields = backlog.fields();
-        fields["left_out"] = survey.left_out().into();
-        fields["left_out_by"] = json!(survey.left_out_by_reason());
+        fields["left_out"] = course.left_out.total().into();
+        fields["left_out_by"] = json!(course.left_out);
         fields["project"] = project.as_str().into();
         report.done(&self.manner.before, &ending, fields);
-        if ending.interrupted.is_some() {
-            return Ok(Outcome::Interrupted);
-        }
-        if backlog.has_failed() {
-            return Ok(Outcome::Partial);
-        }
-        Ok(self.outcome(&survey, &tally))
+        Ok(match ending.interrupted {
+            Some(_) => Outcome::Interrupted,
+            None if backlog.has_failed() || course.skipped > 0 || course.tally.failed > 0 => Outcome::Partial,
+            None => Outcome::Complete,
+        })
     }
 
     pub(super) fn tell_problems(&self, report: &Report) {
@@ -232,11 +305,6 @@ impl Run<'_> {
             );
         }
         Ok(())
-    }
-
-    fn outcome(&self, survey: &Survey, tally: &Tally) -> Outcome {
-        let clean = survey.skipped() == 0 && self.problems.is_empty() && tally.failed == 0;
-        if clean { Outcome::Complete } else { Outcome::Partial }
     }
 }
 

@@ -1,0 +1,308 @@
+//! What is known of the last run over the same files: if neither they nor their documents have changed, nothing is read.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::fs::{self, Metadata};
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use ignore::WalkBuilder;
+use postgres::Client;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::plan::{Plan, Root};
+use crate::cache_folder;
+use crate::error::Error;
+use crate::file::Links;
+use crate::project;
+use crate::report::Told;
+use crate::site::Sites;
+use crate::supply::FileOptions;
+use crate::survey::LeftOut;
+
+/// A file that was changed so little before it was looked at can change again without another time.
+const SETTLED: Duration = Duration::from_secs(2);
+/// More files are not looked at: reading those that matter takes no longer.
+const MAX_FILES: usize = 200_000;
+/// Records that nobody asked for this long are removed.
+const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// More is not kept.
+const MAX_TOLD: usize = 1_000;
+/// Folders that nothing of a page comes from.
+const OTHERS: [&str; 2] = [".git", "node_modules"];
+
+/// The files of a run as they are.
+#[derive(Debug)]
+pub(super) struct FoundFiles {
+    digest: String,
+    source_roots: Vec<String>,
+}
+
+/// What a run has told.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LastRun {
+    pub(super) documents: u64,
+    pub(super) skipped: u64,
+    pub(super) left_out: LeftOut,
+    pub(super) told: Vec<Told>,
+}
+
+/// A run with digests of the files that it read and of the documents that it left behind.
+#[derive(Serialize, Deserialize)]
+struct Record<R> {
+    files: String,
+    documents: String,
+    run: R,
+}
+
+impl FoundFiles {
+    /// Those of a plan, as `options` have them read; `None` where they cannot be told from changed ones.
+    pub(super) fn of(plan: &Plan, options: &FileOptions) -> Option<Self> {
+        let is_read_anew = !plan.unpacked.is_empty() || !plan.problems.is_empty() || options.links == Links::Anywhere;
+        if is_read_anew || plan.inputs.is_empty() {
+            return None;
+        }
+        let before = SystemTime::now().checked_sub(SETTLED)?;
+        let mut digest = Sha256::new();
+        note(&mut digest, &(env!("CARGO_PKG_VERSION"), program()?, options));
+        let roots: BTreeSet<&Path> = plan.inputs.iter().map(|input| &*input.root).collect();
+        for root in roots {
+            note_files(&mut digest, root, before)?;
+            let folders = plan.inputs.iter().filter(|input| input.root == *root);
+            let folders: BTreeSet<PathBuf> = folders
+                .map(|input| root.join(input.relative.parent().unwrap_or(Path::new(""))))
+                .collect();
+            let sites = Sites::new(root, options.site.clone());
+            for folder in &folders {
+                note(&mut digest, &sites.of(folder));
+            }
+        }
+        for input in &plan.inputs {
+            note(&mut digest, input);
+        }
+        let former = plan.folders.iter().filter_map(|root: &Root| root.formerly.as_ref());
+        let source_roots: BTreeSet<&String> = plan
+            .inputs
+            .iter()
+            .map(|input| &input.source_root)
+            .chain(former)
+            .collect();
+        Some(Self {
+            digest: hex(digest),
+            source_roots: source_roots.into_iter().cloned().collect(),
+        })
+    }
+
+    /// The last run over these files, if it left the documents that are there.
+    pub(super) fn last_run(&self, client: &mut Client, project: &str) -> Result<Option<LastRun>, Error> {
+        let Some(path) = self.path(client, project)? else {
+            return Ok(None);
+        };
+        let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        if let Ok(file) = fs::File::options().write(true).open(&path) {
+            file.set_modified(SystemTime::now()).ok();
+        }
+        match known.filter(|known: &Record<LastRun>| known.files == self.digest) {
+            Some(known) => Ok((self.documents(client, project)? == known.documents).then_some(known.run)),
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps what this run has told. That it cannot be kept costs time in the next one, and nothing else.
+    pub(super) fn keep(&self, client: &mut Client, project: &str, run: &LastRun) -> Result<(), Error> {
+        if let Some(path) = self.path(client, project)?.filter(|_| run.told.len() <= MAX_TOLD) {
+            let record = Record {
+                files: self.digest.clone(),
+                documents: self.documents(client, project)?,
+                run,
+            };
+            write(&path, &record).ok();
+            prune(path.parent().unwrap_or(Path::new(".")), SystemTime::now() - KEPT);
+        }
+        Ok(())
+    }
+
+    /// Where the last run into a project is kept; `None` where nothing can be.
+    fn path(&self, client: &mut Client, project: &str) -> Result<Option<PathBuf>, Error> {
+        let Some(folder) = cache_folder::default_root("index") else {
+            return Ok(None);
+        };
+        let mut digest = Sha256::new();
+        note(&mut digest, &(project::identity(client, project)?, &self.source_roots));
+        Ok(Some(folder.join(format!("{}.json", &hex(digest)[..32]))))
+    }
+
+    fn documents(&self, client: &mut Client, project: &str) -> Result<String, Error> {
+        project::digest_of(client, project, &self.source_roots)
+    }
+}
+
+/// What tells this program from another one of the same version.
+fn program() -> Option<(u64, i64, i64)> {
+    let file = std::env::current_exe().and_then(fs::metadata).ok()?;
+    Some((file.len(), file.ctime(), file.ctime_nsec()))
+}
+
+/// Notes the name, size and times of everything in a folder: pages may include any file of it. `None` if one was
+/// changed after `before`, or there are too many.
+fn note_files(digest: &mut Sha256, root: &Path, before: SystemTime) -> Option<()> {
+    let is_noted = |name: &std::ffi::OsStr| !OTHERS.iter().any(|other| name == *other);
+    let walk = WalkBuilder::new(root)
+        .standard_filters(false)
+        .sort_by_file_path(Path::cmp)
+        .filter_entry(move |entry| entry.depth() == 0 || is_noted(entry.file_name()))
+        .build();
+    for (number, entry) in walk.enumerate() {
+        if number > MAX_FILES {
+            return None;
+        }
+        let entry = entry.ok()?;
+        let relative = entry.path().strip_prefix(root).ok()?;
+        // Where a link leads matters, and if nowhere, that.
+        match fs::metadata(entry.path()) {
+            // What is in a folder is noted by itself.
+            Ok(found) if found.is_dir() => note(digest, &relative),
+            Ok(found) => {
+                if changed(&found)? >= before {
+                    return None;
+                }
+                let times = (found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec());
+                note(digest, &(relative, found.len(), found.mode(), times));
+            }
+            Err(_) => note(digest, &(relative, "nothing")),
+        }
+    }
+    Some(())
+}
+
+/// When a file was changed last, whatever time its user has given it.
+fn changed(file: &Metadata) -> Option<SystemTime> {
+    let since = Duration::new(
+        u64::try_from(file.ctime()).ok()?,
+        u32::try_from(file.ctime_nsec()).ok()?,
+    );
+    SystemTime::UNIX_EPOCH.checked_add(since)
+}
+
+fn note(digest: &mut Sha256, what: &dyn Debug) {
+    let text = format!("{what:?}");
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text);
+}
+
+fn hex(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes beside the file and renames, so that there is never half a file.
+fn write(path: &Path, record: &Record<&LastRun>) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&serde_json::to_vec(record)?)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Removes what was not asked for since `before`.
+fn prune(folder: &Path, before: SystemTime) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_old = entry.metadata().and_then(|file| file.modified()).is_ok_and(|time| time < before);
+        if is_old && entry.path().extension().is_some_and(|extension| extension == "json") {
+            fs::remove_file(entry.path()).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(root: &Path, before: SystemTime) -> Option<String> {
+        let mut digest = Sha256::new();
+        note_files(&mut digest, root, before).map(|()| hex(digest))
+    }
+
+    #[test]
+    fn any_change_of_a_folder_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, page) = (folder.path(), folder.path().join("guide.md"));
+        fs::write(&page, "# Guide").unwrap();
+        fs::create_dir(root.join(".vitepress")).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let mut seen = BTreeSet::from([digest(root, later).unwrap()]);
+        assert_eq!(digest(root, later), seen.first().cloned());
+        let change = |what: &dyn Fn(), seen: &mut BTreeSet<String>| {
+            what();
+            assert!(seen.insert(digest(root, later).unwrap()));
+        };
+        change(&|| fs::write(root.join(".vitepress/config.ts"), "").unwrap(), &mut seen);
+        change(&|| fs::write(root.join("part.txt"), "").unwrap(), &mut seen);
+        change(
+            &|| std::os::unix::fs::symlink("nowhere", root.join("b.md")).unwrap(),
+            &mut seen,
+        );
+        change(&|| fs::rename(&page, root.join("a.md")).unwrap(), &mut seen);
+        change(&|| fs::remove_file(root.join("part.txt")).unwrap(), &mut seen);
+    }
+
+    #[test]
+    fn a_change_of_the_same_size_under_the_same_time_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("guide.md");
+        fs::write(&page, "# One").unwrap();
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let (before, time) = (
+            digest(folder.path(), later),
+            fs::metadata(&page).unwrap().modified().unwrap(),
+        );
+        // Times of files are those of the clock's last tick.
+        std::thread::sleep(Duration::from_millis(50));
+        fs::write(&page, "# Two").unwrap();
+        fs::File::options()
+            .write(true)
+            .open(&page)
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+        assert_ne!(digest(folder.path(), later), before);
+    }
+
+    #[test]
+    fn files_that_were_just_changed_are_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("guide.md"), "# Guide").unwrap();
+        assert_eq!(digest(folder.path(), SystemTime::now() - SETTLED), None);
+    }
+
+    #[test]
+    fn records_that_nobody_asks_for_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, days) in [("old.json", 100), ("new.json", 80), ("other", 100)] {
+            fs::write(folder.path().join(name), "").unwrap();
+            let file = fs::File::options().write(true).open(folder.path().join(name)).unwrap();
+            let day = Duration::from_secs(24 * 60 * 60);
+            file.set_modified(SystemTime::now() - day * days).unwrap();
+        }
+        prune(folder.path(), SystemTime::now() - KEPT);
+        let left = |name: &str| folder.path().join(name).exists();
+        assert_eq!((left("old.json"), left("new.json"), left("other")), (false, true, true));
+    }
+
+    #[test]
+    fn what_is_no_part_of_the_documentation_does_not_matter() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("guide.md"), "# Guide").unwrap();
+        for other in OTHERS {
+            fs::create_dir(folder.path().join(other)).unwrap();
+        }
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let before = digest(folder.path(), later);
+        fs::write(folder.path().join(".git/index"), "x").unwrap();
+        fs::write(folder.path().join("node_modules/a.md"), "x").unwrap();
+        assert_eq!(digest(folder.path(), later), before);
+    }
+}

@@ -210,7 +210,10 @@ fn write(path: &Path, record: &Record<&LastRun>) -> std::io::Result<()> {
 /// Removes what was not asked for since `before`.
 fn prune(folder: &Path, before: SystemTime) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_old = entry.metadata().and_then(|file| file.modified()).is_ok_and(|time| time < before);
+        let is_old = entry
+            .metadata()
+            .and_then(|file| file.modified())
+            .is_ok_and(|time| time < before);
         if is_old && entry.path().extension().is_some_and(|extension| extension == "json") {
             fs::remove_file(entry.path()).ok();
         }

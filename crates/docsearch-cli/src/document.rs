@@ -16,6 +16,7 @@ use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
 use crate::html::Frames;
 use crate::markup::{self, Markup};
+use crate::rst::LabelledFolders;
 use crate::site::{Site, Sites};
 use crate::{compression, docx, encoding, epub, extension, html, no_page, pdf, slug};
 
@@ -77,6 +78,8 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) content: Option<&'a str>,
     /// What the pages of a folder of HTML have in common.
     pub(crate) frames: Option<&'a Frames>,
+    /// The labels by which the pages of a folder of reStructuredText refer to each other.
+    pub(crate) labels: Option<&'a LabelledFolders>,
     /// What is known of the sites whose pages the files are.
     pub(crate) sites: Option<&'a Sites>,
 }

@@ -5,16 +5,23 @@ mod block;
 mod directive;
 mod identifier;
 mod inline;
+mod label;
 mod line;
 mod reference;
 mod table;
 
 use block::{Reader, Scope};
+pub(crate) use label::{Elsewhere, LabelledFolders};
 
 /// The markdown of a reST page.
 pub(crate) fn to_markdown(text: &str) -> String {
+    to_markdown_in(text, Elsewhere::default())
+}
+
+/// The markdown of a reST page, beside the other pages of its folder.
+pub(crate) fn to_markdown_in(text: &str, elsewhere: Elsewhere) -> String {
     let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
-    let mut reader = Reader::new(&lines);
+    let mut reader = Reader::new(&lines, elsewhere);
     let mut markdown = reader.blocks(&lines, &Scope::page()).join("\n\n");
     if !markdown.is_empty() {
         markdown.push('\n');

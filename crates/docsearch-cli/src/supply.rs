@@ -14,6 +14,7 @@ use crate::html::Frames;
 use crate::markup::Markup;
 use crate::project::DEFAULT_BATCH_DOCUMENTS;
 use crate::report::Report;
+use crate::rst::LabelledFolders;
 use crate::site::{SiteOptions, Sites};
 use crate::slug;
 use crate::survey::Survey;
@@ -69,6 +70,7 @@ pub(crate) struct FileOptions {
 struct Folders {
     sites: HashMap<PathBuf, Sites>,
     frames: Frames,
+    labels: LabelledFolders,
 }
 
 impl Folders {
@@ -79,9 +81,11 @@ impl Folders {
                 sites.insert(input.root.clone(), Sites::new(&input.root, options.clone()));
             }
         }
+        let files = || inputs.iter().map(|input| (&*input.root, &*input.relative));
         Self {
             sites,
-            frames: Frames::of_files(inputs.iter().map(|input| (&*input.root, &*input.relative))),
+            frames: Frames::of_files(files()),
+            labels: LabelledFolders::of_files(files()),
         }
     }
 }
@@ -144,6 +148,7 @@ fn start_reader(
                     markup: options.markup,
                     content: options.content.as_deref(),
                     frames: Some(&folders.frames),
+                    labels: Some(&folders.labels),
                     sites: folders.sites.get(&input.root),
                 };
                 let mut readings = document::read(&input.root, &input.relative, options.links, &read_options);

@@ -7,6 +7,7 @@ use crate::draft::{Draft, Unreadable};
 use crate::inclusion::{self, Language};
 use crate::markdown::{self, Extensions};
 use crate::markup::Markup;
+use crate::rst::Elsewhere;
 use crate::{asciidoc, front_matter, html, llms, notebook, openapi, roff, rst};
 
 /// The documents of a text.
@@ -31,7 +32,11 @@ pub(super) fn drafts(
         })?],
         Markup::ReStructuredText => vec![page(text, |text| {
             let (text, warning) = inclusion::expand(source.folder, source.path, text, Language::ReStructuredText);
-            let body = rst::to_markdown(&text);
+            let elsewhere = match (options.labels, source.folder) {
+                (Some(labels), Some(folder)) => labels.of(&folder.root, source.path),
+                _ => Elsewhere::default(),
+            };
+            let body = rst::to_markdown_in(&text, elsewhere);
             match rst::is_filled_in(&text, &body) {
                 true => Err(Unreadable::NoDocumentation(
                     "filled in from code by Sphinx: index the HTML that it builds",

@@ -1,6 +1,7 @@
 //! Body elements of reST: sections, paragraphs, lists, literal blocks.
 
 use super::identifier::Place;
+use super::label::Elsewhere;
 use super::line::{adornment, dedent, fence, hang, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
@@ -86,9 +87,9 @@ pub(super) struct Reader {
 pub(super) type Step = (usize, Vec<String>);
 
 impl Reader {
-    pub(super) fn new(lines: &[String]) -> Self {
+    pub(super) fn new(lines: &[String], elsewhere: Elsewhere) -> Self {
         Self {
-            references: References::collect(lines),
+            references: References::collect(lines).with(elsewhere),
             styles: Vec::new(),
             level: 0,
             language: String::new(),

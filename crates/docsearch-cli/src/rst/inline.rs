@@ -187,7 +187,7 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
         && !title.is_empty()
     {
         let place = match role {
-            "ref" => references.label(target),
+            "ref" => references.label(target).map(|(_, address)| address),
             "doc" => Some(target.to_owned()),
             _ => None,
         };
@@ -202,9 +202,9 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
         };
     }
     match role {
-        "ref" | "numref" => match references.section(&title) {
-            Some(heading) => link(&to_markdown(heading, references), references.label(&title).as_deref()),
-            None => title.replace(['-', '_'], " "),
+        "ref" | "numref" => match references.label(&title) {
+            Some((Some(heading), address)) => link(&to_markdown(heading, &References::default()), Some(&address)),
+            _ => title.replace(['-', '_'], " "),
         },
         "doc" => link(title.trim_start_matches('/'), Some(&title)),
         "pep" => format!("PEP {title}"),

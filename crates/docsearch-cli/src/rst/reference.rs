@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::label::Elsewhere;
 use super::line::adornment;
 
 /// Lines between a label and the heading it names, at most.
@@ -11,10 +12,12 @@ const LABEL_REACH: usize = 50;
 #[derive(Debug, Default)]
 pub(super) struct References {
     urls: HashMap<String, String>,
-    labels: HashMap<String, String>,
+    /// With the headings that they stand before.
+    labels: HashMap<String, Option<String>>,
     /// Titles of sections, which are targets, too.
     headings: HashSet<String>,
     substitutions: HashMap<String, String>,
+    elsewhere: Elsewhere,
 }
 
 impl References {
@@ -31,9 +34,7 @@ impl References {
             };
             if let Some((name, url)) = markup.strip_prefix('_').and_then(target) {
                 if url.is_empty() {
-                    if let Some(heading) = heading_after(lines, at + 1) {
-                        references.labels.insert(normalise(&name), heading);
-                    }
+                    references.labels.insert(normalise(&name), heading_after(lines, at + 1));
                 } else {
                     references.urls.insert(normalise(&name), url);
                 }
@@ -42,6 +43,16 @@ impl References {
             }
         }
         references
+    }
+
+    /// These, and those of the other pages of a folder.
+    pub(super) fn with(self, elsewhere: Elsewhere) -> Self {
+        Self { elsewhere, ..self }
+    }
+
+    /// The labels by their normalised names, with the headings that they stand before.
+    pub(super) fn into_labels(self) -> HashMap<String, Option<String>> {
+        self.labels
     }
 
     /// The address of a `` `name`_ `` reference; `None` if the page has no target of this name, or one that leads in a
@@ -59,15 +70,14 @@ impl References {
         None
     }
 
-    /// The heading of the section that bears a label; `None` if no label of this page is called so.
-    pub(super) fn section(&self, label: &str) -> Option<&str> {
-        self.labels.get(&normalise(label)).map(String::as_str)
-    }
-
-    /// The fragment that leads to a label of this page.
-    pub(super) fn label(&self, label: &str) -> Option<String> {
+    /// The heading of the section that bears a label, if it is one of a section, and the address that leads there; `None`
+    /// if no label is called so.
+    pub(super) fn label(&self, label: &str) -> Option<(Option<&str>, String)> {
         let name = normalise(label);
-        self.labels.contains_key(&name).then(|| fragment(&name))
+        match self.labels.get(&name) {
+            Some(heading) => Some((heading.as_deref(), fragment(&name))),
+            None => self.elsewhere.find(&name),
+        }
     }
 
     /// The fragment that leads to the section of this title.
@@ -103,7 +113,7 @@ fn fragment(name: &str) -> String {
 }
 
 /// As docutils makes it (`docutils.nodes.make_id`).
-fn identifier(name: &str) -> String {
+pub(super) fn identifier(name: &str) -> String {
     let words = name.split(|character: char| !character.is_ascii_alphanumeric());
     let id = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     id.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')

@@ -19,6 +19,7 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
     let levels = levels(main);
     for (list, level) in lists.iter().zip(levels) {
         let allows_headings = !is_enclosed(list, main) && !list.has_class("footnote") && !list.has_class("citation");
+        join_options(&items(list));
         let items: Vec<NodeRef<'_>> = items(list);
         let mut previous_is_term = false;
         for item in items {
@@ -33,6 +34,40 @@ pub(super) fn normalise(main: &NodeRef<'_>) {
         }
         list.rename("div");
     }
+}
+
+/// Puts the names of one option into one term: `-d, --delete`.
+fn join_options(items: &[NodeRef<'_>]) {
+    let mut terms = items.iter().peekable();
+    while let Some(first) = terms.next() {
+        let mut characters = name_of_option(first).map_or(0, |name| name.chars().count());
+        let mut others = Vec::new();
+        while characters > 0
+            && let Some(next) = terms.peek()
+            && let Some(name) = name_of_option(next)
+        {
+            characters += name.chars().count() + 2;
+            if characters > MAX_HEADING_CHARACTERS {
+                break;
+            }
+            others.push(**next);
+            terms.next();
+        }
+        let explained = terms.peek().filter(|next| next.has_name("dd"));
+        for other in others {
+            if let (Some(id), Some(explained)) = (anchor(&other), explained) {
+                explained.prepend_html(super::escape(&target::mark(&id)));
+            }
+            first.set_html(format!("{}, {}", first.inner_html().trim(), other.inner_html().trim()));
+            other.remove_from_parent();
+        }
+    }
+}
+
+/// The text of a term that is an option of a command.
+fn name_of_option(term: &NodeRef<'_>) -> Option<String> {
+    let text = collapse(&term.text());
+    (term.has_name("dt") && text.starts_with('-') && !is_signature(term)).then_some(text)
 }
 
 /// Terms and definitions of a list; HTML lets a `div` group them.
@@ -85,7 +120,8 @@ fn term(term: &NodeRef<'_>, level: Option<usize>) {
         term.first_element_child()
             .is_some_and(|inner| inner.has_name("code") || inner.has_name("tt"))
     };
-    let level = level.filter(|_| id.is_some() || is_code() || is_name(&text));
+    let first = text.split(", -").next().unwrap_or_default();
+    let level = level.filter(|_| id.is_some() || is_code() || is_name(first));
     if is_signature(term) {
         signature(term, &text, id.as_deref(), level);
     } else if let Some(level) = level.filter(|_| text.chars().count() <= MAX_HEADING_CHARACTERS) {

@@ -244,6 +244,25 @@ fn links_to_elements_lead_to_their_sections() {
 }
 
 #[test]
+fn names_of_one_option_are_one_heading() {
+    let page = read_page(
+        Path::new("kiln.html"),
+        "<main><h1>kiln</h1><dl><dt id=w><code>-w</code></dt><dt id=warm>--warm=<em>n</em></dt><dd><p>Warms it.</p></dd>\
+         <dt id=a>alpha</dt><dt id=b>beta</dt><dd>Two words.</dd><dt id=d>--dry</dt><dd>Dries.</dd><dt id=x>-x</dt></dl>\
+         <dl><dt> -L &lt;first&gt; </dt><dt> --lines &lt;first&gt; to &lt;last&gt; </dt><dd>Some.</dd></dl></main>",
+    )
+    .unwrap();
+    let (body, anchors) = crate::target::take(&page.body);
+    assert_eq!(
+        body,
+        "# kiln\n\n## `-w`, --warm=*n* {#w}\n\nWarms it.\n\n## alpha {#a}\n\n**beta**\n\nTwo words.\n\n## --dry {#d}\n\n\
+         Dries.\n\n## -x {#x}\n\n## -L \\<first>, --lines \\<first> to \\<last>\n\nSome.\n"
+    );
+    let names: Vec<(&str, &str)> = anchors.iter().map(|(name, anchor)| (&**name, &**anchor)).collect();
+    assert_eq!(names, [("b", "a"), ("warm", "w")]);
+}
+
+#[test]
 fn what_a_page_says_of_itself_is_more_than_its_title() {
     let page = draft(
         "<head><title>Reading files</title><meta name=description content='Reading Files.'><meta name=keywords content='reading files, stream'></head><main><h1>Reading files</h1><p>With <tt>open</tt>.</p><dl><dt><code>mode</code></dt><dd>How.</dd></dl></main>",

@@ -6,12 +6,14 @@ mod directive;
 mod identifier;
 mod inline;
 mod label;
+mod labelled_folder;
 mod line;
 mod reference;
 mod table;
 
 use block::{Reader, Scope};
-pub(crate) use label::{Elsewhere, LabelledFolders};
+pub(crate) use label::Elsewhere;
+pub(crate) use labelled_folder::LabelledFolders;
 
 /// The markdown of a reST page.
 pub(crate) fn to_markdown(text: &str) -> String {

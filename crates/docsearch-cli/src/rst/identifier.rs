@@ -38,6 +38,14 @@ pub(super) fn of(place: &Place, domain: &str, kind: &str, name: &str) -> Option<
     is_valid.then_some(id)
 }
 
+/// As docutils makes it (`docutils.nodes.make_id`).
+pub(super) fn identifier(name: &str) -> String {
+    let words = name.split(|character: char| !character.is_ascii_alphanumeric());
+    let id = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    id.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
+        .to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

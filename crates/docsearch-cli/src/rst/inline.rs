@@ -206,7 +206,10 @@ fn role_markdown(role: &str, content: &str, references: &References) -> String {
             Some((Some(heading), address)) => link(&to_markdown(heading, &References::default()), Some(&address)),
             _ => title.replace(['-', '_'], " "),
         },
-        "doc" => link(title.trim_start_matches('/'), Some(&title)),
+        "doc" => match references.title(&title) {
+            Some(name) => link(&to_markdown(name, &References::default()), Some(&title)),
+            None => link(title.trim_start_matches('/'), Some(&title)),
+        },
         "pep" => format!("PEP {title}"),
         "rfc" => format!("RFC {title}"),
         "ticket" => format!("#{title}"),

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::identifier::identifier;
 use super::label::Elsewhere;
 use super::line::adornment;
 
@@ -80,6 +81,11 @@ impl References {
         }
     }
 
+    /// The title of another page of the folder.
+    pub(super) fn title(&self, page: &str) -> Option<&str> {
+        self.elsewhere.title(page)
+    }
+
     /// The fragment that leads to the section of this title.
     pub(super) fn heading(&self, title: &str) -> Option<String> {
         let name = normalise(title);
@@ -112,14 +118,6 @@ fn fragment(name: &str) -> String {
     format!("#{}", identifier(name))
 }
 
-/// As docutils makes it (`docutils.nodes.make_id`).
-pub(super) fn identifier(name: &str) -> String {
-    let words = name.split(|character: char| !character.is_ascii_alphanumeric());
-    let id = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
-    id.trim_start_matches(|first: char| first.is_ascii_digit() || first == '-')
-        .to_owned()
-}
-
 fn normalise(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -139,7 +137,7 @@ fn substitution(markup: &str) -> Option<(&str, &str)> {
 }
 
 /// The heading that follows, if only blank lines and explicit markup come before it.
-fn heading_after(lines: &[String], start: usize) -> Option<String> {
+pub(super) fn heading_after(lines: &[String], start: usize) -> Option<String> {
     let mut candidates = lines[start..]
         .iter()
         .take(LABEL_REACH)

@@ -1,0 +1,127 @@
+//! Folders of reStructuredText, whose pages are searched for labels before the first of them is read.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::label::{Elsewhere, Labels};
+use super::line;
+use super::reference::{References, heading_after};
+use crate::file::{self, Links};
+use crate::{encoding, extension};
+
+/// Larger pages are searched for labels no further.
+const MAX_BYTES: u64 = 1 << 20;
+/// Pages of a folder in which labels are looked for.
+const MAX_PAGES: usize = 20_000;
+
+/// The labels of the folders of a run, each found when its first page is read.
+#[derive(Debug, Default)]
+pub(crate) struct LabelledFolders {
+    pages: HashMap<PathBuf, Vec<PathBuf>>,
+    known: Mutex<HashMap<PathBuf, Arc<Labels>>>,
+}
+
+impl LabelledFolders {
+    /// Of the files that are read, each with its folder.
+    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+        let mut pages: BTreeMap<&Path, Vec<PathBuf>> = BTreeMap::new();
+        let is_page = |path: &Path| matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
+        for (root, relative) in files.filter(|(_, relative)| is_page(relative)) {
+            let pages = pages.entry(root).or_default();
+            if pages.len() < MAX_PAGES {
+                pages.push(relative.to_owned());
+            }
+        }
+        Self {
+            pages: pages
+                .into_iter()
+                .map(|(root, pages)| (root.to_owned(), pages))
+                .collect(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Those of a folder for the page at `path` in it.
+    pub(crate) fn of(&self, root: &Path, path: &Path) -> Elsewhere {
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let Ok(mut known) = self.known.lock() else {
+            return Elsewhere::default();
+        };
+        if let Some(labels) = known.get(root) {
+            let labels = Arc::clone(labels);
+            return Elsewhere { labels, folder };
+        }
+        let pages = self.pages.get(root).into_iter().flatten();
+        let texts = pages.filter_map(|page| {
+            let bytes = file::read(root, page, Links::Inside, MAX_BYTES).ok()?;
+            Some((page.clone(), encoding::decode_text(bytes, None).ok()?))
+        });
+        let labels = Arc::new(labels_of(texts));
+        known.insert(root.to_owned(), Arc::clone(&labels));
+        Elsewhere { labels, folder }
+    }
+}
+
+/// The labels and titles of pages.
+fn labels_of(pages: impl Iterator<Item = (PathBuf, String)>) -> Labels {
+    let mut labels = Labels::default();
+    for (page, text) in pages {
+        let page = page.with_extension("");
+        let lines: Vec<String> = text.lines().map(line::without_tabs).collect();
+        for (name, heading) in References::collect(&lines).into_labels() {
+            labels.add(name, &page, heading);
+        }
+        if let Some(title) = heading_after(&lines, 0) {
+            labels.entitle(page, title);
+        }
+    }
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elsewhere(page: &str) -> Elsewhere {
+        let pages = [
+            ("index.rst", "Top\n===\n\n.. _start here:\n\nStart\n-----\n\nText.\n"),
+            (
+                "guide/fire.rst",
+                ".. _kiln-fire:\n\nFire at *night*\n===============\n\n.. _note:\n\nText.\n",
+            ),
+        ];
+        let pages = pages.map(|(page, text)| (PathBuf::from(page), text.to_owned()));
+        Elsewhere {
+            labels: Arc::new(labels_of(pages.into_iter())),
+            folder: Path::new(page).parent().unwrap().to_owned(),
+        }
+    }
+
+    #[test]
+    fn references_to_labels_of_other_pages_are_links_with_the_title_of_their_section() {
+        let text = "See :ref:`kiln-fire`, :ref:`a note <note>`, :ref:`Start  HERE`, :ref:`note` and :ref:`gone-away`.";
+        for (page, expected) in [
+            (
+                "guide/glaze.rst",
+                "See [Fire at *night*](fire#kiln-fire), [a note](fire#note), [Start](../index#start-here), note and gone away.\n",
+            ),
+            (
+                "index.rst",
+                "See [Fire at *night*](guide/fire#kiln-fire), [a note](guide/fire#note), [Start](index#start-here), note and \
+                 gone away.\n",
+            ),
+        ] {
+            assert_eq!(super::super::to_markdown_in(text, elsewhere(page)), expected);
+        }
+    }
+
+    #[test]
+    fn references_to_pages_show_their_titles() {
+        let text = "See :doc:`fire`, :doc:`/index`, :doc:`../index`, :doc:`the start <../index>` and :doc:`gone`.";
+        assert_eq!(
+            super::super::to_markdown_in(text, elsewhere("guide/glaze.rst")),
+            "See [Fire at *night*](fire), [Top](/index), [Top](../index), [the start](../index) and [gone](gone).\n"
+        );
+    }
+}

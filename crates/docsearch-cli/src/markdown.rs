@@ -9,7 +9,7 @@ mod definition_list;
 mod directive;
 mod shortcode;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::iter::Peekable;
 use std::str::Lines;

@@ -2,6 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::file::Links;
+use crate::markdown::tests::code_blocks;
 
 fn draft(text: &str) -> Draft {
     read(None, Path::new("page.adoc"), text).unwrap().remove(0)
@@ -360,4 +361,29 @@ fn hostile_nesting_ends() {
         .map(|n| format!(":a{n}: {{a{}}}{{a{}}}\n", n - 1, n - 1))
         .collect();
     assert!(markdown_of(&format!(":a0: xxxxxxxx\n{attributes}\n{{a39}}\n")).len() < 1_000_000);
+}
+
+proptest::proptest! {
+    /// In boxes and lists.
+    #[test]
+    fn the_code_of_a_page_is_the_code_of_the_document(
+        parts in proptest::collection::vec(
+            (0usize..3, "([ ]{0,5}(== h|NOTE: x|[*] l|=====|d:: e|image::a\\[\\]|[a-z]{1,6}[<&*_`#{}]?)\n){1,4}"),
+            1..5,
+        )
+    ) {
+        let mut page = "= Kiln\n\n".to_owned();
+        let mut expected = Vec::new();
+        for (kind, code) in parts {
+            let listing = format!("----\n{code}----\n");
+            page += &match kind {
+                0 => format!("{listing}\nBetween.\n\n"),
+                1 => format!("* An item\n+\n{listing}\n\nBetween.\n\n"),
+                _ => format!("====\n{listing}====\n\nBetween.\n\n"),
+            };
+            expected.push(code);
+        }
+        let markdown = markdown_of(&page);
+        proptest::prop_assert_eq!(code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+    }
 }

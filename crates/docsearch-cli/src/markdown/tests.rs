@@ -94,7 +94,7 @@ fn terms_that_are_names_become_headings() {
 }
 
 /// The blocks of code of a text, as Markdown has them.
-fn code_blocks(markdown: &str) -> Vec<String> {
+pub(crate) fn code_blocks(markdown: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
     for event in Parser::new(markdown) {

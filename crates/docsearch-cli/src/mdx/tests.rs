@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 
 use super::*;
+use crate::markdown::tests::code_blocks;
 
 fn to_markdown(text: &str) -> String {
     convert(text, Dialect::Mdx)
@@ -37,24 +37,6 @@ fn tables_of_properties_become_lists() {
 #[test]
 fn an_unclosed_tag_is_text() {
     assert_eq!(to_markdown("Compare x <y and\nmore"), "Compare x <y and\nmore\n");
-}
-
-/// The blocks of code of a text, as Markdown has them.
-fn code_blocks(markdown: &str) -> Vec<String> {
-    let mut blocks = Vec::new();
-    let mut open = false;
-    for event in Parser::new(markdown) {
-        match event {
-            Event::Start(MarkdownTag::CodeBlock(_)) => {
-                blocks.push(String::new());
-                open = true;
-            }
-            Event::End(TagEnd::CodeBlock) => open = false,
-            Event::Text(text) if open => blocks.last_mut().unwrap().push_str(&text),
-            _ => {}
-        }
-    }
-    blocks
 }
 
 #[test]

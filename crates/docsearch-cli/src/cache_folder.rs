@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use sha2::{Digest, Sha256};
+
 /// The folder `name` among those of this program, below the cache of the user; `None` if the user has no home.
 pub(crate) fn default_root(name: &str) -> Option<PathBuf> {
     let absolute = |name: &str| {
@@ -11,4 +13,9 @@ pub(crate) fn default_root(name: &str) -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".cache")))
         .map(|cache| cache.join("pg_docsearch").join(name))
+}
+
+/// SHA-256 in 64 hexadecimal digits, to name what is kept by what it is of.
+pub(crate) fn digest(text: &str) -> String {
+    base16ct::lower::encode_string(&Sha256::digest(text))
 }

@@ -59,6 +59,7 @@ mod outcome;
 mod output;
 mod package;
 mod pdf;
+mod per_folder;
 mod printer;
 mod project;
 mod project_file;

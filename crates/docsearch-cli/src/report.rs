@@ -15,6 +15,8 @@ use crate::terminal::{shown, shown_json};
 
 /// Characters of a source, and of what happened to it.
 const MOST_CHARS: usize = 4_000;
+/// So much of what was told can be told again.
+pub(crate) const MAX_TOLD: usize = 1_000;
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -86,7 +88,7 @@ impl Report {
         self.tell("warning", source, None, &reason);
     }
 
-    /// What was told of sources so far.
+    /// What was told of sources so far, at most one more than [`MAX_TOLD`].
     pub(crate) fn told(&self) -> Vec<Told> {
         self.told.borrow().clone()
     }
@@ -103,11 +105,15 @@ impl Report {
     pub(crate) fn tell(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
         let (source, reason) = (clipped(source), reason.to_string());
         let reason = clipped(&reason);
-        self.told.borrow_mut().push(Told {
-            event: event.to_owned(),
-            source: source.as_ref().to_owned(),
-            reason: reason.as_ref().to_owned(),
-        });
+        let mut told = self.told.borrow_mut();
+        // One more shows that it is not all.
+        if told.len() <= MAX_TOLD {
+            told.push(Told {
+                event: event.to_owned(),
+                source: source.as_ref().to_owned(),
+                reason: reason.as_ref().to_owned(),
+            });
+        }
         if self.is_machine {
             let mut fields = json!({"event": event, "source": source, "reason": reason});
             if let Some(from) = from {

@@ -112,13 +112,12 @@ impl<'a> Lexical<'a> {
         let Some(&first) = looked_up.first() else {
             return Vec::new();
         };
-        let rarest = any_of(looked_up.iter().copied());
-        let is_over = looked_up.iter().all(|&lexeme| self.frequencies[lexeme] > budget as f64);
         let own = self.own_lexemes().into_values();
         let (with_rarest, others): (Vec<_>, Vec<_>) = own.partition(|own| own.contains(&first));
-        if !is_over || others.is_empty() {
-            return vec![rarest];
+        if self.frequencies[first] <= budget as f64 || others.is_empty() {
+            return vec![any_of(looked_up)];
         }
+        let rarest = any_of([first]);
         let words = with_rarest.iter().chain(&others);
         let words: Vec<String> = words.map(|own| format!("({})", any_of(own.iter().copied()))).collect();
         let every_word = words.join(" & ");
@@ -145,13 +144,9 @@ impl<'a> Lexical<'a> {
     pub fn with_every_word(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> Option<Vec<ChunkId>> {
         let looked_up = self.within_budget(budget);
         let sections: f64 = looked_up.iter().map(|lexeme| self.frequencies[lexeme]).sum();
-        let read_whole = |&term: &usize| {
-            let mut own = self
-                .lexemes
-                .iter()
-                .filter(|own| own.term == term && own.closeness >= 1.0);
-            own.all(|own| looked_up.contains(&own.text))
-        };
+        let own = self.own_lexemes();
+        let is_read = |own: &Vec<&str>| own.iter().all(|lexeme| looked_up.contains(lexeme));
+        let read_whole = |term: &usize| own.get(term).is_none_or(is_read);
         if sections > budget as f64 || !self.written.iter().any(read_whole) {
             return None;
         }

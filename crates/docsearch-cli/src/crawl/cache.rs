@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::cache_folder;
@@ -63,7 +62,7 @@ impl Cache {
     /// Opens the cache of the crawl that `name` tells from others, below `root`. With `refresh`, what
     /// earlier crawls have left does not count. It grows to `max_bytes`.
     pub(crate) fn open(root: &Path, name: &str, refresh: bool, max_bytes: u64) -> Result<Self, Error> {
-        let folder = root.join(&digest(name)[..32]);
+        let folder = root.join(&cache_folder::digest(name)[..32]);
         let pages = folder.join("pages");
         fs::create_dir_all(&pages).map_err(Error::file(&pages))?;
         let lock = lock(&folder.join("lock"))?;
@@ -232,11 +231,7 @@ fn now() -> u64 {
 }
 
 fn file_name(url: &str) -> String {
-    format!("pages/{}", digest(url))
-}
-
-fn digest(text: &str) -> String {
-    base16ct::lower::encode_string(&Sha256::digest(text))
+    format!("pages/{}", cache_folder::digest(url))
 }
 
 #[cfg(test)]

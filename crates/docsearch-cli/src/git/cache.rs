@@ -6,8 +6,6 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use super::address::{name, without_credentials};
 use super::process::{Failure, Git, Reach};
 use super::repository::{Repository, no_such};
@@ -55,7 +53,7 @@ pub(super) fn fetch_into(
     interrupt: &Interrupt,
     note: impl Fn(&str),
 ) -> Result<Fetched, Error> {
-    let folder = root.join(&digest(&name(address))[..32]);
+    let folder = root.join(&cache_folder::digest(&name(address))[..32]);
     fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     let lock = lock(&folder.join("lock"), interrupt)?;
     let network = |folder: &Path| Git::new(folder, Reach::Network, interrupt).with("remote.origin.url", address);
@@ -255,12 +253,9 @@ fn not_fetched(address: &str, failure: Failure) -> Error {
     Error::Usage(format!("cannot fetch {shown}: {reason}\nHINT:  {hint}"))
 }
 
-fn digest(text: &str) -> String {
-    base16ct::lower::encode_string(&Sha256::digest(text))
-}
-
 /// Where a repository is kept below `root`.
 #[cfg(test)]
 pub(super) fn folder_of(root: &Path, address: &str) -> std::path::PathBuf {
-    root.join(&digest(&name(address))[..32]).join("repository.git")
+    root.join(&cache_folder::digest(&name(address))[..32])
+        .join("repository.git")
 }

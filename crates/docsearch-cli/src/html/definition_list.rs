@@ -53,14 +53,19 @@ fn join_options(items: &[NodeRef<'_>]) {
             others.push(**next);
             terms.next();
         }
+        if others.is_empty() {
+            continue;
+        }
         let explained = terms.peek().filter(|next| next.has_name("dd"));
+        let mut names = first.inner_html().trim().to_owned();
         for other in others {
             if let (Some(id), Some(explained)) = (anchor(&other), explained) {
                 explained.prepend_html(super::escape(&target::mark(&id)));
             }
-            first.set_html(format!("{}, {}", first.inner_html().trim(), other.inner_html().trim()));
+            names += &format!(", {}", other.inner_html().trim());
             other.remove_from_parent();
         }
+        first.set_html(names);
     }
 }
 

@@ -2,10 +2,10 @@
 //! with the others is no text of its own.
 
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 
 use dom_query::{Document, NodeRef};
 
@@ -13,6 +13,7 @@ use super::{collapse, head, heading, tree};
 use crate::encoding;
 use crate::file::{self, Links};
 use crate::markup::{self, Markup};
+use crate::per_folder::PerFolder;
 
 /// Pages that are compared.
 const MAX_SAMPLES: usize = 16;
@@ -214,50 +215,27 @@ fn shared_ending(titles: &[String]) -> String {
     start.map(|at| first[at..].to_owned()).unwrap_or_default()
 }
 
-/// The frames of the folders of a run, each found when its first page is read.
+/// The frames of the folders of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
-    samples: HashMap<PathBuf, Vec<PathBuf>>,
-    known: Mutex<HashMap<PathBuf, Arc<Frame>>>,
+    pages: PerFolder<Frame>,
 }
 
 impl Frames {
     /// Of the files that are read, each with its folder.
     pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
-        let mut pages: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
-        for (root, relative) in files {
-            if markup::from_name(relative) == Some(Markup::Html) {
-                pages.entry(root).or_default().push(relative);
-            }
-        }
-        let samples = pages.into_iter().map(|(root, pages)| {
-            let step = pages.len().div_ceil(MAX_SAMPLES).max(1);
-            let sample = pages.into_iter().step_by(step).map(Path::to_owned).collect();
-            (root.to_owned(), sample)
-        });
         Self {
-            samples: samples.collect(),
-            known: Mutex::default(),
+            pages: PerFolder::new(files.filter(|(_, relative)| markup::from_name(relative) == Some(Markup::Html))),
         }
     }
 
     pub(crate) fn of(&self, root: &Path) -> Arc<Frame> {
-        let Ok(mut known) = self.known.lock() else {
-            return Arc::default();
-        };
-        if let Some(frame) = known.get(root) {
-            return Arc::clone(frame);
-        }
-        let pages: Vec<String> = self
-            .samples
-            .get(root)
-            .into_iter()
-            .flatten()
-            .filter_map(|relative| page(root, relative))
-            .collect();
-        let frame = Arc::new(Frame::of(&pages));
-        known.insert(root.to_owned(), Arc::clone(&frame));
-        frame
+        self.pages.of(root, |pages| {
+            let step = pages.len().div_ceil(MAX_SAMPLES).max(1);
+            let samples = pages.iter().step_by(step);
+            let samples: Vec<String> = samples.filter_map(|relative| page(root, relative)).collect();
+            Frame::of(&samples)
+        })
     }
 }
 

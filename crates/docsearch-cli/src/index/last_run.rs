@@ -18,7 +18,7 @@ use crate::cache_folder;
 use crate::error::Error;
 use crate::file::Links;
 use crate::project;
-use crate::report::Told;
+use crate::report::{self, Told};
 use crate::site::Sites;
 use crate::supply::FileOptions;
 use crate::survey::LeftOut;
@@ -29,8 +29,6 @@ const SETTLED: Duration = Duration::from_secs(2);
 const MAX_FILES: usize = 200_000;
 /// Records that nobody asked for this long are removed.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-/// More is not kept.
-const MAX_TOLD: usize = 1_000;
 /// Folders that nothing of a page comes from.
 const OTHERS: [&str; 2] = [".git", "node_modules"];
 
@@ -91,7 +89,7 @@ impl FoundFiles {
             .chain(former)
             .collect();
         Some(Self {
-            digest: hex(digest),
+            digest: base16ct::lower::encode_string(&digest.finalize()),
             source_roots: source_roots.into_iter().cloned().collect(),
         })
     }
@@ -113,7 +111,10 @@ impl FoundFiles {
 
     /// Keeps what this run has told. That it cannot be kept costs time in the next one, and nothing else.
     pub(super) fn keep(&self, client: &mut Client, project: &str, run: &LastRun) -> Result<(), Error> {
-        if let Some(path) = self.path(client, project)?.filter(|_| run.told.len() <= MAX_TOLD) {
+        if let Some(path) = self
+            .path(client, project)?
+            .filter(|_| run.told.len() <= report::MAX_TOLD)
+        {
             let record = Record {
                 files: self.digest.clone(),
                 documents: self.documents(client, project)?,
@@ -130,9 +131,10 @@ impl FoundFiles {
         let Some(folder) = cache_folder::default_root("index") else {
             return Ok(None);
         };
-        let mut digest = Sha256::new();
-        note(&mut digest, &(project::identity(client, project)?, &self.source_roots));
-        Ok(Some(folder.join(format!("{}.json", &hex(digest)[..32]))))
+        let whose = format!("{:?}", (project::identity(client, project)?, &self.source_roots));
+        Ok(Some(
+            folder.join(format!("{}.json", &cache_folder::digest(&whose)[..32])),
+        ))
     }
 
     fn documents(&self, client: &mut Client, project: &str) -> Result<String, Error> {
@@ -193,10 +195,6 @@ fn note(digest: &mut Sha256, what: &dyn Debug) {
     digest.update(text);
 }
 
-fn hex(digest: Sha256) -> String {
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Writes beside the file and renames, so that there is never half a file.
 fn write(path: &Path, record: &Record<&LastRun>) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -224,9 +222,9 @@ fn prune(folder: &Path, before: SystemTime) {
 mod tests {
     use super::*;
 
-    fn digest(root: &Path, before: SystemTime) -> Option<String> {
+    fn digest(root: &Path, before: SystemTime) -> Option<Vec<u8>> {
         let mut digest = Sha256::new();
-        note_files(&mut digest, root, before).map(|()| hex(digest))
+        note_files(&mut digest, root, before).map(|()| digest.finalize().to_vec())
     }
 
     #[test]
@@ -238,7 +236,7 @@ mod tests {
         let later = SystemTime::now() + Duration::from_secs(60);
         let mut seen = BTreeSet::from([digest(root, later).unwrap()]);
         assert_eq!(digest(root, later), seen.first().cloned());
-        let change = |what: &dyn Fn(), seen: &mut BTreeSet<String>| {
+        let change = |what: &dyn Fn(), seen: &mut BTreeSet<Vec<u8>>| {
             what();
             assert!(seen.insert(digest(root, later).unwrap()));
         };

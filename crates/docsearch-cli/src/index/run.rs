@@ -16,7 +16,7 @@ use crate::printer::{Printer, Reader};
 use crate::project::{self, Loader, Tally};
 use crate::report::{Ending, Report};
 use crate::supply::Supply;
-use crate::survey::{LeftOut, Survey};
+use crate::survey::Survey;
 use crate::terminal::shown;
 
 /// How documents are sent, and what is told of it.
@@ -36,8 +36,7 @@ pub(super) struct Manner {
 /// How a run went.
 struct Course {
     tally: Tally,
-    skipped: u64,
-    left_out: LeftOut,
+    told: LastRun,
     is_interrupted: bool,
 }
 
@@ -128,9 +127,9 @@ impl Run<'_> {
         if let Some(text) = survey.left_out().text() {
             report.note(&text);
         }
-        let mut told = LastRun {
+        let told = LastRun {
             documents: tally.documents(),
-            skipped: survey.skipped() as u64,
+            skipped: (survey.skipped() + self.problems.len()) as u64,
             left_out: survey.left_out().clone(),
             told: report.told(),
         };
@@ -144,11 +143,9 @@ impl Run<'_> {
         if let Some(found) = self.found.as_ref().filter(|_| is_settled) {
             found.keep(client, project, &told)?;
         }
-        told.skipped += self.problems.len() as u64;
         let course = Course {
             tally,
-            skipped: told.skipped,
-            left_out: told.left_out,
+            told,
             is_interrupted,
         };
         self.end(&course, client, interrupt, &report)
@@ -173,8 +170,7 @@ impl Run<'_> {
         };
         let course = Course {
             tally,
-            skipped: last.skipped,
-            left_out: last.left_out,
+            told: last,
             is_interrupted: false,
         };
         self.end(&course, client, interrupt, report)
@@ -195,7 +191,7 @@ impl Run<'_> {
         };
         let ending = Ending {
             tally: &course.tally,
-            skipped: course.skipped,
+            skipped: course.told.skipped,
             interrupted: match (course.is_interrupted, backlog.is_interrupted) {
                 (true, _) => Some("whole batches are in, nothing is half done; run it again to go on"),
                 (_, true) => Some(backlog::FOLLOWING),
@@ -203,13 +199,13 @@ impl Run<'_> {
             },
         };
         let mut fields = backlog.fields();
-        fields["left_out"] = course.left_out.total().into();
-        fields["left_out_by"] = json!(course.left_out);
+        fields["left_out"] = course.told.left_out.total().into();
+        fields["left_out_by"] = json!(course.told.left_out);
         fields["project"] = project.as_str().into();
         report.done(&self.manner.before, &ending, fields);
         Ok(match ending.interrupted {
             Some(_) => Outcome::Interrupted,
-            None if backlog.has_failed() || course.skipped > 0 || course.tally.failed > 0 => Outcome::Partial,
+            None if backlog.has_failed() || course.told.skipped > 0 || course.tally.failed > 0 => Outcome::Partial,
             None => Outcome::Complete,
         })
     }

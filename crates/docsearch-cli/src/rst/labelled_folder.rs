@@ -1,13 +1,12 @@
 //! Folders of reStructuredText, whose pages are searched for labels before the first of them is read.
 
-use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use super::label::{Elsewhere, Labels};
 use super::line;
 use super::reference::{References, heading_after};
 use crate::file::{self, Links};
+use crate::per_folder::PerFolder;
 use crate::{encoding, extension};
 
 /// Larger pages are searched for labels no further.
@@ -15,51 +14,32 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Pages of a folder in which labels are looked for.
 const MAX_PAGES: usize = 20_000;
 
-/// The labels of the folders of a run, each found when its first page is read.
+/// The labels of the folders of a run.
 #[derive(Debug, Default)]
 pub(crate) struct LabelledFolders {
-    pages: HashMap<PathBuf, Vec<PathBuf>>,
-    known: Mutex<HashMap<PathBuf, Arc<Labels>>>,
+    pages: PerFolder<Labels>,
 }
 
 impl LabelledFolders {
     /// Of the files that are read, each with its folder.
     pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
-        let mut pages: BTreeMap<&Path, Vec<PathBuf>> = BTreeMap::new();
         let is_page = |path: &Path| matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
-        for (root, relative) in files.filter(|(_, relative)| is_page(relative)) {
-            let pages = pages.entry(root).or_default();
-            if pages.len() < MAX_PAGES {
-                pages.push(relative.to_owned());
-            }
-        }
         Self {
-            pages: pages
-                .into_iter()
-                .map(|(root, pages)| (root.to_owned(), pages))
-                .collect(),
-            known: Mutex::default(),
+            pages: PerFolder::new(files.filter(|(_, relative)| is_page(relative))),
         }
     }
 
     /// Those of a folder for the page at `path` in it.
     pub(crate) fn of(&self, root: &Path, path: &Path) -> Elsewhere {
-        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        let Ok(mut known) = self.known.lock() else {
-            return Elsewhere::default();
-        };
-        if let Some(labels) = known.get(root) {
-            let labels = Arc::clone(labels);
-            return Elsewhere { labels, folder };
-        }
-        let pages = self.pages.get(root).into_iter().flatten();
-        let texts = pages.filter_map(|page| {
+        let text = |page: &PathBuf| {
             let bytes = file::read(root, page, Links::Inside, MAX_BYTES).ok()?;
             Some((page.clone(), encoding::decode_text(bytes, None).ok()?))
-        });
-        let labels = Arc::new(labels_of(texts));
-        known.insert(root.to_owned(), Arc::clone(&labels));
-        Elsewhere { labels, folder }
+        };
+        let labels = |pages: &[PathBuf]| labels_of(pages.iter().take(MAX_PAGES).filter_map(text));
+        Elsewhere {
+            labels: self.pages.of(root, labels),
+            folder: path.parent().map(Path::to_owned).unwrap_or_default(),
+        }
     }
 }
 
@@ -81,6 +61,8 @@ fn labels_of(pages: impl Iterator<Item = (PathBuf, String)>) -> Labels {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn elsewhere(page: &str) -> Elsewhere {

@@ -127,6 +127,26 @@ def test_what_somebody_else_did_to_documents_is_mended(database, folder):
     assert UNREAD not in index(database, folder, "mended").stderr, "a file that was just written may be written again"
 
 
+def test_pages_of_one_title_are_told_apart_and_found_by_either(database, tmp_path):
+    write(tmp_path, {
+        "parser/index.md": "# The parser\n\nIt reads text.\n",
+        "parser/changes.md": "# Change history\n\nIt reads twice as fast.\n",
+        "lexer/changes.md": "# Change history\n\nIt knows numbers.\n",
+        "lexer/use.adoc": "= Use\n\nCall it.\n\ninclude::options.adoc[]\n",
+        "lexer/options.adoc": "--fast::\n  It guesses.\n",
+    })
+    done = index(database, tmp_path, "titles")
+    assert "part of other pages: 1" in done.stderr
+    titles = {slug: title for slug, title, *_ in database.execute(DOCUMENTS, "titles")}
+    assert titles == {"parser": "The parser", "parser/changes": "Change history (The parser)",
+                      "lexer/changes": "Change history (lexer)", "lexer/use": "Use"}
+    assert summary(index(database, tmp_path, "titles", "--refresh"))["unchanged"] == len(titles)
+    found = [slug for slug, in database.execute("SELECT slug FROM search_docs('change history', 'titles', max_results => 2)")]
+    assert sorted(found) == ["lexer/changes", "parser/changes"]
+    [(first,)] = database.execute("SELECT slug FROM search_docs('parser change history', 'titles', max_results => 1)")
+    assert first == "parser/changes"
+
+
 def test_a_folder_owns_only_its_own_documents(database, folder, tmp_path):
     other = write(tmp_path / "blog", {"welcome.md": "# Welcome\n", "old.md": "# Old\n"})
     index(database, folder, "shared")

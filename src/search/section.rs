@@ -31,14 +31,19 @@ const MAX_READ: usize = 40;
 /// words, best first.
 struct Defining {
     document: DocumentId,
+    title: String,
     keys: Vec<String>,
     sections: Vec<ChunkId>,
 }
 
 impl Defining {
-    fn of(shown: &ScoredDocument, keys: Vec<String>) -> Self {
+    fn of(shown: &ScoredDocument, pages: &Map<DocumentId, Page>, keys: Vec<String>) -> Self {
         Self {
             document: shown.document,
+            title: pages
+                .get(&shown.document)
+                .map(|page| page.title.clone())
+                .unwrap_or_default(),
             keys,
             sections: shown.chunks.iter().map(|chunk| chunk.id).collect(),
         }
@@ -81,12 +86,12 @@ pub(crate) fn asked_for(
     let anchored =
         shown().filter(|shown| documents.contains(&shown.document) && !sections.contains_key(&shown.document));
     let anchored = anchored.filter(|_| !keys.is_empty());
-    let anchored: Vec<Defining> = anchored.map(|shown| Defining::of(shown, keys.clone())).collect();
+    let anchored: Vec<Defining> = anchored.map(|shown| Defining::of(shown, pages, keys.clone())).collect();
     let defines = shown().filter(|shown| pages.get(&shown.document).is_some_and(|page| page.definition > 0.0));
     let defines = defines.filter_map(|shown| {
         let mut forms = legs.defining.iter().filter(|(document, _)| *document == shown.document);
         let (_, form) = forms.next()?;
-        Some(Defining::of(shown, vec![group.forms[*form].key.clone()]))
+        Some(Defining::of(shown, pages, vec![group.forms[*form].key.clone()]))
     });
     let defines: Vec<Defining> = defines.chain(anchored).collect();
     for (document, section) in defining(&defines)? {
@@ -152,7 +157,7 @@ fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, i32>> {
     let _owner = AsOwner::enter()?;
     let mut found: Map<DocumentId, (usize, i32)> = Map::default();
     let headings = statement::lookup(
-        "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path[cardinality(c.heading_path)]
+        "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path[cardinality(c.heading_path)], c.heading_path[1]
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
               JOIN docsearch.chunk c USING (project_id, document_id)
          WHERE cardinality(c.heading_path) > 0 ORDER BY c.chunk_no",
@@ -160,12 +165,18 @@ fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, i32>> {
             DatumWithOid::from(wanted.iter().map(|of| of.document.project).collect::<Vec<i64>>()),
             DatumWithOid::from(wanted.iter().map(|of| of.document.document).collect::<Vec<i64>>()),
         ],
-        |row| Ok((keys::chunk_id(row)?, row.required::<String>(4)?)),
+        |row| {
+            Ok((
+                keys::chunk_id(row)?,
+                row.required::<String>(4)?,
+                row.required::<String>(5)?,
+            ))
+        },
     )?;
-    for (id, heading) in headings {
+    for (id, heading, first) in headings {
         let of_document = wanted.iter().filter(|of| of.document == id.document);
         let place = of_document
-            .filter_map(|of| of.first(|key| heading_defines(&heading, key)))
+            .filter_map(|of| of.first(|key| heading_defines([of.title.as_str(), &first], &heading, key)))
             .min();
         if let Some(place) = place
             && found.get(&id.document).is_none_or(|(known, _)| place < *known)

@@ -204,9 +204,8 @@ fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()>
     if catalog::table(c"definition").is_none() {
         return Ok(());
     }
-    let keys: Vec<String> = definitions(input.body.as_deref().unwrap_or_default())
-        .into_iter()
-        .collect();
+    let body = input.body.as_deref().unwrap_or_default();
+    let keys: Vec<String> = definitions(&input.title, body).into_iter().collect();
     if keys.is_empty() {
         return Ok(());
     }

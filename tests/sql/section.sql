@@ -63,4 +63,10 @@ UPDATE docsearch.document SET anchors = '[]' WHERE slug = 'whole';
 UPDATE docsearch.document SET anchors = '{"a": {}}' WHERE slug = 'whole';
 UPDATE docsearch.document SET anchors = (SELECT jsonb_object_agg(n, '') FROM generate_series(1, 20001) AS n) WHERE slug = 'whole';
 \set VERBOSITY default
+-- A member of a page stands below a heading that begins with a dot.
+SELECT docsearch.index_doc('manual', 'reply', 'Reply', E'## Properties\n\n### .sent\n\n' || repeat('Whether `reply.code` was sent. ', 40)
+    || E'\n\n## Methods\n\n### .redirect(dest, [code])\n\n' || repeat('Sends `reply.code` 302. ', 40)
+    || E'\n\n### .code(statusCode)\n\n' || repeat('Sets the status. ', 40));
+SELECT section FROM search_docs('reply.code', 'manual', max_results => 1);
+
 SELECT docsearch.drop_project('manual');

@@ -15,6 +15,7 @@ use crate::content_type::ContentType;
 use crate::draft::{Draft, Unreadable};
 use crate::file::{self, Folder, Links};
 use crate::html::Frames;
+use crate::included::IncludedFiles;
 use crate::markup::{self, Markup};
 use crate::rst::LabelledFolders;
 use crate::site::{Site, Sites};
@@ -52,6 +53,9 @@ pub(crate) struct Document {
     /// Other names of places, each with the anchor of its section.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) anchors: BTreeMap<String, String>,
+    /// The title of the page above, where the page names one.
+    #[serde(skip)]
+    pub(crate) parent: Option<String>,
 }
 
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
@@ -80,6 +84,8 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) frames: Option<&'a Frames>,
     /// The labels by which the pages of a folder of reStructuredText refer to each other.
     pub(crate) labels: Option<&'a LabelledFolders>,
+    /// The files of a folder that others include.
+    pub(crate) included: Option<&'a IncludedFiles>,
     /// What is known of the sites whose pages the files are.
     pub(crate) sites: Option<&'a Sites>,
 }
@@ -118,6 +124,9 @@ pub(crate) fn read(
         charset: None,
         url: None,
         folder: Some(&folder),
+        is_included: options
+            .included
+            .is_some_and(|included| included.contains(root, relative)),
         home: home.as_ref(),
     };
     readings(&source, bytes, options.markup, options)
@@ -149,6 +158,7 @@ pub(crate) fn from_response(
         charset: content_type.charset(),
         url: Some(url),
         folder: None,
+        is_included: false,
         home: None,
     };
     readings(&source, bytes, markup, options)
@@ -163,6 +173,8 @@ struct Source<'a> {
     url: Option<&'a str>,
     /// Where other files may be read that it includes.
     folder: Option<&'a Folder>,
+    /// Whether another file includes it.
+    is_included: bool,
     home: Option<&'a Home>,
 }
 

@@ -11,6 +11,8 @@ pub(crate) struct Draft {
     pub(crate) matter: FrontMatter,
     /// Markdown.
     pub(crate) body: String,
+    /// The title of the page above.
+    pub(crate) parent: Option<String>,
     pub(crate) warning: Option<String>,
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn read(path: &Path, text: &str, content: Option<&str>, frame: &Frame
     };
     Ok(Draft {
         body,
+        parent: head.parent,
         ..Draft::new(matter)
     })
 }

@@ -168,12 +168,7 @@ impl Inclusion<'_> {
             return Err("too many files");
         }
         let (file, part) = part_of(target);
-        let from_top = file.trim_start_matches('@').trim_start_matches('/');
-        let parent = path.parent().unwrap_or(Path::new(""));
-        let places = [
-            file::inside(parent, Path::new(file)),
-            file::inside(Path::new(""), Path::new(from_top)),
-        ];
+        let places = places(file, path);
         if places.iter().all(Option::is_none) {
             return Err("outside the folder");
         }
@@ -195,6 +190,40 @@ impl Inclusion<'_> {
         };
         Ok(self.page(&text, &place, depth + 1))
     }
+}
+
+/// The whole files of text that a page names to be included, as it names them, whatever the page is written in.
+pub(crate) fn targets(text: &str) -> Vec<String> {
+    let mut targets = Vec::new();
+    for line in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.contains(['!', '-', ':', '#']))
+    {
+        let directive = line.strip_prefix(".. include::").map(|target| target.trim().to_owned());
+        let asciidoc = || Some(line.strip_prefix("include::")?.split_once('[')?.0.to_owned());
+        let snippet = || match target_of(line)? {
+            Target::Text(target) => Some(target),
+            Target::Code(_) => None,
+        };
+        let command = || {
+            let (_, rest) = line.split_once(BOOK_COMMANDS[0])?;
+            Some(rest.split_once("}}")?.0.trim().to_owned())
+        };
+        targets.extend(directive.or_else(asciidoc).or_else(snippet).or_else(command));
+    }
+    targets.retain(|target| matches!(part_of(target), (file, None) if !file.is_empty()));
+    targets
+}
+
+/// Where a file may lie that the page at `path` names: as seen from the page, or from the top of the folder.
+pub(crate) fn places(file: &str, path: &Path) -> [Option<PathBuf>; 2] {
+    let from_top = file.trim_start_matches('@').trim_start_matches('/');
+    let parent = path.parent().unwrap_or(Path::new(""));
+    [
+        file::inside(parent, Path::new(file)),
+        file::inside(Path::new(""), Path::new(from_top)),
+    ]
 }
 
 enum Target {

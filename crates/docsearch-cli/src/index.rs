@@ -16,6 +16,7 @@ use clap::Args;
 
 use crate::backlog::WaitArgs;
 use crate::connection::ConnectionArgs;
+use crate::distinct_supply::DistinctSupply;
 use crate::document::Document;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -82,8 +83,8 @@ A line of --jsonl is an object with slug, title and body, and if you like catego
 summary, keywords, source_urls, source_path, source_root, metadata, published_at and anchors.
 Nothing is deleted unless --source-root names whose documents these are.
 
-With --json, standard output has one object a line: event is progress, waiting, skipped, failed,
-warning or, at the end, done with the counts.
+With --json, standard output has one object a line: event is reading, progress, waiting, skipped,
+failed, warning, note or, at the end, done with the counts.
 
 Exit codes:
   0    everything is indexed
@@ -244,8 +245,10 @@ pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Documen
         report.skipped("", problem);
     }
     let mut survey = Survey::default();
+    let interrupt = Interrupt::default();
+    let mut supply = DistinctSupply::new(&mut files, &interrupt);
     let mut documents = Vec::new();
-    while let Some(found) = files.next(&mut survey, &report)? {
+    while let Some(found) = supply.next(&mut survey, &report)? {
         documents.extend(found);
     }
     Ok((documents, survey.skipped() + plan.problems.len()))

@@ -181,9 +181,9 @@ fn page(text: &str) -> Option<Draft> {
     matter.source_urls.extend(location.filter(|url| !url.starts_with('/')));
     Some(Draft {
         below,
-        matter,
         body,
         warning: page.problem.map(|reason| format!("front matter ignored: {reason}")),
+        ..Draft::new(matter)
     })
 }
 

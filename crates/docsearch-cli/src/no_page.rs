@@ -10,6 +10,9 @@ use crate::front_matter::FrontMatter;
 use crate::markup::{self, Markup};
 use crate::site::Generator;
 
+/// Why a file is left out that others include.
+pub(crate) const PART: &str = "part of other pages";
+
 /// Folders of parts and templates, whatever builds the site.
 const FOLDERS_OF_PARTS: [&str; 9] = [
     "_includes",
@@ -85,7 +88,7 @@ pub(crate) fn by_path(relative: &Path, generator: Option<Generator>) -> Option<&
             || generator == Some(COLLECTIONS_OF) && matches!(*name, "_drafts" | "_sass" | "_plugins")
     };
     let is_part = stem.starts_with('_') && stem.len() > 1 && !stem.starts_with("__") && stem != "_index";
-    (is_part || names.iter().any(is_part_folder)).then_some("part of other pages")
+    (is_part || names.iter().any(is_part_folder)).then_some(PART)
 }
 
 /// Licences and lists that programs read: their names are agreed upon.

@@ -141,9 +141,21 @@ impl Report {
         }
     }
 
+    /// After every source that was read before any is sent: how many are read, of how many where that is known. Programs
+    /// get `fields`.
+    pub(crate) fn reading(&self, read: u64, total: Option<u64>, fields: impl FnOnce() -> Value) {
+        self.bar.set_message("reading");
+        self.advance("reading", read, total, fields);
+    }
+
     /// After every source: how many are done, of how many where that is known. Programs get
     /// `fields`.
     pub(crate) fn progress(&self, done: u64, total: Option<u64>, fields: impl FnOnce() -> Value) {
+        self.bar.set_message("");
+        self.advance("progress", done, total, fields);
+    }
+
+    fn advance(&self, event: &str, done: u64, total: Option<u64>, fields: impl FnOnce() -> Value) {
         self.bar.set_position(done);
         if let Some(total) = total {
             self.bar.set_length(total);
@@ -154,7 +166,7 @@ impl Report {
             .is_none_or(|last| last.elapsed() >= PROGRESS_INTERVAL);
         if self.is_machine && is_due {
             self.last_progress.set(Some(Instant::now()));
-            self.emit("progress", fields());
+            self.emit(event, fields());
         }
     }
 

@@ -11,8 +11,8 @@ use crate::draft::Unreadable;
 use crate::error::Error;
 use crate::file::Links;
 use crate::html::Frames;
+use crate::included::IncludedFiles;
 use crate::markup::Markup;
-use crate::project::DEFAULT_BATCH_DOCUMENTS;
 use crate::report::Report;
 use crate::rst::LabelledFolders;
 use crate::site::{SiteOptions, Sites};
@@ -20,11 +20,10 @@ use crate::slug;
 use crate::survey::Survey;
 use crate::updated;
 
-/// Threads that read at most: the database has to have its share.
+/// Threads that read at most.
 const MAX_READERS: usize = 4;
-/// Files that are ready at most: as many as the database takes at once, so that the next are there when
-/// it has done with those before.
-const READ_AHEAD: usize = DEFAULT_BATCH_DOCUMENTS;
+/// Files that are ready at most, and wait for those before them.
+const READ_AHEAD: usize = 64;
 /// As the main thread has it; pages may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -35,6 +34,16 @@ pub(crate) trait Supply {
 
     /// Sources, where that is known before the end.
     fn len(&self) -> Option<u64>;
+}
+
+impl<S: Supply + ?Sized> Supply for &mut S {
+    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+        (**self).next(survey, report)
+    }
+
+    fn len(&self) -> Option<u64> {
+        (**self).len()
+    }
 }
 
 /// A file to read.
@@ -70,6 +79,7 @@ pub(crate) struct FileOptions {
 struct Folders {
     sites: HashMap<PathBuf, Sites>,
     frames: Frames,
+    included: IncludedFiles,
     labels: LabelledFolders,
 }
 
@@ -85,6 +95,7 @@ impl Folders {
         Self {
             sites,
             frames: Frames::of_files(files()),
+            included: IncludedFiles::of_files(files()),
             labels: LabelledFolders::of_files(files()),
         }
     }
@@ -93,8 +104,8 @@ impl Folders {
 /// What reading a file gives.
 type Readings = Result<Vec<Reading>, Unreadable>;
 
-/// Files of folders and single files, in their order. They are read ahead, by at most [`MAX_READERS`]
-/// threads, while the database is busy with those before.
+/// Files of folders and single files, in their order. They are read by at most [`MAX_READERS`]
+/// threads, ahead of who takes them.
 pub(crate) struct Files {
     inputs: Arc<Vec<Input>>,
     options: FileOptions,
@@ -148,6 +159,7 @@ fn start_reader(
                     markup: options.markup,
                     content: options.content.as_deref(),
                     frames: Some(&folders.frames),
+                    included: Some(&folders.included),
                     labels: Some(&folders.labels),
                     sites: folders.sites.get(&input.root),
                 };

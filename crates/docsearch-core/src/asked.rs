@@ -8,6 +8,7 @@ use crate::name;
 use crate::news;
 use crate::page::{DESCRIPTION_BYTES, Page};
 use crate::rule::{Intent, Rules};
+use crate::title::symbol;
 use crate::understanding::{Class, Role, Understanding};
 use crate::weight::Weights;
 use crate::word::Word;
@@ -187,7 +188,7 @@ impl<'a> PreparedQuery<'a> {
     pub(crate) fn find(&self, page: &Page) -> Findings {
         let names = Names {
             leaf: name::slug_leaf(&page.slug),
-            symbol: name::symbol(&page.title).unwrap_or(&page.title),
+            symbol: symbol(&page.title).unwrap_or(&page.title),
         };
         let leaf = names.leaf;
         let mut found = Findings {

@@ -7,6 +7,7 @@ mod prose;
 mod unit;
 
 use crate::markdown::{self, HEADING_MAX_BYTES, Section};
+use crate::title::unqualified;
 use measure::Measure;
 use merge::Part;
 use std::collections::HashMap;
@@ -214,7 +215,7 @@ impl<'a> Document<'a> {
         let repeated = section
             .heading_path
             .first()
-            .is_some_and(|first| same_words(first, self.title));
+            .is_some_and(|first| same_words(first, self.title) || same_words(first, unqualified(self.title)));
         section.heading_path[usize::from(repeated)..].to_vec()
     }
 

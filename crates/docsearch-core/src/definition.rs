@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use crate::identifier::is_identifier;
 use crate::markdown::{BlockKind, blocks, sections};
 use crate::name::key;
+use crate::title::unqualified;
 use crate::token::qualified_segments;
 
 /// A name that more documents of a project define says nothing of one (docs/decisions/0008-ranking.md). How the weight
@@ -78,23 +79,20 @@ const DECLARING: [&str; 46] = [
     "void",
 ];
 
-/// The keys (see [`key`]) of the names that the text of a page defines, each once, at most 5,000.
+/// The keys (see [`key`]) of the names that the text of a page with this title defines, each once, at most 5,000.
 ///
-/// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. A line of
-/// text defines a name if it reads like its signature; code blocks are examples and define nothing.
-pub fn definitions(markdown: &str) -> BTreeSet<String> {
+/// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. One that begins with
+/// a dot is also a member of the page, by its title and its first heading. A line of text defines a name if it reads like its signature; code blocks are examples and define nothing.
+pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
     let mut found = Definitions::default();
     for section in sections(markdown) {
         let Some(heading) = section.heading_path.last() else {
             continue;
         };
         found.heading(heading);
-        // `.code(status)` on a page that is called `Reply` is what others write as `reply.code`.
-        if let (Some(member), Some(owner)) = (member(heading), section.heading_path.first())
-            && is_name(owner)
-        {
-            found.add(&format!("{owner}.{member}"));
-        }
+        let first = section.heading_path.first().map_or("", String::as_str);
+        found.member(title, heading);
+        found.member(first, heading);
     }
     let blocks = blocks(markdown);
     for table in blocks.iter().filter(|block| block.kind == BlockKind::Table) {
@@ -121,16 +119,20 @@ pub fn definitions(markdown: &str) -> BTreeSet<String> {
     found.keys
 }
 
-/// Whether a section with this heading defines the name with this key.
-pub fn heading_defines(heading: &str, key: &str) -> bool {
+/// Whether a section with this heading defines the name with this key. `owners` are the title of the page and the first
+/// heading above: what a heading that begins with a dot may be a member of.
+pub fn heading_defines<'a>(owners: impl IntoIterator<Item = &'a str>, heading: &str, key: &str) -> bool {
     let mut found = Definitions::default();
     found.heading(heading);
+    for owner in owners {
+        found.member(owner, heading);
+    }
     found.keys.contains(key)
 }
 
 /// Whether a text defines the name with this key.
 pub fn defines(markdown: &str, key: &str) -> bool {
-    definitions(markdown).contains(key)
+    definitions("", markdown).contains(key)
 }
 
 /// The keys of the names that an anchor may be made of, likeliest first: all of it, and what is left without its first parts.
@@ -177,6 +179,14 @@ impl Definitions {
         let parts: Vec<&str> = heading.split([',', '|']).map(str::trim).collect();
         for option in parts.iter().filter_map(|part| option(part)) {
             self.add(option);
+        }
+    }
+
+    /// `.code(status)` on a page that is called `Reply` is what others write as `reply.code`.
+    fn member(&mut self, owner: &str, heading: &str) {
+        let owner = unqualified(owner);
+        if let Some(member) = member(heading).filter(|_| is_name(owner)) {
+            self.add(&format!("{owner}.{member}"));
         }
     }
 

@@ -46,6 +46,7 @@ pub mod sql_name;
 pub mod statistics;
 pub mod stored_json;
 pub mod suggestion;
+pub mod title;
 pub mod token;
 pub mod transformation;
 pub mod tsvector;

@@ -15,6 +15,8 @@ mod section;
 use pulldown_cmark::{Event, Options, Parser};
 use std::ops::Range;
 
+use crate::title::unqualified;
+
 pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub use enumeration::entry_share;
 pub(crate) use fence::close_fences;
@@ -47,7 +49,7 @@ pub fn without_title(markdown: &str, title: &str) -> Range<usize> {
         section
             .heading_path
             .last()
-            .is_some_and(|heading| heading.trim() == title.trim())
+            .is_some_and(|heading| [title.trim(), unqualified(title)].contains(&heading.trim()))
             && markdown[..section.range.start].trim().is_empty()
     };
     let first = sections(markdown).into_iter().find(|section| section.level > 0);

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::address::{address_key, without_extension};
 use crate::identifier::split_identifier;
+use crate::title::{symbol, unqualified};
 use crate::token::qualified_segments;
 
 /// Where a name of a page comes from, strongest first.
@@ -205,24 +206,6 @@ pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&
         .collect()
 }
 
-/// The symbol that a title names, if it is more than the symbol: the text before parameters
-/// (`frame(width:height:)`) or before a dash that introduces a description (`gc — Garbage …`).
-/// `None` if the title is the symbol, or names none.
-pub fn symbol(title: &str) -> Option<&str> {
-    let title = title.trim();
-    let head = [" — ", " – ", " - ", " -- ", ": "]
-        .iter()
-        .filter_map(|dash| title.find(dash))
-        .min()
-        .map_or(title, |at| &title[..at]);
-    let head = match head.find('(') {
-        Some(at) if at > 0 => &head[..at],
-        _ => head,
-    };
-    let symbol = head.trim();
-    (symbol.len() < title.len() && !symbol.is_empty() && !symbol.contains(' ')).then_some(symbol)
-}
-
 /// The last segment of a slug without a file's extension.
 pub fn slug_leaf(slug: &str) -> &str {
     without_extension(slug.trim_end_matches('/').rsplit('/').next().unwrap_or(slug))
@@ -267,6 +250,7 @@ fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = 
     if let Some(symbol) = symbol {
         add(symbol, NameKind::Symbol);
     }
+    add(unqualified(title), NameKind::Symbol);
     let bare = symbol.unwrap_or(title);
     if let Some(member) = qualified_segments(bare).last().filter(|_| !bare.contains(' ')) {
         add(&bare[member.clone()], NameKind::Symbol);
@@ -350,11 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn titles_name_symbols() {
-        assert_eq!(symbol("frame(width:height:)"), Some("frame"));
-        assert_eq!(symbol("gc — Garbage Collector interface"), Some("gc"));
-        assert_eq!(symbol("Button"), None);
-        assert_eq!(symbol("A long story: the end"), None);
+    fn a_title_is_also_a_name_without_what_tells_it_from_others() {
+        let names = page_names("Change history (The parser)", "parser/changes", [], []);
+        assert!(names.contains(&Name {
+            key: key("change history"),
+            kind: NameKind::Symbol,
+        }));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::definition;
 use crate::name::{self, NameKind};
 use crate::rank::name_strength;
 use crate::similarity::near;
+use crate::title::symbol;
 use crate::understanding::{NameForm, NameRole, Understanding};
 
 /// Bytes of a description that the rules read.
@@ -94,7 +95,7 @@ impl Page {
         let inside = !of_symbol || self.is_in(containers);
         let as_written = match form.role {
             NameRole::Address | NameRole::AddressPath => form.text == self.slug,
-            _ => form.text == self.title || name::symbol(&self.title) == Some(form.text.as_str()),
+            _ => form.text == self.title || symbol(&self.title) == Some(form.text.as_str()),
         };
         // "future statement" may mean a sentence about the future; "View protocol" has a name, and so has "view protocol"
         // if the page is one.
@@ -156,7 +157,7 @@ impl Page {
     /// How near a typed name comes to a name of the page, see [`near`].
     pub fn nearness(&self, typed: &str) -> f32 {
         let leaf = name::slug_leaf(&self.slug);
-        [Some(self.title.as_str()), name::symbol(&self.title), Some(leaf)]
+        [Some(self.title.as_str()), symbol(&self.title), Some(leaf)]
             .into_iter()
             .flatten()
             .filter_map(|name| near(typed, name))

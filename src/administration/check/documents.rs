@@ -121,7 +121,7 @@ pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
                     stored.sort();
                     named.sort();
                     let defined: Vec<String> = row.required(8)?;
-                    if stored != named || definitions(&row.required::<String>(7)?).into_iter().ne(defined) {
+                    if stored != named || definitions(&title, &row.required::<String>(7)?).into_iter().ne(defined) {
                         misnamed.push(id);
                     }
                     let mut places = name::containers(category.as_deref(), Some(&metadata))

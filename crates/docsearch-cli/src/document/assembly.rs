@@ -20,10 +20,15 @@ pub(super) fn assemble(
         below,
         matter,
         body,
+        parent,
         warning,
     } = draft;
     if let Some(reason) = no_page::by_front_matter(&matter).or_else(|| no_page::by_text(&matter, &body)) {
         return Err(Unreadable::NoDocumentation(reason));
+    }
+    // A file with a title of its own is a page, whoever includes it.
+    if source.is_included && matter.title.is_none() && heading::title(&body).is_none() {
+        return Err(Unreadable::NoDocumentation(no_page::PART));
     }
     let place = match source.home {
         Some(home) => home
@@ -65,6 +70,7 @@ pub(super) fn assemble(
         metadata: matter.metadata,
         published_at: matter.published_at,
         anchors,
+        parent,
     };
     Ok(Reading { document, warning })
 }

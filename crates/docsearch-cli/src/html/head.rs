@@ -17,6 +17,8 @@ pub(super) struct Head {
     pub(super) description: Option<String>,
     pub(super) keywords: Vec<String>,
     pub(super) published_at: Option<String>,
+    /// The title of the page above.
+    pub(super) parent: Option<String>,
 }
 
 pub(super) fn read(page: &Document) -> Head {
@@ -45,6 +47,15 @@ pub(super) fn read(page: &Document) -> Head {
             .collect(),
         published_at: attribute("meta[property='article:published_time']", "content")
             .filter(|date| front_matter::is_iso_date(date)),
+        parent: attribute("link[rel='up'][title]", "title").map(|parent| without_number(&parent).to_owned()),
+    }
+}
+
+/// `64.4. GIN Indexes` without the number of its chapter.
+fn without_number(title: &str) -> &str {
+    match title.split_once(' ') {
+        Some((number, rest)) if number.contains('.') && number.chars().all(|c| c == '.' || c.is_ascii_digit()) => rest,
+        _ => title,
     }
 }
 
@@ -70,6 +81,14 @@ fn title(full: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_above_is_named_without_its_number() {
+        let page = Document::from("<head><link rel=up href=gin.html title='64.4. GIN Indexes'></head>");
+        assert_eq!(read(&page).parent.unwrap(), "GIN Indexes");
+        let page = Document::from("<head><link rel=up href=index.html><title>A</title></head>");
+        assert_eq!(read(&page).parent, None);
+    }
 
     #[test]
     fn the_name_of_the_site_is_no_part_of_the_title() {

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use postgres::Client;
 use serde_json::json;
 
-use super::job::Job;
+use super::job::{Job, Source};
 use super::last_run::{FoundFiles, LastRun};
 use super::plan::Root;
 use crate::backlog::{self, Backlog, WaitArgs};
+use crate::distinct_supply::DistinctSupply;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
@@ -56,6 +57,7 @@ impl Run<'_> {
         let report = Report::plain();
         self.tell_problems(&report);
         let mut survey = Survey::default();
+        let mut supply = self.titled(supply, interrupt);
         let mut printer = Printer::new();
         'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
             for document in &documents {
@@ -96,6 +98,7 @@ impl Run<'_> {
             true => HashMap::new(),
             false => project::source_roots(client, project)?,
         };
+        let mut supply = self.titled(supply, interrupt);
         let mut loader = Loader::new(client, project, self.manner.batch)?;
         let (mut sources, mut sent) = (0, 0);
         'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
@@ -149,6 +152,15 @@ impl Run<'_> {
             is_interrupted,
         };
         self.end(&course, client, interrupt, &report)
+    }
+
+    /// Files of a folder may have the same title; lines of JSON are as they are, and may come from a program that never
+    /// ends.
+    fn titled<'s>(&self, supply: &'s mut dyn Supply, interrupt: &'s Interrupt) -> Box<dyn Supply + 's> {
+        match &self.job.source {
+            Source::Paths(..) => Box::new(DistinctSupply::new(supply, interrupt)),
+            Source::Lines(_) => Box::new(supply),
+        }
     }
 
     /// Nothing has changed: tells what the last run told.

@@ -124,6 +124,24 @@ fn a_sentence_above_the_budget_is_cut_at_lines_then_words() {
 }
 
 #[test]
+fn a_first_heading_that_repeats_the_title_is_no_part_of_the_paths() {
+    let text = format!(
+        "# Examples\n\n## First\n\n{}",
+        "A tree is searched from its root. ".repeat(80)
+    );
+    for title in ["Examples", "Examples (GIN indexes)"] {
+        let paths: HashSet<_> = chunked(title, &text)
+            .chunks
+            .into_iter()
+            .map(|chunk| chunk.heading_path)
+            .collect();
+        assert!(paths.contains(&vec!["First".to_owned()]), "{title}: {paths:?}");
+    }
+    let range = crate::markdown::without_title(&text, "Examples (GIN indexes)");
+    assert!(text[range].starts_with("## First"));
+}
+
+#[test]
 fn small_neighbours_under_one_parent_share_a_chunk() {
     let markdown = format!(
         "## A\n\n### One\n\nx y\n\n### Two\n\nz\n\n## B\n\n### Three\n\nw\n\n## C\n\n{}",

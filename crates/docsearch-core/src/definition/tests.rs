@@ -5,31 +5,45 @@ use proptest::prelude::*;
 
 #[test]
 fn dots_and_dashes_are_no_obstacle() {
-    let found =
-        definitions("# Reply\n\n### `.code(statusCode)`\n\nText.\n\n### `-i`, `--interactive-mode=<when>`\n\nText.\n");
+    let found = definitions(
+        "",
+        "# Reply\n\n### `.code(statusCode)`\n\nText.\n\n### `-i`, `--interactive-mode=<when>`\n\nText.\n",
+    );
     for name in ["reply.code", "interactive-mode", "--interactive-mode"] {
         assert!(found.contains(&key(name)), "{name}: {found:?}");
     }
     assert!(!found.contains(&key("code")) && !found.contains(&key("i")));
+    let titled = definitions("Reply (fastify)", "## Methods\n\n### .code(statusCode)\n\nText.\n");
+    assert!(titled.contains(&key("reply.code")) && !titled.contains(&key("fastify.code")));
+}
+
+#[test]
+fn a_section_defines_a_member_of_its_page() {
+    let is_defined = |owners: [&str; 2], heading| heading_defines(owners, heading, &key("reply.code"));
+    assert!(is_defined(["Reply", "Methods"], ".code(statusCode)"));
+    assert!(is_defined(["Reference", "Reply"], ".code(statusCode)"));
+    assert!(is_defined(["Reference", "Methods"], "reply.code(statusCode)"));
+    assert!(!is_defined(["Request", "Methods"], ".code(statusCode)"));
+    assert!(!is_defined(["Reply", "Methods"], "code"));
 }
 
 #[test]
 fn tables_of_names_define_them() {
     let page = "| Key | Meaning |\n|---|---|\n| `max_size` | How large. |\n| `--dry-run` | Only tells. |\n";
-    let found = definitions(page);
+    let found = definitions("", page);
     assert!(
         found.contains(&key("max_size")) && found.contains(&key("dry-run")),
         "{found:?}"
     );
     let prose = "| Key | Meaning |\n|---|---|\n| `max_size` | a |\n| plain | b |\n| other | c |\n";
-    assert!(!definitions(prose).contains(&key("max_size")));
+    assert!(!definitions("", prose).contains(&key("max_size")));
 }
 
 #[test]
 fn headings_define_themselves_and_the_names_in_them() {
     let page = "# attrs API\n\n## attrs.define(maybe_cls=None, *, slots=True)\n\nText.\n\n### work_mem (integer)\n\n\
                     ### `PyObject *PyList_New(Py_ssize_t len)`\n\n## Frozen instances\n\n## QuerySet.filter(*args)\n";
-    let found = definitions(page);
+    let found = definitions("", page);
     for name in [
         "attrs.define",
         "work_mem",
@@ -159,7 +173,7 @@ fn without_a_declaration_a_sentence_has_to_follow_parameters() {
     }
     let page =
         "Text.\n\njson.dumps(obj)\nSerialize obj to a string.\n\nQuerySet.get_or_create(id)\nLooks it up first.\n";
-    let found: Vec<String> = definitions(page).into_iter().collect();
+    let found: Vec<String> = definitions("", page).into_iter().collect();
     let names = ["QuerySet.get_or_create", "get_or_create", "json.dumps"].map(key);
     assert!(
         names.iter().all(|name| found.contains(name)) && found.len() == 3,
@@ -170,7 +184,7 @@ fn without_a_declaration_a_sentence_has_to_follow_parameters() {
 #[test]
 fn what_stands_alone_is_described_in_the_next_paragraph() {
     let page = "Text of it.\n\ntemp_size (integer)\n\nSets how much is kept.\n\nfold(a, b)\n\n- no sentence\n\nSee temp_files (integer)\nand more\n\nSets nothing at all.\n";
-    assert_eq!(definitions(page), BTreeSet::from(["tempsize".to_owned()]));
+    assert_eq!(definitions("", page), BTreeSet::from(["tempsize".to_owned()]));
 }
 
 #[test]
@@ -195,12 +209,18 @@ fn an_anchor_is_made_of_names() {
 
 #[test]
 fn examples_define_nothing() {
-    assert!(definitions("Text.\n\n```c\nint add_two(int a)\n```\n\n    int add_three(int a)\n").is_empty());
+    assert!(
+        definitions(
+            "",
+            "Text.\n\n```c\nint add_two(int a)\n```\n\n    int add_three(int a)\n"
+        )
+        .is_empty()
+    );
 }
 
 proptest! {
     #[test]
     fn any_text_is_read(text in "(\\PC|[()*`# \n→])*") {
-        prop_assert!(definitions(&text).iter().all(|key| !key.is_empty()));
+        prop_assert!(definitions("", &text).iter().all(|key| !key.is_empty()));
     }
 }

@@ -106,7 +106,7 @@ pub(crate) fn passages(input: &[u8]) {
 
 pub(crate) fn definitions(input: &[u8]) {
     let text = &*text(input);
-    let size: usize = definition::definitions(text).iter().map(String::len).sum();
+    let size: usize = definition::definitions(text, text).iter().map(String::len).sum();
     assert_bounded(size, text, 8);
 }
 

@@ -11,7 +11,7 @@ use docsearch_core::suggestion::{self, Source};
 use docsearch_core::transformation::{Month, Transformation, need, related, telling, transform};
 use docsearch_core::understanding::Understanding;
 use docsearch_core::version::{Version, Versioned, superseded};
-use docsearch_core::{address, identifier, mention, name, news, similarity, word};
+use docsearch_core::{address, identifier, mention, name, news, similarity, title, word};
 use docsearch_fuzz::text;
 
 use crate::fields;
@@ -83,7 +83,8 @@ pub(crate) fn names(input: &[u8]) {
         assert!(key.len() <= name::MAX_KEY_BYTES);
         assert!(name::has_key(part, &key), "{part:?} has its own key");
         assert_eq!(name::key(&key), key, "the key of {part:?} is its own key");
-        name::symbol(part);
+        title::symbol(part);
+        title::unqualified(part);
         name::slug_leaf(part);
         name::slug_parent(part);
     }

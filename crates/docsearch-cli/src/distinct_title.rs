@@ -1,0 +1,198 @@
+//! Titles that several pages of a source bear: each of those pages is told from the others by what it stands in.
+
+use std::collections::HashMap;
+
+use docsearch_core::name::{key, slug_leaf};
+
+use crate::document::Document;
+use crate::slug;
+
+/// Characters of what a page stands in; the name of its folder is shorter.
+const MAX_PARENT_CHARS: usize = 60;
+
+/// What is known of a page once it is read.
+#[derive(Debug)]
+struct Page {
+    slug: String,
+    title: String,
+    source_root: String,
+    version: Option<String>,
+    /// As the page itself says.
+    parent: Option<String>,
+}
+
+/// The pages of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Titles(Vec<Page>);
+
+impl Titles {
+    pub(crate) fn add(&mut self, document: &Document) {
+        self.0.push(Page {
+            slug: document.slug.clone(),
+            title: document.title.clone(),
+            source_root: document.source_root.clone(),
+            version: document.version.clone(),
+            parent: document.parent.clone(),
+        });
+    }
+
+    /// The titles of the pages that share theirs, by their slugs: `Change history (Parser)`. The page that stands above
+    /// the others keeps its own.
+    pub(crate) fn distinct(&self) -> HashMap<String, String> {
+        let by_slug = self.0.iter().map(|page| (page.slug.as_str(), page)).collect();
+        let mut sharing: HashMap<_, Vec<&Page>> = HashMap::new();
+        for page in &self.0 {
+            let shared = (&page.source_root, &page.version, key(&page.title));
+            sharing.entry(shared).or_default().push(page);
+        }
+        let mut distinct = HashMap::new();
+        for ((_, _, title), pages) in sharing {
+            if pages.len() > 1 && !title.is_empty() {
+                tell_apart(&pages, &by_slug, &mut distinct);
+            }
+        }
+        distinct
+    }
+}
+
+fn tell_apart(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut HashMap<String, String>) {
+    let parents: Vec<Vec<String>> = pages.iter().map(|page| parents(page, by_slug)).collect();
+    let mut bearers: HashMap<String, usize> = HashMap::new();
+    for parents in &parents {
+        let mut keys: Vec<String> = parents.iter().map(|parent| key(parent)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            *bearers.entry(key).or_default() += 1;
+        }
+    }
+    let is_own = |parent: &&String| bearers.get(&key(parent)) == Some(&1);
+    let mut alike = Vec::new();
+    for (page, parents) in pages.iter().zip(&parents) {
+        match parents.iter().find(is_own) {
+            Some(parent) => {
+                distinct.insert(page.slug.clone(), format!("{} ({parent})", page.title));
+            }
+            None => alike.push(page),
+        }
+    }
+    if alike.len() < 2 {
+        return;
+    }
+    for page in alike {
+        let leaf = slug_leaf(&page.slug);
+        if !slug::is_folder_page(leaf) && key(leaf) != key(&page.title) {
+            distinct.insert(page.slug.clone(), format!("{} ({leaf})", page.title));
+        }
+    }
+}
+
+/// What a page stands in, nearest first: what it says itself, then the folders of its slug, by the titles of their
+/// pages where there are such.
+fn parents(page: &Page, by_slug: &HashMap<&str, &Page>) -> Vec<String> {
+    let own = key(&page.title);
+    let is_apt = |name: &str| {
+        let key = key(name);
+        !key.is_empty() && key != own && name.chars().count() <= MAX_PARENT_CHARS
+    };
+    let mut parents: Vec<String> = page.parent.iter().filter(|name| is_apt(name)).cloned().collect();
+    let mut rest = page.slug.as_str();
+    while let Some((above, _)) = rest.rsplit_once('/') {
+        let titled = by_slug.get(above).map(|page| page.title.as_str());
+        let name = titled.filter(|title| is_apt(title)).unwrap_or_else(|| slug_leaf(above));
+        if is_apt(name) {
+            parents.push(name.to_owned());
+        }
+        rest = above;
+    }
+    parents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told_apart(pages: &[(&str, &str)]) -> Vec<String> {
+        let mut titles = Titles::default();
+        for (slug, title) in pages {
+            titles.add(&Document {
+                slug: (*slug).to_owned(),
+                title: (*title).to_owned(),
+                ..Document::default()
+            });
+        }
+        let distinct = titles.distinct();
+        let title =
+            |(slug, title): &(&str, &str)| distinct.get(*slug).map_or_else(|| (*title).to_owned(), Clone::clone);
+        pages.iter().map(title).collect()
+    }
+
+    #[test]
+    fn pages_of_one_title_are_told_apart_by_what_they_stand_in() {
+        let pages = [
+            ("lexer", "The lexer"),
+            ("lexer/changes", "Change history"),
+            ("parser/changes", "Change history"),
+            ("parser/use", "Use"),
+        ];
+        assert_eq!(
+            told_apart(&pages),
+            [
+                "The lexer",
+                "Change history (The lexer)",
+                "Change history (parser)",
+                "Use"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_nearest_folder_that_no_other_has_tells_them_apart() {
+        let pages = [
+            ("en/topics/log", "Logging"),
+            ("de/topics/log", "Logging"),
+            ("log", "Logging"),
+        ];
+        assert_eq!(told_apart(&pages), ["Logging (en)", "Logging (de)", "Logging"]);
+        let pages = [("ref/checks", "Checks"), ("ref/contrib/checks", "Checks")];
+        assert_eq!(told_apart(&pages), ["Checks", "Checks (contrib)"]);
+    }
+
+    #[test]
+    fn pages_of_one_folder_are_told_apart_by_their_names() {
+        let pages = [("index", "The Book"), ("title-page", "The Book")];
+        assert_eq!(told_apart(&pages), ["The Book", "The Book (title-page)"]);
+        let pages = [("a", "Examples"), ("b", "examples"), ("examples", "Examples")];
+        assert_eq!(told_apart(&pages), ["Examples (a)", "examples (b)", "Examples"]);
+    }
+
+    #[test]
+    fn what_a_page_says_of_its_place_goes_first() {
+        let mut titles = Titles::default();
+        for name in ["gin", "gist"] {
+            titles.add(&Document {
+                slug: format!("{name}-examples"),
+                title: "Examples".to_owned(),
+                parent: Some(format!("{} indexes", name.to_uppercase())),
+                ..Document::default()
+            });
+        }
+        let distinct = titles.distinct();
+        assert_eq!(distinct["gin-examples"], "Examples (GIN indexes)");
+        assert_eq!(distinct["gist-examples"], "Examples (GIST indexes)");
+    }
+
+    #[test]
+    fn versions_of_a_page_keep_its_title() {
+        let mut titles = Titles::default();
+        for version in ["1", "2"] {
+            titles.add(&Document {
+                slug: format!("{version}/guide"),
+                title: "Guide".to_owned(),
+                version: Some(version.to_owned()),
+                ..Document::default()
+            });
+        }
+        assert!(titles.distinct().is_empty());
+    }
+}

@@ -1,0 +1,97 @@
+//! Files of a folder that other files of it include, found before the first of them is read.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::file::{self, Links};
+use crate::per_folder::PerFolder;
+use crate::{extension, inclusion};
+
+/// Larger files are searched no further.
+const MAX_BYTES: u64 = 1 << 20;
+/// Files of a folder that are searched.
+const MAX_FILES: usize = 20_000;
+const EXTENSIONS: [&str; 8] = ["adoc", "asc", "asciidoc", "markdown", "md", "mdx", "rst", "txt"];
+
+/// The files that are included in the folders of a run.
+#[derive(Debug, Default)]
+pub(crate) struct IncludedFiles {
+    folders: PerFolder<HashSet<PathBuf>>,
+}
+
+impl IncludedFiles {
+    /// Of the files that are read, each with its folder.
+    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+        let may_include = |path: &Path| extension::of(path).is_some_and(|own| EXTENSIONS.contains(&own.as_str()));
+        Self {
+            folders: PerFolder::new(files.filter(|(_, relative)| may_include(relative))),
+        }
+    }
+
+    /// Whether another file includes the whole of the one at `path` below `root`.
+    pub(crate) fn contains(&self, root: &Path, path: &Path) -> bool {
+        let find = |files: &[PathBuf]| {
+            files
+                .iter()
+                .take(MAX_FILES)
+                .flat_map(|file| included_by(root, file))
+                .collect()
+        };
+        self.folders.of(root, find).contains(path)
+    }
+}
+
+/// The files that the one at `path` includes.
+fn included_by(root: &Path, path: &Path) -> Vec<PathBuf> {
+    let bytes = file::read(root, path, Links::Inside, MAX_BYTES).unwrap_or_default();
+    if memchr::memmem::find(&bytes, b"include").is_none() && memchr::memmem::find(&bytes, b"--8<--").is_none() {
+        return Vec::new();
+    }
+    let targets = inclusion::targets(&String::from_utf8_lossy(&bytes));
+    let places = targets.iter().flat_map(|target| inclusion::places(target, path));
+    places.flatten().filter(|place| place != path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_included_by_another_in_whichever_markup() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap();
+        let files = [
+            (
+                "git.txt",
+                "= git\n\ninclude::options/all.txt[]\n\ninclude::{generated}.txt[]\n",
+            ),
+            ("a/page.md", "{{#include ../shared/note.md}} {{#include part.md:2:4}}\n"),
+            (
+                "a/part.md",
+                "--8<-- \"shared/tip.md\"\n<!-- @include: ./b.md -->\n<<< code.md\n",
+            ),
+            ("index.rst", ".. include:: intro.rst\n.. include:: index.rst\n"),
+        ];
+        for (file, text) in files {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        let inputs: Vec<PathBuf> = files.iter().map(|(file, _)| PathBuf::from(file)).collect();
+        let included = IncludedFiles::of_files(inputs.iter().map(|file| (&*root, &**file)));
+        let is_included = |file: &str| included.contains(&root, Path::new(file));
+        for file in [
+            "options/all.txt",
+            "shared/note.md",
+            "shared/tip.md",
+            "a/b.md",
+            "intro.rst",
+        ] {
+            assert!(is_included(file), "{file}");
+        }
+        for file in ["git.txt", "a/part.md", "index.rst", "code.md", "a/code.md"] {
+            assert!(!is_included(file), "{file}");
+        }
+    }
+}

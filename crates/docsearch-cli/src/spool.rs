@@ -1,0 +1,49 @@
+//! Documents that wait for the others of their run, in memory or, where they are many, in a temporary file.
+
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+
+use tempfile::SpooledTempFile;
+
+use crate::document::Document;
+
+/// Bytes that are kept in memory.
+const MAX_IN_MEMORY: usize = 64 << 20;
+
+pub(crate) struct Spool(BufWriter<SpooledTempFile>);
+
+impl Spool {
+    pub(crate) fn new() -> Self {
+        Self(BufWriter::new(SpooledTempFile::new(MAX_IN_MEMORY)))
+    }
+
+    pub(crate) fn push(&mut self, document: &Document) -> io::Result<()> {
+        serde_json::to_writer(&mut self.0, document)?;
+        self.0.write_all(b"\n")
+    }
+
+    /// The documents, in the order in which they came.
+    pub(crate) fn documents(self) -> io::Result<Documents> {
+        let mut file = self.0.into_inner()?;
+        file.rewind()?;
+        Ok(Documents {
+            lines: BufReader::new(file),
+            line: Vec::new(),
+        })
+    }
+}
+
+pub(crate) struct Documents {
+    lines: BufReader<SpooledTempFile>,
+    line: Vec<u8>,
+}
+
+impl Documents {
+    /// `None` after the last one.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Document>> {
+        self.line.clear();
+        match self.lines.read_until(b'\n', &mut self.line)? {
+            0 => Ok(None),
+            _ => Ok(serde_json::from_slice(&self.line)?),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What a title says: the symbol that it names, and what tells it from others.
+
+/// The symbol that a title names, if it is more than the symbol: the text before parameters
+/// (`frame(width:height:)`) or before a dash that introduces a description (`gc — Garbage …`).
+/// `None` if the title is the symbol, or names none.
+pub fn symbol(title: &str) -> Option<&str> {
+    let title = title.trim();
+    let head = [" — ", " – ", " - ", " -- ", ": "]
+        .iter()
+        .filter_map(|dash| title.find(dash))
+        .min()
+        .map_or(title, |at| &title[..at]);
+    let head = match head.find('(') {
+        Some(at) if at > 0 => &head[..at],
+        _ => head,
+    };
+    let symbol = head.trim();
+    (symbol.len() < title.len() && !symbol.is_empty() && !symbol.contains(' ')).then_some(symbol)
+}
+
+/// A title without what tells it from others of the same words, in parentheses at its end: `Change history` of
+/// `Change history (Parser)`.
+pub fn unqualified(title: &str) -> &str {
+    let title = title.trim();
+    let start = title.ends_with(')').then(|| title.rfind(" (")).flatten();
+    start.map_or(title, |start| title[..start].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_name_symbols() {
+        assert_eq!(symbol("frame(width:height:)"), Some("frame"));
+        assert_eq!(symbol("gc — Garbage Collector interface"), Some("gc"));
+        assert_eq!(symbol("Button"), None);
+        assert_eq!(symbol("A long story: the end"), None);
+    }
+
+    #[test]
+    fn what_tells_a_title_from_others_stands_in_parentheses() {
+        assert_eq!(unqualified("Change history (The parser)"), "Change history");
+        assert_eq!(unqualified("Use of f(x)"), "Use of f(x)");
+        assert_eq!(unqualified("(draft)"), "(draft)");
+    }
+}

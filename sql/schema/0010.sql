@@ -47,3 +47,25 @@ BEGIN
                     WHERE e.extname = 'pg_trgm'));
 END
 $$;
+
+-- How pages that tell what was new once are called, and how queries ask for them.
+CREATE TABLE docsearch.news_name (
+    project_id bigint REFERENCES docsearch.project ON DELETE CASCADE,
+    place text NOT NULL CHECK (place IN ('folder', 'page', 'numbered', 'beginning', 'ending')),
+    name text NOT NULL CHECK (btrim(name) <> ''),
+    enabled bool NOT NULL DEFAULT true,
+    UNIQUE NULLS NOT DISTINCT (place, name, project_id)
+);
+COMMENT ON TABLE docsearch.news_name IS 'names of release notes, changelogs and blogs, which come after pages that explain something';
+COMMENT ON COLUMN docsearch.news_name.project_id IS 'project that the row is for; NULL: all';
+COMMENT ON COLUMN docsearch.news_name.place IS
+    'folder: of a folder in the slug; page: of a page, also with a number behind it; numbered: of a page, only with a number; beginning, ending: of the name of a page, of its title';
+COMMENT ON COLUMN docsearch.news_name.name IS 'the name; case and what separates words do not count';
+COMMENT ON COLUMN docsearch.news_name.enabled IS 'false: the row switches off what it names';
+CREATE TRIGGER rules_changed AFTER INSERT OR UPDATE OR DELETE ON docsearch.news_name
+    FOR EACH STATEMENT EXECUTE FUNCTION docsearch.rules_changed();
+ALTER TABLE docsearch.query_word DROP CONSTRAINT query_word_kind_check;
+ALTER TABLE docsearch.query_word ADD CONSTRAINT query_word_kind_check
+    CHECK (kind IN ('change', 'kind', 'news', 'question', 'recency', 'stop'));
+COMMENT ON COLUMN docsearch.query_word.kind IS
+    'kind: names a sort of page, as in "View protocol"; question: opens a question; recency: asks for what is new; news: asks for release notes and the like; change: asks for what changed, beside the number of a version; stop: says nothing';

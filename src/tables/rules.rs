@@ -16,7 +16,7 @@ use crate::postgres::report::{Result, error_with_hint, internal};
 use crate::postgres::statement::{self, Row};
 
 /// The tables, in schema `docsearch`.
-pub(crate) const TABLES: [&CStr; 9] = [
+pub(crate) const TABLES: [&CStr; 10] = [
     c"action",
     c"action_synonym",
     c"intent_conflict",
@@ -25,6 +25,7 @@ pub(crate) const TABLES: [&CStr; 9] = [
     c"framework_alias",
     c"platform",
     c"query_word",
+    c"news_name",
     c"search_tip",
 ];
 
@@ -117,6 +118,7 @@ fn read() -> Result<Rulebook> {
          UNION ALL SELECT r.project_id, 'framework_alias', r.alias, r.framework, NULL, r.enabled FROM docsearch.framework_alias r
          UNION ALL SELECT r.project_id, 'platform', r.word, r.platform, NULL, r.enabled FROM docsearch.platform r
          UNION ALL SELECT r.project_id, r.kind, r.word, NULL, NULL, r.enabled FROM docsearch.query_word r
+         UNION ALL SELECT r.project_id, 'news_name', r.name, r.place, NULL, r.enabled FROM docsearch.news_name r
          UNION ALL SELECT r.project_id, 'search_tip', r.tip, NULL, r.number, r.enabled FROM docsearch.search_tip r",
         &[],
         |row| Ok((row.optional::<i64>(1)?, rule(row)?)),
@@ -189,6 +191,12 @@ fn rule(row: &Row) -> Result<RuleRow> {
         "recency" => Rule::RecencyWord { word: first },
         "question" => Rule::QuestionWord { word: first },
         "stop" => Rule::StopWord { word: first },
+        "news" => Rule::NewsWord { word: first },
+        "change" => Rule::ChangeWord { word: first },
+        "news_name" => Rule::NewsName {
+            place: serde_json::from_value(second()?.into()).map_err(internal)?,
+            name: first,
+        },
         "search_tip" => Rule::SearchTip {
             number: number()? as i32,
             tip: first,
@@ -201,7 +209,8 @@ fn rule(row: &Row) -> Result<RuleRow> {
     })
 }
 
-/// Writes the shipped verbs and abbreviations that are missing, and the shipped synonyms of verbs that have none.
+/// Writes the shipped verbs and abbreviations that are missing, the shipped synonyms of verbs that have none, and what
+/// tells news where nothing does.
 pub(crate) fn seed_missing() -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     for (table, columns, key) in [
@@ -213,7 +222,16 @@ pub(crate) fn seed_missing() -> Result<()> {
             format!("NOT EXISTS (SELECT FROM docsearch.{table} s WHERE s.project_id IS NULL AND s.{key} = r.{key})");
         write(&rows, table, columns, &missing)?;
     }
-    Ok(())
+    write(
+        &rows,
+        "news_name",
+        "place, name",
+        "NOT EXISTS (SELECT FROM docsearch.news_name)",
+    )?;
+    write_query_words(
+        &rows,
+        "w.kind IN ('news', 'change') AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.kind = w.kind)",
+    )
 }
 
 /// Writes those of the rows `r` that belong into a table, which is named like their kind, and for which the condition holds.
@@ -253,15 +271,25 @@ pub(crate) fn seed() -> Result<()> {
         ("synonym", "term, expansion"),
         ("framework_alias", "alias, framework"),
         ("platform", "word, platform"),
+        ("news_name", "place, name"),
         ("search_tip", "number, tip"),
     ] {
         write(&rows, table, columns, "true")?;
     }
+    write_query_words(&rows, "true")
+}
+
+/// Writes the words of queries for which the condition holds, by their `kind`.
+fn write_query_words(rows: &serde_json::Value, condition: &str) -> Result<()> {
     statement::execute(
-        "INSERT INTO docsearch.query_word (kind, word)
-         SELECT split_part(r ->> 'kind', '_', 1), r ->> 'word' FROM jsonb_array_elements($1) r
-         WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word')",
-        &[DatumWithOid::from(pgrx::JsonB(rows))],
-    )?;
-    Ok(())
+        &format!(
+            "INSERT INTO docsearch.query_word (kind, word)
+             SELECT w.kind, w.word
+             FROM (SELECT split_part(r ->> 'kind', '_', 1), r ->> 'word' FROM jsonb_array_elements($1) r
+                   WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word', 'news_word', 'change_word'))
+                  AS w(kind, word)
+             WHERE {condition}"
+        ),
+        &[DatumWithOid::from(pgrx::JsonB(rows.clone()))],
+    )
 }

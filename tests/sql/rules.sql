@@ -35,7 +35,7 @@ SELECT count(*) FROM docsearch.explain_search('vaporise the file', 'delete_file'
 -- s2_20: a connection reads them again only after a change. Nobody else may touch the tables meanwhile.
 BEGIN;
 LOCK TABLE docsearch.action, docsearch.action_synonym, docsearch.intent_conflict, docsearch.generic_term, docsearch.synonym,
-           docsearch.framework_alias, docsearch.platform, docsearch.query_word, docsearch.search_tip IN SHARE MODE;
+           docsearch.framework_alias, docsearch.platform, docsearch.query_word, docsearch.news_name, docsearch.search_tip IN SHARE MODE;
 SELECT count(*) FROM search_docs('get rid of the file', 'tools');
 SELECT seq_scan AS before FROM pg_stat_xact_user_tables WHERE relid = 'docsearch.action'::regclass \gset
 SELECT count(*) FROM search_docs('get rid of the file', 'tools');
@@ -64,8 +64,23 @@ INSERT INTO docsearch.intent_conflict (asked, found, penalty) VALUES ('sing', 'r
 INSERT INTO docsearch.generic_term (term) VALUES ('two words');
 INSERT INTO docsearch.generic_term (term) VALUES ('frame');
 
+-- s0_40: what tells news is rows, and of a project, too.
+SELECT place, string_agg(name, ' ' ORDER BY name) FROM docsearch.news_name GROUP BY place ORDER BY place;
+SELECT docsearch.index_doc('tools', 'blog/locks', 'Locks', 'What a lock of a table does, and how long it lasts.');
+CREATE TEMP VIEW as_news AS
+SELECT q, count(*) FROM unnest(ARRAY['table locks', 'news of table locks']) AS q,
+     docsearch.explain_search(q, 'blog/locks', 'tools') WHERE rule = 'news' GROUP BY q ORDER BY q;
+SELECT * FROM as_news;
+INSERT INTO docsearch.news_name (project_id, place, name, enabled) SELECT id, 'folder', 'Blog', false FROM docsearch.project WHERE name = 'tools';
+SELECT * FROM as_news;
+DELETE FROM docsearch.news_name WHERE project_id IS NOT NULL;
+UPDATE docsearch.news_name SET enabled = false WHERE name = 'blog';
+SELECT * FROM as_news;
+INSERT INTO docsearch.news_name (place, name) VALUES ('shelf', 'blog');
+
 -- What was changed can be taken back.
 DELETE FROM docsearch.search_tip;
 SELECT docsearch.reset_rules() > 1000 AS restored;
 SELECT count(*) FROM docsearch.search_tip;
+SELECT * FROM as_news;
 SELECT docsearch.drop_project('tools');

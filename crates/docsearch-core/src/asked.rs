@@ -142,8 +142,8 @@ impl<'a> PreparedQuery<'a> {
                 .collect(),
             asks_for_many: understanding.asks_for_many(rules),
             intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
-            news_of: news::asked_version(&understanding.text),
-            asks_for_news: understanding.recent || news::is_asked(&understanding.text),
+            news_of: news::asked_version(&understanding.text, rules.tables()),
+            asks_for_news: understanding.recent || news::is_asked(&understanding.text, rules.tables()),
             understanding,
             rules,
             weights,
@@ -243,7 +243,7 @@ impl<'a> PreparedQuery<'a> {
         } else {
             found.scope &= self.asks_for_many;
         }
-        let is_news = news::is_news(&page.slug, &page.title);
+        let is_news = news::is_news(&page.slug, &page.title, self.rules.tables());
         let is_of = |version: &Vec<u32>| news::is_of_version(&page.slug, &page.title, version);
         found.news = is_news && !self.asks_for_news;
         found.news_of_version = is_news && self.news_of.as_ref().is_some_and(is_of);

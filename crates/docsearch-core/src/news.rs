@@ -1,106 +1,43 @@
 //! Release notes, changelogs and blogs: pages that tell what was new once, and name things without explaining them.
 
 use crate::name::{key, slug_leaf};
-
-/// Keys (see [`key`]) of folders that hold them.
-const FOLDERS: [&str; 9] = [
-    "releases",
-    "releaselog",
-    "releasenotes",
-    "changelog",
-    "changelogs",
-    "whatsnew",
-    "news",
-    "blog",
-    "announcements",
-];
-/// How the names of such pages begin, as keys; digits may follow.
-const PAGES: [&str; 7] = [
-    "changelog",
-    "releasenotes",
-    "releasehistory",
-    "whatsnew",
-    "release",
-    "news",
-    "oldnews",
-];
-/// Words of a query that asks for them.
-const WORDS: [&str; 22] = [
-    "release",
-    "releases",
-    "released",
-    "changelog",
-    "changes",
-    "changed",
-    "new",
-    "news",
-    "newer",
-    "announcement",
-    "announced",
-    "blog",
-    "deprecated",
-    "deprecation",
-    "removed",
-    "dropped",
-    "since",
-    "version",
-    "versions",
-    "upgrade",
-    "upgrading",
-    "migrating",
-];
-
-/// Words of a query that asks for what changed with a version.
-const NOTES: [&str; 19] = [
-    "release",
-    "notes",
-    "released",
-    "changelog",
-    "changes",
-    "changed",
-    "change",
-    "new",
-    "news",
-    "announcement",
-    "announced",
-    "deprecated",
-    "deprecations",
-    "removed",
-    "dropped",
-    "upgrade",
-    "upgrading",
-    "migrating",
-    "whatsnew",
-];
+use crate::rule::{NewsPlace, Tables};
 
 /// Whether a page is one of them, by its slug and title.
-pub fn is_news(slug: &str, title: &str) -> bool {
+pub fn is_news(slug: &str, title: &str, rules: &Tables) -> bool {
+    let names = |place| rules.news_names.get(&place).into_iter().flatten().map(String::as_str);
     let mut above = slug.trim_end_matches('/').rsplit('/').skip(1);
-    above.any(|folder| FOLDERS.contains(&key(folder).as_str()))
-        || is_page(&key(slug_leaf(slug)))
-        || is_page(&key(title))
-        || key(title).ends_with("releasenotes")
+    if above.any(|folder| {
+        rules
+            .news_names
+            .get(&NewsPlace::Folder)
+            .is_some_and(|names| names.contains(&key(folder)))
+    }) {
+        return true;
+    }
+    let title = key(title);
+    [key(slug_leaf(slug)).as_str(), &title].into_iter().any(|own| {
+        names(NewsPlace::Page).any(|name| own == name || is_numbered(own, name))
+            || names(NewsPlace::Numbered).any(|name| is_numbered(own, name))
+            || names(NewsPlace::Beginning).any(|name| own.starts_with(name))
+    }) || names(NewsPlace::Ending).any(|name| title.ends_with(name))
 }
 
-/// Whether a key is that of such a page: `release` alone may be the name of a command.
-fn is_page(key: &str) -> bool {
-    PAGES.iter().any(|page| {
-        key.strip_prefix(page).is_some_and(|rest| {
-            let numbered = !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
-            numbered || rest.is_empty() && *page != "release" || *page == "whatsnew"
-        })
-    })
+/// Whether a key is a name and a number.
+fn is_numbered(key: &str, name: &str) -> bool {
+    key.strip_prefix(name)
+        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// Whether a query asks for such pages: by a word, or by the number of a version.
-pub fn is_asked(query: &str) -> bool {
-    words(query).any(|word| version(word).is_some() || WORDS.contains(&word.to_lowercase().as_str()))
+pub fn is_asked(query: &str, rules: &Tables) -> bool {
+    words(query).any(|word| version(word).is_some() || rules.news_words.contains(&word.to_lowercase()))
 }
 
 /// The numbers of the version whose news a query asks for: `3.2` of `what changed in 3.2?`. `None` if it names a version for
 /// something else, or none.
-pub fn asked_version(query: &str) -> Option<Vec<u32>> {
-    let asks = |word: &str| NOTES.contains(&word.to_lowercase().as_str());
+pub fn asked_version(query: &str, rules: &Tables) -> Option<Vec<u32>> {
+    let asks = |word: &str| rules.change_words.contains(&word.to_lowercase());
     words(query).find_map(version).filter(|_| words(query).any(asks))
 }
 
@@ -137,6 +74,29 @@ fn version(word: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::{Row, Rule, Rules};
+
+    fn tables() -> Tables {
+        Rules::english().tables().clone()
+    }
+
+    #[test]
+    fn each_name_is_a_rule_that_can_be_switched_off() {
+        let rule = |place, name: &str, enabled| Row {
+            rule: Rule::NewsName {
+                place,
+                name: name.to_owned(),
+            },
+            enabled,
+        };
+        let rows = [
+            rule(NewsPlace::Folder, "blog", false),
+            rule(NewsPlace::Folder, "Actualités", true),
+        ];
+        let rules = Rules::english().overlay(rows).unwrap();
+        let is_news = |slug| is_news(slug, "Fast", rules.tables());
+        assert!(!is_news("blog/fast") && is_news("actualités/fast") && is_news("news/fast"));
+    }
 
     #[test]
     fn news_are_told_by_folder_name_and_title() {
@@ -150,7 +110,7 @@ mod tests {
             ("releaselog/3_17_0", "Version 3.17.0"),
             ("oldnews", "News of earlier years"),
         ] {
-            assert!(is_news(slug, title), "{slug}");
+            assert!(is_news(slug, title, &tables()), "{slug}");
         }
         for (slug, title) in [
             ("ref/release", "release"),
@@ -159,17 +119,17 @@ mod tests {
             ("howto/upgrade-version", "How to upgrade"),
             ("newsletter", "Newsletter"),
         ] {
-            assert!(!is_news(slug, title), "{slug}");
+            assert!(!is_news(slug, title, &tables()), "{slug}");
         }
     }
 
     #[test]
     fn the_news_of_a_version_are_told_by_its_numbers() {
-        assert_eq!(asked_version("what changed in 3.2?"), Some(vec![3, 2]));
-        assert_eq!(asked_version("release notes v10.1.4"), Some(vec![10, 1, 4]));
-        assert_eq!(asked_version("sessions in 3.2"), None);
-        assert_eq!(asked_version("release notes"), None);
-        assert_eq!(asked_version("new in 3.x.99999999999"), None);
+        assert_eq!(asked_version("what changed in 3.2?", &tables()), Some(vec![3, 2]));
+        assert_eq!(asked_version("release notes v10.1.4", &tables()), Some(vec![10, 1, 4]));
+        assert_eq!(asked_version("sessions in 3.2", &tables()), None);
+        assert_eq!(asked_version("release notes", &tables()), None);
+        assert_eq!(asked_version("new in 3.x.99999999999", &tables()), None);
         for (slug, title) in [
             ("releases/3.2", "Kit 3.2"),
             ("release-3-2.html", "Release 3.2"),
@@ -196,10 +156,10 @@ mod tests {
             "sessions v5.1.",
             "new in 3.0",
         ] {
-            assert!(is_asked(query), "{query}");
+            assert!(is_asked(query, &tables()), "{query}");
         }
         for query in ["how do I use sessions", "renew a session", "port 8000", "..."] {
-            assert!(!is_asked(query), "{query}");
+            assert!(!is_asked(query, &tables()), "{query}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Rules of ranking as data: verbs, synonyms, names of frameworks, generic terms and the rest of
 //! what is known of a language. The defaults are English; rows of tables change them.
 
+mod row;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,22 @@ pub struct Conflict {
     pub penalty: f32,
 }
 
+/// What bears a name by which pages that tell what was new are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NewsPlace {
+    /// A folder above the page.
+    Folder,
+    /// The page itself, by its title or the end of its slug; a number may follow.
+    Page,
+    /// The page itself, if a number follows.
+    Numbered,
+    /// The beginning of the name of a page.
+    Beginning,
+    /// The end of the title of a page.
+    Ending,
+}
+
 /// The rules by kind. Words and phrases are in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -66,6 +84,12 @@ pub struct Tables {
     pub question_words: BTreeSet<String>,
     /// Words that carry no meaning of their own.
     pub stop_words: BTreeSet<String>,
+    /// Names of pages that tell what was new, as keys (see [`name::key`]).
+    pub news_names: BTreeMap<NewsPlace, BTreeSet<String>>,
+    /// Words that ask for such pages.
+    pub news_words: BTreeSet<String>,
+    /// Words that ask, beside the number of a version, for what changed with it.
+    pub change_words: BTreeSet<String>,
     /// Advice for weak answers, by its place.
     pub tips: BTreeMap<i32, String>,
 }
@@ -137,6 +161,23 @@ pub enum Rule {
     },
     /// A word without meaning of its own.
     StopWord {
+        /// The word.
+        word: String,
+    },
+    /// How pages that tell what was new are called.
+    NewsName {
+        /// What bears the name.
+        place: NewsPlace,
+        /// The name.
+        name: String,
+    },
+    /// A word that asks for them.
+    NewsWord {
+        /// The word.
+        word: String,
+    },
+    /// A word that asks for what changed with a version.
+    ChangeWord {
         /// The word.
         word: String,
     },
@@ -352,6 +393,12 @@ impl Rules {
         let recency = words(&tables.recency_words, |word| Rule::RecencyWord { word });
         let questions = words(&tables.question_words, |word| Rule::QuestionWord { word });
         let stops = words(&tables.stop_words, |word| Rule::StopWord { word });
+        let names = tables
+            .news_names
+            .iter()
+            .flat_map(|(&place, names)| words(names, move |name| Rule::NewsName { place, name }));
+        let news = words(&tables.news_words, |word| Rule::NewsWord { word });
+        let changes = words(&tables.change_words, |word| Rule::ChangeWord { word });
         let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
             number,
             tip: tip.clone(),
@@ -367,6 +414,9 @@ impl Rules {
             .chain(recency)
             .chain(questions)
             .chain(stops)
+            .chain(names)
+            .chain(news)
+            .chain(changes)
             .chain(tips)
             .map(|rule| Row { rule, enabled: true })
             .collect()
@@ -379,105 +429,6 @@ fn pairs(map: &BTreeMap<String, String>, rule: impl Fn(String, String) -> Rule) 
 
 fn words(set: &BTreeSet<String>, rule: impl Fn(String) -> Rule) -> impl Iterator<Item = Rule> {
     set.iter().map(move |word| rule(word.clone()))
-}
-
-impl Tables {
-    fn apply(&mut self, Row { rule, enabled }: Row) -> Result<(), RuleError> {
-        match rule {
-            Rule::Action { verb, intent } => put(&mut self.actions, phrase("verb", &verb)?, intent, enabled),
-            Rule::ActionSynonym {
-                verb,
-                synonym,
-                closeness,
-            } => {
-                let synonyms = self.action_synonyms.entry(phrase("verb", &verb)?).or_default();
-                let closeness = share("closeness", closeness)?;
-                put(synonyms, word("synonym", &synonym)?, closeness, enabled);
-            }
-            Rule::IntentConflict(conflict) => {
-                share("penalty", conflict.penalty)?;
-                self.conflicts
-                    .retain(|known| (known.asked, known.found) != (conflict.asked, conflict.found));
-                if enabled {
-                    self.conflicts.push(conflict);
-                }
-            }
-            Rule::GenericTerm { term, boost } => {
-                let boost = share("boost", boost)?;
-                put(&mut self.generic_terms, word("generic term", &term)?, boost, enabled);
-            }
-            Rule::Synonym { term, expansion } => {
-                let expansions = self.synonyms.entry(word("term", &term)?).or_default();
-                set(expansions, word("expansion", &expansion)?, enabled);
-            }
-            Rule::FrameworkAlias { alias, framework } => {
-                word("framework", &framework)?;
-                put(
-                    &mut self.framework_aliases,
-                    phrase("alias", &alias)?,
-                    framework,
-                    enabled,
-                );
-            }
-            Rule::Platform { word: name, platform } => {
-                let platform = word("platform", &platform)?;
-                put(&mut self.platforms, word("word", &name)?, platform, enabled);
-            }
-            Rule::KindWord { word } => set(&mut self.kind_words, phrase("kind word", &word)?, enabled),
-            Rule::RecencyWord { word } => set(&mut self.recency_words, phrase("recency word", &word)?, enabled),
-            Rule::QuestionWord { word: opener } => {
-                set(&mut self.question_words, word("question word", &opener)?, enabled);
-            }
-            Rule::StopWord { word: stop } => set(&mut self.stop_words, word("stop word", &stop)?, enabled),
-            Rule::SearchTip { number, tip } => {
-                if tip.trim().is_empty() {
-                    return Err(RuleError::Blank("tip"));
-                }
-                put(&mut self.tips, number, tip, enabled);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V, enabled: bool) {
-    if enabled {
-        map.insert(key, value);
-    } else {
-        map.remove(&key);
-    }
-}
-
-fn set(set: &mut BTreeSet<String>, key: String, enabled: bool) {
-    if enabled {
-        set.insert(key);
-    } else {
-        set.remove(&key);
-    }
-}
-
-fn word(name: &'static str, text: &str) -> Result<String, RuleError> {
-    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    if folded.is_empty() {
-        return Err(RuleError::Blank(name));
-    }
-    Ok(folded)
-}
-
-fn phrase(name: &'static str, text: &str) -> Result<String, RuleError> {
-    let folded = word(name, text)?;
-    if folded.split(' ').count() > MAX_PHRASE_WORDS {
-        return Err(RuleError::LongPhrase(folded));
-    }
-    Ok(folded)
-}
-
-fn share(name: &'static str, value: f32) -> Result<f32, RuleError> {
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(RuleError::OutOfRange { name, value })
-    }
 }
 
 #[cfg(test)]

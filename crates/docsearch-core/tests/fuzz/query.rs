@@ -70,8 +70,8 @@ pub(crate) fn identifiers(input: &[u8]) {
     mention::Exclusion::read(text, |word| word.len() > 2);
     address::address_key(text);
     address::Address::read(text);
-    news::is_news(text, text);
-    news::is_asked(text);
+    news::is_news(text, text, RULES.tables());
+    news::is_asked(text, RULES.tables());
     mention::Identifier::read(text).map(|found| found.qualifiers().count());
 }
 

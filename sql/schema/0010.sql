@@ -19,7 +19,7 @@ ALTER TABLE docsearch.attached_table
 COMMENT ON COLUMN docsearch.attached_table.access IS 'readers: whoever may search may read all rows; policy: a policy on documents says who; public: the rows are for everybody';
 COMMENT ON COLUMN docsearch.attached_table.rows_where IS 'condition of rows that have documents, as its trigger holds it, too; NULL: all rows';
 COMMENT ON COLUMN docsearch.attached_table.changed_at_column IS 'column of a view that changes with the row; NULL: all rows are read each time';
-COMMENT ON COLUMN docsearch.attached_table.poll_every IS 'how often a view is read at most; NULL: it is a table';
+COMMENT ON COLUMN docsearch.attached_table.poll_every IS 'how often a view is read at most; NULL: it is a table, or a view that is read when others change';
 CREATE TABLE docsearch.view_row (
     attached_id int NOT NULL REFERENCES docsearch.attached_table ON DELETE CASCADE,
     key text COLLATE "C" NOT NULL CHECK (octet_length(key) <= 1024),
@@ -30,6 +30,14 @@ COMMENT ON TABLE docsearch.view_row IS 'rows of attached views as they were read
 COMMENT ON COLUMN docsearch.view_row.attached_id IS 'which attached view';
 COMMENT ON COLUMN docsearch.view_row.key IS 'key of the row';
 COMMENT ON COLUMN docsearch.view_row.changed IS 'what its column changed_at_column held';
+CREATE TABLE docsearch.watched_table (
+    attached_id int NOT NULL REFERENCES docsearch.attached_table ON DELETE CASCADE,
+    source regclass NOT NULL,
+    PRIMARY KEY (attached_id, source)
+);
+COMMENT ON TABLE docsearch.watched_table IS 'tables whose changes have an attached view read again';
+COMMENT ON COLUMN docsearch.watched_table.attached_id IS 'which attached view';
+COMMENT ON COLUMN docsearch.watched_table.source IS 'the table, which has triggers for it';
 COMMENT ON COLUMN docsearch.document_name.key IS 'name: lower case, without what separates words; address: lower case, with a slash before it';
 COMMENT ON COLUMN docsearch.document_name.kind IS 'title, symbol, slug, path, alias, unprefixed or address';
 

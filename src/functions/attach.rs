@@ -32,7 +32,8 @@ CREATE FUNCTION docsearch.attach_table(
     changed_at text DEFAULT NULL,
     every interval DEFAULT '1 minute',
     policy text DEFAULT NULL,
-    public boolean DEFAULT false
+    public boolean DEFAULT false,
+    changes_in regclass[] DEFAULT NULL
 ) RETURNS text
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp
@@ -54,6 +55,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         every: default!(Option<Interval>, "'1 minute'"),
         policy: default!(Option<&str>, "NULL"),
         public: default!(Option<bool>, false),
+        changes_in: default!(Option<Vec<Option<pg_sys::Oid>>>, "NULL"),
     ) -> Result<String> {
         let access = Access::given(policy, public == Some(true))?;
         let table = Table::of(source)?;
@@ -75,6 +77,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             slug_prefix,
             rows_where,
             every,
+            changes_in: changes_in.into_iter().flatten().flatten().collect(),
             access,
         };
         attached::attach(&table, &project, &columns, terms)?;

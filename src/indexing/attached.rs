@@ -1,6 +1,6 @@
 //! Tables that users already have, indexed as they are: triggers note which rows change (`trigger`), and
 //! the worker reads those rows (`rows`) and writes their documents (`step`). Views have no such triggers: they are read from
-//! time to time, and compared with what is known of them (`view`). Who may find the documents is settled before (`access`).
+//! time to time, and compared with what is known of them (`view`), and when tables that they are made of change (`watched`). Who may find the documents is settled before (`access`).
 
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
@@ -13,6 +13,7 @@ mod table;
 mod trigger;
 mod trouble;
 mod view;
+mod watched;
 pub(crate) use access::Access;
 pub(crate) use step::{drop_unused, due_in, step};
 pub(crate) use table::Table;
@@ -60,6 +61,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) slug_prefix: Option<&'a str>,
     pub(crate) rows_where: Option<&'a str>,
     pub(crate) every: Option<Interval>,
+    /// Tables that a view is made of, and whose changes are its.
+    pub(crate) changes_in: Vec<pg_sys::Oid>,
     pub(crate) access: Access,
 }
 
@@ -70,6 +73,7 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
     table.require_unique(&table.key_column(columns.key)?, columns.key)?;
     access::require(table, columns, terms.access)?;
     let every = table.polled(columns, &terms)?;
+    let watched = watched::tables(&terms.changes_in)?;
     let condition = condition(table, terms.rows_where)?;
     let default_prefix = format!("{}/", table.name);
     // SAFETY: asks who the statement runs as.
@@ -114,6 +118,7 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
         ));
     };
     table.mark(id, condition.as_deref())?;
+    watched::watch(id, &watched)?;
     wake::wake()
 }
 
@@ -185,6 +190,7 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
     let mut removed = 0;
     for attached in attached {
         table.unmark(attached.id)?;
+        watched::unwatch(attached.id)?;
         {
             let _owner = AsOwner::enter()?;
             for of_table in [

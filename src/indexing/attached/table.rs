@@ -172,27 +172,37 @@ impl Table {
     /// Marks the table as attached with this number, as only its owner can: by the triggers that note its changes, and that
     /// hold the condition of rows. A view has one that notes nothing.
     pub(super) fn mark(&self, id: i32, condition: Option<&str>) -> Result<()> {
-        let table = &self.qualified;
         for (place, event) in self.events().iter().enumerate() {
             let referencing = if self.is_view() { "" } else { event.referencing };
             let condition = condition.filter(|_| place == 0).map(pgrx::spi::quote_literal);
             let condition = condition.map(|condition| format!(", {condition}")).unwrap_or_default();
-            Spi::run(&format!(
-                "CREATE TRIGGER {} AFTER {} ON {table} {referencing}
-                 FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('{id}'{condition})",
-                trigger(id, event.name),
-                event.name,
-            ))
-            .map_err(internal)?;
+            self.create_trigger(id, event.name, referencing, &condition)?;
         }
         Ok(())
+    }
+
+    /// Has it tell that something of it has changed, for a view of this number that is made of it.
+    pub(super) fn watch(&self, id: i32) -> Result<()> {
+        EVENTS
+            .iter()
+            .try_for_each(|event| self.create_trigger(id, event.name, "", ""))
+    }
+
+    fn create_trigger(&self, id: i32, event: &str, referencing: &str, condition: &str) -> Result<()> {
+        Spi::run(&format!(
+            "CREATE TRIGGER {} AFTER {event} ON {} {referencing}
+             FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('{id}'{condition})",
+            trigger(id, event),
+            self.qualified,
+        ))
+        .map_err(internal)
     }
 
     /// The condition of rows that [`mark`](Self::mark) noted. An error if the table is not marked, or not as it was: what is
     /// said in our own tables alone would let whoever can write them read any table, and what the trigger alone says would let
     /// whoever may make triggers run code as the owner.
     pub(super) fn marked(&self, id: i32, noted: Option<&str>) -> Result<Option<String>> {
-        let names: Vec<String> = self.events().iter().map(|event| trigger(id, event.name)).collect();
+        let names = trigger_names(id, self.events());
         let triggers = statement::rows(
             "SELECT t.tgargs, t.tgenabled::text FROM pg_trigger t
              WHERE t.tgrelid = $1 AND t.tgfoid = 'docsearch.attached_changed'::regproc AND t.tgname::text = ANY ($2)
@@ -226,17 +236,24 @@ impl Table {
     /// How often it is read, if it is a view.
     pub(super) fn polled(&self, columns: &Columns<'_>, terms: &Terms<'_>) -> Result<Option<Interval>> {
         if !self.is_view() {
-            let hint = "Triggers note which rows of a table change. Omit changed_at.";
-            return match columns.changed_at {
-                Some(_) => Err(invalid("changed_at is for views", hint)),
+            let given = [
+                ("changed_at", columns.changed_at.is_some()),
+                ("changes_in", !terms.changes_in.is_empty()),
+            ];
+            return match given.iter().find(|(_, is_given)| *is_given) {
+                Some((name, _)) => Err(invalid(
+                    format!("{name} is for views"),
+                    format!("Triggers note which rows of a table change. Omit {name}."),
+                )),
                 None => Ok(None),
             };
         }
         match terms.every {
+            None if !terms.changes_in.is_empty() => Ok(None),
             Some(every) if every.as_micros() >= SHORTEST => Ok(Some(every)),
             _ => Err(invalid(
                 "every must be one second or longer",
-                "It is how often the view is read at most, such as '1 minute'.",
+                "It is how often the view is read at most, such as '1 minute'; NULL only with changes_in.",
             )),
         }
     }
@@ -254,6 +271,11 @@ impl Table {
         format!("table:{}", self.qualified)
     }
 
+    /// The triggers of a table that tells of changes for this number.
+    pub(super) fn watch_names(id: i32) -> Vec<String> {
+        trigger_names(id, &EVENTS)
+    }
+
     pub(super) fn unmark(&self, id: i32) -> Result<()> {
         for event in self.events() {
             let (table, trigger) = (&self.qualified, trigger(id, event.name));
@@ -261,6 +283,10 @@ impl Table {
         }
         Ok(())
     }
+}
+
+fn trigger_names(id: i32, events: &[Event]) -> Vec<String> {
+    events.iter().map(|event| trigger(id, event.name)).collect()
 }
 
 fn trigger(id: i32, event: &str) -> String {

@@ -13,6 +13,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
 
 use super::rows::LONGEST_KEY;
+use super::watched;
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::{catalog, statement};
@@ -104,7 +105,11 @@ impl<'a> Fired<'a> {
             return Ok(());
         };
         let Some(column) = key_column(attached, self.table)? else {
-            return Ok(());
+            // A view is made of this table: which of its rows have changed, nobody knows.
+            return match is_watched(attached, self.table)? {
+                true => note(attached, vec![None]),
+                false => Ok(()),
+            };
         };
         match self.data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
             pg_sys::TRIGGER_EVENT_TRUNCATE => note(attached, vec![None]),
@@ -226,14 +231,7 @@ fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
     if catalog::table(c"attached_table").is_none() {
         return Ok(None);
     }
-    let _owner = match AsOwner::enter() {
-        Ok(owner) => owner,
-        Err(problem) => {
-            // Whoever changes the table cannot help it.
-            problem.report(PgLogLevel::WARNING);
-            return Ok(None);
-        }
-    };
+    let Some(_owner) = owner() else { return Ok(None) };
     // The transaction may see what was there before the table was attached, and writes to it all the same.
     let columns = statement::committed(
         "SELECT a.key_column::text FROM docsearch.attached_table a
@@ -242,6 +240,21 @@ fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
         |row| row.required(1),
     )?;
     Ok(columns.into_iter().next())
+}
+
+/// Whether a view of this number is made of the table.
+fn is_watched(attached: i32, table: pg_sys::Oid) -> Result<bool> {
+    match owner() {
+        Some(_owner) => watched::is_watched(attached, table),
+        None => Ok(false),
+    }
+}
+
+/// The rights of the owner. Where there is none, whoever changes a table cannot help it, and is warned.
+fn owner() -> Option<AsOwner> {
+    AsOwner::enter()
+        .map_err(|problem| problem.report(PgLogLevel::WARNING))
+        .ok()
 }
 
 /// Notes keys of rows that changed; a NULL key: everything is to be read again.

@@ -3,7 +3,7 @@
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
-use super::{Access, Attached, Table, access, read};
+use super::{Access, Attached, Table, access, read, watched};
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{catalog, statement};
 
@@ -74,6 +74,10 @@ impl Attached {
         }
         if let Some(error) = self.failure()? {
             return trouble(name, error, true);
+        }
+        if let Some(silent) = watched::silent(self.id)? {
+            let reason = format!("there are no triggers any more, or disabled ones, that tell of changes in {silent}");
+            return trouble(name, reason, false);
         }
         match (self.access == Access::Readers.as_str()).then(|| access::problem(&table, &columns)) {
             Some(problem) => problem?.map_or(Ok(None), |problem| trouble(name, problem, false)),

@@ -1,0 +1,90 @@
+//! Tables that a view is made of: they tell when the view is to be read again.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+
+use super::Table;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::{catalog, statement};
+
+/// The tables that an argument names, each once. They have triggers, and owners who may take these away again.
+pub(super) fn tables(named: &[pg_sys::Oid]) -> Result<Vec<Table>> {
+    let mut tables: Vec<Table> = Vec::with_capacity(named.len());
+    for &oid in named {
+        let table = Table::of(Some(oid))?;
+        if tables.iter().any(|known| known.oid == oid) {
+            continue;
+        }
+        table.require_owned()?;
+        if !table.lasting || !["r", "p"].contains(&table.kind.as_str()) {
+            return Err(error_with_hint(
+                pgrx::PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("{} does not tell of its changes", table.qualified),
+                "Name ordinary or partitioned tables; views are read again as often as every says.",
+            ));
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+/// Has tables tell of their changes for the view of this number. Begins as the caller.
+pub(super) fn watch(id: i32, tables: &[Table]) -> Result<()> {
+    for table in tables {
+        table.watch(id)?;
+        let _owner = AsOwner::enter()?;
+        statement::execute(
+            "INSERT INTO docsearch.watched_table (attached_id, source) VALUES ($1, $2::oid::regclass)",
+            &[DatumWithOid::from(id), DatumWithOid::from(table.oid)],
+        )?;
+    }
+    Ok(())
+}
+
+/// Ends what [`watch`] began, for those that are still there. Begins as the caller.
+pub(super) fn unwatch(id: i32) -> Result<()> {
+    let watched = {
+        let _owner = AsOwner::enter()?;
+        statement::rows(
+            "SELECT w.source::oid FROM docsearch.watched_table w JOIN pg_class c ON c.oid = w.source
+             WHERE w.attached_id = $1",
+            &[DatumWithOid::from(id)],
+            |row| row.required::<pg_sys::Oid>(1),
+        )?
+    };
+    watched
+        .into_iter()
+        .try_for_each(|table| Table::of(Some(table))?.unmark(id))
+}
+
+/// Whether a table tells of its changes for this number. Runs as the owner.
+pub(super) fn is_watched(id: i32, table: pg_sys::Oid) -> Result<bool> {
+    if catalog::table(c"watched_table").is_none() {
+        return Ok(false);
+    }
+    // The transaction may see what was there before the table was named, and writes to it all the same.
+    let found = statement::committed(
+        "SELECT true FROM docsearch.watched_table w WHERE w.attached_id = $1 AND w.source = $2::oid::regclass",
+        &[DatumWithOid::from(id), DatumWithOid::from(table)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// A table that is there and does not tell any more, as its triggers are gone or disabled. Runs as the owner.
+pub(super) fn silent(id: i32) -> Result<Option<String>> {
+    let names = Table::watch_names(id);
+    let silent = statement::latest(
+        "SELECT format('%I.%I', n.nspname, c.relname)
+         FROM docsearch.watched_table w JOIN pg_class c ON c.oid = w.source JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE w.attached_id = $1
+           AND (SELECT count(*) FROM pg_trigger t
+                WHERE t.tgrelid = w.source AND t.tgfoid = 'docsearch.attached_changed'::regproc
+                  AND t.tgname::text = ANY ($2) AND t.tgenabled IN ('O', 'A')) < cardinality($2)
+         ORDER BY 1 LIMIT 1",
+        &[DatumWithOid::from(id), DatumWithOid::from(names)],
+        |row| row.required::<String>(1),
+    )?;
+    Ok(silent.into_iter().next())
+}

@@ -104,12 +104,11 @@ impl<'a> Fired<'a> {
         let Some(attached) = self.attached() else {
             return Ok(());
         };
-        let Some(column) = key_column(attached, self.table)? else {
-            // A view is made of this table: which of its rows have changed, nobody knows.
-            return match is_watched(attached, self.table)? {
-                true => note(attached, vec![None]),
-                false => Ok(()),
-            };
+        let column = match meaning(attached, self.table)? {
+            None => return Ok(()),
+            // Which rows of the view have changed, nobody knows.
+            Some(Meaning::Part) => return note(attached, vec![None]),
+            Some(Meaning::Rows { key_column }) => key_column,
         };
         match self.data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
             pg_sys::TRIGGER_EVENT_TRUNCATE => note(attached, vec![None]),
@@ -226,12 +225,27 @@ impl Key {
     }
 }
 
-/// The key column of an attached table; `None` if this table is not attached with this number any more.
-fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
+/// What a change of a table means.
+enum Meaning {
+    /// Rows of the attached table have changed.
+    Rows { key_column: String },
+    /// So has an attached view that is made of it.
+    Part,
+}
+
+/// What a change of a table means for what is attached with this number; `None` if nothing any more.
+fn meaning(attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
     if catalog::table(c"attached_table").is_none() {
         return Ok(None);
     }
-    let Some(_owner) = owner() else { return Ok(None) };
+    let _owner = match AsOwner::enter() {
+        Ok(owner) => owner,
+        Err(problem) => {
+            // Whoever changes the table cannot help it.
+            problem.report(PgLogLevel::WARNING);
+            return Ok(None);
+        }
+    };
     // The transaction may see what was there before the table was attached, and writes to it all the same.
     let columns = statement::committed(
         "SELECT a.key_column::text FROM docsearch.attached_table a
@@ -239,22 +253,10 @@ fn key_column(attached: i32, table: pg_sys::Oid) -> Result<Option<String>> {
         &[DatumWithOid::from(attached), DatumWithOid::from(table)],
         |row| row.required(1),
     )?;
-    Ok(columns.into_iter().next())
-}
-
-/// Whether a view of this number is made of the table.
-fn is_watched(attached: i32, table: pg_sys::Oid) -> Result<bool> {
-    match owner() {
-        Some(_owner) => watched::is_watched(attached, table),
-        None => Ok(false),
+    match columns.into_iter().next() {
+        Some(key_column) => Ok(Some(Meaning::Rows { key_column })),
+        None => Ok(watched::is_watched(attached, table)?.then_some(Meaning::Part)),
     }
-}
-
-/// The rights of the owner. Where there is none, whoever changes a table cannot help it, and is warned.
-fn owner() -> Option<AsOwner> {
-    AsOwner::enter()
-        .map_err(|problem| problem.report(PgLogLevel::WARNING))
-        .ok()
 }
 
 /// Notes keys of rows that changed; a NULL key: everything is to be read again.

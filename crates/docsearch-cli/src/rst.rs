@@ -344,4 +344,34 @@ b|c    second
         let staircase: String = (0..400).map(|depth| format!("{}* x\n\n", " ".repeat(depth))).collect();
         assert!(to_markdown(&staircase).contains("- x"));
     }
+
+    proptest::proptest! {
+        /// In directives, notes, lists and behind two colons.
+        #[test]
+        fn the_code_of_a_page_is_the_code_of_the_document(
+            parts in proptest::collection::vec(
+                (0usize..4, "[a-z]{1,4}\n([ ]{0,5}([.][.] note::|- l|====|:a: b|```|[*]b[*]|[|]s[|]|`x`_|\\\\|[!-~]{1,5})?\n){0,4}[!-~]\n"),
+                1..5,
+            )
+        ) {
+            let mut page = "Kiln\n====\n\n".to_owned();
+            let mut expected = Vec::new();
+            for (kind, code) in parts {
+                let indented = |by: usize| -> String {
+                    code.lines().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
+                };
+                page += &match kind {
+                    0 => format!(".. code-block:: python\n\n{}", indented(3)),
+                    1 => format!(".. note::\n\n   .. code-block:: c\n      :linenos:\n\n{}", indented(6)),
+                    2 => format!("- An item\n\n  .. code-block:: c\n\n{}", indented(5)),
+                    _ => format!("Like this::\n\n{}", indented(4)),
+                };
+                page += "\nBetween.\n\n";
+                let code: Vec<&str> = code.lines().map(str::trim_end).collect();
+                expected.push(code.join("\n") + "\n");
+            }
+            let markdown = to_markdown(&page);
+            proptest::prop_assert_eq!(crate::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+        }
+    }
 }

@@ -271,3 +271,29 @@ fn what_a_page_says_of_itself_is_more_than_its_title() {
     assert_eq!(page.matter.keywords, ["stream"]);
     assert_eq!(page.body, "# Reading files\n\nWith `open`.\n\n## `mode`\n\nHow.\n");
 }
+
+proptest::proptest! {
+    /// In lists, definitions, boxes and behind the spans of a highlighter.
+    #[test]
+    fn the_code_of_a_page_is_the_code_of_the_document(
+        parts in proptest::collection::vec((0usize..5, "[!-~][ -~]{0,12}(\n[ -~]{0,12}){0,3}\n?[!-~]"), 1..5)
+    ) {
+        let mut page = "<h1>Kiln</h1>".to_owned();
+        let mut expected = Vec::new();
+        for (kind, code) in parts {
+            let text = code.replace('&', "&amp;").replace('<', "&lt;");
+            let spans = text.replace("\n", "</span>\n<span class=w>");
+            page += &match kind {
+                0 => format!("<pre><code>{text}</code></pre>"),
+                1 => format!("<ul><li><p>An item</p><pre>{text}</pre></li></ul>"),
+                2 => format!("<dl><dt>a word</dt><dd><p>Means:</p><pre>{text}</pre></dd></dl>"),
+                3 => format!("<div class=highlight><pre><span></span><span>{spans}</span>\n</pre></div>"),
+                _ => format!("<blockquote><div class=note><p>Note</p><pre><code class=language-c>{text}\n</code></pre></div></blockquote>"),
+            };
+            page += "<p>Between.</p>";
+            expected.push(code + "\n");
+        }
+        let markdown = draft(&format!("<main>{page}</main>")).body;
+        proptest::prop_assert_eq!(crate::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+    }
+}

@@ -236,3 +236,34 @@ fn hostile_pages_end() {
     let _ = read(&format!(".TH X 1\n{}", ".if t \\{\n".repeat(3_000)));
     let _ = read(&format!(".TH X 1\n{}", "\\*[".repeat(30_000)));
 }
+
+proptest::proptest! {
+    /// In paragraphs, lists and examples.
+    #[test]
+    fn the_code_of_a_page_is_the_code_of_the_document(
+        parts in proptest::collection::vec((0usize..3, "[!-~][ -~]{0,12}(\n[ -~]{0,12}){0,3}\n[!-~]{1,3}"), 1..5)
+    ) {
+        let mut page = ".TH KILN 1\n.SH CODE\n".to_owned();
+        let mut expected = Vec::new();
+        for (kind, code) in parts {
+            let lines = code.lines().map(|line| {
+                let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+                match line.starts_with('.') {
+                    true => format!("\\&{line}\n"),
+                    false => format!("{line}\n"),
+                }
+            });
+            let lines: String = lines.collect();
+            page += &match kind {
+                0 => format!(".PP\n.nf\n{lines}.fi\n"),
+                1 => format!(".IP \\(bu 2\nAn item\n.nf\n{lines}.fi\n"),
+                _ => format!(".PP\n.EX\n{lines}.EE\n"),
+            };
+            page += ".PP\nBetween.\n";
+            let code: Vec<&str> = code.lines().map(str::trim_end).collect();
+            expected.push(code.join("\n") + "\n");
+        }
+        let markdown = markdown_of(&page);
+        proptest::prop_assert_eq!(crate::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+    }
+}

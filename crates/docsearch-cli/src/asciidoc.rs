@@ -96,7 +96,10 @@ fn complete(matter: &mut FrontMatter, document: &Document<'_>) -> Option<String>
     let title = document.doctitle().map(inline::without_tags);
     let title = match title.as_deref().and_then(manual_page::title) {
         Some((name, section)) => {
-            matter.metadata.entry("section").or_insert_with(|| Value::from(section));
+            matter
+                .metadata
+                .entry(manual_page::SECTION)
+                .or_insert_with(|| Value::from(section));
             matter.kind.get_or_insert_with(|| manual_page::KIND.to_owned());
             Some(name.to_owned())
         }

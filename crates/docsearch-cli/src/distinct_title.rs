@@ -1,11 +1,11 @@
 //! Titles that several pages of a source bear: each of those pages is told from the others by what it stands in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use docsearch_core::name::{key, slug_leaf};
 
 use crate::document::Document;
-use crate::slug;
+use crate::{manual_page, slug};
 
 /// Characters of what a page stands in; the name of its folder is shorter.
 const MAX_PARENT_CHARS: usize = 60;
@@ -19,6 +19,8 @@ struct Page {
     version: Option<String>,
     /// As the page itself says.
     parent: Option<String>,
+    /// Of the manual.
+    section: Option<String>,
 }
 
 /// The pages of a run.
@@ -33,6 +35,7 @@ impl Titles {
             source_root: document.source_root.clone(),
             version: document.version.clone(),
             parent: document.parent.clone(),
+            section: section(document),
         });
     }
 
@@ -55,7 +58,20 @@ impl Titles {
     }
 }
 
+/// The section of a page of the manual.
+fn section(document: &Document) -> Option<String> {
+    let is_manual = document.kind.as_deref() == Some(manual_page::KIND);
+    let section = document.metadata.get(manual_page::SECTION).filter(|_| is_manual)?;
+    section.as_str().map(str::to_owned)
+}
+
 fn tell_apart(pages: &[&Page], by_slug: &HashMap<&str, &Page>, distinct: &mut HashMap<String, String>) {
+    let sections: HashSet<&String> = pages.iter().filter_map(|page| page.section.as_ref()).collect();
+    if sections.len() == pages.len() {
+        let titled = |page: &&Page| Some((page.slug.clone(), format!("{}({})", page.title, page.section.as_ref()?)));
+        distinct.extend(pages.iter().filter_map(titled));
+        return;
+    }
     let parents: Vec<Vec<String>> = pages.iter().map(|page| parents(page, by_slug)).collect();
     let mut bearers: HashMap<String, usize> = HashMap::new();
     for parents in &parents {
@@ -180,6 +196,24 @@ mod tests {
         let distinct = titles.distinct();
         assert_eq!(distinct["gin-examples"], "Examples (GIN indexes)");
         assert_eq!(distinct["gist-examples"], "Examples (GIST indexes)");
+    }
+
+    #[test]
+    fn pages_of_the_manual_are_told_apart_by_their_sections() {
+        let mut titles = Titles::default();
+        for section in ["1", "5"] {
+            let mut page = Document {
+                slug: format!("man{section}/crontab.{section}"),
+                title: "crontab".to_owned(),
+                kind: Some(manual_page::KIND.to_owned()),
+                ..Document::default()
+            };
+            page.metadata.insert(manual_page::SECTION.to_owned(), section.into());
+            titles.add(&page);
+        }
+        let distinct = titles.distinct();
+        assert_eq!(distinct["man1/crontab.1"], "crontab(1)");
+        assert_eq!(distinct["man5/crontab.5"], "crontab(5)");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 /// The kind of their documents.
 pub(crate) const KIND: &str = "manual page";
+/// The key of their metadata that has the section of the manual.
+pub(crate) const SECTION: &str = "section";
 /// Why a page is left out that is another one under its own name.
 pub(crate) const LINK: &str = "link to another manual page";
 /// A longer purpose is a text.

@@ -104,7 +104,7 @@ pub(crate) fn read(text: &str) -> Result<Draft, Unreadable> {
     if manual_page::is_section(&header.section) {
         matter
             .metadata
-            .insert("section".to_owned(), Value::from(header.section));
+            .insert(manual_page::SECTION.to_owned(), Value::from(header.section));
     }
     Ok(Draft {
         body: markdown_text::page(&blocks),

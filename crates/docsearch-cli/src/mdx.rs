@@ -16,6 +16,8 @@ use fence::Fence;
 use indentation::Indentation;
 use tag::{Tag, tag};
 
+/// Elements whose text is no text of the page.
+const UNSHOWN: [&str; 2] = ["script", "style"];
 const LITERAL_SPACES: [&str; 3] = ["{' '}", "{\" \"}", "{` `}"];
 /// Tags and comments of a page that never close; looking for the end of more would take time that
 /// grows with the square of the page.
@@ -60,7 +62,9 @@ pub(crate) fn dialect(text: &str) -> Option<Dialect> {
         let (column, text) = indentation::split(line);
         let is_component = column < CODE_INDENTATION
             && text.starts_with('<')
-            && tag(text).is_some_and(|tag| tag.name.starts_with(|first: char| first.is_ascii_uppercase()));
+            && tag(text).is_some_and(|tag| {
+                tag.name.starts_with(|first: char| first.is_ascii_uppercase()) || UNSHOWN.contains(&tag.name)
+            });
         if is_component {
             found = Some(Dialect::Components);
         }
@@ -78,6 +82,7 @@ pub(crate) fn convert(text: &str, dialect: Dialect) -> String {
         indentation: Indentation::default(),
         depth: 0,
         is_blank: true,
+        endless: Vec::new(),
     };
     page.read(&mut text.lines().peekable());
     while page.output.ends_with("\n\n") {
@@ -96,6 +101,8 @@ struct Page {
     depth: usize,
     /// Whether the last line that came out was blank, or there was none.
     is_blank: bool,
+    /// Elements that nothing ends any more in the lines that are rid of their tags.
+    endless: Vec<&'static str>,
 }
 
 impl Page {
@@ -156,6 +163,7 @@ impl Page {
     /// numbers.
     fn flush(&mut self) {
         let prose = std::mem::take(&mut self.prose);
+        self.endless.clear();
         let plain = self.without_tags(&prose);
         let mut fences: Option<&str> = None;
         for line in plain.lines() {
@@ -233,8 +241,26 @@ impl Page {
             return Some("<!--".len() + comment.find("-->")? + "-->".len());
         }
         let tag = tag(text)?;
+        if let Some(length) = self.unshown(text, &tag) {
+            return Some(length);
+        }
         self.apply(&tag, output);
         Some(tag.length)
+    }
+
+    /// Length of the element that `text` opens with this tag, if nothing of it is shown. Where one has no end, no later one
+    /// of its name has.
+    fn unshown(&mut self, text: &str, tag: &Tag<'_>) -> Option<usize> {
+        let name = UNSHOWN.into_iter().find(|name| *name == tag.name)?;
+        if tag.closing || tag.self_closing || self.endless.contains(&name) {
+            return None;
+        }
+        let end = format!("</{name}>");
+        let Some(at) = text[tag.length..].find(&end) else {
+            self.endless.push(name);
+            return None;
+        };
+        Some(tag.length + at + end.len())
     }
 
     fn apply(&mut self, tag: &Tag<'_>, output: &mut String) {

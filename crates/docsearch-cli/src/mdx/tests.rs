@@ -35,6 +35,15 @@ fn tables_of_properties_become_lists() {
 }
 
 #[test]
+fn scripts_and_styles_are_no_text() {
+    let page = "<script setup>\nimport { ref } from 'vue'\n\nconst a = ref(0)\n</script>\n\n# Kit\n\n```vue\n<script>\nlet b\n</script>\n```\n\n<style module>\n.a { color: red }\n</style>\n\nText, and `<style>`.\n";
+    let expected = "# Kit\n\n```vue\n<script>\nlet b\n</script>\n```\n\nText, and `<style>`.\n";
+    assert_eq!(convert(page, Dialect::Components), expected);
+    assert_eq!(dialect(page), Some(Dialect::Components));
+    assert_eq!(to_markdown("<script>\nlet a\n\n<script>b</style>\n"), "let a\n\nb\n");
+}
+
+#[test]
 fn an_unclosed_tag_is_text() {
     assert_eq!(to_markdown("Compare x <y and\nmore"), "Compare x <y and\nmore\n");
 }

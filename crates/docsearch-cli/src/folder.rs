@@ -11,8 +11,8 @@ use crate::file::Links;
 use crate::{extension, manual_page, markup};
 
 /// Files that say what is ignored.
-const RULES: [&str; 2] = [".gitignore", ".ignore"];
-const MAX_RULES_BYTES: u64 = 1_000_000;
+pub(crate) const RULES: [&str; 2] = [".gitignore", ".ignore"];
+pub(crate) const MAX_RULES_BYTES: u64 = 1_000_000;
 
 /// What a walk found, in the order of the paths.
 #[derive(Debug, Default)]

@@ -112,6 +112,11 @@ impl SourceOptions {
 }
 
 impl PathFilter {
+    /// Whether the file at `path`, or everything in the folder there, is unwanted whatever else is.
+    pub(crate) fn excludes(&self, path: &Path) -> bool {
+        self.exclude.is_match(path)
+    }
+
     /// Whether the file at `path`, relative to the folder, is wanted.
     pub(crate) fn wants(&self, path: &Path) -> bool {
         self.include.as_ref().is_none_or(|set| set.is_match(path)) && !self.exclude.is_match(path)

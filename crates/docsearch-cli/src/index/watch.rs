@@ -10,9 +10,11 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::job::{Job, Source};
 use crate::error::Error;
+use crate::folder::{MAX_RULES_BYTES, RULES};
 use crate::git::Address;
 use crate::interrupt::Interrupt;
 use crate::project_file;
+use crate::source_options::PathFilter;
 
 /// Without changes before they are read: editors and generators write several files.
 const QUIET: Duration = Duration::from_millis(300);
@@ -37,20 +39,15 @@ pub(super) struct Watch {
 struct Place {
     path: PathBuf,
     is_folder: bool,
-    ignored: Gitignore,
+    filter: PathFilter,
 }
 
 impl Place {
-    fn new(path: PathBuf) -> Self {
-        let rules = path.join(".gitignore");
+    fn new(path: PathBuf, filter: PathFilter) -> Self {
         Self {
             is_folder: path.is_dir(),
-            // Rules that cannot be read are told when the folder is listed.
-            ignored: match fs::metadata(&rules) {
-                Ok(found) if found.is_file() => Gitignore::new(rules).0,
-                _ => Gitignore::empty(),
-            },
             path,
+            filter,
         }
     }
 
@@ -62,25 +59,48 @@ impl Place {
         let is_hidden = |part: &std::ffi::OsStr| {
             part.as_encoded_bytes().starts_with(b".") && !HIDDEN.iter().any(|name| part == *name)
         };
-        !relative.iter().any(is_hidden)
-            && (relative.as_os_str().is_empty()
-                || !self
-                    .ignored
-                    .matched_path_or_any_parents(relative, path.is_dir())
-                    .is_ignore())
+        !relative.iter().any(is_hidden) && !self.filter.excludes(relative) && !self.ignores(path)
+    }
+
+    /// Whether the rules of the nearest folder that says something of `path` have it ignored. They are read anew, for they
+    /// may change, too; those that cannot be read are told when the folder is listed.
+    fn ignores(&self, path: &Path) -> bool {
+        let is_folder = path.is_dir();
+        let folders = path
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(&self.path));
+        for folder in folders {
+            for rules in RULES.iter().rev().map(|name| folder.join(name)) {
+                let is_read = fs::metadata(&rules).is_ok_and(|found| found.is_file() && found.len() <= MAX_RULES_BYTES);
+                if !is_read {
+                    continue;
+                }
+                let ignored = Gitignore::new(rules).0;
+                let said = ignored.matched_path_or_any_parents(path, is_folder);
+                if !said.is_none() {
+                    return said.is_ignore();
+                }
+            }
+        }
+        false
     }
 }
 
 impl Watch {
     /// Watches what the jobs read, as far as it can change, and the file that they are from.
     pub(super) fn new(jobs: &[Job], file: Option<&Path>) -> Result<Self, Error> {
-        let paths = jobs.iter().flat_map(|job| match &job.source {
-            Source::Paths(paths, _) => paths.as_slice(),
-            Source::Lines(_) => &[],
-        });
-        // A commit stays what it is.
-        let local = paths.filter(|path| !matches!(Address::parse(path), Ok(Some(_))));
-        let all: Vec<&Path> = local.map(PathBuf::as_path).chain(file).collect();
+        let mut all: Vec<(&Path, PathFilter)> = Vec::new();
+        for job in jobs {
+            let Source::Paths(paths, reading) = &job.source else {
+                continue;
+            };
+            // A commit stays what it is.
+            for path in paths.iter().filter(|path| !matches!(Address::parse(path), Ok(Some(_)))) {
+                all.push((path, reading.options.filter()?));
+            }
+        }
+        all.extend(file.map(|file| (file, PathFilter::default())));
         if all.is_empty() {
             return Err(Error::Usage(format!(
                 "nothing can be watched: commits and repositories elsewhere do not change\nHINT:  Leave --watch out, or index a \
@@ -90,9 +110,9 @@ impl Watch {
         }
         let mut missing = Vec::new();
         let mut places = Vec::new();
-        for path in all {
+        for (path, filter) in all {
             match fs::canonicalize(path) {
-                Ok(full) => places.push(Place::new(full)),
+                Ok(full) => places.push(Place::new(full, filter)),
                 Err(_) => missing.push(path.to_owned()),
             }
         }
@@ -193,11 +213,12 @@ mod tests {
     fn pages_that_change_are_told_and_what_is_ignored_is_not() {
         let place = tempfile::tempdir().unwrap();
         let folder = fs::canonicalize(place.path()).unwrap();
-        for inner in ["guide", "build", ".git"] {
+        for inner in ["guide", "build", ".git", "guide/out"] {
             fs::create_dir(folder.join(inner)).unwrap();
         }
         fs::write(folder.join(".gitignore"), "build/\n").unwrap();
         fs::write(folder.join("guide/a.md"), "# A").unwrap();
+        fs::write(folder.join("guide/.gitignore"), "out/*\n!out/kept.md\n").unwrap();
         let jobs = [job(&[&folder])];
         assert!(tells(&jobs, || fs::write(folder.join("guide/a.md"), "# B").unwrap()));
         assert!(tells(&jobs, || {
@@ -205,11 +226,26 @@ mod tests {
             fs::write(folder.join("new/b.md"), "# B").unwrap();
         }));
         assert!(tells(&jobs, || fs::remove_dir_all(folder.join("new")).unwrap()));
+        assert!(tells(&jobs, || fs::write(folder.join("guide/out/kept.md"), "# K").unwrap()));
         assert!(!tells(&jobs, || {
             fs::write(folder.join("build/a.html"), "<p>A").unwrap();
+            fs::write(folder.join("guide/out/a.md"), "# A").unwrap();
             fs::write(folder.join(".git/index"), "x").unwrap();
             fs::read(folder.join("guide/a.md")).unwrap();
         }));
+    }
+
+    #[test]
+    fn what_is_excluded_is_not_told() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir(folder.join("old")).unwrap();
+        let mut jobs = [job(&[&folder])];
+        if let Source::Paths(_, reading) = &mut jobs[0].source {
+            reading.options.exclude = vec!["old/".to_owned()];
+        }
+        assert!(!tells(&jobs, || fs::write(folder.join("old/a.md"), "# A").unwrap()));
+        assert!(tells(&jobs, || fs::write(folder.join("a.md"), "# A").unwrap()));
     }
 
     #[test]

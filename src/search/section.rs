@@ -93,7 +93,15 @@ pub(crate) fn asked_for(
         let (_, form) = forms.next()?;
         Some(Defining::of(shown, pages, vec![group.forms[*form].key.clone()]))
     });
-    let defines: Vec<Defining> = defines.chain(anchored).collect();
+    // An option of the command that the page is about.
+    let options = group.understanding.options();
+    let is_commanded = |id: &DocumentId| {
+        let form = legs.names.get(id).map(|found| group.forms[found.form].role);
+        !options.is_empty() && form == Some(NameRole::Subject)
+    };
+    let commanded = shown().filter(|shown| is_commanded(&shown.document));
+    let commanded = commanded.map(|shown| Defining::of(shown, pages, options.clone()));
+    let defines: Vec<Defining> = defines.chain(anchored).chain(commanded).collect();
     for (document, section) in defining(&defines)? {
         sections.entry(document).or_insert(section);
     }

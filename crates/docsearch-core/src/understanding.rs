@@ -13,6 +13,7 @@ use crate::query::MAX_QUERY_CHARS;
 use crate::rule::{Intent, MAX_PHRASE_WORDS, Rules};
 use crate::word::folded;
 
+mod command;
 mod form;
 mod frame;
 mod recency;
@@ -215,6 +216,12 @@ impl Understanding {
         self.terms.iter().filter_map(|term| term.verb.as_deref()).all(reads) && objects.next().is_some_and(is_plural)
     }
 
+    /// The keys (see [`name::key`]) of the long options of a line of a shell, in their order: `delete` of `git push --delete`.
+    /// Empty for another query.
+    pub fn options(&self) -> Vec<String> {
+        command::command(&self.text).map_or_else(Vec::new, |_| command::options(&self.text))
+    }
+
     /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say
     /// nothing.
     pub fn asks_about_sign(&self) -> bool {
@@ -292,6 +299,9 @@ impl Understanding {
             if let Some(kindless) = &subject.kindless {
                 add(kindless, subject.role());
             }
+        }
+        if let Some(command) = command::command(&self.text) {
+            add(&command, NameRole::Subject);
         }
         if let (Some(parent), Some(child)) = (&self.parent, &self.child) {
             add(&format!("{parent} {child}"), NameRole::Path);

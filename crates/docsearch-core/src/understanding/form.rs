@@ -22,7 +22,8 @@ pub enum NameRole {
     Kindless,
     /// The query with an abbreviation written out.
     Expanded,
-    /// What a question is about: `Grid` of `what is Grid?`.
+    /// What a question is about: `Grid` of `what is Grid?`; the command of a line of a shell: `git push` of
+    /// `git push --delete`.
     Subject,
     /// What the subject is compared with: `Table` of `when should I use Grid instead of Table?`.
     Compared,

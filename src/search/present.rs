@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docsearch_core::address::section_url;
 use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
+use docsearch_core::fusion::Entry;
 use docsearch_core::hit::Hit;
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::markdown;
 use docsearch_core::rank::{ChunkId, DocumentId};
 use docsearch_core::snippet::{Match, snippet};
+use docsearch_core::title::is_repeated_by;
 use docsearch_core::tsvector::{TsVector, Weight};
 use serde_json::Value;
 
@@ -52,7 +54,10 @@ pub(crate) fn present(
     }
     let results = chosen.into_iter().filter_map(|result| {
         let document = documents.get(&result.chunk.document)?;
-        let section = sections.get(&result.chunk).cloned().unwrap_or_default();
+        let mut section = sections.get(&result.chunk).cloned().unwrap_or_default();
+        if let Some(entry) = &result.entry {
+            section.narrow(entry, &document.title);
+        }
         let matches = result.sections.iter();
         let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
         Some(SearchResult {
@@ -150,6 +155,16 @@ struct SectionView {
 }
 
 impl SectionView {
+    /// Leads to one of the small sections that stand together here.
+    fn narrow(&mut self, entry: &Entry, title: &str) {
+        let path = match entry.path.split_first() {
+            Some((first, rest)) if is_repeated_by(title, first) => rest,
+            _ => entry.path.as_slice(),
+        };
+        self.path = path.join(" > ");
+        self.anchor.clone_from(&entry.anchor);
+    }
+
     fn as_match(&self, score: f32) -> SectionMatch {
         SectionMatch {
             id: self.anchor.clone(),

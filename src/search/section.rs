@@ -2,7 +2,9 @@
 
 use docsearch_core::address::Address;
 use docsearch_core::definition::{anchor_names, defines, heading_defines};
+use docsearch_core::fusion::{Asked, Entry};
 use docsearch_core::legs::Legs;
+use docsearch_core::markdown::{Section, sections};
 use docsearch_core::outline::Outline;
 use docsearch_core::page::Page;
 use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredDocument};
@@ -61,12 +63,10 @@ pub(crate) fn asked_for(
     legs: &Legs,
     pages: &Map<DocumentId, Page>,
     shown: &[Ranked],
-) -> Result<Map<DocumentId, i32>> {
+) -> Result<Map<DocumentId, Asked>> {
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
-    let is_addressed = |id: &DocumentId| {
-        let form = legs.names.get(id).map(|found| group.forms[found.form].role);
-        matches!(form, Some(NameRole::Address | NameRole::AddressPath))
-    };
+    let role = |id: &DocumentId| legs.names.get(id).map(|found| group.forms[found.form].role);
+    let is_addressed = |id: &DocumentId| matches!(role(id), Some(NameRole::Address | NameRole::AddressPath));
     let documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
     let anchor = Address::read(&group.understanding.text).and_then(|address| address.anchor);
     let mut sections = match (documents.as_slice(), anchor) {
@@ -94,22 +94,27 @@ pub(crate) fn asked_for(
         Some(Defining::of(shown, pages, vec![group.forms[*form].key.clone()]))
     });
     // An option of the command that the page is about.
-    let options = group.understanding.options();
-    let is_commanded = |id: &DocumentId| {
-        let form = legs.names.get(id).map(|found| group.forms[found.form].role);
-        !options.is_empty() && form == Some(NameRole::Subject)
-    };
-    let commanded = shown().filter(|shown| is_commanded(&shown.document));
+    let options = group.understanding.long_options();
+    let commanded = shown().filter(|shown| !options.is_empty() && role(&shown.document) == Some(NameRole::Subject));
     let commanded = commanded.map(|shown| Defining::of(shown, pages, options.clone()));
     let defines: Vec<Defining> = defines.chain(anchored).chain(commanded).collect();
-    for (document, section) in defining(&defines)? {
-        sections.entry(document).or_insert(section);
+    let mut outlined = 0;
+    for (document, found) in defining(&defines)? {
+        let mut entry = None;
+        if let Some(within) = found.within.filter(|_| outlined < MAX_OUTLINED) {
+            outlined += 1;
+            entry = entry_within(document, &within)?;
+        }
+        sections.entry(document).or_insert(Asked {
+            chunk: found.chunk,
+            entry,
+        });
     }
     Ok(sections)
 }
 
 /// The first sections with an anchor, whatever its case, in documents that an address names.
-fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, i32>> {
+fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
     let _owner = AsOwner::enter()?;
     let found = statement::lookup(
         "SELECT DISTINCT ON (c.project_id, c.document_id) c.project_id, c.document_id, c.chunk_no
@@ -124,11 +129,15 @@ fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, i
         ],
         keys::chunk_id,
     )?;
-    Ok(found.into_iter().map(|id| (id.document, id.chunk)).collect())
+    let whole = |id: ChunkId| Asked {
+        chunk: id.chunk,
+        entry: None,
+    };
+    Ok(found.into_iter().map(|id| (id.document, whole(id))).collect())
 }
 
 /// The section to which a fragment of a document leads that is no anchor of a chunk. Begins as the caller.
-fn led_to(fragment: &str, id: DocumentId) -> Result<Option<i32>> {
+fn led_to(fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
     let Some((body, aliases)) = document::body_and_anchors(id, MAX_OUTLINED_BYTES)? else {
         return Ok(None);
     };
@@ -143,27 +152,86 @@ fn led_to(fragment: &str, id: DocumentId) -> Result<Option<i32>> {
         .rev()
         .map(|section| section.anchor.clone());
     let anchors: Vec<String> = before.take(MAX_TOGETHER).collect();
-    let _owner = AsOwner::enter()?;
-    statement::one(
-        "SELECT c.chunk_no FROM unnest($3::text[]) WITH ORDINALITY AS wanted(anchor, place)
-              JOIN docsearch.chunk c ON c.anchor = wanted.anchor
-         WHERE c.project_id = $1 AND c.document_id = $2 ORDER BY wanted.place, c.chunk_no LIMIT 1",
-        &[
-            DatumWithOid::from(id.project),
-            DatumWithOid::from(id.document),
-            DatumWithOid::from(anchors),
-        ],
-        |row| row.required(1),
-    )
+    let found = {
+        let _owner = AsOwner::enter()?;
+        statement::one(
+            "SELECT c.chunk_no, c.anchor FROM unnest($3::text[]) WITH ORDINALITY AS wanted(anchor, place)
+                  JOIN docsearch.chunk c ON c.anchor = wanted.anchor
+             WHERE c.project_id = $1 AND c.document_id = $2 ORDER BY wanted.place, c.chunk_no LIMIT 1",
+            &[
+                DatumWithOid::from(id.project),
+                DatumWithOid::from(id.document),
+                DatumWithOid::from(anchors),
+            ],
+            |row| Ok((row.required::<i32>(1)?, row.required::<String>(2)?)),
+        )?
+    };
+    let section = &outline.sections()[place];
+    Ok(found.map(|(chunk, anchor)| Asked {
+        chunk,
+        entry: entry(section).filter(|entry| entry.anchor != anchor),
+    }))
+}
+
+/// The section with a heading among those that stand together, of which the first has an anchor. Begins as the caller.
+fn entry_within(id: DocumentId, within: &Within) -> Result<Option<Entry>> {
+    let Some((body, _)) = document::body_and_anchors(id, MAX_OUTLINED_BYTES)? else {
+        return Ok(None);
+    };
+    let outline = Outline::new(&body);
+    let mut together = outline
+        .sections()
+        .iter()
+        .skip_while(|section| section.anchor != within.begins)
+        .take(MAX_TOGETHER);
+    let found = together.find(|section| section.heading_path.last() == Some(&within.heading));
+    Ok(found.and_then(entry))
+}
+
+/// A section as an entry; `None` for what stands before the first heading.
+fn entry(section: &Section) -> Option<Entry> {
+    (!section.heading_path.is_empty()).then(|| Entry {
+        path: section.heading_path.clone(),
+        anchor: section.anchor.clone(),
+    })
+}
+
+/// Where a document defines a name.
+struct Definition {
+    /// Which of its keys.
+    key: usize,
+    chunk: i32,
+    /// Where in it, if its own heading does not define the name.
+    within: Option<Within>,
+}
+
+/// One of several small sections that stand together.
+struct Within {
+    /// The anchor of the first of them.
+    begins: String,
+    heading: String,
+}
+
+impl Within {
+    /// The first section in a text whose heading defines the name.
+    fn find(body: &str, begins: String, key: &str, title: &str) -> Option<Self> {
+        let mut headings = sections(body).into_iter().filter_map(|section| {
+            let first = section.heading_path.first().cloned().unwrap_or_default();
+            Some((first, section.heading_path.into_iter().last()?))
+        });
+        let defines = |(first, heading): &(String, String)| heading_defines([title, first], heading, key);
+        let (_, heading) = headings.find(defines)?;
+        Some(Self { begins, heading })
+    }
 }
 
 /// The sections that define the names: by their headings, or else by a line of their text.
-fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, i32>> {
+fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, Definition>> {
+    let mut found: Map<DocumentId, Definition> = Map::default();
     if wanted.is_empty() {
-        return Ok(Map::default());
+        return Ok(found);
     }
     let _owner = AsOwner::enter()?;
-    let mut found: Map<DocumentId, (usize, i32)> = Map::default();
     let headings = statement::lookup(
         "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path[cardinality(c.heading_path)], c.heading_path[1]
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
@@ -182,14 +250,11 @@ fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, i32>> {
         },
     )?;
     for (id, heading, first) in headings {
-        let of_document = wanted.iter().filter(|of| of.document == id.document);
-        let place = of_document
-            .filter_map(|of| of.first(|key| heading_defines([of.title.as_str(), &first], &heading, key)))
-            .min();
-        if let Some(place) = place
-            && found.get(&id.document).is_none_or(|(known, _)| place < *known)
-        {
-            found.insert(id.document, (place, id.chunk));
+        for of in wanted.iter().filter(|of| of.document == id.document) {
+            let owners = [of.title.as_str(), &first];
+            if let Some(key) = of.first(|key| heading_defines(owners, &heading, key)) {
+                note(&mut found, of, key, id.chunk, None);
+            }
         }
     }
     let unnamed = wanted.iter().filter(|of| !found.contains_key(&of.document));
@@ -199,23 +264,32 @@ fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, i32>> {
         .collect();
     let bodies = statement::lookup(
         &format!(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.body
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.body, c.anchor
              FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
         ),
         &keys::chunk_arguments(&read),
-        |row| Ok((keys::chunk_id(row)?, row.required::<String>(4)?)),
+        |row| {
+            Ok((
+                keys::chunk_id(row)?,
+                row.required::<String>(4)?,
+                row.required::<String>(5)?,
+            ))
+        },
     )?;
-    for (id, body) in bodies {
-        let of_document = wanted.iter().filter(|of| of.document == id.document);
-        let place = of_document.filter_map(|of| of.first(|key| defines(&body, key))).min();
-        if let Some(place) = place
-            && found.get(&id.document).is_none_or(|(known, _)| place < *known)
-        {
-            found.insert(id.document, (place, id.chunk));
+    for (id, body, anchor) in bodies {
+        for of in wanted.iter().filter(|of| of.document == id.document) {
+            if let Some(key) = of.first(|key| defines(&body, key)) {
+                let within = Within::find(&body, anchor.clone(), &of.keys[key], &of.title);
+                note(&mut found, of, key, id.chunk, within);
+            }
         }
     }
-    Ok(found
-        .into_iter()
-        .map(|(document, (_, chunk))| (document, chunk))
-        .collect())
+    Ok(found)
+}
+
+/// Notes where a document defines one of the names, unless it is known to define a likelier one.
+fn note(found: &mut Map<DocumentId, Definition>, of: &Defining, key: usize, chunk: i32, within: Option<Within>) {
+    if found.get(&of.document).is_none_or(|known| key < known.key) {
+        found.insert(of.document, Definition { key, chunk, within });
+    }
 }

@@ -68,5 +68,11 @@ SELECT docsearch.index_doc('manual', 'reply', 'Reply', E'## Properties\n\n### .s
     || E'\n\n## Methods\n\n### .redirect(dest, [code])\n\n' || repeat('Sends `reply.code` 302. ', 40)
     || E'\n\n### .code(statusCode)\n\n' || repeat('Sets the status. ', 40));
 SELECT section FROM search_docs('reply.code', 'manual', max_results => 1);
+-- s3_47: a line of a shell brings the page of its command; of small sections that stand together, each has its own address.
+SELECT docsearch.index_doc('manual', 'kiln', 'kiln', E'Fires clay.\n\n## Options\n\n### -d, --delete\n\nDeletes it.\n\n### --glaze=<name>\n\nGlazes it.\n\n### -q\n\nSays nothing.\n\n## See also\n\nThe potter.');
+SELECT docsearch.index_doc('manual', 'oven', 'oven', E'# oven\n\nAs kiln --glaze does, it glazes; kiln --glaze and kiln --delete are older.');
+SELECT q, slug, section, url FROM unnest(ARRAY['kiln --glaze=red pot', 'kiln -q --delete', 'kiln -q', 'manual/kiln#--glazename']) WITH ORDINALITY AS t(q, n),
+     search_docs(q, 'manual', max_results => 1) ORDER BY n;
+SELECT r ->> 'anchor' AS anchor FROM search_docs_json('kiln --glaze', 'manual', max_results => 1) AS j, jsonb_array_elements(j -> 'results') AS r;
 
 SELECT docsearch.drop_project('manual');

@@ -7,7 +7,7 @@ mod prose;
 mod unit;
 
 use crate::markdown::{self, HEADING_MAX_BYTES, Section};
-use crate::title::unqualified;
+use crate::title::is_repeated_by;
 use measure::Measure;
 use merge::Part;
 use std::collections::HashMap;
@@ -215,7 +215,7 @@ impl<'a> Document<'a> {
         let repeated = section
             .heading_path
             .first()
-            .is_some_and(|first| same_words(first, self.title) || same_words(first, unqualified(self.title)));
+            .is_some_and(|first| is_repeated_by(self.title, first));
         section.heading_path[usize::from(repeated)..].to_vec()
     }
 
@@ -260,11 +260,6 @@ impl<'a> Document<'a> {
             chunks.push(ChunkKind::Body, part.path.clone(), part.anchor.clone(), body);
         }
     }
-}
-
-fn same_words(a: &str, b: &str) -> bool {
-    let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-    words(a) == words(b)
 }
 
 /// Numbers chunks and drops repeated bodies.

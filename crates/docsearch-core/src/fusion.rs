@@ -12,8 +12,26 @@ pub struct Found {
     pub ranked: Vec<Ranked>,
     /// Of the documents that are explained.
     pub steps: Map<DocumentId, Vec<Step>>,
-    /// The number of the section that the query asks for, of documents of which that is known.
-    pub sections: Map<DocumentId, i32>,
+    /// The section that the query asks for, of documents of which that is known.
+    pub sections: Map<DocumentId, Asked>,
+}
+
+/// A section that a query asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its number, or that of the one in which it stands together with its neighbours.
+    pub chunk: i32,
+    /// What is asked for in it, if that is not where it begins.
+    pub entry: Option<Entry>,
+}
+
+/// One of several small sections that stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The headings above it, outermost first, and its own.
+    pub path: Vec<String>,
+    /// Its anchor.
+    pub anchor: String,
 }
 
 /// Another search that is fused with one.

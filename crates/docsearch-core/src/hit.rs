@@ -2,7 +2,7 @@
 //! and which are left when repetitions, a least score and an offset have been taken off.
 
 use crate::delivery::{Deduplication, Notice, above_threshold};
-use crate::fusion::Found;
+use crate::fusion::{Asked, Entry, Found};
 use crate::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
 use crate::rerank::Ranked;
 use crate::score::{EVIDENCE_CEILING, Step};
@@ -22,6 +22,8 @@ const HEADING: f32 = 0.5;
 pub struct Hit {
     /// The section.
     pub chunk: ChunkId,
+    /// What is asked for in it, if that is not where it begins.
+    pub entry: Option<Entry>,
     /// Final score, 0 to 1.
     pub score: f32,
     /// How far the score lies above that of the next document, if this is the first.
@@ -47,7 +49,7 @@ pub fn hits(mut found: Found, wanted: usize, beside: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for ranked in found.ranked {
         let document = ranked.document.document;
-        let (asked, steps) = (found.sections.get(&document).copied(), found.steps.remove(&document));
+        let (asked, steps) = (found.sections.remove(&document), found.steps.remove(&document));
         let mut own = of_document(ranked, asked, wanted, beside, steps);
         if Some(document) == first {
             own[0].lead = lead;
@@ -131,13 +133,20 @@ fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
 }
 
 /// The sections of a document that may become results, best first; there is at least one.
-fn of_document(ranked: Ranked, asked: Option<i32>, wanted: usize, beside: usize, steps: Option<Vec<Step>>) -> Vec<Hit> {
+fn of_document(
+    ranked: Ranked,
+    asked: Option<Asked>,
+    wanted: usize,
+    beside: usize,
+    steps: Option<Vec<Step>>,
+) -> Vec<Hit> {
     let Ranked { mut document, score } = ranked;
     let best_base = document.chunks.first().map_or(0.0, |best| best.base);
     document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
     // Who asks for a page by its name is shown its beginning, not where the name stands most often.
     let beginning = (score > EVIDENCE_CEILING).then_some(0);
-    if let Some(asked) = asked.or(beginning) {
+    let (asked, entry) = asked.map_or((beginning, None), |asked| (Some(asked.chunk), asked.entry));
+    if let Some(asked) = asked {
         match document.chunks.iter().position(|chunk| chunk.id.chunk == asked) {
             Some(place) => document.chunks[..=place].rotate_right(1),
             None if asked > 0 => document.chunks.insert(0, unread(document.document, asked)),
@@ -158,6 +167,7 @@ fn of_document(ranked: Ranked, asked: Option<i32>, wanted: usize, beside: usize,
             document: document.document,
             chunk: best.map_or(0, |best| best.id.chunk),
         },
+        entry,
         score,
         similarity: document.similarity,
         keyword_score: document.lexical,
@@ -175,6 +185,7 @@ fn of_document(ranked: Ranked, asked: Option<i32>, wanted: usize, beside: usize,
     let rest = (1..).zip(further).take(wanted);
     let rest = rest.map(|(place, chunk)| Hit {
         chunk: chunk.id,
+        entry: None,
         score: section_score(chunk),
         similarity: chunk.similarity,
         keyword_score: chunk.lexical,
@@ -253,6 +264,29 @@ mod tests {
         assert_eq!(shown(&found)[0], (1, 0));
         let other = all(vec![ranked(1, 0.93, &[0.6, 0.4, 0.3])], 5, 5);
         assert_eq!(shown(&other)[0], (1, 2));
+    }
+
+    #[test]
+    fn what_is_asked_for_stands_for_its_document() {
+        let entry = Entry {
+            path: vec!["Options".to_owned(), "--tags".to_owned()],
+            anchor: "--tags".to_owned(),
+        };
+        let asked = Asked {
+            chunk: 1,
+            entry: Some(entry.clone()),
+        };
+        let ranked = vec![ranked(1, 0.99, &[0.6, 0.4, 0.3])];
+        let document = ranked[0].document.document;
+        let found = Found {
+            ranked,
+            sections: [(document, asked)].into_iter().collect(),
+            ..Found::default()
+        };
+        let found = hits(found, 5, 5);
+        assert_eq!(shown(&found)[0], (1, 1));
+        assert_eq!(found[0].entry, Some(entry));
+        assert!(found[1..].iter().all(|hit| hit.entry.is_none()));
     }
 
     #[test]

@@ -26,6 +26,14 @@ pub fn unqualified(title: &str) -> &str {
     start.map_or(title, |start| title[..start].trim_end())
 }
 
+/// Whether a heading says the same as the title of its page, or as its words without what tells it from others; case and
+/// white space do not count.
+pub fn is_repeated_by(title: &str, heading: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+    let said = words(heading);
+    said == words(title) || said == words(unqualified(title))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +51,12 @@ mod tests {
         assert_eq!(unqualified("Change history (The parser)"), "Change history");
         assert_eq!(unqualified("Use of f(x)"), "Use of f(x)");
         assert_eq!(unqualified("(draft)"), "(draft)");
+    }
+
+    #[test]
+    fn a_heading_repeats_a_title() {
+        assert!(is_repeated_by("Change  history (Parser)", "change history"));
+        assert!(is_repeated_by("Button", "Button"));
+        assert!(!is_repeated_by("Button (old)", "Buttons"));
     }
 }

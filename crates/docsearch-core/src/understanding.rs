@@ -216,10 +216,16 @@ impl Understanding {
         self.terms.iter().filter_map(|term| term.verb.as_deref()).all(reads) && objects.next().is_some_and(is_plural)
     }
 
-    /// The keys (see [`name::key`]) of the long options of a line of a shell, in their order: `delete` of `git push --delete`.
-    /// Empty for another query.
-    pub fn options(&self) -> Vec<String> {
-        command::command(&self.text).map_or_else(Vec::new, |_| command::options(&self.text))
+    /// The command of a line of a shell: `git push` of `git push --delete`. `None` for another query.
+    pub fn command(&self) -> Option<String> {
+        command::command(&self.text, &self.options)
+    }
+
+    /// The keys (see [`name::key`]) of the options with two dashes of a line of a shell, in their order: `delete` of
+    /// `git push --delete`. Empty for another query.
+    pub fn long_options(&self) -> Vec<String> {
+        self.command()
+            .map_or_else(Vec::new, |_| command::long_options(&self.text))
     }
 
     /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say
@@ -300,7 +306,7 @@ impl Understanding {
                 add(kindless, subject.role());
             }
         }
-        if let Some(command) = command::command(&self.text) {
+        if let Some(command) = self.command() {
             add(&command, NameRole::Subject);
         }
         if let (Some(parent), Some(child)) = (&self.parent, &self.child) {

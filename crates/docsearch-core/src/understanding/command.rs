@@ -5,49 +5,46 @@ use crate::name::key;
 /// Most words of the name of a command.
 const MAX_WORDS: usize = 3;
 
-/// The command of a query that is a line of a shell: the words before its first option. `None` if there is no option, or
-/// too many words before it.
-pub(super) fn command(query: &str) -> Option<String> {
-    let mut words = query.split_whitespace();
-    let named: Vec<&str> = words.by_ref().take_while(|word| !word.starts_with('-')).collect();
-    let first = query.split_whitespace().nth(named.len())?;
-    ((1..=MAX_WORDS).contains(&named.len()) && is_option(first)).then(|| named.join(" "))
-}
-
-/// The keys (see [`key`]) of its long options, in their order.
-pub(super) fn options(query: &str) -> Vec<String> {
-    let long = query
+/// The command of a query that is a line of a shell: the words before its first option. `short` are the words with one dash
+/// that were read as options. `None` if there is no option, or too many words before it.
+pub(super) fn command(query: &str, short: &[String]) -> Option<String> {
+    let named: Vec<&str> = query
         .split_whitespace()
-        .filter(|word| is_option(word) && word.starts_with("--"));
-    let names = long.map(|word| word.split('=').next().unwrap_or(word));
-    names.map(key).filter(|key| !key.is_empty()).collect()
+        .take_while(|word| !word.starts_with('-'))
+        .collect();
+    let first = query.split_whitespace().nth(named.len())?;
+    let is_option = long_name(first).is_some() || short.iter().any(|option| option == first);
+    ((1..=MAX_WORDS).contains(&named.len()) && is_option).then(|| named.join(" "))
 }
 
-/// `-x`, or two dashes and a word. One dash and a word says what a page shall not have.
-fn is_option(word: &str) -> bool {
-    let name = word.trim_start_matches('-');
-    let dashes = word.len() - name.len();
-    let is_short = dashes == 1 && name.chars().count() == 1;
-    name.starts_with(char::is_alphanumeric) && (is_short || dashes == 2 && name.chars().count() > 1)
+/// The keys (see [`key`]) of the options of a query that have two dashes, in their order.
+pub(super) fn long_options(query: &str) -> Vec<String> {
+    query.split_whitespace().filter_map(long_name).map(key).collect()
+}
+
+/// `force` of `--force=yes`.
+fn long_name(word: &str) -> Option<&str> {
+    let name = word.strip_prefix("--")?.split('=').next()?;
+    name.starts_with(char::is_alphanumeric).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn named(query: &str, short: &[&str]) -> Option<String> {
+        let short: Vec<String> = short.iter().map(|option| (*option).to_owned()).collect();
+        command(query, &short)
+    }
+
     #[test]
     fn a_command_stands_before_its_options() {
-        for (query, named) in [
-            ("git push --delete", "git push"),
-            ("grep -r", "grep"),
-            ("docker compose up --build=always web", "docker compose up"),
-            ("curl -X POST --data x", "curl"),
-        ] {
-            assert_eq!(command(query).as_deref(), Some(named), "{query}");
-        }
+        assert_eq!(named("git push --delete", &[]).as_deref(), Some("git push"));
+        assert_eq!(named("grep -r", &["-r"]).as_deref(), Some("grep"));
+        assert_eq!(named("tar -xzf archive --strip=1", &["-xzf"]).as_deref(), Some("tar"));
         assert_eq!(
-            options("git push -f --force-with-lease=main --delete -- a"),
-            ["forcewithlease", "delete"]
+            named("docker compose up --build=always web", &[]).as_deref(),
+            Some("docker compose up")
         );
         for query in [
             "--autosquash",
@@ -56,9 +53,16 @@ mod tests {
             "git push",
             "a - b",
             "a -- b",
+            "a ---b",
             "",
         ] {
-            assert_eq!(command(query), None, "{query}");
+            assert_eq!(named(query, &[]), None, "{query}");
         }
+    }
+
+    #[test]
+    fn long_options_have_names() {
+        let options = long_options("git push -f --force-with-lease=main --delete -- a");
+        assert_eq!(options, ["forcewithlease", "delete"]);
     }
 }

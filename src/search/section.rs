@@ -94,7 +94,7 @@ pub(crate) fn asked_for(
         Some(Defining::of(shown, pages, vec![group.forms[*form].key.clone()]))
     });
     // An option of the command that the page is about.
-    let options = group.understanding.long_options();
+    let options = group.understanding.command_options();
     let commanded = shown().filter(|shown| !options.is_empty() && role(&shown.document) == Some(NameRole::Subject));
     let commanded = commanded.map(|shown| Defining::of(shown, pages, options.clone()));
     let defines: Vec<Defining> = defines.chain(anchored).chain(commanded).collect();

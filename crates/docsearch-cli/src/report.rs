@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -272,9 +272,15 @@ fn emit(event: &Value) {
 
 /// A bar on standard error; nothing where that is not a terminal.
 pub(crate) fn progress_bar(length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} {per_sec} {eta} left {msg}")
+    let style = ProgressStyle::with_template("{bar:32} {human_pos}/{human_len} {pace} {eta} left {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(length).with_style(style)
+    ProgressBar::new(length).with_style(style.with_key("pace", write_pace))
+}
+
+/// `12.3/s`: four decimals, as the library has them, are noise.
+fn write_pace(state: &ProgressState, output: &mut dyn std::fmt::Write) {
+    // What cannot be written is not shown.
+    let _ = write!(output, "{:.1}/s", state.per_sec());
 }
 
 fn waiting_style() -> ProgressStyle {
@@ -291,9 +297,9 @@ fn pace(rate: Option<f64>, seconds_left: Option<f64>) -> String {
 }
 
 fn endless_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {pos} {per_sec} {elapsed}")
+    let style = ProgressStyle::with_template("{spinner} {human_pos} {pace} {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    ProgressBar::no_length().with_style(style)
+    ProgressBar::no_length().with_style(style.with_key("pace", write_pace))
 }
 
 #[cfg(test)]

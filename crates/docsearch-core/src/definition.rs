@@ -119,9 +119,13 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
     found.keys
 }
 
-/// Whether a section with this heading defines the name with this key. `owners` are the title of the page and the first
+/// Whether a section with this heading defines the name with this key, or an option of one letter as it is written, with
+/// its dash: those name nothing, but stand in headings. `owners` are the title of the page and the first
 /// heading above: what a heading that begins with a dot may be a member of.
 pub fn heading_defines<'a>(owners: impl IntoIterator<Item = &'a str>, heading: &str, key: &str) -> bool {
+    if key.starts_with('-') {
+        return has_option(heading, key);
+    }
     let mut found = Definitions::default();
     found.heading(heading);
     for owner in owners {
@@ -130,8 +134,14 @@ pub fn heading_defines<'a>(owners: impl IntoIterator<Item = &'a str>, heading: &
     found.keys.contains(key)
 }
 
-/// Whether a text defines the name with this key.
+/// Whether a text defines the name with this key, or has a heading for an option of one letter.
 pub fn defines(markdown: &str, key: &str) -> bool {
+    if key.starts_with('-') {
+        let mut headings = sections(markdown)
+            .into_iter()
+            .filter_map(|mut section| section.heading_path.pop());
+        return headings.any(|heading| has_option(&heading, key));
+    }
     definitions("", markdown).contains(key)
 }
 
@@ -245,6 +255,15 @@ fn option(text: &str) -> Option<&str> {
         .unwrap_or(name.len());
     let is_option = name.len() < text.len() && text.len() - name.len() <= 2;
     Some(&name[..end]).filter(|name| is_option && name.chars().count() > 1 && name.starts_with(char::is_alphanumeric))
+}
+
+/// Whether a heading has an option as it is written, with its dash: `-i` of `-i, --interactive`.
+fn has_option(heading: &str, option: &str) -> bool {
+    let parts = heading
+        .split([',', '|'])
+        .map(|part| part.trim().trim_start_matches('`'));
+    let mut written = parts.map(|part| part.split(['`', ' ', '=', '<', '[']).next().unwrap_or_default());
+    written.any(|written| written == option)
 }
 
 /// The name in a heading: before parameters or the dash of a description, the last word.

@@ -221,11 +221,11 @@ impl Understanding {
         command::command(&self.text, &self.options)
     }
 
-    /// The keys (see [`name::key`]) of the options with two dashes of a line of a shell, in their order: `delete` of
-    /// `git push --delete`. Empty for another query.
-    pub fn long_options(&self) -> Vec<String> {
+    /// The options of a line of a shell, in their order: the keys (see [`name::key`]) of those with two dashes, `delete` of
+    /// `git push --delete`, and the first letters of those with one, as they are written. Empty for another query.
+    pub fn command_options(&self) -> Vec<String> {
         self.command()
-            .map_or_else(Vec::new, |_| command::long_options(&self.text))
+            .map_or_else(Vec::new, |_| command::options(&self.text, &self.options))
     }
 
     /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say

@@ -28,6 +28,18 @@ fn a_section_defines_a_member_of_its_page() {
 }
 
 #[test]
+fn options_of_one_letter_stand_in_headings() {
+    for heading in ["-i, --interactive", "`-i`", "--all | -i<n>", "-i [file]"] {
+        assert!(heading_defines([], heading, "-i"), "{heading}");
+    }
+    for heading in ["-I", "--interactive", "i", "-in"] {
+        assert!(!heading_defines([], heading, "-i"), "{heading}");
+    }
+    assert!(defines("## Options\n\n### -i, --interactive\n\nAsks.\n", "-i"));
+    assert!(definitions("", "### -i\n\nAsks.\n").contains("i") && !defines("Say -i.\n", "-i"));
+}
+
+#[test]
 fn tables_of_names_define_them() {
     let page = "| Key | Meaning |\n|---|---|\n| `max_size` | How large. |\n| `--dry-run` | Only tells. |\n";
     let found = definitions("", page);

@@ -17,9 +17,17 @@ pub(super) fn command(query: &str, short: &[String]) -> Option<String> {
     ((1..=MAX_WORDS).contains(&named.len()) && is_option).then(|| named.join(" "))
 }
 
-/// The keys (see [`key`]) of the options of a query that have two dashes, in their order.
-pub(super) fn long_options(query: &str) -> Vec<String> {
-    query.split_whitespace().filter_map(long_name).map(key).collect()
+/// The options of a query, in their order: the keys (see [`key`]) of those with two dashes, and the first letters of those
+/// with one, as they are written.
+pub(super) fn options(query: &str, short: &[String]) -> Vec<String> {
+    let option = |word: &str| match long_name(word) {
+        Some(name) => Some(key(name)),
+        None => short
+            .iter()
+            .any(|option| option == word)
+            .then(|| word.chars().take(2).collect()),
+    };
+    query.split_whitespace().filter_map(option).collect()
 }
 
 /// `force` of `--force=yes`.
@@ -61,8 +69,9 @@ mod tests {
     }
 
     #[test]
-    fn long_options_have_names() {
-        let options = long_options("git push -f --force-with-lease=main --delete -- a");
-        assert_eq!(options, ["forcewithlease", "delete"]);
+    fn options_have_names() {
+        let short = ["-f".to_owned(), "-xz".to_owned()];
+        let options = options("git push -f --force-with-lease=main -xz --delete -- a", &short);
+        assert_eq!(options, ["-f", "forcewithlease", "-x", "delete"]);
     }
 }

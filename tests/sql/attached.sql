@@ -205,9 +205,33 @@ SELECT pg_temp.books();
 ALTER TABLE shelf.author DISABLE TRIGGER USER;
 SELECT object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
 ALTER TABLE shelf.author ENABLE TRIGGER USER;
+-- Whoever has no table any more cannot take its triggers away, and they do nothing.
+CREATE ROLE shelf_owner;
+GRANT ALL ON SCHEMA shelf TO shelf_owner;
+GRANT ALL ON shelf.author, shelf.book TO shelf_owner;
+SELECT docsearch.grant_usage('shelf_owner', write => true);
 SELECT docsearch.detach_table('shelf.books');
-SELECT count(*) FROM pg_trigger WHERE tgfoid = 'docsearch.attached_changed'::regproc AND tgrelid IN ('shelf.author'::regclass, 'shelf.book'::regclass);
+ALTER VIEW shelf.books OWNER TO shelf_owner;
+ALTER TABLE shelf.book OWNER TO shelf_owner;
+ALTER TABLE shelf.author OWNER TO shelf_owner;
+SET ROLE shelf_owner;
+SELECT docsearch.attach_table('shelf.books', project => 'shelf', public => true, every => NULL, changes_in => '{shelf.book,shelf.author}');
+RESET ROLE;
+ALTER TABLE shelf.author OWNER TO CURRENT_USER;
+SET ROLE shelf_owner;
+\set VERBOSITY terse
+SELECT docsearch.detach_table('shelf.books');
+\set VERBOSITY default
+RESET ROLE;
+SELECT count(*) FROM docsearch.table_change;
+UPDATE shelf.author SET name = 'Jane';
+SELECT count(*) FROM docsearch.table_change;
+DROP TABLE shelf.author CASCADE;
+SELECT count(*) FROM pg_trigger WHERE tgfoid = 'docsearch.attached_changed'::regproc AND tgrelid = 'shelf.book'::regclass;
 SELECT count(*) FROM docsearch.watched_table;
+SELECT docsearch.revoke_usage('shelf_owner');
+DROP OWNED BY shelf_owner;
+DROP ROLE shelf_owner;
 CREATE MATERIALIZED VIEW shelf.stored AS SELECT * FROM shelf.note;
 SELECT docsearch.attach_table('shelf.stored', project => 'shelf');
 DROP SCHEMA shelf CASCADE;

@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 
 use super::Table;
 use crate::postgres::owner::AsOwner;
-use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::report::{self, Result, error_with_hint};
 use crate::postgres::{catalog, statement};
 
 /// The tables that an argument names, each once. They have triggers, and owners who may take these away again.
@@ -42,7 +42,7 @@ pub(super) fn watch(id: i32, tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Ends what [`watch`] began, for those that are still there. Begins as the caller.
+/// Ends what [`watch`] began, for those that are still there and the caller's. Begins as the caller.
 pub(super) fn unwatch(id: i32) -> Result<()> {
     let watched = {
         let _owner = AsOwner::enter()?;
@@ -53,9 +53,18 @@ pub(super) fn unwatch(id: i32) -> Result<()> {
             |row| row.required::<pg_sys::Oid>(1),
         )?
     };
-    watched
-        .into_iter()
-        .try_for_each(|table| Table::of(Some(table))?.unmark(id))
+    for table in watched {
+        let table = Table::of(Some(table))?;
+        if table.owned {
+            table.unmark(id)?;
+        } else {
+            report::notice(
+                &format!("triggers of {} stay, and do nothing any more", table.qualified),
+                &format!("Its owner may drop them: {}.", Table::watch_names(id).join(", ")),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Whether a table tells of its changes for this number. Runs as the owner.

@@ -59,7 +59,7 @@ pub(super) fn unwatch(id: i32) -> Result<()> {
             table.unmark(id)?;
         } else {
             report::notice(
-                &format!("triggers of {} stay, and do nothing any more", table.qualified),
+                format!("triggers of {} stay, and do nothing any more", table.qualified),
                 &format!("Its owner may drop them: {}.", Table::watch_names(id).join(", ")),
             );
         }

@@ -47,6 +47,8 @@ HOSTILE = {
     "timestamp with time zone": ["NULL", "'infinity'", "'-infinity'", "'294276-12-31'", "'4713-01-01 BC'"],
     "interval": ["NULL", "'-1 day'", "'-178000000 years'"],
     "regclass": ["NULL", "0", "4294967295", "'pg_class'", "'docsearch.document'", "'docsearch.chunk'"],
+    "regclass[]": ["NULL", "'{}'", "'{NULL}'", "'{0,4294967295}'", "'{{pg_class,pg_type},{pg_proc,NULL}}'",
+                   "array_fill('docsearch.document'::regclass, '{300}')", "'[5:6]={pg_class,pg_class}'"],
     "regconfig": ["NULL", "0", "4294967295", "'simple'"],
     "oid": ["NULL", "0", "4294967295"],
     "internal": ["NULL"],
@@ -55,6 +57,7 @@ HOSTILE = {
 ORDINARY = {
     "text": "'kiwi'", "text[]": "'{kiwi}'", "jsonb": "'{}'", "integer": "2", "bigint": "1", "real": "0", "boolean": "true",
     "timestamp with time zone": "'2024-01-01'", "interval": "'1 second'", "regclass": "'rights.birds'",
+    "regclass[]": "'{}'",
     "regconfig": "'docsearch.english'", "oid": "1", "internal": "NULL",
 }
 PROJECT_FIRST = {"create_project", "drop_project", "index_doc", "index_docs", "delete_doc", "delete_missing", "check", "repair",

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, owner, statement};
+use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::project::Projects;
 use crate::tables::{keys, project, schema};
 
@@ -301,16 +302,16 @@ fn metadata(id: DocumentId) -> Result<Value> {
 
 /// The text of a document with its further fragments, if it has no more bytes. Runs as the caller.
 pub(crate) fn body_and_anchors(id: DocumentId, most: i32) -> Result<Option<(String, BTreeMap<String, String>)>> {
-    let body = statement::one(
-        "SELECT d.body FROM docsearch.document d
-         WHERE d.project_id = $1 AND d.id = $2 AND octet_length(d.body) <= $3",
-        &[
-            DatumWithOid::from(id.project),
-            DatumWithOid::from(id.document),
-            DatumWithOid::from(most),
-        ],
+    let [projects, ids] = keys::document_arguments([&id]);
+    let bodies = statement::lookup(
+        &format!(
+            "SELECT d.body FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
+             WHERE octet_length(d.body) <= $3"
+        ),
+        &[projects, ids, DatumWithOid::from(most)],
         |row| row.required(1),
     )?;
+    let body = bodies.into_iter().next();
     body.map(|body| Ok((body, anchors(id)?))).transpose()
 }
 
@@ -319,11 +320,12 @@ fn anchors(id: DocumentId) -> Result<BTreeMap<String, String>> {
     if !has_entry_share() {
         return Ok(BTreeMap::new());
     }
-    let found = statement::one(
-        "SELECT d.anchors FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
-        &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
+    let found = statement::lookup(
+        &format!("SELECT d.anchors FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"),
+        &keys::document_arguments([&id]),
         |row| row.required(1),
     )?;
+    let found = found.into_iter().next();
     let found = found.and_then(|StoredJson(anchors)| serde_json::from_value(anchors).ok());
     Ok(found.unwrap_or_default())
 }

@@ -1,6 +1,7 @@
 //! Tables that users already have, indexed as they are: triggers note which rows change (`trigger`), and
 //! the worker reads those rows (`rows`) and writes their documents (`step`). Views have no such triggers: they are read from
-//! time to time, and compared with what is known of them (`view`), and when tables that they are made of change (`watched`). Who may find the documents is settled before (`access`).
+//! time to time, and compared with what is known of them (`view`), and when tables that they are made of change (`watched`).
+//! Who may find the documents is settled before (`access`).
 
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;

@@ -98,8 +98,10 @@ pub(crate) fn asked_for(
     let commanded = shown().filter(|shown| !options.is_empty() && role(&shown.document) == Some(NameRole::Subject));
     let commanded = commanded.map(|shown| Defining::of(shown, pages, options.clone()));
     let defines: Vec<Defining> = defines.chain(anchored).chain(commanded).collect();
-    let mut outlined = 0;
-    for (document, found) in defining(&defines)? {
+    let (mut found, mut outlined) = (defining(&defines)?, 0);
+    // The best first, so that the same search has the same entries each time.
+    for document in shown().map(|shown| shown.document) {
+        let Some(found) = found.remove(&document) else { continue };
         let mut entry = None;
         if let Some(within) = found.within.filter(|_| outlined < MAX_OUTLINED) {
             outlined += 1;

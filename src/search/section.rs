@@ -179,7 +179,7 @@ fn led_to(fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
 
 /// The section with a heading among those that stand together, of which the first has an anchor. Begins as the caller.
 fn entry_within(id: DocumentId, within: &Within) -> Result<Option<Entry>> {
-    let Some((body, _)) = document::body_and_anchors(id, MAX_ENTRY_BYTES)? else {
+    let Some(body) = document::body(id, MAX_ENTRY_BYTES)? else {
         return Ok(None);
     };
     let outline = Outline::new(&body);

@@ -302,6 +302,11 @@ fn metadata(id: DocumentId) -> Result<Value> {
 
 /// The text of a document with its further fragments, if it has no more bytes. Runs as the caller.
 pub(crate) fn body_and_anchors(id: DocumentId, most: i32) -> Result<Option<(String, BTreeMap<String, String>)>> {
+    body(id, most)?.map(|body| Ok((body, anchors(id)?))).transpose()
+}
+
+/// The text of a document, if it has no more bytes. Runs as the caller.
+pub(crate) fn body(id: DocumentId, most: i32) -> Result<Option<String>> {
     let [projects, ids] = keys::document_arguments([&id]);
     let bodies = statement::lookup(
         &format!(
@@ -311,8 +316,7 @@ pub(crate) fn body_and_anchors(id: DocumentId, most: i32) -> Result<Option<(Stri
         &[projects, ids, DatumWithOid::from(most)],
         |row| row.required(1),
     )?;
-    let body = bodies.into_iter().next();
-    body.map(|body| Ok((body, anchors(id)?))).transpose()
+    Ok(bodies.into_iter().next())
 }
 
 /// The further fragments of a document, which only a search for a section needs.

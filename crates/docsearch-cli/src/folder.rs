@@ -11,8 +11,8 @@ use crate::file::Links;
 use crate::{extension, manual_page, markup};
 
 /// Files that say what is ignored.
-pub(crate) const RULES: [&str; 2] = [".gitignore", ".ignore"];
-pub(crate) const MAX_RULES_BYTES: u64 = 1_000_000;
+const RULES: [&str; 2] = [".gitignore", ".ignore"];
+const MAX_RULES_BYTES: u64 = 1_000_000;
 
 /// What a walk found, in the order of the paths.
 #[derive(Debug, Default)]
@@ -102,12 +102,23 @@ fn pages_first(files: &mut [PathBuf]) {
 fn unreadable_rules(folder: &Path) -> Option<String> {
     RULES.iter().find_map(|name| {
         let path = folder.join(name);
-        let reason = match fs::metadata(&path).ok()? {
-            found if !found.is_file() => "not a file",
-            found if found.len() > MAX_RULES_BYTES => "larger than 1 MB",
-            _ => return None,
-        };
+        let reason = problem_of_rules(&path)??;
         Some(format!("{}: {reason}; its folder was left out", path.display()))
+    })
+}
+
+/// The rules of a folder that can be read, those that go before others first.
+pub(crate) fn rules(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let paths = RULES.iter().rev().map(|name| folder.join(name));
+    paths.filter(|path| problem_of_rules(path) == Some(None))
+}
+
+/// What keeps rules from being read, if anything does; `None` where there are none.
+fn problem_of_rules(path: &Path) -> Option<Option<&'static str>> {
+    Some(match fs::metadata(path).ok()? {
+        found if !found.is_file() => Some("not a file"),
+        found if found.len() > MAX_RULES_BYTES => Some("larger than 1 MB"),
+        _ => None,
     })
 }
 

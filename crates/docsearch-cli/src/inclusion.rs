@@ -195,11 +195,7 @@ impl Inclusion<'_> {
 /// The whole files of text that a page names to be included, as it names them, whatever the page is written in.
 pub(crate) fn targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
-    for line in text
-        .lines()
-        .map(str::trim)
-        .filter(|line| line.contains(['!', '-', ':', '#']))
-    {
+    for line in text.lines().map(str::trim) {
         let directive = line.strip_prefix(".. include::").map(|target| target.trim().to_owned());
         let asciidoc = || Some(line.strip_prefix("include::")?.split_once('[')?.0.to_owned());
         let snippet = || match target_of(line)? {

@@ -82,7 +82,8 @@ const DECLARING: [&str; 46] = [
 /// The keys (see [`key`]) of the names that the text of a page with this title defines, each once, at most 5,000.
 ///
 /// A heading defines itself and the name in it: `attrs.define(maybe_cls=None)` defines `attrs.define`. One that begins with
-/// a dot is also a member of the page, by its title and its first heading. A line of text defines a name if it reads like its signature; code blocks are examples and define nothing.
+/// a dot is also a member of the page, by its title and its first heading. A line of text defines a name if it reads like
+/// its signature; code blocks are examples and define nothing.
 pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
     let mut found = Definitions::default();
     for section in sections(markdown) {

@@ -6,13 +6,11 @@ use crate::rule::{NewsPlace, Tables};
 /// Whether a page is one of them, by its slug and title.
 pub fn is_news(slug: &str, title: &str, rules: &Tables) -> bool {
     let names = |place| rules.news_names.get(&place).into_iter().flatten().map(String::as_str);
-    let mut above = slug.trim_end_matches('/').rsplit('/').skip(1);
-    if above.any(|folder| {
-        rules
-            .news_names
-            .get(&NewsPlace::Folder)
-            .is_some_and(|names| names.contains(&key(folder)))
-    }) {
+    let above = slug.trim_end_matches('/').rsplit('/').skip(1);
+    if above
+        .map(key)
+        .any(|folder| names(NewsPlace::Folder).any(|name| folder == name))
+    {
         return true;
     }
     let title = key(title);

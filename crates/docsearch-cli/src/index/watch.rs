@@ -10,7 +10,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::job::{Job, Source};
 use crate::error::Error;
-use crate::folder::{MAX_RULES_BYTES, RULES};
+use crate::folder;
 use crate::git::Address;
 use crate::interrupt::Interrupt;
 use crate::project_file;
@@ -70,20 +70,9 @@ impl Place {
             .ancestors()
             .skip(1)
             .take_while(|folder| folder.starts_with(&self.path));
-        for folder in folders {
-            for rules in RULES.iter().rev().map(|name| folder.join(name)) {
-                let is_read = fs::metadata(&rules).is_ok_and(|found| found.is_file() && found.len() <= MAX_RULES_BYTES);
-                if !is_read {
-                    continue;
-                }
-                let ignored = Gitignore::new(rules).0;
-                let said = ignored.matched_path_or_any_parents(path, is_folder);
-                if !said.is_none() {
-                    return said.is_ignore();
-                }
-            }
-        }
-        false
+        let rules = folders.flat_map(folder::rules).map(|rules| Gitignore::new(rules).0);
+        let mut said = rules.map(|rules| rules.matched_path_or_any_parents(path, is_folder).map(drop));
+        said.find(|said| !said.is_none()).is_some_and(|said| said.is_ignore())
     }
 }
 

@@ -38,6 +38,8 @@ impl Format {
     pub const JSON_LINES: Self = Self("json_lines");
     /// What people ask, and the names and versions in it.
     pub const QUERY: Self = Self("query");
+    /// Texts of any script, with long runs that no white space parts.
+    pub const TEXT: Self = Self("text");
     /// Stored vectors of terms.
     pub const TSVECTOR: Self = Self("tsvector");
     /// Frames between a backend and the inference program.

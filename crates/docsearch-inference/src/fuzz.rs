@@ -1,9 +1,9 @@
-//! What comes over the socket and from endpoints, given to what reads it. See `docsearch_fuzz`.
+//! What comes over the socket and from endpoints, and what is embedded, given to what reads it. See `docsearch_fuzz`.
 
 use docsearch_fuzz::{Format, Target, check, execute};
 
 use crate::protocol::{self, LENGTH_BYTES, Request, Response};
-use crate::{connection, service};
+use crate::{connection, service, tokenizer};
 
 fn targets() -> Vec<Target> {
     let mut targets = vec![
@@ -12,6 +12,7 @@ fn targets() -> Vec<Target> {
         Target::new("inference-responses", Format::FRAME, connection::fuzz).up_to(8 * 1024),
     ];
     targets.extend(service::fuzz::targets());
+    targets.extend(tokenizer::fuzz::targets());
     targets
 }
 

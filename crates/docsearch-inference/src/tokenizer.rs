@@ -1,5 +1,8 @@
 //! A model's tokenizer: tokens for a graph, and their number for whoever cuts texts.
 
+#[cfg(test)]
+pub(crate) mod fuzz;
+
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -127,14 +130,14 @@ impl Tokenizer {
     /// The tokens of the shortest sufficient beginning of `text`: all of it, or more than `count`
     /// tokens.
     fn leading_tokens(&self, text: &str, count: usize) -> Result<tokenizers::Encoding> {
-        let mut end = piece_end(text, PIECE_BYTES);
-        loop {
-            let encoding = self.tokens(&text[..end])?;
-            if end == text.len() || encoding.len() > count {
-                return Ok(encoding);
+        let mut encoding = tokenizers::Encoding::default();
+        for beginning in beginnings(text) {
+            encoding = self.tokens(beginning)?;
+            if encoding.len() > count {
+                break;
             }
-            end = piece_end(text, end.saturating_mul(2));
         }
+        Ok(encoding)
     }
 
     fn tokens(&self, text: &str) -> Result<tokenizers::Encoding> {
@@ -161,28 +164,41 @@ fn widened(ids: &[u32]) -> Vec<i64> {
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (piece, tail) = rest.split_at(piece_end(rest, PIECE_BYTES));
+        let (piece, tail) = rest.split_at(next_cut(rest, 0, PIECE_BYTES));
         rest = tail;
         (!piece.is_empty()).then_some(piece)
     })
 }
 
-/// The last place at or before `limit` where white space begins, or else the last between two
-/// characters; the end of `text` if it is no longer than `limit`. Greater than 0 unless `text` is
-/// empty, for limits of at least 4 bytes.
-fn piece_end(text: &str, limit: usize) -> usize {
-    if text.len() <= limit {
+/// Beginnings of `text`, each longer than the one before, the last of them all of it. Together they are
+/// less than five times as long.
+fn beginnings(text: &str) -> impl Iterator<Item = &str> {
+    let first = next_cut(text, 0, PIECE_BYTES);
+    let ends = std::iter::successors(Some(first), |&end| {
+        (end < text.len()).then(|| next_cut(text, end, end.max(PIECE_BYTES)))
+    });
+    ends.map(|end| &text[..end])
+}
+
+/// The last place at most `most` bytes behind `start` where white space begins, or else the last between two
+/// characters; the end of `text` if that is not farther. Always behind `start`, unless that is the end: `most`
+/// holds a character.
+fn next_cut(text: &str, start: usize, most: usize) -> usize {
+    debug_assert!(most >= char::MAX.len_utf8());
+    if text.len() - start <= most {
         return text.len();
     }
-    let end = text.floor_char_boundary(limit);
-    text[..end]
-        .rfind(char::is_whitespace)
-        .filter(|at| *at > 0)
-        .unwrap_or(end)
+    let end = text.floor_char_boundary(start + most);
+    match text[start..end].rfind(char::is_whitespace) {
+        None | Some(0) => end,
+        Some(at) => start + at,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -199,5 +215,20 @@ mod tests {
     fn a_text_that_begins_with_its_only_white_space_is_still_cut() {
         let text = " ".to_owned() + &"x".repeat(2 * PIECE_BYTES);
         assert_eq!(pieces(&text).map(str::len).sum::<usize>(), text.len());
+    }
+
+    proptest! {
+        /// Whatever stands where white space is or is not.
+        #[test]
+        fn beginnings_grow_until_they_are_the_text(
+            parts in prop::collection::vec(("[ \n\u{3000}]|[tあ한กé😀ا]", 1..9_000_usize), 0..8),
+        ) {
+            let text: String = parts.iter().map(|(unit, times)| unit.repeat(*times)).collect();
+            let lengths: Vec<usize> = beginnings(&text).map(str::len).collect();
+            prop_assert!(lengths.is_sorted_by(|shorter, longer| shorter < longer), "{lengths:?}");
+            prop_assert_eq!(lengths.last(), Some(&text.len()));
+            prop_assert!(lengths.iter().sum::<usize>() <= 5 * text.len());
+            prop_assert_eq!(pieces(&text).collect::<String>(), text);
+        }
     }
 }

@@ -42,7 +42,8 @@ SETTINGS = {
 DURABLE = {"fsync": "on", "docsearch.threads": str(os.cpu_count() or 1)}
 # Commits reach the operating system: tests end servers and processes, and expect what was committed.
 # On a busy machine an answer may come late; tests of what is given up set a time of their own.
-THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "docsearch.inference_timeout": "10min"}
+THROW_AWAY = {"fsync": "off", "full_page_writes": "off", "docsearch.inference_timeout": "10min",
+              "docsearch.inference_text_limit": "10min"}
 # Unicode's properties of letters, and the order of code points. PostgreSQL 16 has no locale of its own, and text search
 # of 17 does not ask it.
 LIBC_LOCALE = ["--locale=C", "--lc-ctype=C.UTF-8"]

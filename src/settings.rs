@@ -131,6 +131,8 @@ pub(crate) static INFERENCE: GucSetting<Inference> = GucSetting::<Inference>::ne
 static ATTACHED_READ_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 /// Milliseconds.
 static INFERENCE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
+/// Milliseconds.
+static INFERENCE_TEXT_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(20_000);
 /// Megabytes; 0 is no limit.
 static INFERENCE_MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(4096);
 /// Kilobytes.
@@ -153,6 +155,11 @@ pub(crate) fn attached_read_timeout() -> Duration {
 /// How long an answer of the inference program may take.
 pub(crate) fn inference_timeout() -> Duration {
     Duration::from_millis(u64::try_from(INFERENCE_TIMEOUT.get()).unwrap_or_default())
+}
+
+/// How long one text may take to embed.
+pub(crate) fn inference_text_limit() -> Duration {
+    Duration::from_millis(u64::try_from(INFERENCE_TEXT_LIMIT.get()).unwrap_or_default())
 }
 
 /// Greatest size of the inference program's data, in bytes.
@@ -271,6 +278,16 @@ pub(crate) fn define() {
         LEAST_INFERENCE_TIMEOUT.as_millis() as i32,
         3_600_000,
         GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.inference_text_limit",
+        c"How long one text may take to embed.",
+        c"A text that takes longer fails, and others go on. If the thread does not come back from it, the inference program is started again.",
+        &INFERENCE_TEXT_LIMIT,
+        100,
+        3_600_000,
+        GucContext::Sighup,
         GucFlags::UNIT_MS,
     );
     GucRegistry::define_int_guc(

@@ -66,6 +66,7 @@ fn in_process(directory: &Path, digest: Option<&str>) -> Result<Arc<Model>> {
     let options = Options {
         runtime: settings::runtime_path(),
         lanes: settings::lanes(),
+        text_limit: settings::inference_text_limit(),
     };
     let model = MODELS.get(directory, &options).map_err(|failure| inference(&failure))?;
     if !STOPS_AT_EXIT.replace(true) {

@@ -141,7 +141,8 @@ impl Launch {
             .arg("--runtime")
             .arg(&self.runtime)
             .args(["--threads", &settings.threads.to_string()])
-            .args(["--cache-bytes", &settings.cache_bytes.to_string()]);
+            .args(["--cache-bytes", &settings.cache_bytes.to_string()])
+            .args(["--text-limit-ms", &settings.text_limit_ms.to_string()]);
         if let Some(bytes) = self.memory_limit {
             command.args(["--memory-limit", &bytes.to_string()]);
         }
@@ -169,6 +170,7 @@ fn service_settings() -> ServiceSettings {
     ServiceSettings {
         threads: settings::lanes(),
         cache_bytes: settings::query_cache_bytes(),
+        text_limit_ms: settings::inference_text_limit().as_millis() as u64,
     }
 }
 

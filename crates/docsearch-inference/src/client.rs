@@ -141,6 +141,13 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
+    /// This program has ended just now.
+    pub(crate) fn of(program: i32) -> Self {
+        Self {
+            first: Some((program, Instant::now())),
+        }
+    }
+
     /// Whether to ask once more after losing this program.
     pub(crate) fn is_bearable(&mut self, program: i32) -> bool {
         let (first, since) = *self.first.get_or_insert_with(|| (program, Instant::now()));

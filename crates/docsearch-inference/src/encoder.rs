@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
+use crate::watch::Clock;
 
 /// A model as far as threads share it: everything but the sessions that run its graph.
 pub(crate) struct Encoder {
@@ -66,18 +67,24 @@ impl Encoder {
     }
 
     /// The vector of one text.
-    pub(crate) fn embed(&self, session: &mut EncoderSession, role: Role, text: &str) -> Result<Vec<f32>> {
+    pub(crate) fn embed(
+        &self,
+        session: &mut EncoderSession,
+        role: Role,
+        text: &str,
+        clock: &Clock,
+    ) -> Result<Vec<f32>> {
         let prefix = match role {
             Role::Query => &self.info.query_prefix,
             Role::Passage => &self.info.passage_prefix,
         };
-        embed(&self.tokenizer, session, prefix, text)
+        embed(&self.tokenizer, session, prefix, text, clock)
     }
 }
 
 /// Embeds one text to learn the dimension, which also shows that the graph runs.
 fn inspect(directory: &ModelDirectory, tokenizer: &Tokenizer, session: &mut EncoderSession) -> Result<ModelInfo> {
-    let dimension = embed(tokenizer, session, &directory.query_prefix, "a")?.len();
+    let dimension = embed(tokenizer, session, &directory.query_prefix, "a", &Clock::default())?.len();
     directory.check_dimension(dimension)?;
     let prefix_tokens = tokenizer.count(&directory.passage_prefix)?;
     let reserved = prefix_tokens + tokenizer.special_tokens();
@@ -94,11 +101,17 @@ fn inspect(directory: &ModelDirectory, tokenizer: &Tokenizer, session: &mut Enco
     })
 }
 
-fn embed(tokenizer: &Tokenizer, session: &mut EncoderSession, prefix: &str, text: &str) -> Result<Vec<f32>> {
+fn embed(
+    tokenizer: &Tokenizer,
+    session: &mut EncoderSession,
+    prefix: &str,
+    text: &str,
+    clock: &Clock,
+) -> Result<Vec<f32>> {
     let tokens = if prefix.is_empty() {
         tokenizer.encode(text)?
     } else {
         tokenizer.encode(&format!("{prefix}{text}"))?
     };
-    session.embed(&tokens)
+    session.embed(&tokens, clock)
 }

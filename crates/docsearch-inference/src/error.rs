@@ -216,6 +216,12 @@ pub enum Error {
         /// How long it was waited for.
         after: Duration,
     },
+    /// A text has taken longer than a text may.
+    #[error("a text was not embedded within {} s", after.as_secs_f64())]
+    Overdue {
+        /// How long it may take.
+        after: Duration,
+    },
     /// What came through the socket is not what the protocol says.
     #[error("the inference service does not speak the protocol: {reason}")]
     Protocol {
@@ -242,7 +248,7 @@ impl Error {
             Error::Changed { .. } => ErrorClass::Changed,
             Error::OutOfMemory { .. } => ErrorClass::OutOfMemory,
             Error::Unavailable { .. } | Error::Lost { .. } | Error::Protocol { .. } => ErrorClass::Unavailable,
-            Error::TimedOut { .. } => ErrorClass::TimedOut,
+            Error::TimedOut { .. } | Error::Overdue { .. } => ErrorClass::TimedOut,
             Error::Remote { failure } => failure.class,
             Error::Passage { source, .. } => source.class(),
             Error::Run { .. }
@@ -291,6 +297,9 @@ impl Error {
             Error::Lost { .. } => "The server log says why the program ended; a memory limit may be too low.",
             Error::TimedOut { .. } => {
                 "See docsearch.status(); an administrator can call docsearch.restart_inference() or raise docsearch.inference_timeout."
+            }
+            Error::Overdue { .. } => {
+                "Shorten or split the text, or raise docsearch.inference_text_limit on a slow machine."
             }
             Error::Protocol { .. } => {
                 "After an upgrade of the extension's files, call docsearch.restart_inference() and connect again."

@@ -46,6 +46,7 @@ mod signal;
 mod status;
 mod telemetry;
 mod tokenizer;
+mod watch;
 mod word_counts;
 
 pub use client::Client;

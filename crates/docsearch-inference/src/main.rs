@@ -44,6 +44,9 @@ struct Serve {
     /// Greatest size of the cache of query vectors, in bytes.
     #[arg(long, value_name = "BYTES")]
     cache_bytes: u64,
+    /// How long one text may take, in milliseconds.
+    #[arg(long, value_name = "MILLISECONDS")]
+    text_limit_ms: u64,
     /// Greatest size of this program's data, in bytes; no limit if it is left out.
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<u64>,
@@ -68,6 +71,7 @@ fn serve(options: Serve) -> io::Result<()> {
     let settings = ServiceSettings {
         threads: options.threads,
         cache_bytes: options.cache_bytes,
+        text_limit_ms: options.text_limit_ms,
     };
     let service = Arc::new(Service::new(options.runtime, &settings));
     let socket = Arc::new(options.socket);
@@ -78,6 +82,10 @@ fn serve(options: Serve) -> io::Result<()> {
         }
     })?;
     watch("docsearch-settings", &service, &socket, obey)?;
+    watch("docsearch-watch", &service, &socket, |service| {
+        service.watch();
+        eprintln!("a text was not embedded in time, and its thread has not come back: this program ends");
+    })?;
     let listener = service::listen(&socket)?;
     service.serve(&listener)
 }

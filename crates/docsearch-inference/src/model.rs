@@ -3,14 +3,17 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::embedder::{Description, Embedder, Embeddings, Role};
 use crate::encoder::Encoder;
 use crate::error::{Result, catch_panic};
 use crate::lock::lock;
 use crate::pool::{Batch, LanePool};
+use crate::queue::Task;
 use crate::session::EncoderSession;
 use crate::tokenizer::Tokenizer;
+use crate::watch::Clock;
 
 /// How models are run in this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub struct Options {
     pub runtime: PathBuf,
     /// Greatest number of threads that embed passages, for each model.
     pub lanes: NonZeroUsize,
+    /// How long a passage may take.
+    pub text_limit: Duration,
 }
 
 /// A model that runs in this process.
@@ -47,7 +52,7 @@ impl Model {
         Ok(Self {
             encoder,
             query: Mutex::new(session),
-            pool: Arc::new(LanePool::new(options.lanes)),
+            pool: Arc::new(LanePool::new(options.lanes, options.text_limit)),
         })
     }
 
@@ -59,7 +64,7 @@ impl Model {
         self.encoder.check_digest(digest)
     }
 
-    /// Ends the lanes for good and waits for the passages they are at, one each. A process that
+    /// Ends the lanes for good and waits for the passages they are at, one each, if they are done in time. A process that
     /// is about to exit calls this first: the library must not be torn down under a running lane.
     pub fn stop(&self) {
         self.pool.stop();
@@ -80,13 +85,16 @@ impl Embedder for Model {
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         let mut session = lock(&self.query);
-        catch_panic(|| self.encoder.embed(&mut session, Role::Query, text))
+        catch_panic(|| self.encoder.embed(&mut session, Role::Query, text, &Clock::default()))
     }
 
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
         let batch = Batch::submit(&self.pool, texts, |text, deliver| {
             let encoder = Arc::clone(&self.encoder);
-            Box::new(move |sessions| deliver(sessions.embed(&encoder, Role::Passage, &text)))
+            Task {
+                embed: Box::new(move |sessions| sessions.embed(&encoder, Role::Passage, &text)),
+                deliver,
+            }
         })?;
         Ok(Box::new(batch))
     }

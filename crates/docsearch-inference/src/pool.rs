@@ -11,7 +11,12 @@ use crate::error::{Error, Result};
 use crate::lane;
 use crate::lock::lock;
 use crate::queue::{Queue, Task};
+use crate::sessions::Sessions;
 use crate::signal::with_signals_blocked;
+use crate::watch::{Clock, Deliver, Look, Watch};
+
+/// How often it is looked whether a lane that has to end has done so.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// Threads that embed passages, one at a time each, with sessions of their own.
 ///
@@ -19,15 +24,22 @@ use crate::signal::with_signals_blocked;
 /// signals blocked.
 pub(crate) struct LanePool {
     queue: Arc<Queue>,
+    watch: Arc<Watch<Vec<f32>>>,
     lanes: AtomicUsize,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Vec<Lane>>,
+}
+
+struct Lane {
+    clock: Arc<Clock>,
+    thread: JoinHandle<()>,
 }
 
 impl LanePool {
-    /// A pool of at most `lanes` threads; none is started yet.
-    pub(crate) fn new(lanes: NonZeroUsize) -> Self {
+    /// A pool of at most `lanes` threads, which may be at a passage for `text_limit`; none is started yet.
+    pub(crate) fn new(lanes: NonZeroUsize, text_limit: Duration) -> Self {
         Self {
             queue: Arc::new(Queue::new()),
+            watch: Arc::new(Watch::new(text_limit)),
             lanes: AtomicUsize::new(lanes.get()),
             threads: Mutex::default(),
         }
@@ -40,6 +52,22 @@ impl LanePool {
     /// Changes the greatest number of threads; those that are too many end when they are idle.
     pub(crate) fn resize(&self, lanes: NonZeroUsize) {
         self.lanes.store(lanes.get(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_text_limit(&self, limit: Duration) {
+        self.watch.set_limit(limit);
+    }
+
+    /// Gives up passages that take too long, and replaces their lanes; whether one of those has not come back for long.
+    pub(crate) fn look(&self) -> bool {
+        let Look { given_up, is_stuck } = self.watch.look();
+        if given_up > 0 {
+            self.queue.lose(given_up);
+            if let Err(problem) = self.start_lanes() {
+                eprintln!("{problem}");
+            }
+        }
+        is_stuck
     }
 
     /// Hands passages of a stream to the lanes.
@@ -55,13 +83,13 @@ impl LanePool {
     /// As many lanes as there is work for, within the limit.
     fn start_lanes(&self) -> Result<()> {
         let mut threads = lock(&self.threads);
-        threads.retain(|thread| !thread.is_finished());
+        threads.retain(|lane| !lane.thread.is_finished());
         let mut state = self.queue.lock();
         let work = state.busy + state.waiting();
         let wanted = self.lanes.load(Ordering::Relaxed).min(work);
         while state.lanes < wanted {
             match self.start_lane() {
-                Ok(thread) => threads.push(thread),
+                Ok(lane) => threads.push(lane),
                 Err(source) if state.lanes == 0 => return Err(Error::Thread { source }),
                 Err(_) => break,
             }
@@ -70,22 +98,27 @@ impl LanePool {
         Ok(())
     }
 
-    fn start_lane(&self) -> std::io::Result<JoinHandle<()>> {
-        let queue = Arc::clone(&self.queue);
-        with_signals_blocked(|| {
+    fn start_lane(&self) -> std::io::Result<Lane> {
+        let (queue, watch) = (Arc::clone(&self.queue), Arc::clone(&self.watch));
+        let clock = Arc::new(Clock::default());
+        let sessions = Sessions::of_thread(Arc::clone(&clock));
+        let thread = with_signals_blocked(|| {
             thread::Builder::new()
                 .name("docsearch-lane".to_owned())
-                .spawn(move || lane::serve(&queue))
-        })
+                .spawn(move || lane::serve(&queue, &watch, sessions))
+        })?;
+        Ok(Lane { clock, thread })
     }
 
-    /// Ends all lanes for good and waits for them: each finishes the text it is at.
+    /// Ends all lanes for good and waits for them: each finishes the text it is at, unless that takes too long.
     pub(crate) fn stop(&self) {
         self.queue.stop();
-        let threads = std::mem::take(&mut *lock(&self.threads));
-        for thread in threads {
-            // A task catches panics; there is nothing to learn from the end of its lane.
-            let _ = thread.join();
+        let lanes = std::mem::take(&mut *lock(&self.threads));
+        for lane in lanes {
+            while !(lane.thread.is_finished() || lane.clock.is_given_up()) {
+                thread::sleep(BETWEEN_LOOKS);
+                self.look();
+            }
         }
     }
 }
@@ -115,7 +148,7 @@ impl Batch {
     pub(crate) fn submit(
         pool: &Arc<LanePool>,
         texts: Vec<String>,
-        task: impl Fn(String, Box<dyn FnOnce(Result<Vec<f32>>) + Send>) -> Task,
+        task: impl Fn(String, Deliver<Vec<f32>>) -> Task,
     ) -> Result<Self> {
         let (ready, done) = mpsc::channel();
         let remaining = texts.len();
@@ -143,6 +176,7 @@ impl Embeddings for Batch {
         if self.remaining == 0 {
             return Ok(Progress::Finished);
         }
+        self.pool.look();
         let (index, vector) = match self.done.recv_timeout(wait) {
             Ok(outcome) => outcome,
             Err(mpsc::RecvTimeoutError::Timeout) => return Ok(Progress::Pending),
@@ -168,19 +202,19 @@ impl Drop for Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::catch_panic;
 
     /// Longer than anything here takes, on whatever machine.
     const LONG: Duration = Duration::from_secs(300);
 
     fn pool(lanes: usize) -> Arc<LanePool> {
         let lanes = NonZeroUsize::new(lanes).expect("a test names at least one lane");
-        Arc::new(LanePool::new(lanes))
+        Arc::new(LanePool::new(lanes, LONG))
     }
 
     fn submit(pool: &Arc<LanePool>, texts: Vec<String>, encode: fn(&str) -> Result<Vec<f32>>) -> Result<Batch> {
-        Batch::submit(pool, texts, |text, deliver| {
-            Box::new(move |_| deliver(catch_panic(|| encode(&text))))
+        Batch::submit(pool, texts, |text, deliver| Task {
+            embed: Box::new(move |_| encode(&text)),
+            deliver,
         })
     }
 
@@ -236,10 +270,14 @@ mod tests {
         let pool = pool(1);
         let (release, wait) = mpsc::channel();
         let (begin, begun) = mpsc::channel();
-        let hold: Task = Box::new(move |_| {
-            let _ = begin.send(());
-            let _ = wait.recv();
-        });
+        let hold = Task {
+            embed: Box::new(move |_| {
+                let _ = begin.send(());
+                let _ = wait.recv();
+                Ok(Vec::new())
+            }),
+            deliver: Box::new(|_| {}),
+        };
         pool.submit(pool.queue.stream(), [hold]).expect("a lane starts");
         begun.recv().expect("a lane that works");
         (pool, release)
@@ -248,9 +286,14 @@ mod tests {
     /// A task that reports its name.
     fn named(name: &'static str, order: &mpsc::Sender<&'static str>) -> Task {
         let order = order.clone();
-        Box::new(move |_| {
+        let embed = move |_: &mut Sessions| {
             let _ = order.send(name);
-        })
+            Ok(Vec::new())
+        };
+        Task {
+            embed: Box::new(embed),
+            deliver: Box::new(|_| {}),
+        }
     }
 
     #[test]
@@ -282,6 +325,39 @@ mod tests {
         let mut batch = submit(&pool, texts(1), length).expect("a lane runs");
         let waited = batch.next_timeout(Duration::from_millis(10));
         assert!(matches!(waited, Ok(Progress::Pending)));
+    }
+
+    #[test]
+    fn a_passage_that_takes_too_long_fails_alone_and_its_lane_is_replaced() {
+        let pool = Arc::new(LanePool::new(NonZeroUsize::MIN, Duration::from_millis(50)));
+        let (release, held) = mpsc::channel::<()>();
+        let held = Mutex::new(Some(held));
+        let hang = move |text: String, deliver| {
+            let held = lock(&held).take_if(|_| text == "x");
+            Task {
+                embed: Box::new(move |_| {
+                    if let Some(held) = held {
+                        let _ = held.recv();
+                    }
+                    length(&text)
+                }),
+                deliver,
+            }
+        };
+        let mut batch = Batch::submit(&pool, texts(4), hang).expect("a lane starts");
+        let mut failed = Vec::new();
+        loop {
+            match batch.next_timeout(Duration::from_millis(10)) {
+                Ok(Progress::Finished) => break,
+                Ok(_) => {}
+                Err(Error::Passage { index, source }) => failed.push((index, source.class())),
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!(failed, [(1, crate::ErrorClass::TimedOut)]);
+        // Its thread is not waited for.
+        pool.stop();
+        drop(release);
     }
 
     #[test]

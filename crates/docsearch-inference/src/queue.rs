@@ -7,9 +7,16 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::lock::lock;
 use crate::sessions::Sessions;
+use crate::watch::Deliver;
 
-/// One passage to embed and what to do with its vector, run on a lane.
-pub(crate) type Task = Box<dyn FnOnce(&mut Sessions) + Send>;
+type Embed = Box<dyn FnOnce(&mut Sessions) -> Result<Vec<f32>> + Send>;
+
+/// A passage that a lane embeds.
+pub(crate) struct Task {
+    pub(crate) embed: Embed,
+    /// What to do with its vector.
+    pub(crate) deliver: Deliver<Vec<f32>>,
+}
 
 /// The passages that wait for a lane.
 ///
@@ -96,6 +103,13 @@ impl Queue {
 
     pub(crate) fn done(&self) {
         self.lock().busy -= 1;
+    }
+
+    /// Lanes that are at a passage do not come back, and take no other.
+    pub(crate) fn lose(&self, lanes: usize) {
+        let mut state = self.lock();
+        state.busy -= lanes;
+        state.lanes -= lanes;
     }
 
     /// Ends all lanes as soon as they have finished what they are at, for good.

@@ -17,6 +17,9 @@ use crate::tokenizer::leading_part;
 /// enough to begin again when it ends.
 const WINDOW: usize = 64;
 
+/// Passages in a row under which the service may end before the batch is given up: then it is not for the passages.
+const BLAMED_IN_A_ROW: usize = 3;
+
 /// What embeds the passages of a batch.
 pub(crate) enum PassageSource {
     /// A model that the service runs.
@@ -66,6 +69,9 @@ pub(crate) struct ServedBatch<H> {
     progress: Deadline,
     /// Since the last answer.
     loss: Loss,
+    /// Passages that the service ended under and that are sent one at a time, so that the one it ends under is known.
+    suspects: usize,
+    blamed_in_a_row: usize,
 }
 
 impl<H: Host + Clone> ServedBatch<H> {
@@ -79,6 +85,8 @@ impl<H: Host + Clone> ServedBatch<H> {
             under_way: BTreeMap::new(),
             progress: Deadline::after(client.host.patience().saturating_add(source.longer())),
             loss: Loss::default(),
+            suspects: 0,
+            blamed_in_a_row: 0,
             source,
         }
     }
@@ -96,7 +104,8 @@ impl<H: Host + Clone> ServedBatch<H> {
 
     /// Keeps the window full, then waits for an answer.
     fn exchange(&mut self, connection: &mut Connection, wait: Duration) -> Result<Option<Response>> {
-        while self.under_way.len() < WINDOW
+        let window = if self.suspects > 0 { 1 } else { WINDOW };
+        while self.under_way.len() < window
             && let Some((index, text)) = self.waiting.pop_front()
         {
             let ask = self.source.ask(&text);
@@ -107,18 +116,36 @@ impl<H: Host + Clone> ServedBatch<H> {
         connection.receive(&mut self.host, self.progress.left()?.min(wait))
     }
 
-    /// Begins again with what was under way when the service ended: once for each time that it
-    /// has got something done in between, so that a text that ends it cannot go on for ever.
+    /// Begins again with what was under way when the service ended, one passage at a time. The passage under which it
+    /// ends once more has failed, and the others go on.
     fn begin_again(&mut self, program: i32, problem: Error) -> Result<Progress> {
         if !self.loss.is_bearable(program) {
-            return Err(problem);
+            return Err(self.blame(program, problem));
         }
         self.host.wait(None, PAUSE);
         self.is_making_progress();
+        self.suspects = self.suspects.max(self.under_way.len());
         for passage in std::mem::take(&mut self.under_way).into_values().rev() {
             self.waiting.push_front(passage);
         }
         Ok(Progress::Pending)
+    }
+
+    fn blame(&mut self, program: i32, problem: Error) -> Error {
+        if self.suspects == 0 || self.under_way.len() != 1 || self.blamed_in_a_row == BLAMED_IN_A_ROW {
+            return problem;
+        }
+        let Some((_, (index, _))) = self.under_way.pop_first() else {
+            return problem;
+        };
+        self.suspects -= 1;
+        self.blamed_in_a_row += 1;
+        self.loss = Loss::of(program);
+        self.is_making_progress();
+        Error::Passage {
+            index,
+            source: Box::new(problem),
+        }
     }
 }
 
@@ -140,6 +167,8 @@ impl<H: Host + Clone> Embeddings for ServedBatch<H> {
         let (index, _) = self.under_way.remove(&id).ok_or_else(unexpected)?;
         self.is_making_progress();
         self.loss = Loss::default();
+        self.suspects = self.suspects.saturating_sub(1);
+        self.blamed_in_a_row = 0;
         match answer {
             Ok(Answer::Vector(vector)) => Ok(Progress::Embedded(PassageVector { index, vector })),
             Ok(_) => Err(unexpected()),

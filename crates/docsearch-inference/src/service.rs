@@ -30,6 +30,9 @@ use crate::telemetry;
 /// since each took seconds.
 const ANSWERS: u64 = 8;
 
+/// How often it is looked whether a text takes too long.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
 /// The models, lanes and counters that all connections share.
 pub struct Service {
     pool: LanePool,
@@ -49,8 +52,8 @@ impl Service {
     pub fn new(runtime: PathBuf, settings: &ServiceSettings) -> Self {
         telemetry::disable();
         Self {
-            pool: LanePool::new(settings.threads),
-            query_lanes: QueryLanes::new(settings.threads),
+            pool: LanePool::new(settings.threads, settings.text_limit()),
+            query_lanes: QueryLanes::new(settings.threads, settings.text_limit()),
             models: Models::new(runtime),
             cache: AnswerCache::new(settings.cache_bytes),
             answers: AnswerCache::new(settings.cache_bytes / ANSWERS),
@@ -63,6 +66,8 @@ impl Service {
     pub fn change(&self, settings: &ServiceSettings) {
         self.pool.resize(settings.threads);
         self.query_lanes.resize(settings.threads);
+        self.pool.set_text_limit(settings.text_limit());
+        self.query_lanes.set_text_limit(settings.text_limit());
         self.cache.resize(settings.cache_bytes);
         self.answers.resize(settings.cache_bytes / ANSWERS);
     }
@@ -85,6 +90,15 @@ impl Service {
                 Err(error) if is_shortage(&error) => thread::sleep(Duration::from_millis(50)),
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// Gives up texts that take too long, from time to time, until a thread does not come back from one: nothing but
+    /// the end of the process ends it.
+    pub fn watch(&self) {
+        // Both are looked at.
+        while !(self.pool.look() | self.query_lanes.look()) {
+            thread::sleep(BETWEEN_LOOKS);
         }
     }
 

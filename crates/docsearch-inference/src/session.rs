@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ort::ep;
 use ort::session::builder::GraphOptimizationLevel;
-use ort::session::{Session, SessionInputValue};
+use ort::session::{RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, TensorElementType, TensorRef};
 use strum::{EnumString, IntoStaticStr};
 
@@ -14,6 +14,7 @@ use crate::pooling::{Pooling, normalize};
 use crate::runtime::Runtime;
 use crate::signal::with_signals_blocked;
 use crate::tokenizer::TokenIds;
+use crate::watch::Clock;
 
 /// One loaded graph that turns the tokens of one text into its vector.
 ///
@@ -72,9 +73,10 @@ impl EncoderSession {
     ///
     /// # Errors
     /// [`Error::Run`], [`Error::NotFinite`] or [`Error::Panicked`].
-    pub(crate) fn embed(&mut self, tokens: &TokenIds) -> Result<Vec<f32>> {
+    pub(crate) fn embed(&mut self, tokens: &TokenIds, clock: &Clock) -> Result<Vec<f32>> {
         let mut vector = catch_panic(|| {
-            self.run(tokens)
+            clock
+                .run(|options| self.run(tokens, options))
                 .map_err(|error| failure(&error, |reason| Error::Run { reason }))
         })?;
         if self.normalize {
@@ -87,7 +89,7 @@ impl EncoderSession {
         }
     }
 
-    fn run(&mut self, tokens: &TokenIds) -> ort::Result<Vec<f32>> {
+    fn run(&mut self, tokens: &TokenIds, options: &RunOptions) -> ort::Result<Vec<f32>> {
         let length = tokens.ids.len();
         let mask = vec![1_i64; length];
         let mut inputs = Vec::with_capacity(self.inputs.len());
@@ -100,7 +102,7 @@ impl EncoderSession {
             let tensor = TensorRef::from_array_view(([1, length], values.as_slice()))?;
             inputs.push((<&str>::from(input), SessionInputValue::from(tensor)));
         }
-        let outputs = self.session.run(inputs)?;
+        let outputs = self.session.run_with_options(inputs, options)?;
         let (shape, values) = outputs[self.output.name()].try_extract_tensor::<f32>()?;
         match (&self.output, &shape[..]) {
             (Output::SentenceEmbedding { .. }, &[1, _]) if !values.is_empty() => Ok(values.to_vec()),

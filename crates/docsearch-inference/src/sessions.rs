@@ -7,6 +7,7 @@ use crate::embedder::Role;
 use crate::encoder::Encoder;
 use crate::error::{Error, Result, catch_panic};
 use crate::session::EncoderSession;
+use crate::watch::Clock;
 
 /// How long a session is kept without work. Opening one takes 35 ms; keeping it costs its
 /// weights in memory.
@@ -16,6 +17,7 @@ pub(crate) const IDLE: Duration = Duration::from_secs(30);
 #[derive(Default)]
 pub(crate) struct Sessions {
     open: Vec<OpenSession>,
+    clock: Arc<Clock>,
 }
 
 struct OpenSession {
@@ -25,9 +27,18 @@ struct OpenSession {
 }
 
 impl Sessions {
+    /// Those of the thread of this clock.
+    pub(crate) fn of_thread(clock: Arc<Clock>) -> Self {
+        Self {
+            open: Vec::new(),
+            clock,
+        }
+    }
+
     /// The vector of one text. A session in which that panics is closed: its state is unknown.
     pub(crate) fn embed(&mut self, encoder: &Arc<Encoder>, role: Role, text: &str) -> Result<Vec<f32>> {
-        let vector = catch_panic(|| encoder.embed(self.of(encoder)?, role, text));
+        let clock = Arc::clone(&self.clock);
+        let vector = catch_panic(|| encoder.embed(self.of(encoder)?, role, text, &clock));
         if matches!(vector, Err(Error::Panicked { .. })) {
             self.open.retain(|open| !Arc::ptr_eq(&open.encoder, encoder));
         }
@@ -40,7 +51,7 @@ impl Sessions {
         let place = match place {
             Some(place) => place,
             None => {
-                let session = encoder.open()?;
+                let session = self.clock.loading(|| encoder.open())?;
                 self.keep(encoder, session);
                 self.open.len() - 1
             }
@@ -48,6 +59,11 @@ impl Sessions {
         let open = &mut self.open[place];
         open.used = Instant::now();
         Ok(&mut open.session)
+    }
+
+    /// That of the thread.
+    pub(crate) fn clock(&self) -> &Arc<Clock> {
+        &self.clock
     }
 
     /// Keeps a session that was opened elsewhere.

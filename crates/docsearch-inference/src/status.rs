@@ -1,6 +1,7 @@
 //! What can be set of the service, and what it says of itself.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,14 @@ pub struct ServiceSettings {
     /// Greatest size of the cache of query vectors, in bytes. Answers of a language model have an eighth of it
     /// beside it.
     pub cache_bytes: u64,
+    /// How long one text may take, in milliseconds.
+    pub text_limit_ms: u64,
+}
+
+impl ServiceSettings {
+    pub(crate) fn text_limit(&self) -> Duration {
+        Duration::from_millis(self.text_limit_ms)
+    }
 }
 
 /// What the service says of itself.

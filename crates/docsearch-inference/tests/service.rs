@@ -2,16 +2,14 @@
 
 #[path = "support/http.rs"]
 mod http_server;
+#[path = "support/program.rs"]
+mod program;
 mod support;
 
-use std::cell::RefCell;
 use std::fs;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,149 +21,12 @@ use docsearch_inference::{
     Readiness, Sampling, ServedModel,
 };
 use http_server::{HttpServer, Reaction};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
-use nix::unistd::{Pid, mkfifo};
-use support::{PATIENCE, embed_all, info, model_directory, options, runtime};
+use nix::unistd::mkfifo;
+use program::{ONE_THREAD, PATIENT, Poll, Program, passages, served};
+use support::{PATIENCE, embed_all, info, model_directory, options};
 use tempfile::TempDir;
-
-/// A host that waits with poll(2) and starts nothing.
-#[derive(Clone)]
-struct Poll {
-    patience: Duration,
-}
-
-impl Host for Poll {
-    fn wait(&mut self, socket: Option<(BorrowedFd<'_>, Readiness)>, timeout: Duration) {
-        let Some((socket, readiness)) = socket else {
-            return thread::sleep(timeout);
-        };
-        let flags = match readiness {
-            Readiness::Read => PollFlags::POLLIN,
-            Readiness::Write => PollFlags::POLLOUT,
-        };
-        let timeout = PollTimeout::try_from(timeout).expect("a short time");
-        poll(&mut [PollFd::new(socket.as_fd(), flags)], timeout).expect("an open socket");
-    }
-
-    fn revive(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn patience(&self) -> Duration {
-        self.patience
-    }
-}
-
-/// The program, in a directory of its own.
-struct Program {
-    directory: TempDir,
-    child: Child,
-}
-
-impl Program {
-    fn start() -> Self {
-        Self::start_with(&["--threads", "2", "--cache-bytes", "1000000"])
-    }
-
-    fn start_with(arguments: &[&str]) -> Self {
-        let directory = TempDir::new().expect("a temporary directory");
-        let child = Self::spawn(directory.path(), arguments);
-        Self { directory, child }
-    }
-
-    fn spawn(directory: &Path, arguments: &[&str]) -> Child {
-        let child = Command::new(env!("CARGO_BIN_EXE_docsearch-inference"))
-            .arg("serve")
-            .arg("--socket")
-            .arg(directory.join("socket"))
-            .arg("--runtime")
-            .arg(runtime())
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        child.expect("the program")
-    }
-
-    fn socket(&self) -> PathBuf {
-        self.directory.path().join("socket")
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_raw(self.child.id() as i32)
-    }
-
-    fn client(&self) -> Rc<RefCell<Client<Poll>>> {
-        self.patient_client(PATIENCE)
-    }
-
-    fn patient_client(&self, patience: Duration) -> Rc<RefCell<Client<Poll>>> {
-        Rc::new(RefCell::new(Client::new(self.socket(), Poll { patience })))
-    }
-
-    fn model(&self) -> ServedModel<Poll> {
-        served(self.client(), None)
-    }
-
-    /// A connection, once the program listens.
-    fn connect(&self) -> UnixStream {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            match UnixStream::connect(self.socket()) {
-                Ok(stream) => return stream,
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    /// Stops the program in all its threads.
-    fn freeze(&self) {
-        kill(self.pid(), Signal::SIGSTOP).expect("a process");
-        let tasks = format!("/proc/{}/task", self.pid());
-        let is_stopped = |task: std::io::Result<fs::DirEntry>| {
-            let status = fs::read_to_string(task.expect("a thread").path().join("stat")).expect("Linux");
-            // Behind the name, which is in parentheses.
-            status
-                .rsplit_once(") ")
-                .is_some_and(|(_, fields)| fields.starts_with('T'))
-        };
-        while !fs::read_dir(&tasks).expect("Linux").all(is_stopped) {
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn end(&mut self) -> std::process::ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child") {
-                return status;
-            }
-            assert!(Instant::now() < deadline, "the program does not end");
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn served(client: Rc<RefCell<Client<Poll>>>, digest: Option<String>) -> ServedModel<Poll> {
-    let directory = model_directory().to_str().expect("a path in UTF-8").to_owned();
-    ServedModel::new(client, directory, digest)
-}
-
-fn passages(count: usize) -> Vec<String> {
-    (0..count)
-        .map(|number| format!("passage {number} of many, {}", "word ".repeat(number % 50)))
-        .collect()
-}
 
 #[test]
 fn vectors_are_those_of_the_same_model_in_process() {
@@ -238,7 +99,7 @@ fn a_client_survives_a_program_that_is_killed() {
     let expected = model.embed_query("Button").expect("a vector");
     kill(program.pid(), Signal::SIGKILL).expect("a process");
     program.child.wait().expect("a child");
-    program.child = Program::spawn(program.directory.path(), &["--threads", "1", "--cache-bytes", "0"]);
+    program.child = Program::spawn(program.directory.path(), &ONE_THREAD);
     assert_eq!(model.embed_query("Button").expect("a vector"), expected);
 }
 
@@ -258,7 +119,10 @@ fn a_batch_goes_on_with_the_next_program() {
                     killed = true;
                     kill(program.pid(), Signal::SIGKILL).expect("a process");
                     program.child.wait().expect("a child");
-                    program.child = Program::spawn(program.directory.path(), &["--threads", "2", "--cache-bytes", "0"]);
+                    program.child = Program::spawn(
+                        program.directory.path(),
+                        &["--threads", "2", "--cache-bytes", "0", PATIENT[0], PATIENT[1]],
+                    );
                 }
             }
             Progress::Pending => {}
@@ -290,7 +154,7 @@ fn a_program_that_hangs_is_given_up_after_the_patience() {
 
 #[test]
 fn what_a_client_no_longer_waits_for_is_not_computed() {
-    let program = Program::start_with(&["--threads", "1", "--cache-bytes", "0"]);
+    let program = Program::start_with(&ONE_THREAD);
     let client = program.client();
     // The one lane waits for the first file of this model until somebody writes it.
     let directory = TempDir::new().expect("a temporary directory");
@@ -372,8 +236,8 @@ fn the_program_ends_with_its_supervisor_and_on_a_signal() {
 
 #[test]
 fn too_little_memory_ends_the_program_or_the_request_and_is_said() {
-    let limit = ["--threads", "1", "--cache-bytes", "0", "--memory-limit", "40000000"];
-    let program = Program::start_with(&limit);
+    let limit = ["--memory-limit", "40000000"];
+    let program = Program::start_with(&[&ONE_THREAD[..], &limit].concat());
     let model = served(program.patient_client(Duration::from_secs(5)), None);
     let problem = model.embed_query("Button").expect_err("40 MB are too little");
     assert!(!problem.to_string().is_empty());
@@ -387,7 +251,7 @@ fn settings_change_while_it_runs() {
     model.embed_query("Button").expect("a vector");
     let stdin = program.child.stdin.as_mut().expect("a pipe");
     stdin
-        .write_all(b"nonsense\n{\"threads\": 1, \"cache_bytes\": 0}\n")
+        .write_all(b"nonsense\n{\"threads\": 1, \"cache_bytes\": 0, \"text_limit_ms\": 300000}\n")
         .expect("a pipe");
     let deadline = Instant::now() + PATIENCE;
     while client
@@ -466,7 +330,7 @@ impl Host for Cancellable {
 
 #[test]
 fn texts_are_embedded_while_language_models_hang_and_a_cancelled_question_is_withdrawn() {
-    let program = Program::start_with(&["--threads", "1", "--cache-bytes", "0"]);
+    let program = Program::start_with(&ONE_THREAD);
     let server = HttpServer::start(vec![Reaction::Hang]);
     let cancelled = Arc::new(AtomicBool::new(false));
     let hanging: Vec<_> = (0..8)

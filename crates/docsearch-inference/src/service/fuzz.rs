@@ -18,6 +18,7 @@ static SERVICE: LazyLock<Arc<Service>> = LazyLock::new(|| {
     let settings = ServiceSettings {
         threads: NonZeroUsize::MIN,
         cache_bytes: 1 << 20,
+        text_limit_ms: 60_000,
     };
     Arc::new(Service::new(PathBuf::from("/nonexistent/libonnxruntime.so"), &settings))
 });

@@ -50,6 +50,11 @@ impl Models {
 
     /// The model, loaded now if it has to be; the session it was tried with is then kept.
     pub(super) fn get(&self, directory: &str, sessions: &mut Sessions) -> Result<Arc<Encoder>> {
+        let clock = Arc::clone(sessions.clock());
+        clock.loading(|| self.get_or_load(directory, sessions))
+    }
+
+    fn get_or_load(&self, directory: &str, sessions: &mut Sessions) -> Result<Arc<Encoder>> {
         let slot = Arc::clone(lock(&self.loaded).entry(directory.to_owned()).or_default());
         let mut state = lock(&slot.state);
         if let Some(loaded) = state.as_mut() {

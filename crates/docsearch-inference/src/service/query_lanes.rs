@@ -4,8 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::error::{Result, catch_panic};
 use crate::lock::lock;
+use crate::protocol::Answer;
 use crate::sessions::Sessions;
+use crate::watch::{Deliver, Look, Watch};
 
 /// With so many queries waiting, one more is answered at the same time.
 const QUERIES_THAT_CALL_FOR_HELP: usize = 4;
@@ -16,6 +19,7 @@ const IDLE: Duration = Duration::from_secs(30);
 pub(super) struct QueryLanes {
     state: Mutex<State>,
     returned: Condvar,
+    watch: Watch<Answer>,
 }
 
 struct State {
@@ -28,8 +32,8 @@ struct State {
 }
 
 impl QueryLanes {
-    /// At most one more than there are threads for passages.
-    pub(super) fn new(threads: NonZeroUsize) -> Self {
+    /// At most one more than there are threads for passages; each may be at a query for `text_limit`.
+    pub(super) fn new(threads: NonZeroUsize, text_limit: Duration) -> Self {
         Self {
             state: Mutex::new(State {
                 idle: Vec::new(),
@@ -39,6 +43,7 @@ impl QueryLanes {
                 stopped: false,
             }),
             returned: Condvar::new(),
+            watch: Watch::new(text_limit),
         }
     }
 
@@ -51,15 +56,42 @@ impl QueryLanes {
         self.lock().waiting
     }
 
-    /// Waits for sessions and does the work with them, which does not panic. `None` once stopped.
-    pub(super) fn lend<T>(&self, work: impl FnOnce(Option<&mut Sessions>) -> T) -> T {
+    /// Waits for sessions, and delivers what the work gives with them, unless nobody wants it any more by then or the
+    /// lanes have stopped.
+    pub(super) fn answer(
+        &self,
+        deliver: Deliver<Answer>,
+        is_wanted: impl FnOnce() -> bool,
+        work: impl FnOnce(&mut Sessions) -> Result<Answer>,
+    ) {
         let Some(mut sessions) = self.borrow() else {
-            return work(None);
+            return;
         };
-        let done = work(Some(&mut sessions));
-        sessions.close_idle();
+        if is_wanted() {
+            let text = self.watch.begin(sessions.clock(), deliver);
+            let answer = catch_panic(|| work(&mut sessions));
+            let Some(deliver) = self.watch.end(text) else {
+                // Others have the place already.
+                return;
+            };
+            deliver(answer);
+            sessions.close_idle();
+        }
         self.give_back(sessions);
-        done
+    }
+
+    /// Gives up queries that take too long; whether the thread of one of those has not come back for long.
+    pub(super) fn look(&self) -> bool {
+        let Look { given_up, is_stuck } = self.watch.look();
+        if given_up > 0 {
+            self.lock().lent -= given_up;
+            self.returned.notify_all();
+        }
+        is_stuck
+    }
+
+    pub(super) fn set_text_limit(&self, limit: Duration) {
+        self.watch.set_limit(limit);
     }
 
     /// Takes all sessions for good, waiting for those that are lent.
@@ -118,19 +150,24 @@ mod tests {
 
     use super::*;
 
+    /// Longer than anything here takes, on whatever machine.
+    const LONG: Duration = Duration::from_secs(300);
+
     #[test]
     fn many_queries_share_few_sessions() {
         static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
-        let lanes = QueryLanes::new(NonZeroUsize::MIN);
+        let lanes = QueryLanes::new(NonZeroUsize::MIN, LONG);
         let (release, held) = mpsc::channel::<()>();
         let held = Mutex::new(held);
         let answer = || {
-            lanes.lend(|sessions| {
-                assert!(sessions.is_some());
+            let work = |_: &mut Sessions| {
                 assert!(AT_ONCE.fetch_add(1, Ordering::SeqCst) < 2);
                 let _ = held.lock().expect("a lock").recv();
                 AT_ONCE.fetch_sub(1, Ordering::SeqCst);
-            });
+                Ok(Answer::Remembered)
+            };
+            let deliver = |answer: Result<Answer>| assert!(answer.is_ok());
+            lanes.answer(Box::new(deliver), || true, work);
         };
         thread::scope(|scope| {
             for _ in 0..20 {
@@ -150,8 +187,37 @@ mod tests {
 
     #[test]
     fn after_a_stop_nothing_is_lent() {
-        let lanes = QueryLanes::new(NonZeroUsize::MIN);
+        let lanes = QueryLanes::new(NonZeroUsize::MIN, LONG);
         lanes.stop();
-        assert!(lanes.lend(|sessions| sessions.is_none()));
+        let nothing = |_: Result<Answer>| unreachable!("nothing is delivered");
+        lanes.answer(Box::new(nothing), || true, |_| unreachable!("nothing is lent"));
+    }
+
+    #[test]
+    fn a_query_that_takes_too_long_keeps_no_other_waiting() {
+        let lanes = QueryLanes::new(NonZeroUsize::MIN, Duration::from_millis(20));
+        let (release, held) = mpsc::channel::<()>();
+        let (send, given_up) = mpsc::channel();
+        thread::scope(|scope| {
+            let lanes = &lanes;
+            scope.spawn(move || {
+                let deliver = move |answer: Result<Answer>| send.send(answer.is_err()).expect("a receiver");
+                let hang = |_: &mut Sessions| {
+                    let _ = held.recv();
+                    Ok(Answer::Remembered)
+                };
+                lanes.answer(Box::new(deliver), || true, hang);
+            });
+            while given_up.try_recv() != Ok(true) {
+                lanes.look();
+                thread::yield_now();
+            }
+            let (send, answered) = mpsc::channel();
+            let deliver = move |answer: Result<Answer>| send.send(answer.is_ok()).expect("a receiver");
+            lanes.answer(Box::new(deliver), || true, |_| Ok(Answer::Remembered));
+            assert_eq!(answered.recv(), Ok(true));
+            drop(release);
+        });
+        assert_eq!(lanes.lock().lent, 0);
     }
 }

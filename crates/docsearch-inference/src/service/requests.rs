@@ -11,8 +11,9 @@ use super::replies::{Answers, Reply};
 use crate::embedder::{Description, Role};
 use crate::encoder::Encoder;
 use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
-use crate::error::{Result, catch_panic};
+use crate::error::{Error, Result};
 use crate::protocol::{self, Answer, Ask, LENGTH_BYTES, ModelReference, Request};
+use crate::queue::Task;
 use crate::sessions::Sessions;
 
 /// Serves a connection until the client ends it, in which case what it waited for is cancelled.
@@ -170,27 +171,37 @@ impl Incoming<'_> {
 
     /// Answers with what a lane for queries gives, unless the client has gone by then.
     fn answer(&self, reply: Reply, work: impl FnOnce(&mut Sessions) -> Result<Answer>) {
-        self.service.query_lanes.lend(|sessions| match sessions {
-            Some(sessions) if !reply.answers.client_has_gone() => reply.send(catch_panic(|| work(sessions))),
-            _ => {}
-        });
+        let answers = Arc::clone(&reply.answers);
+        let deliver = move |answer| {
+            let answers = Arc::clone(&reply.answers);
+            let keeps_the_thread = matches!(answer, Err(Error::Overdue { .. }));
+            reply.send(answer);
+            if keeps_the_thread {
+                // Nobody reads what the client asks next.
+                answers.close();
+            }
+        };
+        let is_wanted = || !answers.client_has_gone();
+        self.service.query_lanes.answer(Box::new(deliver), is_wanted, work);
     }
 
     fn embed_passage(&self, model: ModelReference, text: String, reply: Reply) {
         let service = Arc::clone(self.service);
         service.counters.request();
-        let task = Box::new(move |sessions: &mut Sessions| {
-            if reply.answers.are_closed() {
-                return;
+        let answers = Arc::clone(&reply.answers);
+        let embed = move |sessions: &mut Sessions| {
+            if answers.are_closed() {
+                return Err(Error::Stopped);
             }
-            let vector = catch_panic(|| {
-                let encoder = find(&service, &model, sessions)?;
-                service.counters.run();
-                sessions.embed(&encoder, Role::Passage, &text).map(Answer::Vector)
-            });
-            reply.send(vector);
-        });
-        if let Err(problem) = self.service.pool.submit(self.passages, [task as _]) {
+            let encoder = find(&service, &model, sessions)?;
+            service.counters.run();
+            sessions.embed(&encoder, Role::Passage, &text)
+        };
+        let task = Task {
+            embed: Box::new(embed),
+            deliver: Box::new(|vector| reply.send(vector.map(Answer::Vector))),
+        };
+        if let Err(problem) = self.service.pool.submit(self.passages, [task]) {
             eprintln!("{problem}");
             self.service.pool.queue().cancel(self.passages);
         }

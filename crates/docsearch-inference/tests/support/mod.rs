@@ -33,6 +33,7 @@ pub(crate) fn options(lanes: usize) -> Options {
     Options {
         runtime: runtime(),
         lanes: NonZeroUsize::new(lanes).expect("at least one lane"),
+        text_limit: PATIENCE,
     }
 }
 
@@ -73,6 +74,13 @@ impl TinyModel {
         tiny
     }
 
+    /// A model whose tokenizer takes for ever for [`slow_word`].
+    pub(crate) fn slow() -> Self {
+        let tiny = Self::new();
+        tiny.write("tokenizer.json", SLOW_TOKENIZER);
+        tiny
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -106,6 +114,25 @@ impl TinyModel {
         );
     }
 }
+
+/// A word that takes [`TinyModel::slow`] for ever.
+pub(crate) fn slow_word() -> String {
+    "x".repeat(100_000)
+}
+
+/// Each letter of a word is a token, which is found after all longer parts of the word were looked up.
+const SLOW_TOKENIZER: &str = r###"{
+  "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+  "pre_tokenizer": {"type": "WhitespaceSplit"},
+  "post_processor": {
+    "type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]
+  },
+  "decoder": null,
+  "model": {
+    "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 1000000,
+    "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "x": 4, "##x": 5, "infinite": 6}
+  }
+}"###;
 
 const TOKENIZER: &str = r#"{
   "version": "1.0",

@@ -18,6 +18,7 @@ pub mod hit;
 pub mod identifier;
 pub mod json_object;
 pub mod keyword;
+pub mod known_fault;
 pub mod language;
 pub mod legs;
 pub mod lexical;

@@ -92,9 +92,11 @@ COMMENT ON FUNCTION docsearch.revoke_usage(text) IS
 COMMENT ON FUNCTION docsearch.drop_all(text) IS
     'removes all projects, documents and tables, everything else in schema docsearch that is no member of the extension, and the triggers of attached tables; confirm has to be the name of the database. Then DROP EXTENSION needs no CASCADE: objects elsewhere that use the extension are an error that names them (2BP01), and nothing is removed. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.check(text) IS
-    'what is wrong with one project or with all, and no row if nothing is: chunks, names, containers, vectors and statistics that are not those of the documents, rows without an owner, missing or invalid indexes, models that cannot be used. repair says what to run or to do. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
+    'what is wrong with one project or with all, and no row if nothing is: chunks, names, containers, vectors and statistics that are not those of the documents, rows without an owner, missing or invalid indexes, models that cannot be used, known faults of the server and of pgvector. repair says what to run or to do. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.repair(text) IS
     'mends what docsearch.check finds, as far as the extension can, and says what it did; what failed is a row that begins with "not mended". Indexing waits until the transaction ends, searching does not. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.known_faults() IS
+    'known faults of the server and of the pgvector of this database, and no row if none is known: name, product and version, what happens, what to do, whether CREATE EXTENSION refuses the version. docsearch.check has these rows, too.';
 COMMENT ON FUNCTION docsearch.settings() IS
     'every setting docsearch.* that the caller may read: value, where the value comes from, unit, bounds and a sentence of help.';
 
@@ -107,7 +109,7 @@ COMMENT ON FUNCTION docsearch.code_parser_end(internal) IS
 COMMENT ON FUNCTION docsearch.code_parser_types(internal) IS
     'token types of docsearch.code_parser; called by Postgres.';
 COMMENT ON FUNCTION docsearch.status() IS
-    'one row on inference: state (not started, starting, running, not responding, failed, in process), process id and resident memory of the program in bytes, models that it has loaded, texts that wait, texts asked for, runs of a model (one text each), queries answered from the cache, median and 95th percentile of the last 1,000 queries in milliseconds, restarts since the supervisor began, and its last error (for members of pg_monitor). Starts nothing.';
+    'one row on inference: state (not started, starting, running, not responding, failed, in process), process id and resident memory of the program in bytes, models that it has loaded, texts that wait, texts asked for, runs of a model (one text each), queries answered from the cache, median and 95th percentile of the last 1,000 queries in milliseconds, restarts since the supervisor began, its last error (for members of pg_monitor), and versions: of the server, pg_docsearch and pgvector. Starts nothing.';
 COMMENT ON FUNCTION docsearch.restart_inference() IS
     'ends the inference program, waits until the next one answers, and returns its process id. For administrators: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.index_progress(text) IS

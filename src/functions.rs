@@ -11,6 +11,7 @@ mod identifier;
 mod index;
 mod inference;
 mod invariants;
+mod known_faults;
 mod language_model;
 mod migration;
 mod model;

@@ -19,6 +19,11 @@ pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/bootstrap.sql", name = "bootstrap", bootstrap);
 extension_sql_file!(
+    "../sql/known_faults.sql",
+    name = "known_faults_found",
+    requires = [known_faults]
+);
+extension_sql_file!(
     "../sql/text_search.sql",
     name = "text_search",
     requires = [code_parser_start, code_parser_token, code_parser_end, code_parser_types]

@@ -16,3 +16,4 @@ pub(crate) mod testing;
 pub(crate) mod time_limit;
 pub(crate) mod transaction;
 pub(crate) mod tsvector;
+pub(crate) mod versions;

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
+import known_fault
 import psycopg
 import pytest
 import server
@@ -63,6 +64,24 @@ class Database:
         done = subprocess.run(command, capture_output=True, text=True, **keywords)
         assert done.returncode == 0, done.stderr
         return done
+
+    def known_faults(self) -> set[tuple[str, str]]:
+        """The faults that this server and its pgvector are known to have, each with what has it."""
+        with self.connect() as connection:
+            number, = connection.execute("SELECT current_setting('server_version_num')::int").fetchone()
+            vectors = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector' UNION "
+                                         "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
+            here = {known_fault.POSTGRESQL: f"{number // 10000}.{number % 10000}",
+                    known_fault.PGVECTOR: min((version for version, in vectors), key=known_fault.read)}
+        return {(fault.fault, f"{product} {version}")
+                for product, version in here.items() for fault in known_fault.faults(product, version)}
+
+    def problems(self) -> list[tuple]:
+        """What docsearch.check() says beside those faults, each of which it has to say."""
+        found = self.execute("SELECT problem, object, detail FROM docsearch.check()")
+        expected = self.known_faults()
+        assert expected <= {row[:2] for row in found}, found
+        return [row for row in found if row[:2] not in expected]
 
     def index(self, project: str, *documents: dict) -> list[tuple]:
         """Indexes documents; the rows of index_docs."""

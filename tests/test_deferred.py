@@ -49,7 +49,7 @@ def database(site: Site) -> Iterator[Database]:
     reachable(site.database)
     assert site.database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     assert_consistent(site.database)
-    assert site.database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+    assert site.database.problems() == []
 
 
 def reachable(database: Database) -> None:

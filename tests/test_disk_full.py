@@ -101,7 +101,7 @@ def database(site: tuple[Site, Path]) -> Iterator[Database]:
     yield database
     assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     assert database.execute("SELECT failed, last_error FROM docsearch.index_progress()") == [(0, None)]
-    assert database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+    assert database.problems() == []
 
 
 def wait_for_failure(database: Database) -> None:
@@ -178,7 +178,7 @@ def test_a_server_goes_on_after_its_whole_disk_was_full():
             assert database.execute("SELECT count(*) FROM docsearch.document WHERE slug LIKE 'server/%%'") == [(300,)]
             assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
             assert_consistent(database)
-            assert database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+            assert database.problems() == []
         finally:
             site.instance.stop()
             data.unlink()

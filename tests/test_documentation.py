@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Database
-from documentation import ROOT, Page, Reader, Wrong, matches, read, signatures
+from documentation import ROOT, Page, Reader, Wrong, matches, read, signatures, without
 from psycopg.conninfo import conninfo_to_dict
 
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "SUMMARY.md")]
@@ -38,7 +38,7 @@ def reader(page: Page, new_database, tmp_path: Path):
                    "PGDATABASE": connection["dbname"], "LC_ALL": "C.UTF-8", "HOME": str(tmp_path),
                    "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    reader = Reader(tmp_path, environment)
+    reader = Reader(tmp_path, environment, [fault for fault, _ in database.known_faults()])
     yield reader
     reader.close()
     with database.connect() as server:
@@ -77,3 +77,13 @@ def test_output_is_compared_but_for_what_may_differ():
     assert matches(shown, " slug | score \n------+-------\n kiwi | 0.94\n kea  | 0.2\n(2 rows)\n\n")
     assert not matches(shown, " slug | score \n------+-------\n kea | 0.94\n kea  | 0.2\n(2 rows)\n\n")
     assert matches("took 3 ms", "took 14.2 ms")
+
+
+def test_faults_that_this_server_is_known_to_have_are_no_difference():
+    shown = " problem | object \n---------+--------\n(0 rows)\n"
+    printed = (" problem | object \n---------+--------\n CVE-1   | pgvector 0.8.1\n CVE-2 | PostgreSQL 18.1\n(2 rows)\n")
+    assert matches(shown, without(["CVE-2", "CVE-1"], printed))
+    assert matches(shown, without([], shown))
+    for faults in ([], ["CVE-1"], ["CVE-1", "CVE-2", "CVE-3"]):
+        assert not matches(shown, without(faults, printed))
+    assert not matches(shown, without(["CVE-1"], shown))

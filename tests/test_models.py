@@ -71,7 +71,7 @@ def site(tmp_path_factory) -> Iterator[Site]:
 @pytest.fixture
 def database(site: Site) -> Iterator[Database]:
     yield site.database
-    assert site.database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+    assert site.database.problems() == []
 
 
 def model_of(database: Database) -> str:

@@ -40,7 +40,7 @@ def test_it_indexes_and_searches_at_once_and_in_the_background(owner):
         assert connection.execute("SELECT docsearch.wait_for_index()").fetchone() == (True,)
     found = owner.execute("SELECT slug, similarity > 0 FROM search_docs('dives from a branch', 'kit') WHERE rank = 1")
     assert found == [("kingfisher", True)]
-    assert owner.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+    assert owner.problems() == []
 
 
 def test_the_worker_is_that_role_and_no_other(owner):

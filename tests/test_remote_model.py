@@ -61,7 +61,7 @@ def test_a_project_is_indexed_and_searched_with_it(database: Database, endpoint:
     assert endpoint.texts() == ["care of a lantern"]
     database.execute(SEARCH, "care of a lantern")
     assert len(endpoint.asked) == 1
-    assert database.execute("SELECT problem, detail FROM docsearch.check()") == []
+    assert database.problems() == []
     assert len(endpoint.asked) == 1
     assert f"{DIMENSION} components" in database.execute("SELECT docsearch.test_model('remote')")[0][0]
     assert len(endpoint.asked) == 2
@@ -127,7 +127,7 @@ def test_s3_26_deferred_documents_get_their_vectors_when_it_works_again(database
     # After many attempts the next one would be late.
     database.execute("UPDATE docsearch.embedding_queue SET attempts = 0, next_attempt = now()")
     assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
-    assert database.execute("SELECT problem, detail FROM docsearch.check()") == []
+    assert database.problems() == []
 
 
 def test_s3_27_a_key_that_is_refused_is_an_error_with_guidance(database: Database, endpoint: Endpoint, tmp_path):

@@ -25,7 +25,7 @@ def database(new_database) -> Iterator[Database]:
     database.execute("SELECT docsearch.create_project('kit')")
     yield database
     assert_consistent(database)
-    assert database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+    assert database.problems() == []
 
 
 @pytest.fixture

@@ -163,10 +163,10 @@ def outcome(connection: psycopg.Connection, statement: str) -> str:
 
 def analysed_anew(database: Database):
     """Nothing is wrong after an upgrade but the analysis, which `repair` does again; texts and places stay."""
-    problems = {problem for (problem,) in database.execute("SELECT problem FROM docsearch.check()")}
+    problems = {problem for problem, *_ in database.problems()}
     assert problems <= {"out of date"}, problems
     database.execute("SELECT docsearch.repair()")
-    assert database.execute("SELECT problem, object, detail FROM docsearch.check()") == []
+    assert database.problems() == []
     answer(database)
 
 
@@ -318,7 +318,7 @@ def test_a_missing_function_is_found(site):
     database = filled(site.new_database("missing"))
     database.execute("ALTER EXTENSION pg_docsearch DROP FUNCTION docsearch.suggest(text, text, int)")
     database.execute("DROP FUNCTION docsearch.suggest(text, text, int)")
-    problems = database.execute("SELECT problem, object FROM docsearch.check()")
+    problems = [row[:2] for row in database.problems()]
     assert problems == [("function missing", "docsearch.suggest(text, text, integer) record")]
 
 

@@ -15,6 +15,7 @@ mod indexes;
 mod models;
 mod orphans;
 mod statistics;
+mod versions;
 
 /// What is checked: one project, or all.
 pub(crate) struct CheckScope {
@@ -122,7 +123,8 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 10] = [
+pub(crate) const CHECKS: [Check; 11] = [
+    versions::known_faults,
     functions::functions,
     models::models,
     models::vector_tables,

@@ -45,6 +45,7 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
             "created, empty".to_owned()
         }
         Mend::Statement(statement) => {
+            let _builds = vectors::SafeBuilds::begin()?;
             Spi::run(&statement).map_err(internal)?;
             statement
         }

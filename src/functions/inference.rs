@@ -8,6 +8,7 @@ use crate::models::run_directory;
 use crate::models::service;
 use crate::models::supervisor::{self, Phase};
 use crate::postgres::report::Result;
+use crate::postgres::{statement, versions};
 use crate::settings;
 
 #[pg_schema]
@@ -36,6 +37,7 @@ mod docsearch {
                 name!(p95_ms, Option<f64>),
                 name!(restarts, Option<i64>),
                 name!(last_error, Option<String>),
+                name!(versions, pgrx::JsonB),
             ),
         >,
     > {
@@ -90,6 +92,7 @@ mod docsearch {
             counted.and_then(|status| status.p95_ms),
             supervised.as_ref().map(|state| i64::from(state.restarts)),
             last_error.filter(|_| may_monitor()),
+            pgrx::JsonB(versions()?),
         );
         Ok(TableIterator::once(row))
     }
@@ -100,6 +103,23 @@ mod docsearch {
     fn restart_inference() -> Result<i32> {
         service::restart()
     }
+}
+
+/// The versions of what takes part, as they are written; null is not known.
+fn versions() -> Result<serde_json::Value> {
+    let vector = versions::versions()?;
+    let written = statement::one(
+        "SELECT pg_catalog.current_setting('server_version'),
+                (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'pg_docsearch')",
+        &[],
+        |row| Ok((row.required::<String>(1)?, row.optional::<String>(2)?)),
+    )?;
+    let (server, extension) = written.unzip();
+    Ok(serde_json::json!({
+        "server": server,
+        "pg_docsearch": { "catalog": extension, "library": env!("CARGO_PKG_VERSION") },
+        "pgvector": { "catalog": vector.catalog, "files": vector.files, "library": vector.loaded },
+    }))
 }
 
 /// Whether the current user may see how the server is doing.

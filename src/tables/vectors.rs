@@ -10,7 +10,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{self, Result, internal};
-use crate::postgres::{catalog, statement};
+use crate::postgres::{catalog, statement, versions};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
@@ -233,6 +233,22 @@ fn load_library() {
     unsafe { pg_sys::load_file(c"$libdir/vector".as_ptr(), false) };
 }
 
+/// While this lives, no index is built by parallel workers, if this pgvector builds HNSW indexes wrong with them.
+pub(crate) struct SafeBuilds {
+    _settings: Option<LocalSettings>,
+}
+
+impl SafeBuilds {
+    pub(crate) fn begin() -> Result<Self> {
+        let settings = if versions::versions()?.builds_in_parallel() {
+            None
+        } else {
+            Some(LocalSettings::apply(&[("max_parallel_maintenance_workers", "0")])?)
+        };
+        Ok(Self { _settings: settings })
+    }
+}
+
 /// The table of a model's vectors, unless it is there: of another dimension than the model's, none can
 /// be stored. Runs as the owner.
 pub(crate) fn create(model: i32) -> Result<()> {
@@ -246,6 +262,7 @@ pub(crate) fn create(model: i32) -> Result<()> {
         return Ok(());
     };
     let vector = schema()?;
+    let _builds = SafeBuilds::begin()?;
     Spi::run(&format!(
         "CREATE TABLE docsearch.vector_{model} (
              project_id bigint NOT NULL,

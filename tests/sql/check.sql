@@ -1,4 +1,5 @@
 -- s3_31: everything that can break is found, mended, and then no longer found.
+\i tests/fixtures/known_faults.sql
 \i tests/fixtures/swiftui.sql
 SELECT docsearch.create_project('checked') > 0 AS created;
 SELECT slug, action, chunks FROM docsearch.index_docs('checked', (
@@ -10,7 +11,7 @@ SELECT slug, action, chunks FROM docsearch.index_docs('checked', (
     FROM unnest(ARRAY['alpha', 'beta', 'gamma']) page));
 SELECT docsearch.create_project('flat', settings => '{"vectors": "document"}') > 0 AS created;
 SELECT docsearch.index_doc('flat', 'long', 'Long page', E'# One\n\n' || repeat('Words and words. ', 400) || E'\n\n# Two\n\nMore.', version => '1', summary => 'About words.');
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 CREATE FUNCTION pg_temp.document(slug text) RETURNS bigint LANGUAGE sql AS $$
     SELECT d.id FROM docsearch.document d WHERE d.slug = 'guide/' || $1
@@ -30,19 +31,19 @@ CREATE TEMP TABLE indexes_before AS SELECT indexname, indexdef FROM pg_indexes W
 -- Vectors.
 DELETE FROM docsearch.vector_1 WHERE document_id = pg_temp.document('alpha') AND chunk_no > 0;
 DELETE FROM docsearch.vector_1 v USING docsearch.document d WHERE d.id = v.document_id AND d.slug = 'long';
-SELECT * FROM docsearch.check();
-SELECT * FROM docsearch.check('flat');
+SELECT * FROM pg_temp.problems();
+SELECT * FROM pg_temp.problems('flat');
 SELECT * FROM docsearch.repair('flat');
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 -- Statistics.
 INSERT INTO docsearch.term_stat SELECT p.id, 'bogus', 7, 7 FROM docsearch.project p WHERE p.name = 'checked';
 DELETE FROM docsearch.term_stat t WHERE t.lexeme = 'remov' OR t.lexeme = 'alpha';
 UPDATE docsearch.project_stat s SET chunks = s.chunks + 5 FROM docsearch.project p WHERE p.id = s.project_id AND p.name = 'flat';
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 -- Chunks of another analysis, of other text, too few, and a document without any.
 UPDATE docsearch.chunk SET input_hash = 'of an earlier version' WHERE document_id = pg_temp.document('alpha');
@@ -50,9 +51,9 @@ UPDATE docsearch.chunk SET body = 'Something else.' WHERE document_id = pg_temp.
 DELETE FROM docsearch.chunk WHERE document_id = pg_temp.document('gamma') AND chunk_no = 1;
 INSERT INTO docsearch.document (project_id, slug, title, body, content_hash)
 SELECT p.id, 'guide/delta', 'The delta', 'Delta by hand.', '' FROM docsearch.project p WHERE p.name = 'checked';
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT slug FROM search_docs('The delta', project => 'checked', max_results => 1);
 SELECT docsearch.delete_doc('checked', 'guide/delta');
 
@@ -62,9 +63,9 @@ UPDATE docsearch.document_name SET key = 'misspelt' WHERE document_id = pg_temp.
 DELETE FROM docsearch.container WHERE key = 'titan';
 DELETE FROM docsearch.definition WHERE document_id = pg_temp.document('gamma');
 INSERT INTO docsearch.definition SELECT d.project_id, d.id, 'misspelt' FROM docsearch.document d WHERE d.id = pg_temp.document('beta');
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 -- Rows without an owner, as a load without triggers leaves them.
 SET session_replication_role = replica;
@@ -77,10 +78,10 @@ INSERT INTO docsearch.document (project_id, slug, title, body, content_hash) VAL
 INSERT INTO docsearch.chunk VALUES (-1, -1, 0, 'summary', '{}', '', '', 1, 1, 1, '', '');
 INSERT INTO docsearch.vector_1 SELECT -1, -1, -1, v.embedding FROM docsearch.vector_1 v LIMIT 1;
 RESET session_replication_role;
-SELECT * FROM docsearch.check();
-SELECT * FROM docsearch.check('flat');
+SELECT * FROM pg_temp.problems();
+SELECT * FROM pg_temp.problems('flat');
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 -- Indexes: all that no constraint needs, one of a constraint, and one that is invalid.
 DO $$
@@ -97,36 +98,36 @@ END
 $$;
 ALTER TABLE docsearch.vector_1 DROP CONSTRAINT vector_1_pkey;
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'docsearch.document_project_id_slug_key'::regclass;
-SELECT problem, object, detail FROM docsearch.check();
+SELECT problem, object, detail FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT count(*) AS differing FROM indexes_before b
 FULL JOIN (SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'docsearch') i USING (indexname)
 WHERE b.indexdef IS DISTINCT FROM i.indexdef;
 
 -- The table of vectors.
 DROP TABLE docsearch.vector_1;
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 -- After all that, everything is as it was.
 SELECT count(*) AS kept, (SELECT count(*) FROM before) AS before FROM (SELECT pg_temp.kept() INTERSECT TABLE before) same;
 
 -- A model whose files are not there, or are others, is a case for a person.
 UPDATE docsearch.model SET name = 'lost';
 DELETE FROM docsearch.vector_1 WHERE document_id = pg_temp.document('alpha');
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
-SELECT problem FROM docsearch.check();
+SELECT problem FROM pg_temp.problems();
 UPDATE docsearch.model SET name = 'all-MiniLM-L6-v2';
 SELECT * FROM docsearch.repair();
 CREATE TEMP TABLE model AS SELECT digest FROM docsearch.model;
 UPDATE docsearch.model SET digest = 'of former files';
-SELECT problem, object, regexp_replace(detail, '[0-9a-f]{64}', '(digest)') AS detail, repair FROM docsearch.check();
+SELECT problem, object, regexp_replace(detail, '[0-9a-f]{64}', '(digest)') AS detail, repair FROM pg_temp.problems();
 UPDATE docsearch.model SET digest = (SELECT digest FROM model), dimension = 3;
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 UPDATE docsearch.model SET dimension = 384;
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 -- Tables of an earlier version of the extension.
 BEGIN;
@@ -150,10 +151,10 @@ DROP OWNED BY docsearch_helper;
 DROP ROLE docsearch_helper;
 SELECT * FROM docsearch.check('unknown');
 BEGIN READ ONLY;
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT * FROM docsearch.repair();
 ROLLBACK;
 
 SELECT docsearch.drop_project('checked'), docsearch.drop_project('flat');
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 SELECT docsearch.drop_project('swiftui');

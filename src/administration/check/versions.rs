@@ -1,0 +1,15 @@
+//! Known faults of the server and of pgvector.
+
+use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::postgres::report::Result;
+use crate::postgres::versions;
+
+pub(super) fn known_faults(_: &CheckScope) -> Result<Vec<Finding>> {
+    let findings = versions::versions()?.faults().into_iter().map(|found| Finding {
+        problem: found.fault.fault,
+        object: found.object(),
+        detail: found.detail,
+        mend: Mend::ByHand(found.remedy),
+    });
+    Ok(findings.collect())
+}

@@ -1,0 +1,41 @@
+//! `known_faults`: what is known against the versions of the server and of pgvector.
+
+use pgrx::prelude::*;
+
+use crate::postgres::report::Result;
+use crate::postgres::versions;
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// The known faults of the server and of pgvector. `CREATE EXTENSION` warns of each, and stops at what is refused.
+    #[pg_extern(volatile, parallel_restricted)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn known_faults() -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(fault, String),
+                name!(object, String),
+                name!(detail, String),
+                name!(repair, String),
+                name!(refused, bool),
+            ),
+        >,
+    > {
+        let rows = versions::versions()?.faults().into_iter().map(|found| {
+            let object = found.object();
+            let fault = found.fault;
+            (
+                fault.fault.to_owned(),
+                object,
+                found.detail,
+                found.remedy,
+                fault.refused,
+            )
+        });
+        Ok(TableIterator::new(rows.collect::<Vec<_>>()))
+    }
+}

@@ -23,6 +23,12 @@ fail() {
     exit 1
 }
 
+# Whether the numbers that a version begins with are before another version.
+is_before() {
+    numbers=$(echo "$1" | sed -n 's/^\([0-9][0-9.]*\).*/\1/p')
+    [ -n "$numbers" ] && [ "$(printf '%s\n' "$numbers.0.0.0" "$2" | sort -V | head -n 1)" != "$2" ]
+}
+
 pg_config='' prefix='' destdir='' uninstall=''
 while [ $# -gt 0 ]; do
     case "$1" in
@@ -126,9 +132,20 @@ if [ -z "$destdir" ]; then
         [ -f "$share/extension/$name.control" ] || fail "PostgreSQL $major in $share lacks the extension $name: install it
 first (pgvector in Debian: postgresql-$major-pgvector; the others are part of contrib)"
     done
-    found=$(sed -n "s/^ *default_version *= *'\([0-9.]*\).*/\1/p" "$share/extension/vector.control")
-    [ "$(printf '%s\n' 0.8 "$found" | sort -V | head -n 1)" = 0.8 ] ||
-        fail "PostgreSQL $major in $share has pgvector $found; needed is 0.8 or newer"
+    server=${version#PostgreSQL }
+    vector=$(sed -n "s/^ *default_version *= *'\([^']*\)'.*/\1/p" "$share/extension/vector.control")
+    # Each line: what has a fault before which version, whether it is refused, the fault, which version has none.
+    while read -r product good refused safe fault; do
+        case "$product" in
+            PostgreSQL) found=$server ;;
+            *) found=$vector ;;
+        esac
+        is_before "$found" "$good" || continue
+        [ "$refused" = no ] || fail "PostgreSQL $major in $share has $product $found: $fault; needed is $good or newer"
+        echo "install.sh: WARNING: $product $found has a known fault, $fault. Take $safe or newer." >&2
+    done <<'END'
+@faults@
+END
     [ -w "$share/extension" ] && [ -w "$library" ] || fail "you may not write to $library: run this as root"
 fi
 

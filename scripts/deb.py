@@ -136,7 +136,8 @@ def control(name: str, root: Path, version: str, major: int) -> None:
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     sizes = sum(-(-path.lstat().st_size // 1024) for path in root.rglob("*") if not path.is_dir())
     values = {"package": name, "version": version, "architecture": cross.ARCHITECTURE,
-              "maintainer": package.maintainer(), "major": str(major), "libraries": libraries(files), "size": str(sizes)}
+              "maintainer": package.maintainer(), "major": str(major), "libraries": libraries(files), "size": str(sizes),
+              **package.wanted(major)}
     text = template.read_text()
     for key, value in values.items():
         text = text.replace(f"@{key}@", value)

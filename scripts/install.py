@@ -22,13 +22,12 @@ from pathlib import Path
 
 import cross
 import installed
+import known_fault
 import postgres
 import toolchain
 
-# 0.7 brought halfvec, 0.8 searches of an index that go on until enough is found.
-PGVECTOR = (0, 8)
 REQUIRED_EXTENSIONS = {
-    "vector": "pgvector 0.8 or newer (Debian: postgresql-NN-pgvector)",
+    "vector": "pgvector (Debian: postgresql-NN-pgvector)",
     "pg_trgm": "pg_trgm, part of contrib (Debian: in postgresql-NN; Fedora: postgresql-contrib)",
     "btree_gin": "btree_gin, part of contrib (Debian: in postgresql-NN; Fedora: postgresql-contrib)",
 }
@@ -83,16 +82,25 @@ class Installation:
             if not (self.share / "extension" / f"{name}.control").is_file():
                 raise SystemExit(f"PostgreSQL {self.major} in {self.share} lacks the extension {name}: "
                                  f"install {package.replace('NN', str(self.major))} first.")
-        found = self.default_version("vector")
-        if found < PGVECTOR:
-            raise SystemExit(f"PostgreSQL {self.major} in {self.share} has pgvector {'.'.join(map(str, found))}; "
-                             f"needed is {'.'.join(map(str, PGVECTOR))} or newer.")
+        vector = self.default_version("vector")
+        for fault in known_fault.faults(known_fault.PGVECTOR, vector):
+            if fault.refused:
+                raise SystemExit(f"PostgreSQL {self.major} in {self.share} has pgvector {vector}: {fault.effect}. "
+                                 f"Install {known_fault.safe(known_fault.PGVECTOR, vector)} or newer first.")
 
-    def default_version(self, extension: str) -> tuple[int, ...]:
-        """The version of an extension that CREATE EXTENSION makes here."""
+    def known_faults(self) -> list[str]:
+        """A line for each known fault of the server and of its pgvector."""
+        versions = {known_fault.POSTGRESQL: self.version.removeprefix("PostgreSQL "),
+                    known_fault.PGVECTOR: self.default_version("vector")}
+        return [f"{product} {version} has a known fault, {fault.fault}: {fault.effect}. "
+                f"Take {known_fault.safe(product, version)} or newer."
+                for product, version in versions.items() for fault in known_fault.faults(product, version)]
+
+    def default_version(self, extension: str) -> str:
+        """The version of an extension that CREATE EXTENSION makes here; nothing if it is not said."""
         control = (self.share / "extension" / f"{extension}.control").read_text()
-        version = re.search(r"^\s*default_version\s*=\s*'([\d.]+)", control, re.MULTILINE)
-        return tuple(int(part) for part in version[1].split(".") if part) if version else ()
+        version = re.search(r"^\s*default_version\s*=\s*'([^']*)'", control, re.MULTILINE)
+        return version[1] if version else ""
 
 
 PROGRAM = "docsearch-inference"
@@ -270,6 +278,9 @@ def put(options: argparse.Namespace, installation: Installation) -> None:
         build(installation, options.profile)
     elif not staged.is_dir():
         raise SystemExit(f"{staged} does not exist: run make install first, as the user who builds")
+    if not destdir:
+        for line in installation.known_faults():
+            print(f"WARNING: {line}", file=sys.stderr)
     place = installation.below(destdir)
     if not destdir and not writable(place):
         raise SystemExit(f"Built, but you may not write to {place.library}. To finish:\n"

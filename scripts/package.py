@@ -18,6 +18,7 @@ from pathlib import Path
 
 import cross
 import install
+import known_fault
 import postgres
 import program
 import toolchain
@@ -149,14 +150,32 @@ def tarball(parts: Parts) -> list[Path]:
         shutil.copy(toolchain.ROOT / file, place)
     shutil.copytree(PACKAGING / "systemd", place / "systemd")
     installer = (PACKAGING / "install.sh").read_text()
-    for key, value in (("major", str(parts.major)), ("machine", cross.MACHINE),
-                       ("glibc", glibc(parts))):
+    for key, value in (("major", str(parts.major)), ("machine", cross.MACHINE), ("glibc", glibc(parts)),
+                       ("faults", faults(parts.major))):
         installer = installer.replace(f"@{key}@", value)
     (place / "install.sh").write_text(installer)
     (place / "install.sh").chmod(0o755)
     finished = archive(place, FINISHED / "tarball" / f"{name}.tar.xz")
     shutil.rmtree(place)
     return [finished]
+
+
+def faults(major: int) -> str:
+    """The known faults as install.sh reads them: a line for each that this major version can have."""
+    lines = []
+    for fault in known_fault.table():
+        of = "0" if fault.product == known_fault.PGVECTOR else str(major)
+        refused = "yes" if fault.refused else "no"
+        lines.append(f"{fault.product} {fault.good_for(of)} {refused} {known_fault.safe(fault.product, of)} "
+                     f"{fault.fault}: {fault.effect}")
+    return "\n".join(lines)
+
+
+def wanted(major: int) -> dict[str, str]:
+    """The versions that packages ask for: those that are not refused, and those without a known fault."""
+    return {"vector_least": known_fault.least(known_fault.PGVECTOR, "0"),
+            "vector_safe": known_fault.safe(known_fault.PGVECTOR, "0"),
+            "server_safe": known_fault.safe(known_fault.POSTGRESQL, str(major))}
 
 
 def glibc(parts: Parts) -> str:
@@ -185,7 +204,7 @@ def rpm(parts: Parts) -> list[Path]:
                "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": "1",
                "clamp_mtime_to_source_date_epoch": "1",
                "pgmajor": parts.major, "extension": parts.extension, "program": parts.program,
-               "root": toolchain.ROOT, "upstream": toolchain.version(), "glibc": glibc(parts)}
+               "root": toolchain.ROOT, "upstream": toolchain.version(), "glibc": glibc(parts), **wanted(parts.major)}
     command = ["rpmbuild", "-bb", "--quiet", f"--target={cross.MACHINE}-linux", PACKAGING / "pg_docsearch.spec"]
     for name, value in defined.items():
         command += ["--define", f"{name} {value}"]
@@ -201,7 +220,9 @@ def pgxn() -> list[Path]:
     finished = FINISHED / "pgxn" / f"{name}.zip"
     finished.parent.mkdir(parents=True, exist_ok=True)
     described = finished.with_name("META.json")
-    meta = (PACKAGING / "META.json").read_text().replace("@version@", version).replace("@maintainer@", maintainer())
+    meta = (PACKAGING / "META.json").read_text()
+    for key, value in {"version": version, "maintainer": maintainer(), **wanted(postgres.NEWEST)}.items():
+        meta = meta.replace(f"@{key}@", value)
     json.loads(meta)
     described.write_text(meta)
     output("git", "archive", "--format=zip", f"--prefix={name}/", f"--add-file={described}", f"--output={finished}",

@@ -72,13 +72,13 @@ class Database:
             vectors = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector' UNION "
                                          "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
             here = {known_fault.POSTGRESQL: f"{number // 10000}.{number % 10000}",
-                    known_fault.PGVECTOR: min((version for version, in vectors), key=known_fault.read)}
+                    known_fault.PGVECTOR: min((version for version, in vectors), key=lambda version: (known_fault.read(version), version))}
         return {(fault.fault, f"{product} {version}")
                 for product, version in here.items() for fault in known_fault.faults(product, version)}
 
-    def problems(self) -> list[tuple]:
+    def problems(self, project: str | None = None) -> list[tuple]:
         """What docsearch.check() says beside those faults, each of which it has to say."""
-        found = self.execute("SELECT problem, object, detail FROM docsearch.check()")
+        found = self.execute("SELECT problem, object, detail FROM docsearch.check(%s)", project)
         expected = self.known_faults()
         assert expected <= {row[:2] for row in found}, found
         return [row for row in found if row[:2] not in expected]

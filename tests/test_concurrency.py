@@ -319,5 +319,5 @@ def test_a_repair_and_writers_wait_for_each_other(database, project):
         assert database.execute("SELECT slug FROM search_docs('other', %s, max_results => 1)", project) == [("b",)]
         mending.commit()
         writing.result(GUARD)
-    assert database.execute("SELECT * FROM docsearch.check(%s)", project) == []
+    assert database.problems(project) == []
     assert_consistent(database)

@@ -346,6 +346,88 @@ def test_nothing_that_is_sent_ends_the_conversation(documented: Database) -> Non
     assert pipe.close() == 0
 
 
+def answered(pipe: Pipe, line: str | bytes, least: int = 0) -> list[dict]:
+    """What is answered to a line: whatever comes before the answer to the ping behind it, and so many at least, since
+    requests are answered as they are done."""
+    line = line.encode() if isinstance(line, str) else line
+    pipe.process.stdin.write(line + b'\n{"jsonrpc": "2.0", "id": "behind", "method": "ping"}\n')
+    pipe.process.stdin.flush()
+    answers = []
+    while not any(answer["id"] == "behind" for answer in answers) or len(answers) <= least:
+        answers.append(json.loads(pipe.process.stdout.readline()))
+    return [answer for answer in answers if answer["id"] != "behind"]
+
+
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_read(documented: Database) -> None:
+    pipe = Pipe(documented)
+    list_tools = '{"jsonrpc": "2.0", "id": 5, "method": "tools/list"}'
+    deep = '{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ' + "[" * 50_000 + "]" * 50_000 + "}"
+    for line, code, number in (
+            ("nonsense", -32700, None), ("{", -32700, None), ("[" * 10_000, -32700, None), ("\0", -32700, None),
+            (list_tools + "\0", -32700, None), (b'{"jsonrpc": "2.0", "id": 5, "method": "\xff"}', -32700, None),
+            ("[]", -32600, None), (f"[{list_tools}]", -32600, None), ("5", -32600, None), ("{}", -32600, None),
+            ('{"jsonrpc": "2.0"}', -32600, None), ('{"jsonrpc": "2.0", "id": 5}', -32600, 5),
+            ('{"jsonrpc": "2.0", "id": "a", "method": 5}', -32600, "a"), ('{"id": 5, "method": "ping"}', -32600, 5),
+            ('{"jsonrpc": "1.0", "id": 5, "method": "ping"}', -32600, 5), (deep, -32600, 5),
+            *((f'{{"jsonrpc": "2.0", "id": {odd}, "method": "ping"}}', -32600, None)
+              for odd in ("null", "1.5", "true", "[1]", "{}", "99999999999999999999"))):
+        said = [(answer["error"]["code"], answer["id"]) for answer in answered(pipe, line)]
+        assert said == [(code, number)], line[:80]
+    for line, code in (('{"jsonrpc": "2.0", "id": 5, "method": "nothing"}', -32601),
+                       (json.dumps({"jsonrpc": "2.0", "id": 5, "method": "x" * 1_000_000}), -32601),
+                       ('{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": "x"}', -32600),
+                       ('{"jsonrpc": "2.0", "id": 5, "method": "tools/call"}', -32602),
+                       ('{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": 5}}', -32602),
+                       (json.dumps({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "x" * 10_000}}),
+                        -32602)):
+        said, = answered(pipe, line, 1)
+        assert (said["error"]["code"], said["id"]) == (code, 5), line[:80]
+        assert len(json.dumps(said)) < 1000
+    # Notifications and answers are never answered.
+    for line in ("", "  ", "\r", "\t\r", '{"jsonrpc": "2.0", "method": "notifications/unknown"}',
+                 '{"jsonrpc": "2.0", "method": "nothing"}', '{"jsonrpc": "2.0", "id": 5, "result": {}}',
+                 '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 5}',
+                 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "the message is not valid JSON"}}'):
+        assert answered(pipe, line) == [], line
+    for line in (list_tools + "\r", "\ufeff" + list_tools, " " + list_tools):
+        assert [(answer["id"], "result" in answer) for answer in answered(pipe, line, 1)] == [(5, True)]
+    assert pipe.close() == 0
+
+
+def test_a_line_that_is_too_long_is_answered_and_takes_no_room(documented: Database) -> None:
+    pipe = Pipe(documented)
+
+    def resident() -> int:
+        status = Path(f"/proc/{pipe.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+    before = resident()
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": "search_docs", "arguments": {"query": "x" * 50_000_000}}}
+    for line, number in ((json.dumps(call), 7), (json.dumps({**call, "id": "seven"}), "seven"),
+                         (json.dumps({"params": call["params"], "jsonrpc": "2.0", "id": 7, "method": "tools/call"}), None),
+                         ("x" * 50_000_000, None), ("[" * 50_000_000, None)):
+        said, = answered(pipe, line)
+        assert (said["error"]["code"], said["id"]) == (-32600, number) and "longer" in said["error"]["message"]
+    assert resident() - before < 32 * 1024
+    # Many that nobody waits for: each is answered, and none is kept.
+    for _ in range(3):
+        pipe.write("x" * 5_000_000)
+    assert [json.loads(pipe.process.stdout.readline())["id"] for _ in range(3)] == [None] * 3
+    assert pipe.ask({"id": 9, "method": "tools/list"})["id"] == 9
+    assert pipe.close() == 0
+
+
+def test_lines_that_are_no_messages_before_the_first_one_are_no_end(documented: Database) -> None:
+    process = subprocess.Popen([PROGRAM, "mcp", "--url", documented.conninfo], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, env=environment())
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}}
+    said, _ = process.communicate(b"nonsense\n[]\n\n" + json.dumps(begin).encode() + b"\n", timeout=GUARD)
+    answers = [json.loads(line) for line in said.splitlines()]
+    assert [answer["id"] for answer in answers] == [None, None, 0] and "result" in answers[2]
+
+
 def test_a_database_that_restarts_or_is_away_is_no_end(new_database: Callable[..., Database]) -> None:
     database = document(new_database())
     pipe = Pipe(database)

@@ -1,5 +1,8 @@
 //! `docsearch mcp`: documents for assistants, over the Model Context Protocol.
 
+mod lines;
+mod message;
+
 use std::io::{self, IsTerminal};
 
 use clap::Args;
@@ -13,6 +16,7 @@ use crate::mcp_server::DocumentServer;
 use crate::outcome::Outcome;
 use crate::serve::{self, HttpArgs, Offer};
 use crate::session::{SessionArgs, serving_runtime};
+use lines::Lines;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -65,7 +69,7 @@ async fn serve_pipes(args: &McpArgs, target: &Target) -> Result<Outcome, Error> 
         async move { library.ping().await }
     });
     let server = DocumentServer::new(library.clone(), args.session.chatgpt);
-    let ending = match server.serve(stdio_pipes()).await {
+    let ending = match server.serve(Lines::new(stdio_pipes())).await {
         Ok(running) => running.waiting().await.map_err(|error| error.to_string()),
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(Outcome::Complete),
         Err(error) => Err(error.to_string()),

@@ -1,5 +1,6 @@
 //! Arguments of tools as language models write them: other names, numbers as text, wrapped once more.
 
+use docsearch_core::bounds::shown;
 use serde_json::{Map, Value};
 
 /// An argument, with the names that it is often given by mistake.
@@ -23,6 +24,7 @@ impl Arguments {
         for (key, value) in unwrapped(given.unwrap_or_default(), known) {
             let name = parameter(&key, known).ok_or_else(|| {
                 let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+                let key = shown(&key);
                 format!("unknown argument \"{key}\"\nHINT:  {tool} takes {}.", names.join(", "))
             })?;
             let is_empty = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());

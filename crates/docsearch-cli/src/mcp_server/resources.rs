@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use docsearch_core::bounds::shown;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -98,7 +99,7 @@ pub(super) async fn list(library: &Library, cursor: Option<String>) -> Result<Li
             .parse()
             .ok()
             .filter(|offset| *offset >= 0)
-            .ok_or_else(|| ErrorData::invalid_params(format!("unknown cursor \"{cursor}\""), None))?,
+            .ok_or_else(|| ErrorData::invalid_params(format!("unknown cursor \"{}\"", shown(&cursor)), None))?,
     };
     let request = ListRequest {
         offset,
@@ -125,7 +126,10 @@ fn resource(document: &Value) -> Resource {
 /// The document at an address, whole.
 pub(super) async fn read(library: &Library, uri: &str) -> Result<ResourceContents, ErrorData> {
     let Some(address) = Address::parse(uri) else {
-        let message = format!("\"{uri}\" is no resource of this server; the form is {TEMPLATE}");
+        let message = format!(
+            "\"{}\" is no resource of this server; the form is {TEMPLATE}",
+            shown(uri)
+        );
         return Err(ErrorData::resource_not_found(message, None));
     };
     let request = LoadRequest {
@@ -150,7 +154,7 @@ pub(super) async fn complete(library: &Library, request: &CompleteRequestParams)
     };
     if !template.uri.starts_with(SCHEME) {
         return Err(ErrorData::invalid_params(
-            format!("unknown template \"{}\"", template.uri),
+            format!("unknown template \"{}\"", shown(&template.uri)),
             None,
         ));
     }
@@ -170,7 +174,12 @@ pub(super) async fn complete(library: &Library, request: &CompleteRequestParams)
             let limit = i64::try_from(most + 1).unwrap_or(i64::MAX);
             library.complete_slug(project, typed, limit).await.map_err(internal)?
         }
-        name => return Err(ErrorData::invalid_params(format!("unknown argument \"{name}\""), None)),
+        name => {
+            return Err(ErrorData::invalid_params(
+                format!("unknown argument \"{}\"", shown(name)),
+                None,
+            ));
+        }
     };
     let has_more = values.len() > most;
     values.truncate(most);

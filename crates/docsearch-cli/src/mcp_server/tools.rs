@@ -1,5 +1,6 @@
 //! The tools: what a language model is told of them, and what they do.
 
+use docsearch_core::bounds::shown;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 
@@ -264,10 +265,12 @@ async fn list(library: &Library, given: Option<JsonObject>) -> Result<CallToolRe
 fn format(arguments: &Arguments) -> Result<OutputFormat, String> {
     match arguments.text("format")? {
         None => Ok(OutputFormat::Compact),
-        Some(name) => name
-            .to_lowercase()
-            .parse()
-            .map_err(|_| format!("unknown format \"{name}\"\nHINT:  One of compact, detailed, json.")),
+        Some(name) => name.to_lowercase().parse().map_err(|_| {
+            format!(
+                "unknown format \"{}\"\nHINT:  One of compact, detailed, json.",
+                shown(&name)
+            )
+        }),
     }
 }
 

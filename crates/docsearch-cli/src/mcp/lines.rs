@@ -1,0 +1,249 @@
+//! Messages through pipes, one on a line. The transport of `rmcp` says nothing to a line that is no message, or is too
+//! long, and whoever sent it waits for ever.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::message::{self, Reading};
+
+/// Longest line, in bytes. As values in memory, its parts may take thirty times as much.
+const MAX_LINE: usize = 4 * 1024 * 1024;
+/// So much of a longer one is kept, to find its id.
+const BEGINNING: usize = 64 * 1024;
+/// For the client to take what it was sent, once it has ended its input.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The messages of a client, and the answers.
+pub(super) struct Lines<R, W> {
+    input: BufReader<R>,
+    /// A line as far as it was read. Whoever waits for one may be cancelled.
+    line: Vec<u8>,
+    /// Whether the line is longer than it may be.
+    is_over: bool,
+    /// An error for the client.
+    error: Option<Vec<u8>>,
+    output: Arc<Mutex<Output<W>>>,
+}
+
+/// What a client is sent.
+struct Output<W> {
+    writer: Option<W>,
+    /// Lines, the first one perhaps without its beginning: writing may be cancelled.
+    waiting: VecDeque<u8>,
+}
+
+impl<W: AsyncWrite + Unpin> Output<W> {
+    async fn send(&mut self, line: &[u8]) -> io::Result<()> {
+        self.waiting.extend(line);
+        self.waiting.push_back(b'\n');
+        self.flush().await
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        let writer = self.writer.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        writer.write_all_buf(&mut self.waiting).await?;
+        writer.flush().await
+    }
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
+    pub(super) fn new((input, output): (R, W)) -> Self {
+        Self {
+            input: BufReader::new(input),
+            line: Vec::new(),
+            is_over: false,
+            error: None,
+            output: Arc::new(Mutex::new(Output {
+                writer: Some(output),
+                waiting: VecDeque::new(),
+            })),
+        }
+    }
+
+    /// Reads to the end of the line, or of the input. Whether there was anything.
+    async fn read_line(&mut self) -> io::Result<bool> {
+        loop {
+            let available = self.input.fill_buf().await?;
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let part = &available[..end.unwrap_or(available.len())];
+            let taken = end.map_or(part.len(), |end| end + 1);
+            if !self.is_over {
+                self.line.extend_from_slice(part);
+                if self.line.len() > MAX_LINE {
+                    self.is_over = true;
+                    self.line.truncate(BEGINNING);
+                    self.line.shrink_to_fit();
+                }
+            }
+            self.input.consume(taken);
+            if end.is_some() {
+                return Ok(true);
+            }
+            if taken == 0 {
+                return Ok(!self.line.is_empty());
+            }
+        }
+    }
+
+    /// What the line is that was read, which is then forgotten.
+    fn take(&mut self) -> Reading {
+        let reading = match self.is_over {
+            true => Reading::Refused(message::too_long(&self.line, MAX_LINE)),
+            false => message::read(&self.line),
+        };
+        self.is_over = false;
+        self.line.clear();
+        self.line.shrink_to(BEGINNING);
+        reading
+    }
+
+    /// Sends the error, before more is read: a client that takes none is not read either.
+    async fn send_error(&mut self) -> io::Result<()> {
+        if self.error.is_none() {
+            return Ok(());
+        }
+        let mut output = self.output.lock().await;
+        if let Some(line) = self.error.as_mut().filter(|line| !line.is_empty()) {
+            output.waiting.extend(std::mem::take(line));
+        }
+        output.flush().await?;
+        self.error = None;
+        Ok(())
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, item: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let output = Arc::clone(&self.output);
+        async move {
+            let line = serde_json::to_vec(&item)?;
+            output.lock().await.send(&line).await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            self.send_error().await.ok()?;
+            if !self.read_line().await.ok()? {
+                return None;
+            }
+            match self.take() {
+                Reading::Message(message) => return Some(*message),
+                Reading::Nothing => {}
+                Reading::Refused(error) => self.error = Some(format!("{error}\n").into_bytes()),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        // An answer that nobody takes must not keep the program from ending.
+        if let Ok(mut output) = timeout(GRACE, self.output.lock()).await {
+            output.writer = None;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncReadExt, duplex, split};
+
+    use super::*;
+
+    /// What is answered to the input, and the methods of the messages in it.
+    async fn answers(input: Vec<u8>, room: usize) -> (Vec<Value>, Vec<Value>) {
+        let (here, there) = duplex(room);
+        let mut lines = Lines::new(split(there));
+        let (mut reader, mut writer) = split(here);
+        let sending = tokio::spawn(async move {
+            writer.write_all(&input).await.unwrap();
+            writer.shutdown().await.unwrap();
+        });
+        let reading = tokio::spawn(async move {
+            let mut answers = String::new();
+            reader.read_to_string(&mut answers).await.unwrap();
+            answers
+        });
+        let mut methods = Vec::new();
+        while let Some(message) = lines.receive().await {
+            methods.push(serde_json::to_value(message).unwrap()["method"].clone());
+        }
+        drop(lines);
+        sending.await.unwrap();
+        let answers = reading.await.unwrap();
+        let answers = answers.lines().map(|line| serde_json::from_str(line).unwrap());
+        (answers.collect(), methods)
+    }
+
+    const PING: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+
+    #[tokio::test]
+    async fn the_line_behind_one_that_is_no_message_is_read() {
+        let long = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":5,\"params\":\"{}\"}}",
+            "x".repeat(2 * MAX_LINE)
+        );
+        let parts = [b"nonsense", long.as_bytes(), b"", b"\r", PING, b"[]", PING];
+        for room in [64, 1 << 20] {
+            let (answers, methods) = answers(parts.join(&b'\n'), room).await;
+            let said: Vec<_> = answers
+                .iter()
+                .map(|answer| (&answer["error"]["code"], &answer["id"]))
+                .collect();
+            let expected = [
+                (json!(-32700), Value::Null),
+                (json!(-32600), json!(5)),
+                (json!(-32600), Value::Null),
+            ];
+            assert_eq!(said, expected.iter().map(|(code, id)| (code, id)).collect::<Vec<_>>());
+            assert_eq!(methods, ["ping", "ping"]);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_line_is_not_kept() {
+        let mut lines = Lines::new((&[b'x'; 3 * MAX_LINE][..], Vec::new()));
+        assert!(lines.read_line().await.unwrap());
+        assert!(lines.is_over && lines.line.capacity() <= 2 * BEGINNING);
+    }
+
+    #[tokio::test]
+    async fn an_answer_survives_that_reading_is_cancelled() {
+        let (here, there) = duplex(1);
+        let (mut reader, _) = split(here);
+        let mut lines = Lines::new((
+            &b"nonsense\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"[..],
+            there,
+        ));
+        tokio::select! {
+            biased;
+            _ = lines.receive() => panic!("nobody has taken the error"),
+            () = std::future::ready(()) => {}
+        }
+        let reading = tokio::spawn(async move {
+            let mut answer = String::new();
+            reader.read_to_string(&mut answer).await.unwrap();
+            answer
+        });
+        assert!(lines.receive().await.is_some());
+        drop(lines);
+        let answer: Value = serde_json::from_str(&reading.await.unwrap()).unwrap();
+        assert_eq!(answer["error"]["code"], -32700);
+    }
+}

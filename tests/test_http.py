@@ -1,5 +1,6 @@
 """`docsearch serve`: the JSON API, and who is let in."""
 
+import contextlib
 import http.client
 import json
 import re
@@ -85,14 +86,23 @@ def get(address: str, path: str, status: int = 200, **query: object) -> dict:
     return answer
 
 
-def answer_to(address: str, sent: str) -> bytes:
-    """What comes back for what is sent as it is, until the server has heard that it is the end."""
+def answer_to(address: str, *sent: str | bytes) -> bytes:
+    """What comes back for what is sent as it is, in such pieces, until the server has heard that it is the end."""
     with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=GUARD) as client:
-        client.sendall(sent.encode())
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answer = b""
-        while part := client.recv(65536):
-            answer += part
+        # A server that has seen enough may close, or reset the connection.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for piece in sent:
+                client.sendall(piece.encode() if isinstance(piece, str) else piece)
+            while part := client.recv(65536):
+                answer += part
         return answer
+
+
+def statuses(address: str, *sent: str | bytes) -> list[int]:
+    """The statuses of all answers to what is sent as it is."""
+    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) ", answer_to(address, *sent))]
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -237,6 +247,115 @@ def test_hostile_bodies_are_answered_and_forgotten(address: str) -> None:
         assert request(address, "/mcp", method, headers=MCP_HEADERS)[0] == 405
     assert request(address, "/v1/search", "POST", "{}")[0] == 405
     assert get(address, "/v1/search?" + urlencode({"q": "retry'; DROP TABLE docsearch.document; --"}))["results"]
+
+
+GET = "GET /v1/docs HTTP/1.1\r\nHost: localhost\r\n"
+POST = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" \
+       "Accept: application/json, text/event-stream\r\n"
+CHUNKED = f"{POST}Transfer-Encoding: chunked\r\n\r\n"
+PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+PING_CHUNK = f"{len(PING):x}\r\n{PING}\r\n"
+LAST = f"{GET}Connection: close\r\n\r\n"
+# A head that could be read in two ways, or is none. Whoever sends it gets an error, or no answer; what stands behind it
+# is no request.
+AMBIGUOUS = {
+    "bare LF ends the request line": LAST.replace("\r\n", "\n", 1),
+    "bare LF ends a field": f"{GET}A: b\n\r\n",
+    "bare LF ends the head": f"{GET}\n",
+    "bare LFs": LAST.replace("\r\n", "\n"),
+    "bare LF before the request": f"\n{LAST}",
+    "bare CR": f"{GET}A: b\rC: d\r\n\r\n",
+    "CR before CRLF": f"{GET}A: b\r\r\n\r\n",
+    "folded field": f"{GET}A: b\r\n c\r\n\r\n",
+    "blank before the colon": f"{GET}A : b\r\n\r\n",
+    "blank before the colon of a length": f"{POST}Content-Length : {len(PING)}\r\n\r\n{PING}",
+    "no colon": f"{GET}A\r\n\r\n",
+    "no name": f"{GET}: b\r\n\r\n",
+    "NUL in a value": f"{GET}A: b\0c\r\n\r\n",
+    "NUL in a name": f"{GET}A\0: b\r\n\r\n",
+    "NUL in the target": LAST.replace("/v1", "/\0v1"),
+    "equal lengths": f"{POST}{f'Content-Length: {len(PING)}' + chr(13) + chr(10)}Content-Length: {len(PING)}\r\n\r\n{PING}",
+    "other lengths": f"{POST}Content-Length: 0\r\nContent-Length: {len(PING)}\r\n\r\n{PING}",
+    **{f"length {length!r}": f"{POST}Content-Length: {length}\r\n\r\n{PING}"
+       for length in ("+5", "-5", "0x5", "5,5", "5, 5", "5 5", "", "5.0", "9" * 30, "0" * 400 + "5", "\u0665")},
+    "length and chunks": f"{POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n{PING_CHUNK}0\r\n\r\n",
+    "chunks and length": f"{POST}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n{PING_CHUNK}0\r\n\r\n",
+    **{f"coding {coding!r}": f"{POST}Transfer-Encoding: {coding}\r\n\r\n{PING_CHUNK}0\r\n\r\n"
+       for coding in ("identity", "gzip", "gzip, chunked", "chunked, gzip", "chunked, chunked", "xchunked", "", "\x0bchunked")},
+    "chunks twice": f"{POST}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n{PING_CHUNK}0\r\n\r\n",
+    "chunks of HTTP/1.0": CHUNKED.replace("HTTP/1.1", "HTTP/1.0") + f"{PING_CHUNK}0\r\n\r\n",
+    "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/3.0": LAST.replace("HTTP/1.1", "HTTP/3.0"),
+    "no version": "GET /v1/docs\r\n\r\n", "two blanks": LAST.replace(" /v1/docs ", "  /v1/docs "),
+    "blank in the target": LAST.replace("/v1/docs", "/v1/ docs"),
+    "long request line": LAST.replace("/v1/docs", "/v1/docs?category=" + "x" * 100_000),
+    "long method": "G" * 100_000 + " / HTTP/1.1\r\n\r\n",
+    "long field": f"{GET}A: {'x' * 100_000}\r\n\r\n", "many fields": GET + "A: b\r\n" * 1_000 + "\r\n",
+}
+# Bodies that are none: the client's mistake, whatever its head asks for.
+BROKEN = {
+    "size overflows": "f" * 20 + "\r\nx\r\n0\r\n\r\n", "size of zeros overflows": "1" + "0" * 16 + "\r\nx",
+    "long extension": "1;" + "x" * 1_000_000 + "\r\na\r\n0\r\n\r\n",
+    "many extensions": "1;x=y\r\na\r\n" * 20_000 + "0\r\n\r\n",
+    "LF in an extension": "1;x\n\r\na\r\n0\r\n\r\n",
+    "LF behind a size": "1\na\r\n0\r\n\r\n", "LF behind a chunk": "1\r\na\n0\r\n\r\n",
+    "size with a sign": "+1\r\na\r\n0\r\n\r\n", "size with 0x": "0x1\r\na\r\n0\r\n\r\n", "no size": "\r\na\r\n0\r\n\r\n",
+    "no hexadecimal digit": "g\r\na\r\n0\r\n\r\n", "chunk longer than its size": "1\r\nabc\r\n0\r\n\r\n",
+    "many trailers": f"{PING_CHUNK}0\r\n" + "A: b\r\n" * 10_000 + "\r\n",
+    "long trailer": f"{PING_CHUNK}0\r\nA: {'x' * 1_000_000}\r\n\r\n",
+    "NUL in a trailer": f"{PING_CHUNK}0\r\nA: b\0\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("head", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_a_head_that_can_be_read_in_two_ways_is_no_request(address: str, head: str) -> None:
+    # What follows is the request that somebody would smuggle.
+    half = len(head) // 2
+    for sent in ((head + LAST,), (head[:half], head[half:], LAST), tuple(head[at:at + 1] for at in range(len(head)))):
+        if len(sent) > 2_000:
+            continue
+        found = statuses(address, *sent)
+        assert len(found) <= 1 and all(400 <= status < 500 for status in found), found
+        # Behind a request that is one, on the same connection.
+        found = statuses(address, f"{GET}\r\n", *sent)
+        assert found[:1] == [200] and len(found) <= 2 and all(400 <= status < 500 for status in found[1:]), found
+
+
+@pytest.mark.parametrize("body", BROKEN.values(), ids=BROKEN)
+def test_a_body_that_is_none_is_the_clients_mistake(address: str, body: str) -> None:
+    for head in (CHUNKED, CHUNKED.replace("POST /mcp", "GET /v1/docs"), CHUNKED.replace("POST /mcp", "GET /healthz"),
+                 CHUNKED.replace("POST /mcp", "POST /nothing")):
+        found = statuses(address, f"{head}{body}{LAST}")
+        assert len(found) <= 1 and set(found) <= {400, 413}, found
+
+
+def test_a_body_has_the_length_that_it_says(address: str) -> None:
+    whole = f"{POST}Content-Length: {len(PING)}\r\n\r\n{PING}"
+    assert statuses(address, f"\r\n{whole}{whole}{LAST}") == [200, 200, 200]
+    assert statuses(address, *f"{whole}{LAST}") == [200, 200]
+    # A body may hold what is no head.
+    odd = "\n\n\r\r\n\0GET / HTTP/1.1\n\n"
+    assert statuses(address, f"{POST}Content-Length: {len(odd)}\r\n\r\n{odd}{LAST}")[1:] == [200]
+    # Chunks are read, and the connection ends behind them.
+    halves = f"5\r\n{PING[:5]}\r\n{len(PING) - 5:x}; a=b\r\n{PING[5:]}\r\n0\r\nA: b\r\n\r\n"
+    assert statuses(address, f"{CHUNKED}{halves}{LAST}") == [200]
+    # Less than it says is no request.
+    with socket.create_connection(("127.0.0.1", urlsplit(address).port), timeout=GUARD) as client:
+        client.sendall(f"{POST}Content-Length: 500\r\n\r\n{PING}".encode())
+        client.shutdown(socket.SHUT_WR)
+        assert b" 200 " not in client.recv(65536)
+
+
+def test_only_going_on_can_be_expected(address: str) -> None:
+    last = LAST.replace("\r\n\r\n", "\r\nExpect: {}\r\n\r\n")
+    for expected in ("200-ok", "100-continue, x", "", "x" * 1_000):
+        assert statuses(address, last.format(expected)) == [417]
+    assert statuses(address, last.format("100-continue")) == [200]
+    body = f"{POST}Expect: 100-Continue\r\nConnection: close\r\nContent-Length: {len(PING)}\r\n\r\n{PING}"
+    assert statuses(address, body) == [100, 200]
+    # HTTP/1.0 keeps a connection if it is asked to, and has to say whom it is for as well.
+    kept = "GET /v1/docs HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n"
+    assert statuses(address, f"{kept}{LAST}") == [200, 200]
+    assert statuses(address, "GET /v1/docs HTTP/1.0\r\n\r\n") == [403]
 
 
 def test_who_asks_too_often_has_to_wait(documented: Database) -> None:

@@ -1,8 +1,10 @@
 //! `docsearch serve`: documents over HTTP, for assistants (MCP) and for other programs (JSON).
 
 mod api;
+mod body;
 mod clients;
 mod failure;
+mod framing;
 #[cfg(test)]
 pub(crate) mod fuzz;
 mod gate;
@@ -230,9 +232,14 @@ fn policy(
         anonymous: (known.is_empty() || http.allow_anonymous).then_some(anonymous),
         known,
         rate: gate::quota(http.rate),
-        max_body: u64::from(http.max_body) * 1024,
+        max_body: max_body(http),
         timeout: session.longest_request(),
     })
+}
+
+/// Most bytes of a body.
+fn max_body(http: &HttpArgs) -> u64 {
+    u64::from(http.max_body) * 1024
 }
 
 fn router(
@@ -265,10 +272,12 @@ fn router(
         .route("/healthz", get(api::health))
         .layer(Extension(library.clone()))
         .layer(Extension(Arc::<Health>::default()));
+    let read_body = middleware::from_fn_with_state(max_body(http), body::read);
     guarded
         .fallback(api::nothing)
+        .layer(read_body.clone())
         .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::identify))
-        .merge(health)
+        .merge(health.layer(read_body))
         .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::admit))
 }
 

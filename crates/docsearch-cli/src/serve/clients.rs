@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::HeaderValue;
+use axum::http::header::{CONNECTION, TRANSFER_ENCODING};
 use axum::serve::Listener;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -20,6 +22,7 @@ use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::framing::Framed;
 use super::places::{Place, Places};
 
 /// For the head of a request, and for what is read ahead of a body.
@@ -87,10 +90,17 @@ async fn converse(
     let (answers, place) = (&answers, &place);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
+        // Nothing looks for the next head behind chunks.
+        let is_last = request.headers().contains_key(TRANSFER_ENCODING);
         place.asks();
         let answer = answers.call(request);
         async move {
-            let answer = answer.await;
+            let mut answer = answer.await;
+            if is_last && let Ok(answer) = &mut answer {
+                answer
+                    .headers_mut()
+                    .insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             place.has_answer();
             answer
         }
@@ -99,7 +109,8 @@ async fn converse(
         .timer(TokioTimer::new())
         .header_read_timeout(patience)
         .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(stream), service);
+        .max_header_size(BUFFER)
+        .serve_connection(TokioIo::new(Framed::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
     // How a connection ends is the client's affair.
     let _ = tokio::select! {

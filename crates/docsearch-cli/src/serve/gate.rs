@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION,
-    CONTENT_LENGTH, HOST, HeaderName, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_LENGTH, EXPECT, HOST, HeaderName, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -19,6 +19,7 @@ use governor::{Quota, RateLimiter};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::body;
 use super::failure::Failure;
 use super::host::Host;
 use super::tokens::{self, Token};
@@ -112,8 +113,14 @@ impl Gate {
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
         let length: Option<u64> = length.and_then(|length| length.parse().ok());
         if length.is_some_and(|length| length > self.max_body) {
-            let most = format!("the body is larger than {} bytes", self.max_body);
-            return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, most));
+            return Err(body::too_large(self.max_body));
+        }
+        let mut expected = headers.get_all(EXPECT).iter();
+        if expected.any(|expected| !expected.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
+            return Err(Failure::new(
+                StatusCode::EXPECTATION_FAILED,
+                "only 100-continue can be expected",
+            ));
         }
         Ok(())
     }
@@ -438,6 +445,14 @@ mod tests {
         let of_length = |length| status(&local, &[("host", "localhost"), ("content-length", length)]);
         assert_eq!(of_length("1000"), None);
         assert_eq!(of_length("1001"), Some(StatusCode::PAYLOAD_TOO_LARGE));
+    }
+
+    #[test]
+    fn nothing_but_going_on_can_be_expected() {
+        let local = gate("127.0.0.1:8765", &[], &[]);
+        let expecting = |value| status(&local, &[("host", "localhost"), ("expect", value)]);
+        assert_eq!(expecting("100-Continue"), None);
+        assert_eq!(expecting("200-ok"), Some(StatusCode::EXPECTATION_FAILED));
     }
 
     #[test]

@@ -135,8 +135,8 @@ COMMENT ON FUNCTION docsearch.add_remote_model(text, text, text, integer, text, 
 COMMENT ON FUNCTION docsearch.test_model(text) IS
     'embeds a text that no cache knows with the model named or else docsearch.default_model, and says how many components the vector has and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.grant_model(text, text) IS
-    'lets a role, and its members, give a remote model to projects with create_project and set_model: the documents of those are sent to its endpoint; for the owner of schema docsearch.';
+    'lets a role, and its members, have texts sent to the endpoint of a remote model: give it to projects with create_project and set_model, index into projects that have it, embed texts with it; for the owner of schema docsearch.';
 COMMENT ON FUNCTION docsearch.revoke_model(text, text) IS
-    'takes back what grant_model gave; projects keep their models; for the owner of schema docsearch.';
+    'takes back what grant_model gave; projects keep their models, and rows of attached tables wait; for the owner of schema docsearch.';
 COMMENT ON FUNCTION docsearch.project_model() IS
-    'trigger of the table of projects: refuses a remote model that who gives it may not use.';
+    'trigger of the table of projects: refuses a remote model that the caller was not given.';

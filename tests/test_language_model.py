@@ -77,6 +77,29 @@ def test_s1_11_a_question_carries_the_settings(configured: psycopg.Connection, e
     assert "top_k" not in second
 
 
+def test_who_may_search_has_his_query_sent_and_sections_that_he_sees(database: Database, plain: Database,
+                                                                     endpoint: Endpoint):
+    for slug, body in (("shown", "The ferry sails at noon."), ("hidden", "The ferry is for sale.")):
+        database.execute("SELECT docsearch.index_doc('kit', %s, 'Ferry', %s)", slug, body)
+    refine = """SELECT docsearch.search_refined('ferry', 'kit', config => '{"transform": "model"}')"""
+    with database.connect() as connection:
+        connection.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
+        connection.execute(f"CREATE POLICY shown ON docsearch.document TO {PLAIN_ROLE} USING (slug <> 'hidden')")
+    try:
+        plain.execute(refine)
+        assert endpoint.asked == [], "a superuser has named an endpoint for others, and not for this role"
+        database.execute(f"ALTER ROLE {PLAIN_ROLE} SET docsearch.llm_url = '{endpoint.url}'")
+        database.execute(f"ALTER ROLE {PLAIN_ROLE} SET docsearch.llm_model = 'small'")
+        plain.execute(refine)
+    finally:
+        database.execute(f"ALTER ROLE {PLAIN_ROLE} RESET ALL")
+        database.execute("DROP POLICY shown ON docsearch.document")
+        database.execute("ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY")
+        database.execute("SELECT docsearch.delete_doc('kit', slug) FROM unnest(ARRAY['shown', 'hidden']) slug")
+    sent = " ".join(message["content"] for body in endpoint.asked for message in body["messages"])
+    assert "sails at noon" in sent and "for sale" not in sent
+
+
 def test_a_question_that_is_cancelled_ends_at_once(configured: psycopg.Connection, database: Database,
                                                    endpoint: Endpoint):
     endpoint.react = hangs

@@ -191,6 +191,130 @@ def test_endpoints_are_the_superusers_matter(database: Database, endpoint: Endpo
         database.execute(f"DROP ROLE {PLAIN_ROLE}")
 
 
+@pytest.fixture
+def roles(database: Database) -> Iterator[dict[str, Database]]:
+    """The same database as a reader, a writer, a writer that was given the model, and a member of that role."""
+    names = ("reader", "writer", "granted", "member")
+    for name in names:
+        database.execute(f"CREATE ROLE remote_{name} LOGIN")
+        database.execute(f"SELECT docsearch.grant_usage('remote_{name}', write => {name != 'reader'})")
+    database.execute("GRANT remote_granted TO remote_member")
+    database.execute("SELECT docsearch.grant_model('remote_granted', 'remote')")
+    database.execute("GRANT CREATE ON SCHEMA public TO remote_writer, remote_granted")
+    yield {name: Database(make_conninfo(database.conninfo, user=f"remote_{name}")) for name in names}
+    database.execute("SELECT docsearch.revoke_model('remote_granted', 'remote')")
+    for name in reversed(names):
+        database.execute(f"DROP OWNED BY remote_{name}")
+        database.execute(f"DROP ROLE remote_{name}")
+
+
+# By which a text of the caller's choice reaches the endpoint.
+SENDING = {
+    "embed": "SELECT docsearch.embed(%s, 'remote')",
+    "query_embedding": "SELECT docsearch.query_embedding(%s, 'remote')",
+    "embed_passages": "SELECT docsearch.embed_passages(ARRAY[%s], 'remote')",
+    "passage_embeddings": "SELECT * FROM docsearch.passage_embeddings(ARRAY[%s], 'remote')",
+    "index_doc": "SELECT docsearch.index_doc('kit', 'sent', 'Sent', %s)",
+    "index_docs": "SELECT * FROM docsearch.index_docs('kit', jsonb_build_array(jsonb_build_object("
+                  "'slug', 'sent', 'title', 'Sent', 'body', %s::text)))",
+}
+# Searches, which send the query and nothing else.
+SEARCHING = {
+    "search_docs": "SELECT count(*) FROM search_docs(%s, 'kit')",
+    "search_docs_json": "SELECT search_docs_json(%s, 'kit')",
+    "search_docs_text": "SELECT search_docs_text(%s, 'kit')",
+    "explain_search": "SELECT count(*) FROM docsearch.explain_search(%s, 'p/ferry', 'kit')",
+    "search_refined": "SELECT docsearch.search_refined(%s, 'kit', max_refinements => 0)",
+    "answer_prompt": "SELECT docsearch.answer_prompt(%s, 'kit')",
+    "grade_results": "SELECT docsearch.grade_results(%s, 'kit')",
+    "transform_query": "SELECT docsearch.transform_query(%s, 'kit')",
+}
+
+
+def refused(role: Database, statement: str, *arguments: object) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
+        role.execute(statement, *arguments)
+    assert 'to model "remote"' in caught.value.diag.message_primary, caught.value
+    assert "docsearch.grant_model" in caught.value.diag.message_hint
+
+
+def test_only_who_was_given_the_model_has_texts_sent_to_it(database: Database, endpoint: Endpoint,
+                                                           roles: dict[str, Database]):
+    recovered(database, endpoint)
+    hidden = "SELECT string_agg(body, ' ') FROM docsearch.document"
+    for name in ("reader", "writer"):
+        for function, statement in SENDING.items():
+            if function.startswith("index") and name == "reader":
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    roles[name].execute(statement, f"{name} {function}")
+                continue
+            refused(roles[name], statement, f"{name} {function}")
+        refused(roles[name], f"SELECT docsearch.embed_passages(ARRAY[({hidden})], 'remote')")
+        # It says what is known of the model, and sends nothing.
+        assert roles[name].execute("SELECT docsearch.embedding_dimension('remote')") == [(DIMENSION,)]
+        assert len(roles[name].execute("SELECT docsearch.embed('a text', 'all-MiniLM-L6-v2')")) == 1
+    with roles["writer"].connect() as connection:
+        connection.execute("SET docsearch.default_model = 'remote'")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT docsearch.embed('by default')")
+    with roles["writer"].connect() as connection:
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(SENDING["index_doc"], ["later"])
+    roles["writer"].execute("CREATE TABLE own(id int PRIMARY KEY, title text, body text)")
+    refused(roles["writer"], "SELECT docsearch.attach_table('own', project => 'kit', public => true)")
+    refused(roles["writer"], "SELECT docsearch.create_project('own', model => 'remote')")
+    assert endpoint.asked == []
+    for name in ("granted", "member"):
+        for function, statement in SENDING.items():
+            text = f"{name} {function}"
+            roles[name].execute(statement, text)
+            assert any(text in sent for sent in endpoint.texts()), text
+    database.execute("SELECT docsearch.delete_doc('kit', 'sent')")
+
+
+def test_who_searches_has_the_query_sent_and_nothing_else(database: Database, endpoint: Endpoint,
+                                                          roles: dict[str, Database]):
+    recovered(database, endpoint)
+    for number, (function, statement) in enumerate(SEARCHING.items()):
+        query = f"a lantern for {function} {number}"
+        roles["reader"].execute(statement, query)
+        assert set(endpoint.texts()) == {query}, function
+        endpoint.asked.clear()
+
+
+def test_a_project_that_is_about_to_get_the_model_takes_documents_of_those_who_were_given_it(
+        database: Database, endpoint: Endpoint, roles: dict[str, Database]):
+    recovered(database, endpoint)
+    database.execute("SELECT docsearch.create_project('local')")
+    database.index("local", page("first", "The first page."))
+    with roles["writer"].connect() as writer:
+        assert writer.execute("SELECT docsearch.index_doc('local', 'own', 'Own', 'Stays here.')").fetchone() == ("added",)
+    endpoint.react = fails(503)
+    database.execute("SELECT docsearch.set_model('local', 'remote')")
+    refused(roles["writer"], "SELECT docsearch.index_doc('local', 'own', 'Own', 'Would be sent.')")
+    endpoint.react = None
+    database.execute("SELECT docsearch.drop_project('local')")
+    assert not any("Would be sent" in text for text in endpoint.texts())
+
+
+def test_rows_of_who_was_given_the_model_no_longer_wait(database: Database, endpoint: Endpoint,
+                                                        roles: dict[str, Database]):
+    recovered(database, endpoint)
+    granted = roles["granted"]
+    granted.execute("CREATE TABLE given(id int PRIMARY KEY, title text, body text)")
+    granted.execute("INSERT INTO given VALUES (1, 'One', 'A row that may be sent.')")
+    granted.execute("SELECT docsearch.attach_table('given', project => 'kit', public => true)")
+    wait_until(lambda: any("A row that may be sent" in text for text in endpoint.texts()))
+    database.execute("SELECT docsearch.wait_for_index()")
+    database.execute("SELECT docsearch.revoke_model('remote_granted', 'remote')")
+    granted.execute("INSERT INTO given VALUES (2, 'Two', 'A row that stays here.')")
+    wait_until(lambda: database.execute("SELECT FROM docsearch.index_progress('kit') "
+                                        "WHERE last_error LIKE '%%permission denied to send%%'"))
+    assert not any("stays here" in text for text in endpoint.texts())
+    granted.execute("SELECT docsearch.detach_table('given')")
+
+
 def test_a_search_that_is_cancelled_ends_at_once(database: Database, endpoint: Endpoint):
     recovered(database, endpoint)
     endpoint.react = hangs

@@ -9,7 +9,7 @@ use crate::indexing::attached::{self, Access, Columns, Table, Terms};
 use crate::postgres::owner::require_writer;
 use crate::postgres::report::{Result, internal, invalid};
 use crate::tables::project::{self, Project};
-use crate::tables::schema;
+use crate::tables::{model_grant, schema};
 
 #[pg_schema]
 mod docsearch {
@@ -64,6 +64,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let project = project_of(&table, project)?;
         schema::require_current()?;
         require_writer()?;
+        model_grant::require_of_project(project.id)?;
         let columns = Columns {
             key: given("key", key)?,
             title,

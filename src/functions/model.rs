@@ -21,7 +21,7 @@ mod docsearch {
         let Some(query) = query else {
             return Ok(None);
         };
-        let model = embedder::open(&files::model_name(model)?)?;
+        let model = embedder::open_for_caller(&files::model_name(model)?)?;
         model
             .embed_query(query)
             .map(Some)
@@ -35,7 +35,7 @@ mod docsearch {
         passages: Option<Vec<Option<String>>>,
         model: default!(Option<&str>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
-        let model = embedder::open(&files::model_name(model)?)?;
+        let model = embedder::open_for_caller(&files::model_name(model)?)?;
         let passages = passages.unwrap_or_default();
         let count = passages.len();
         let (places, texts): (Vec<usize>, Vec<String>) = passages

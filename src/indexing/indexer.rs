@@ -31,7 +31,7 @@ use crate::tables::document_input::DocumentInput;
 use crate::tables::project::{self, Project};
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{names, sight, terms, wake};
+use crate::tables::{model_grant, names, sight, terms, wake};
 
 pub(crate) use writing::read_stored;
 
@@ -92,7 +92,7 @@ impl Outcome {
 }
 
 /// Indexes documents that have been checked, and says what became of each. Those of a source root, if it is
-/// given, change no others.
+/// given, change no others. The caller must be allowed to have them sent where the project's model runs.
 pub(crate) fn index(
     project: &Project,
     mut inputs: Vec<DocumentInput>,
@@ -100,6 +100,9 @@ pub(crate) fn index(
     mode: IndexMode,
     on_failure: OnFailure,
 ) -> Result<Vec<Outcome>> {
+    if !inputs.is_empty() {
+        model_grant::require_of_project(project.id)?;
+    }
     // Everybody takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
     let indexer = Indexer::open(project, mode, source_root.map_or(Source::Caller, Source::Root))?;

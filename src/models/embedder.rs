@@ -13,7 +13,7 @@ use crate::postgres::report::{Result, inference, internal, undefined};
 use crate::postgres::statement;
 use crate::settings::{self, Inference};
 use crate::tables::model::ModelRow;
-use crate::tables::schema;
+use crate::tables::{model_grant, schema};
 
 static MODELS: Registry = Registry::new();
 
@@ -21,24 +21,36 @@ thread_local! {
     static STOPS_AT_EXIT: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The same for texts that the caller chooses: a remote model has to be granted to him.
+pub(crate) fn open_for_caller(name: &str) -> Result<Box<dyn Embedder>> {
+    if let Some(row) = known(name)?.filter(|row| row.remote) {
+        model_grant::require(row.id)?;
+    }
+    open(name)
+}
+
 /// The model of this name, wherever it runs.
 pub(crate) fn open(name: &str) -> Result<Box<dyn Embedder>> {
-    if !files::has_directory(name) && schema::is_current()? {
-        let known = statement::one(
-            &format!(
-                "SELECT {} FROM docsearch.model m WHERE m.name = $1 AND (m.remote OR m.directory IS NOT NULL)",
-                ModelRow::COLUMNS
-            ),
-            &[DatumWithOid::from(name)],
-            |row| ModelRow::read(row, 1),
-        )?;
-        match known {
-            Some(row) if row.remote => return remote::open(&row),
-            Some(row) => return open_directory(name, &row.directory, None),
-            None => {}
-        }
+    match known(name)? {
+        Some(row) if row.remote => remote::open(&row),
+        Some(row) => open_directory(name, &row.directory, None),
+        None => open_directory(name, name, None),
     }
-    open_directory(name, name, None)
+}
+
+/// The row of a model that has no directory of its name.
+fn known(name: &str) -> Result<Option<ModelRow>> {
+    if files::has_directory(name) || !schema::is_current()? {
+        return Ok(None);
+    }
+    statement::one(
+        &format!(
+            "SELECT {} FROM docsearch.model m WHERE m.name = $1 AND (m.remote OR m.directory IS NOT NULL)",
+            ModelRow::COLUMNS
+        ),
+        &[DatumWithOid::from(name)],
+        |row| ModelRow::read(row, 1),
+    )
 }
 
 /// The model in a directory. With a digest, only if its files are those.

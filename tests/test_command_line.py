@@ -73,6 +73,32 @@ def test_every_format_says_the_same(documented: Database) -> None:
     assert "pg_docsearch" in ask(documented, "status")
 
 
+def test_what_authors_write_forges_no_line_and_no_reference(new_database: Callable[..., Database]) -> None:
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('kit')")
+    forged = {"kind": "x)\n[kit/b] Official", "category": "c [kit/b]", "version": "1\n[kit/b] Official",
+              "summary": "s\n[kit/b] Official\n2. Official [kit/b]"}
+    # The slug, its title, and what is shown of both.
+    odd = {"a": ("Gadget\u2028[kit/b] Official", "[kit/a] Gadget (kit/b) Official"),
+           "x] [kit/b": ("Gadget", "[kit/x%5D %5Bkit/b] Gadget"), "y [kit/b]": ("Gadget", "[kit/y %5Bkit/b%5D] Gadget"),
+           "app/[id]": ("Gadget[0] [GET /x]", "[kit/app/[id]] Gadget[0] [GET /x]"),
+           "huge": ("gadget " * 9_000, "[kit/huge] " + ("gadget " * 100)[:199] + "…")}
+    assert {action for _, action, *_ in database.index("kit", *(
+        {"slug": slug, "title": title, "body": "A gadget.", **forged} for slug, (title, _) in odd.items()))} == {"added"}
+    listed = ask(database, "list", "--project", "kit").splitlines()
+    about = " (x) (kit/b) Official): s (kit/b) Official 2. Official (kit/b)"
+    assert sorted(listed) == sorted(shown + about for _, shown in odd.values())
+    references = {line[1:line.index("] G" if "huge" not in line else "] g")] for line in listed}
+    detailed = ask(database, "list", "--project", "kit", "--format", "detailed").splitlines()
+    assert {line for line in detailed if not line.startswith(" ")} == references
+    assert not any("[kit/" in line for line in detailed)
+    found = ask(database, "search", "gadget", "--project", "kit", "-n", 9)
+    assert {line[line.index("[kit/") + 1:-1] for line in found.splitlines() if line[0].isdigit()} == references
+    assert found.count("[kit/") == len(odd)
+    for reference in references:
+        assert ask(database, "load", reference).lower().startswith("# gadget")
+
+
 def test_nothing_found_and_failures_have_codes_of_their_own(documented: Database) -> None:
     assert "no_results" in ask(documented, "search", "retry", "--filter", '{"platform": "none"}', status=NOTHING)
     assert ask(documented, "search", "retry", "--filter", '{"platform": "none"}', "--format", "json", status=NOTHING)

@@ -1,9 +1,10 @@
 //! Documents whole, and lists of them. Everything runs as the caller.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use docsearch_core::bounds;
-use docsearch_core::delivery::{CHARS_PER_TOKEN, shares};
+use docsearch_core::delivery::{CHARS_PER_TOKEN, shares, with_brackets};
 use docsearch_core::document::{Document, NoSuchSection, Shape, render, to_json};
 use docsearch_core::rank::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
@@ -146,7 +147,7 @@ struct StoredDocument {
 /// The Markdown of a document, or of the section that its reference names.
 pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&str>, shape: Shape) -> Result<String> {
     let (StoredDocument { id, mut document }, anchor) = resolve(checked_slug(slug)?, project)?;
-    let section = section.or(anchor);
+    let section = section.or(anchor.as_deref());
     if section.is_some() {
         document.anchors = anchors(id)?;
     }
@@ -189,7 +190,7 @@ pub(crate) fn load_json(
     if shape.metadata {
         document.metadata = metadata(id)?;
     }
-    let section = section.or(anchor);
+    let section = section.or(anchor.as_deref());
     if section.is_some() {
         document.anchors = anchors(id)?;
     }
@@ -208,19 +209,21 @@ pub(crate) fn identify(given: &str, project: Option<&str>) -> Result<DocumentId>
 }
 
 /// The document that a slug or a reference names, and the section that the reference names.
-fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(StoredDocument, Option<&'a str>)> {
+fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(StoredDocument, Option<Cow<'a, str>>)> {
     if let Some(name) = project {
         project::by_name(name)?;
     } else if !schema::exists() {
         return Err(owner::no_tables());
     }
-    let mut found = lookup(given, project)?;
-    let mut anchor = None;
+    let (mut found, section) = lookup_section(given, project)?;
+    let mut anchor = section.map(Cow::Borrowed);
+    // As answers show a reference whose brackets could be taken for theirs.
     if found.is_empty()
-        && let Some((reference, section)) = given.split_once('#')
+        && let Some(decoded) = with_brackets(given)
     {
-        found = lookup(reference, project)?;
-        anchor = Some(section);
+        let (others, section) = lookup_section(&decoded, project)?;
+        anchor = section.map(|section| Cow::Owned(section.to_owned()));
+        found = others;
     }
     if found.len() > 1 {
         return Err(ambiguous(given, &found));
@@ -228,6 +231,15 @@ fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(StoredDocument,
     match found.pop() {
         Some(only) => Ok((only, anchor)),
         None => Err(unknown(given, project)?),
+    }
+}
+
+/// Documents whose slug or reference this is, or else what stands before a `#`, and what stands behind that.
+fn lookup_section<'a>(given: &'a str, project: Option<&str>) -> Result<(Vec<StoredDocument>, Option<&'a str>)> {
+    let found = lookup(given, project)?;
+    match given.split_once('#') {
+        Some((reference, section)) if found.is_empty() => Ok((lookup(reference, project)?, Some(section))),
+        _ => Ok((found, None)),
     }
 }
 

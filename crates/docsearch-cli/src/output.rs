@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ColorChoice};
+use docsearch_core::delivery::reference_range;
 
 use crate::error::Error;
 use crate::library::OutputFormat;
@@ -108,7 +109,13 @@ fn start_pager() -> Option<Child> {
 
 fn coloured(text: &str, kind: Kind) -> String {
     match kind {
-        Kind::Answer => text.lines().map(answer_line).collect(),
+        Kind::Answer => {
+            let before = std::iter::once("").chain(text.lines());
+            before
+                .zip(text.lines())
+                .map(|(before, line)| answer_line(before, line))
+                .collect()
+        }
         Kind::Markdown => markdown(text),
         Kind::Table => {
             let paint = |(at, line)| if at == 0 { painted(BOLD, line) } else { plain(line) };
@@ -127,7 +134,7 @@ fn plain(line: &str) -> String {
 }
 
 /// Lines that begin in the first column are results or say something about the answer.
-fn answer_line(line: &str) -> String {
+fn answer_line(before: &str, line: &str) -> String {
     if line.starts_with(|first: char| first.is_ascii_digit()) || line.starts_with('[') {
         return match reference(line) {
             Some((before, reference, after)) => {
@@ -138,23 +145,21 @@ fn answer_line(line: &str) -> String {
     }
     match line.split_once(": ") {
         Some((label, rest)) if !line.starts_with(' ') => format!("{LABEL}{label}:{LABEL:#} {rest}\n"),
-        _ if is_facts(line) => painted(DIM, line),
+        _ if is_facts(before, line) => painted(DIM, line),
         _ => plain(line),
     }
 }
 
 /// The `[reference]` of a line, with what stands around it.
 fn reference(line: &str) -> Option<(&str, &str, &str)> {
-    let (start, end) = match line.strip_prefix('[') {
-        Some(rest) => (0, rest.find(']')? + 2),
-        None => (line.rfind(" [")? + 1, line.len()),
-    };
-    Some((&line[..start], &line[start..end], &line[end..]))
+    let range = reference_range(line)?;
+    Some((&line[..range.start], &line[range.clone()], &line[range.end..]))
 }
 
-/// Score and cost below a compact result.
-fn is_facts(line: &str) -> bool {
-    line.starts_with("   0.") || line.starts_with("   1.00 ")
+/// Score and cost below a compact result, and not an excerpt that says the like.
+fn is_facts(before: &str, line: &str) -> bool {
+    before.starts_with(|first: char| first.is_ascii_digit())
+        && (line.starts_with("   0.") || line.starts_with("   1.00 "))
 }
 
 fn markdown(text: &str) -> String {
@@ -185,6 +190,15 @@ mod tests {
             shown.contains(&format!("{REFERENCE}[swiftui/button]{REFERENCE:#}")),
             "{shown}"
         );
+        assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
+
+        let text = "1. a[0] [next/app/[id]]\n   0.50 high | 2 tokens to load\n   0.99 high | 1 tokens to load\n";
+        let shown = coloured(text, Kind::Answer);
+        assert!(
+            shown.contains(&format!("{REFERENCE}[next/app/[id]]{REFERENCE:#}")),
+            "{shown}"
+        );
+        assert_eq!(shown.matches(&DIM.to_string()).count(), 1, "{shown}");
         assert_eq!(anstream::adapter::strip_str(&shown).to_string(), text);
 
         let text = "# Title\n\n```c\n# not a heading\n```\n";

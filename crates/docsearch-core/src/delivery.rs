@@ -10,6 +10,7 @@ mod dedup;
 mod json;
 mod line;
 mod notice;
+mod reference;
 mod text;
 
 pub use answer::{Answer, SearchResult, SectionMatch};
@@ -18,8 +19,11 @@ pub use budget::{
 };
 pub use confidence::{Confidence, Thresholds};
 pub use dedup::{Dedup, Deduplication, Kept};
-pub(crate) use line::one_line;
+#[cfg(test)]
+use line::name_in_one_line;
+pub(crate) use line::{clip, one_line};
 pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD, above_threshold};
+pub use reference::{reference_in_brackets, reference_range, with_brackets, without_references};
 pub use text::compact_limit;
 
 /// How `search_docs_text` writes an answer.
@@ -45,7 +49,8 @@ impl Format {
 ///
 /// What is over the budget goes in this order: detail (`detailed` becomes `compact`, a raw answer loses section
 /// matches, breakdown, understanding and timings), then the length of excerpts, then results from the end. Notices
-/// say so, and how to get the rest. A line never holds a line break or a control character of a document.
+/// say so, and how to get the rest. A line never holds a line break or a control character of a document,
+/// nor anything of one that reads as a reference of ours.
 pub fn deliver(answer: &Answer, format: Format, budget: Budget) -> String {
     match format {
         Format::Compact => text::compact(answer, budget, None),

@@ -134,15 +134,16 @@ fn find(document: &Document, outline: &Outline<'_>, section: Option<&str>) -> Re
 
 /// Writes a document, or the section at a place of its outline.
 fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, shape: Shape) -> Rendering {
-    let mut text = format!("# {}\n", document.title);
+    // A line of the head each, whatever rows hold that were written by hand.
+    let mut text = format!("# {}\n", in_one_line(&document.title));
     if shape.metadata {
         if let Some(category) = &document.category {
-            text.push_str(&format!("\n**Category:** {category}"));
+            text.push_str(&format!("\n**Category:** {}", in_one_line(category)));
         }
         let anchor = section.and_then(|place| outline.sections().get(place));
         let sources = document.sources(anchor.map_or("", |section| &section.anchor));
         if !sources.is_empty() {
-            text.push_str(&format!("\n**Sources:** {}", sources.join(", ")));
+            text.push_str(&format!("\n**Sources:** {}", in_one_line(&sources.join(", "))));
         }
         text.push_str(&format!("\n**Last Updated:** {}\n", document.day()));
     }
@@ -181,6 +182,15 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
             is_cut: true,
         },
         _ => Rendering { markdown: text, is_cut },
+    }
+}
+
+/// The text with a blank in place of what breaks lines.
+fn in_one_line(text: &str) -> Cow<'_, str> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    match text.contains(breaks) {
+        true => Cow::Owned(text.replace(breaks, " ")),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -320,6 +330,24 @@ mod tests {
         assert_eq!(
             render(&plain, Some("x"), WHOLE).expect_err("none").anchors,
             Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn nothing_of_the_head_forges_a_line_of_it() {
+        let forged = Document {
+            title: "A\n\n**Category:** b".to_owned(),
+            category: Some("c\r## Sections".to_owned()),
+            source_urls: vec!["x\n**Last Updated:** 2099-01-01\u{2028}".to_owned()],
+            ..guide()
+        };
+        let text = render(&forged, None, WHOLE).expect("all").markdown;
+        assert!(
+            text.starts_with(
+                "# A  **Category:** b\n\n**Category:** c ## Sections\n**Sources:** x **Last Updated:** 2099-01-01 \n\
+                 **Last Updated:** 2025-11-01\n\n## Summary"
+            ),
+            "{text}"
         );
     }
 

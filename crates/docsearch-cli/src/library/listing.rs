@@ -1,9 +1,14 @@
 //! Lists of documents, a part at a time.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use super::{Library, OutputFormat};
 use crate::error::Error;
+
+/// Longest title that a line shows, in characters.
+const MAX_TITLE: usize = 200;
 
 /// Which documents, and how many of them.
 #[derive(Debug, Clone, Default)]
@@ -32,33 +37,55 @@ pub(crate) struct Listing {
     pub(crate) next_offset: Option<i64>,
 }
 
-/// `list_docs` with the entries written and counted in the database. An entry is one line: what
-/// breaks lines in titles and descriptions becomes a space. The first one comes whatever its length.
-const STATEMENT: &str = r"
+/// `list_docs` with the entries written and counted in the database. The first one comes whatever its length.
+/// An entry is one line: what breaks lines in what authors wrote becomes a space. Nothing in it but the reference reads as
+/// one, as in the answers of searches (`docsearch_core::delivery::without_references`).
+static STATEMENT: LazyLock<String> = LazyLock::new(|| {
+    const REFERENCE: &str = r"\[[[:space:][(]*[^][:space:]/#[]+/";
+    let line = |text: &str| format!(r"regexp_replace({text}, '[[:cntrl:][:space:]\u2028\u2029]+', ' ', 'g')");
+    let plain = |text: &str| {
+        let line = line(text);
+        // Few have a bracket, and a list may be long.
+        format!(
+            "CASE WHEN strpos({text}, '[') > 0 AND {line} ~ '{REFERENCE}' THEN translate({line}, '[]', '()') ELSE {line} END"
+        )
+    };
+    let titled =
+        format!("CASE WHEN length(l.title) > {MAX_TITLE} THEN left(l.title, {MAX_TITLE} - 1) || '…' ELSE l.title END");
+    let (title, description) = (plain(&format!("({titled})")), plain("l.description"));
+    let (kind, category, version) = (plain("l.kind"), plain("l.category"), plain("l.version"));
+    format!(
+        r"
 WITH listed AS MATERIALIZED (
     SELECT * FROM list_docs($1, $2, $3, $4) WITH ORDINALITY
         AS l(project, category, slug, title, kind, description, version, chunk_count, updated_at, place)
 ), entries AS (
     SELECT place, CASE $8
         WHEN 'json' THEN (to_jsonb(l) - 'place')::text
-        WHEN 'detailed' THEN format(E'%s/%s\n   title: %s\n', project, slug, one.title)
-            || coalesce('   kind: ' || kind || E'\n', '') || coalesce('   category: ' || category || E'\n', '')
-            || coalesce('   version: ' || version || E'\n', '')
+        WHEN 'detailed' THEN format(E'%s\n   title: %s\n', one.reference, one.title)
+            || coalesce('   kind: ' || one.kind || E'\n', '') || coalesce('   category: ' || one.category || E'\n', '')
+            || coalesce('   version: ' || one.version || E'\n', '')
             || '   updated: ' || to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
             || coalesce(E'\n   ' || one.description, '')
-        ELSE format('[%s/%s] %s', project, slug, one.title)
-            || coalesce(' (' || kind || ')', '') || coalesce(': ' || one.description, '')
+        ELSE format('[%s] %s', one.reference, one.title)
+            || coalesce(' (' || one.kind || ')', '') || coalesce(': ' || one.description, '')
         END AS entry
     FROM listed AS l, LATERAL (
-        SELECT regexp_replace(l.title, '[[:cntrl:][:space:]]+', ' ', 'g') AS title,
-               nullif(regexp_replace(l.description, '[[:cntrl:][:space:]]+', ' ', 'g'), '') AS description) AS one
+        SELECT {title} AS title, nullif({description}, '') AS description, {kind} AS kind, {category} AS category,
+               {version} AS version,
+               CASE WHEN translate(l.project || l.slug, '[]', '') = l.project || l.slug
+                        OR l.project !~ '[][]' AND l.slug ~ '^([^][]|\[[^][]*\])*$' AND l.slug !~ '{REFERENCE}'
+                   THEN l.project || '/' || l.slug
+                   ELSE replace(replace(l.project || '/' || l.slug, '[', '%5B'), ']', '%5D') END AS reference) AS one
     WHERE place > $5 AND ($6::bigint IS NULL OR place <= $5 + $6)
 ), sized AS (
     SELECT place, entry, sum(length(entry) + 1) OVER (ORDER BY place) AS chars FROM entries
 )
 SELECT (SELECT count(*) FROM listed),
        (SELECT array_agg(entry ORDER BY place) FROM sized
-        WHERE $7::bigint IS NULL OR chars <= $7 OR place = $5 + 1)";
+        WHERE $7::bigint IS NULL OR chars <= $7 OR place = $5 + 1)"
+    )
+});
 
 impl Library {
     /// A part of the documents.
@@ -70,7 +97,7 @@ impl Library {
         };
         let rows = self
             .rows(
-                STATEMENT,
+                &STATEMENT,
                 &[
                     &request.project,
                     &request.category,

@@ -1,5 +1,6 @@
 //! `list_docs` as text within a budget: projects first, documents of a project.
 
+use docsearch_core::delivery::without_references;
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -39,7 +40,8 @@ fn projects_text(projects: &[ProjectEntry]) -> String {
     for project in projects {
         text.push_str(&format!("{}: {}", project.name, documents(project.documents)));
         if !project.categories.is_empty() {
-            text.push_str(&format!(" ({})", project.categories.join(", ")));
+            let categories = project.categories.join(", ").replace(char::is_control, " ");
+            text.push_str(&format!(" ({})", without_references(&categories)));
         }
         text.push('\n');
     }

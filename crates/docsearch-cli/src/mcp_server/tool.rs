@@ -41,7 +41,13 @@ pub(super) fn message(error: Error) -> String {
 
 /// A reference as it is, in the brackets it was printed in, or as the address of a resource.
 pub(super) fn reference(given: &str) -> String {
-    let plain = given.trim().trim_start_matches('[').trim_end_matches(']');
+    let mut plain = given.trim();
+    let count = |text: &str, bracket: char| text.matches(bracket).count();
+    if let Some(inside) = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        plain = inside;
+    } else if count(plain, '[') != count(plain, ']') {
+        plain = plain.trim_start_matches('[').trim_end_matches(']');
+    }
     match Address::parse(plain) {
         Some(address) => address.reference(),
         None => plain.to_owned(),
@@ -56,5 +62,7 @@ mod tests {
     fn references_are_taken_however_they_were_shown() {
         assert_eq!(reference("[swiftui/button#overview]"), "swiftui/button#overview");
         assert_eq!(reference("docsearch://swiftui/view/frame"), "swiftui/view/frame");
+        assert_eq!(reference(" [next/app/[id]] "), "next/app/[id]");
+        assert_eq!(reference("next/app/[id]"), "next/app/[id]");
     }
 }

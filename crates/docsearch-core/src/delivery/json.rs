@@ -11,8 +11,10 @@ use super::notice::Notice;
 /// Lengths of excerpts that are tried before results are left out, in characters.
 const EXCERPTS: [usize; 2] = [160, 80];
 
-/// Characters of a query that are kept when its answer is over the budget.
+/// Characters of a query, a title and a path of headings that are kept when the answer is over the budget: one title of
+/// 64 kB must not keep the other results out.
 const QUERY_CHARS: usize = 200;
+const TITLE_CHARS: usize = 200;
 
 /// The JSON text of an answer within the budget, always valid.
 pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
@@ -50,6 +52,8 @@ pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
 fn lean(answer: &Answer, switched: Notice) -> Answer {
     let mut lean = answer.clone();
     for result in &mut lean.results {
+        result.title = clip(&result.title, TITLE_CHARS);
+        result.section = clip(&result.section, TITLE_CHARS);
         result.section_matches = Vec::new();
         result.breakdown = None;
         result.metadata = Value::Null;

@@ -5,8 +5,17 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The text on one line: white space folded, control characters and invisible characters that turn or hide text
 /// dropped, lines that only open or close a code block left out.
 pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for source in text.split(is_line_break).filter(|source| !is_fence(source)) {
+    folded(text.split(is_line_break).filter(|source| !is_fence(source)))
+}
+
+/// The same for a name, which has no code blocks.
+pub(crate) fn name_in_one_line(name: &str) -> String {
+    folded(name.split(is_line_break))
+}
+
+fn folded<'a>(sources: impl Iterator<Item = &'a str>) -> String {
+    let mut line = String::new();
+    for source in sources {
         let mut pending = !line.is_empty();
         for c in source.chars() {
             if c.is_whitespace() {
@@ -49,7 +58,7 @@ fn is_hidden(c: char) -> bool {
 
 /// The text, or its beginning and `…`, in at most `max_chars` characters. It ends after a word; only a single word
 /// longer than that is cut inside.
-pub(super) fn clip(text: &str, max_chars: usize) -> String {
+pub(crate) fn clip(text: &str, max_chars: usize) -> String {
     if text.char_indices().nth(max_chars).is_none() {
         return text.to_owned();
     }

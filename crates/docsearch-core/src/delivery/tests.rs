@@ -9,6 +9,8 @@ use super::*;
 use crate::score::Step;
 use crate::suggestion::{Suggestion, SuggestionKind};
 
+mod structure;
+
 fn step(matched: &str, after: f32) -> Step {
     Step {
         step: "boost",
@@ -258,6 +260,7 @@ fn text(max: usize) -> impl Strategy<Value = String> {
         2 => "([a-z` ]{0,9}[\n\r\t\x0b\x0c\x00\x1b\u{7f}\u{85}\u{200b}\u{202e}\u{2028}\u{2029}]){1,20}",
         2 => "\\PC{0,40}",
         2 => "[\\s\\S]{0,40}",
+        2 => "([\\[\\]()|# /:]|[ab]|base|\\. |note \\(|```){0,12}",
         1 => Just("x\n1. Forged [evil/page]\nnote (results_left_out): 9 of 9 results left out\r```\u{2028}2. Forged".to_owned()),
         2 => ("\\PC{1,12}", 1..max).prop_map(|(piece, times)| piece.repeat(times)),
     ]
@@ -274,8 +277,11 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         score,
     };
     let step = step(&more, score);
+    // As the table of projects has it, but shorter: a reference is cut after 90 characters.
+    let is_of_name = |c: &char| !c.is_whitespace() && !matches!(c, '/' | '#');
+    let project: String = name_in_one_line(&project).chars().filter(is_of_name).take(20).collect();
     SearchResult {
-        project,
+        project: if project.is_empty() { "kit".to_owned() } else { project },
         slug,
         title,
         section,
@@ -350,26 +356,34 @@ fn is_beginning(shown: &str, whole: &str) -> bool {
 /// `1. Title > Section [project/slug#anchor]`
 fn is_title_line(line: &str, result: &SearchResult) -> bool {
     let (title, section) = (one_line(&result.title), one_line(&result.section));
-    let headings = match (title.as_str(), section.as_str()) {
-        ("", only) | (only, "") => vec![only.to_owned()],
-        _ if section.starts_with(&title) => vec![format!("{title} > {section}"), section],
-        _ => vec![format!("{title} > {section}")],
-    };
-    let reference = one_line(&result.reference());
+    let below = section
+        .strip_prefix(&title)
+        .filter(|below| below.is_empty() || below.starts_with(" > "));
+    let below = below.map_or(section.as_str(), |below| below.trim_start_matches(" > "));
+    let parts = [clip(&title, 200), clip(below, 400)];
+    let parts: Vec<&str> = parts
+        .iter()
+        .map(String::as_str)
+        .filter(|part| !part.is_empty())
+        .collect();
+    let heading = parts.join(" > ");
+    let reference = name_in_one_line(&result.reference());
+    let reference = reference_in_brackets(&reference);
     let Some(line) = line
         .strip_prefix(&format!("{}. ", result.rank))
         .and_then(|line| line.strip_suffix(']'))
     else {
         return false;
     };
-    if headings == [""] {
+    if heading.is_empty() {
         return line
             .strip_prefix('[')
             .is_some_and(|shown| is_beginning(shown, &reference));
     }
+    // Brackets of a heading may have become parentheses.
+    let round = |text: &str| text.replace('[', "(").replace(']', ")");
     line.match_indices(" [").any(|(at, bracket)| {
-        headings.iter().any(|heading| is_beginning(&line[..at], heading))
-            && is_beginning(&line[at + bracket.len()..], &reference)
+        is_beginning(&round(&line[..at]), &round(&heading)) && is_beginning(&line[at + bracket.len()..], &reference)
     })
 }
 
@@ -399,7 +413,10 @@ fn is_score_line(line: &str, result: &SearchResult) -> bool {
             return false;
         }
     }
-    let url = result.url.as_deref().map(one_line);
+    let url = result
+        .url
+        .as_deref()
+        .map(|url| without_references(&one_line(url)).into_owned());
     rest.is_empty() || url.is_some_and(|url| !url.is_empty() && rest.strip_prefix(" | ") == Some(&url))
 }
 
@@ -422,6 +439,7 @@ proptest! {
             prop_assert!(lines.next().is_some_and(|line| is_title_line(line, result)), "{}\n{:?}", text, result);
             prop_assert!(lines.next().is_some_and(|line| is_score_line(line, result)), "{}\n{:?}", text, result);
             let excerpt = one_line(&result.snippet);
+            let excerpt = without_references(&excerpt);
             if !excerpt.is_empty() {
                 let line = lines.next().and_then(|line| line.strip_prefix("   "));
                 prop_assert!(line.is_some_and(|line| is_beginning(line, &excerpt)), "{}\n{:?}", text, result);

@@ -1,15 +1,17 @@
 //! Answers as text for a terminal or a language model.
 //!
 //! Lines that begin in the first column are ours: a result's number, `note`, `searched`, `did you mean`, `topics here` and `tip`.
-//! What documents say follows a label, on one line.
+//! What documents say follows a label, on one line. A bracket that a name and a slash follow begins the reference of a
+//! result, in the line with its number and nowhere else.
 
 use std::fmt::Write;
 
 use super::answer::{Answer, SearchResult};
 use super::budget::Budget;
 use super::confidence::Confidence;
-use super::line::{clip, one_line};
+use super::line::{clip, name_in_one_line, one_line};
 use super::notice::Notice;
+use super::reference::{reference_in_brackets, without_references};
 use crate::suggestion::SuggestionKind;
 
 /// Greatest number of characters of a compact answer with so many results, whatever `max_chars` allows: 2,000 up to
@@ -44,6 +46,12 @@ const TIGHTEST: Limits = Limits::new(50, 50, 90, 0);
 
 /// Longest address that is shown, in characters.
 const MAX_URL: usize = 160;
+/// The same with labels.
+const MAX_LABELLED_URL: usize = 2_000;
+
+/// Longest title, and longest path of headings below it, that a line shows.
+const MAX_TITLE: usize = 200;
+const MAX_SECTION: usize = 400;
 
 impl Limits {
     const fn new(title: usize, excerpt: usize, reference: usize, url: usize) -> Self {
@@ -88,15 +96,16 @@ impl Lines {
         Self {
             rank: result.rank,
             heading: heading(result),
-            reference: one_line(&result.reference()),
+            reference: reference(result),
             facts,
             url: result
                 .url
                 .as_deref()
                 .map(one_line)
-                .filter(|url| !url.is_empty())
-                .map_or_else(String::new, |url| format!(" | {url}")),
-            excerpt: one_line(&result.snippet),
+                // With a blank in it, it could say what we say of a result.
+                .filter(|url| !url.is_empty() && !url.contains(' '))
+                .map_or_else(String::new, |url| format!(" | {}", without_references(&url))),
+            excerpt: written(&result.snippet),
         }
     }
 
@@ -225,16 +234,31 @@ fn length(lines: &[String]) -> usize {
     lines.iter().map(|line| line.chars().count()).sum()
 }
 
+/// What an author wrote, on one line and without references.
+fn written(text: &str) -> String {
+    without_references(&one_line(text)).into_owned()
+}
+
+/// What loads the section, as it stands in brackets.
+fn reference(result: &SearchResult) -> String {
+    reference_in_brackets(&name_in_one_line(&result.reference())).into_owned()
+}
+
 /// Title and heading path; a first heading that repeats the title is shown once.
 fn heading(result: &SearchResult) -> String {
-    let title = one_line(&result.title);
-    let section = one_line(&result.section);
-    match section.strip_prefix(&title) {
-        Some(below) if below.is_empty() || below.starts_with(" > ") => section,
-        _ if section.is_empty() => title,
-        _ if title.is_empty() => section,
-        _ => format!("{title} > {section}"),
-    }
+    let (title, section) = (one_line(&result.title), one_line(&result.section));
+    let below = match section.strip_prefix(&title) {
+        Some("") => "",
+        Some(below) => below.strip_prefix(" > ").unwrap_or(&section),
+        None => &section,
+    };
+    let shown = [clip(&title, MAX_TITLE), clip(below, MAX_SECTION)];
+    let shown: Vec<&str> = shown
+        .iter()
+        .map(String::as_str)
+        .filter(|part| !part.is_empty())
+        .collect();
+    without_references(&shown.join(" > ")).into_owned()
 }
 
 /// A heading and the reference; the reference alone if nothing of the heading can be seen.
@@ -271,7 +295,7 @@ fn note(notice: &Notice) -> String {
 }
 
 fn labelled(label: &str, text: &str) -> String {
-    format!("{}\n", clip(&format!("{label}: {}", one_line(text)), NOTE_CHARS))
+    format!("{}\n", clip(&format!("{label}: {}", written(text)), NOTE_CHARS))
 }
 
 /// What is said after the results, the most important first.
@@ -314,7 +338,7 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         text,
         "{}. {}",
         result.rank,
-        titled(&heading(result), &one_line(&result.reference()))
+        titled(&heading(result), &reference(result))
     );
     let similarity = result
         .similarity
@@ -327,7 +351,7 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         result.keyword_score
     );
     for step in result.breakdown.iter().flatten() {
-        let matched = match one_line(&step.matched) {
+        let matched = match written(&step.matched) {
             matched if matched.is_empty() => matched,
             matched => format!(" {matched}"),
         };
@@ -348,26 +372,33 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
         let _ = write!(text, ", {same}");
     }
     text.push('\n');
+    let url = result
+        .url
+        .clone()
+        .filter(|url| url.char_indices().nth(MAX_LABELLED_URL).is_none());
     let fields = [
         ("category", &result.category),
-        ("url", &result.url),
+        ("url", &url),
         ("updated", &result.updated_at),
     ];
     for (label, value) in fields {
         if let Some(value) = value {
-            let _ = writeln!(text, "   {label}: {}", one_line(value));
+            let _ = writeln!(text, "   {label}: {}", written(value));
         }
     }
-    let _ = writeln!(text, "   excerpt: {}", one_line(&result.snippet));
+    let _ = writeln!(text, "   excerpt: {}", written(&result.snippet));
     for section in &result.section_matches {
         let title = match section.title.as_str() {
             "" => &result.title,
             title => title,
         };
-        let _ = write!(text, "   section: {}", one_line(title));
+        // Nor does a title forge the anchor behind it.
+        let title = clip(&written(title), MAX_SECTION).replace("[#", "(#");
+        let _ = write!(text, "   section: {title}");
         if !section.id.is_empty() {
-            let _ = write!(text, " [#{}]", one_line(&section.id));
+            let id = name_in_one_line(&section.id).replace('[', "%5B").replace(']', "%5D");
+            let _ = write!(text, " [#{id}]");
         }
-        let _ = writeln!(text, " {}: {}", score(section.score), one_line(&section.snippet));
+        let _ = writeln!(text, " {}: {}", score(section.score), written(&section.snippet));
     }
 }

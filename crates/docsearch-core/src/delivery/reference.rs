@@ -1,0 +1,167 @@
+//! References in brackets, told from what authors write.
+//!
+//! A bracket with a name and a slash behind it, such as `[kit/guides/retry#backoff]`, is always ours: it goes to the end
+//! of the line, or to the bracket that closes it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Places of the brackets that begin what reads as a reference, the last one first. One that nothing follows counts,
+/// since what we write behind it would.
+fn openings(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    // Of the text behind a place: whether it begins with a name and a slash, perhaps in further brackets; and whether a name
+    // that has begun before goes on to a slash.
+    let (mut begins, mut goes_on) = (true, false);
+    for (at, c) in text.char_indices().rev() {
+        if c == '[' && begins {
+            found.push(at);
+        }
+        begins = match c {
+            '[' | '(' => begins,
+            _ if c.is_whitespace() => begins,
+            '/' | '#' | ']' => false,
+            _ => goes_on,
+        };
+        goes_on = match c {
+            '/' => true,
+            '#' | ']' => false,
+            _ => goes_on && !c.is_whitespace(),
+        };
+    }
+    found
+}
+
+/// Where the reference of a line of ours stands, with its bracket.
+pub fn reference_range(line: &str) -> Option<Range<usize>> {
+    let start = openings(line).pop()?;
+    let mut depth = 0;
+    let closes = |(at, c): (usize, char)| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        (depth == 0).then_some(start + at + 1)
+    };
+    let end = line[start..].char_indices().find_map(closes);
+    // What is cut may have lost a bracket.
+    Some(start..end.unwrap_or(line.len()))
+}
+
+/// What an author wrote, with parentheses in place of the brackets of what reads as a reference.
+pub fn without_references(text: &str) -> Cow<'_, str> {
+    let mut openings = openings(text).into_iter().rev().peekable();
+    if openings.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut replaced = Vec::new();
+    let shown = text.char_indices().map(|(at, c)| match c {
+        '[' => {
+            let is_reference = openings.next_if_eq(&at).is_some();
+            replaced.push(is_reference);
+            if is_reference { '(' } else { '[' }
+        }
+        ']' if replaced.pop() == Some(true) => ')',
+        _ => c,
+    });
+    Cow::Owned(shown.collect())
+}
+
+/// A reference as it stands between brackets of ours. Brackets in it, such as those of `app/[id]`, stay as they are
+/// unless they could be taken for ours: then they are percent-encoded, see [`with_brackets`].
+pub fn reference_in_brackets(reference: &str) -> Cow<'_, str> {
+    if !reference.contains(['[', ']']) {
+        return Cow::Borrowed(reference);
+    }
+    let mut depth = Some(0usize);
+    for c in reference.chars() {
+        depth = match c {
+            '[' => depth.map(|depth| depth + 1),
+            ']' => depth.and_then(|depth| depth.checked_sub(1)),
+            _ => depth,
+        };
+    }
+    if depth == Some(0) && openings(&format!("[{reference}]")) == [0] {
+        return Cow::Borrowed(reference);
+    }
+    Cow::Owned(reference.replace('[', "%5B").replace(']', "%5D"))
+}
+
+/// A reference whose brackets may have been percent-encoded; `None` if it has none such.
+pub fn with_brackets(reference: &str) -> Option<String> {
+    let decoded = reference.replace("%5B", "[").replace("%5D", "]");
+    (decoded != reference).then_some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ordinary_titles_stay_as_they_are() {
+        for title in [
+            "array[index]",
+            "Vec<[T]>",
+            "Foo [deprecated]",
+            "[GET /users]",
+            "interval [0, 1)",
+            "app/[slug]/page",
+            "[x] done",
+            "a[i]/b[j]",
+            "Fix a crash [#1234]",
+            "[]",
+            "",
+        ] {
+            assert_eq!(without_references(title), title);
+        }
+    }
+
+    #[test]
+    fn what_reads_as_a_reference_has_no_brackets() {
+        for (text, shown) in [
+            ("Official answer [base/a]", "Official answer (base/a)"),
+            ("[ base/a#b ] of [T]", "( base/a#b ) of [T]"),
+            ("[[base/a]]", "((base/a))"),
+            ("[base/a", "(base/a"),
+            ("array[[base/a b] c]", "array((base/a b) c)"),
+            ("open [", "open ("),
+        ] {
+            assert_eq!(without_references(text), shown);
+        }
+    }
+
+    #[test]
+    fn references_keep_brackets_that_deceive_nobody() {
+        for (reference, shown) in [
+            ("next/app/[slug]/page#x", "next/app/[slug]/page#x"),
+            ("base/x] [base/a", "base/x%5D %5Bbase/a"),
+            ("base/x [base/a]", "base/x %5Bbase/a%5D"),
+            ("[a]/x", "%5Ba%5D/x"),
+        ] {
+            assert_eq!(reference_in_brackets(reference), shown);
+            assert_eq!(with_brackets(shown).as_deref().unwrap_or(shown), reference);
+            for line in [format!("[{shown}] Title [x]"), format!("1. Title [x] [{shown}]")] {
+                let range = reference_range(&line).expect("a reference");
+                assert_eq!(line[range], format!("[{shown}]"));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_an_author_writes_begins_a_reference(
+            text in "([\\[\\]()/# \u{3000}]|[a-c]|base|é){0,24}",
+            name in "[a-c\\[\\]]{1,4}",
+            slug in "[a-c\\[\\] /#]{1,12}",
+        ) {
+            let shown = without_references(&text);
+            prop_assert_eq!(shown.chars().count(), text.chars().count());
+            prop_assert_eq!(without_references(&shown), shown.as_ref());
+            let reference = format!("{name}/{slug}");
+            let written = reference_in_brackets(&reference);
+            let line = format!("{shown} [{written}]");
+            prop_assert_eq!(openings(&line), [shown.len() + 1]);
+            let read = &line[shown.len() + 2..line.len() - 1];
+            let read = with_brackets(read).unwrap_or_else(|| read.to_owned());
+            prop_assert_eq!(read, reference);
+        }
+    }
+}

@@ -59,6 +59,7 @@ def site(tmp_path_factory) -> Iterator[Site]:
     models = tmp_path_factory.mktemp("models")
     shutil.copytree(toolchain.model(), models / DEFAULT)
     write_small(models / DEFAULT, models / SMALL)
+    (models / "linked").symlink_to(models / SMALL)
     (models / "broken").mkdir()
     for path in [*models.parents[:3], models, *models.rglob("*")]:
         path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
@@ -107,6 +108,13 @@ def test_a_model_is_checked_and_recorded(database):
         database.execute("SELECT docsearch.add_model('broken')")
     assert "broken" in str(refused.value)
     assert database.execute("SELECT name FROM docsearch.model ORDER BY name") == [("alias",), (DEFAULT,), ("small",)]
+
+
+def test_a_link_below_the_directory_of_models_is_the_administrators(database):
+    """Who can make one there may read the files anyway."""
+    number = database.execute("SELECT docsearch.add_model('linked')")[0][0]
+    assert database.execute("SELECT docsearch.embedding_dimension('linked')") == [(DIMENSION,)]
+    database.execute("DELETE FROM docsearch.model WHERE id = %s", number)
 
 
 def test_searches_go_on_while_a_project_gets_another_model(site, database):

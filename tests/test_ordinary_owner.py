@@ -16,7 +16,7 @@ def owner(new_database) -> Iterator[Database]:
     role = f"owner_{uuid4().hex[:8]}"
     database.execute(f"CREATE ROLE {role} LOGIN")
     database.execute(f"ALTER SCHEMA docsearch OWNER TO {role}")
-    database.execute(f"GRANT EXECUTE ON FUNCTION docsearch.check(text), docsearch.repair(text) TO {role}")
+    database.execute(f"GRANT EXECUTE ON FUNCTION docsearch.check(text), docsearch.repair(text), docsearch.test_model(text) TO {role}")
     database.execute(f"CREATE SCHEMA {role} AUTHORIZATION {role}")
     yield Database(make_conninfo(database.conninfo, user=role))
     database.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER")
@@ -65,3 +65,76 @@ def test_what_concerns_the_server_stays_with_superusers(owner):
             # The library knows its settings.
             connection.execute("SELECT count(*) FROM docsearch.settings() s WHERE docsearch.split_identifier('a') = 'a'")
             connection.execute(statement)
+
+
+# Of files and directories that are there, and of some that are not.
+ELSEWHERE = ["/etc", "/", "/no/such/place", "..", "../models", "../no-such-place", "a/../../etc", "./all-MiniLM-L6-v2", ".", "",
+             ".hidden", "all-MiniLM-L6-v2/", "all-MiniLM-L6-v2/onnx", "..\\etc", "a\nb", "a\x7fb", "a\u202eb", "x" * 256, "../" * 2000]
+USES = ["SELECT docsearch.query_embedding('x', 'outside')", "SELECT docsearch.embed('x', 'outside')",
+        "SELECT docsearch.embed_passages('{x}', 'outside')", "SELECT * FROM docsearch.passage_embeddings('{x}', 'outside')",
+        "SELECT docsearch.embedding_dimension('outside')", "SELECT docsearch.test_model('outside')",
+        "SELECT docsearch.add_model('outside')", "SELECT docsearch.set_model('kit', 'outside')",
+        "SELECT docsearch.create_project('other', model => 'outside')", "SELECT docsearch.index_doc('lost', 'a', 'A', 'A page.')"]
+OUTSIDE = """INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background, directory)
+             VALUES (%s, 384, 256, 'x', 0.1, %s) RETURNING id"""
+
+
+@pytest.mark.parametrize("directory", ELSEWHERE)
+def test_the_table_of_models_takes_plain_names_alone(owner, directory):
+    with pytest.raises(psycopg.errors.CheckViolation):
+        owner.execute(OUTSIDE, "outside", directory)
+    with pytest.raises(psycopg.errors.CheckViolation):
+        owner.execute(OUTSIDE, directory, None)
+
+
+@pytest.fixture(scope="module")
+def without_constraints(owner) -> Database:
+    """The tables are the owner's, who may take the constraints away."""
+    owner.execute("ALTER TABLE docsearch.model DROP CONSTRAINT model_directory_plain, DROP CONSTRAINT model_name_plain")
+    owner.execute("SELECT docsearch.create_project('lost')")
+    return owner
+
+
+@pytest.mark.parametrize("directory", ELSEWHERE)
+def test_a_row_of_the_owner_leads_to_no_other_directory_of_the_server(without_constraints, directory):
+    """The law: a path that is read from a table is worth what the weakest is who may write that table. Where a name
+    leads elsewhere, the answer is the same whether there is something or not, and nothing there is loaded."""
+    owner = without_constraints
+    number, = owner.execute(OUTSIDE, "outside", directory)[0]
+    owner.execute("UPDATE docsearch.project SET model_id = %s WHERE name = 'lost'", number)
+    try:
+        for use in USES:
+            with pytest.raises(psycopg.errors.InvalidName) as refused:
+                owner.execute(use)
+            assert refused.value.diag.message_primary == \
+                'the row of model "outside" in docsearch.model names no directory below docsearch.model_directory'
+            assert "column directory" in refused.value.diag.message_hint
+        problems = owner.execute("SELECT problem, object, detail, repair FROM docsearch.check('lost')")
+        assert [(problem, name) for problem, name, *_ in problems][0] == ("model unusable", "outside")
+        assert "column directory" in problems[0][3]
+        loaded = owner.execute("SELECT models FROM docsearch.status()")[0][0]
+        assert "etc" not in str(loaded)
+    finally:
+        owner.execute("DELETE FROM docsearch.project WHERE name = 'lost'")
+        owner.execute("DELETE FROM docsearch.model WHERE name = 'outside'")
+        owner.execute("SELECT docsearch.create_project('lost')")
+
+
+@pytest.mark.parametrize("name", [name for name in ELSEWHERE if name])
+def test_the_name_of_a_row_is_one_of_its_directory_and_no_more(without_constraints, name):
+    owner = without_constraints
+    number, = owner.execute(OUTSIDE, name, None)[0]
+    owner.execute("UPDATE docsearch.project SET model_id = %s WHERE name = 'lost'", number)
+    try:
+        with pytest.raises(psycopg.errors.InvalidName):
+            owner.execute("SELECT docsearch.index_doc('lost', 'a', 'A', 'A page.')")
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            owner.execute("SELECT docsearch.query_embedding('x', %s)", name)
+        with owner.connect() as connection:
+            connection.execute("SELECT set_config('docsearch.default_model', %s, false)", [name])
+            with pytest.raises(psycopg.errors.UndefinedObject):
+                connection.execute("SELECT docsearch.embed('x')")
+    finally:
+        owner.execute("DELETE FROM docsearch.project WHERE name = 'lost'")
+        owner.execute("DELETE FROM docsearch.model WHERE id = %s", number)
+        owner.execute("SELECT docsearch.create_project('lost')")

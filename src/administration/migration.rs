@@ -51,6 +51,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0010.sql"),
         then: || rules::seed_missing().and_then(|()| indexer::rename_all()),
     },
+    Version {
+        sql: include_str!("../../sql/schema/0011.sql"),
+        then: || Ok(()),
+    },
 ];
 
 /// What makes the tables usable for another role.

@@ -55,7 +55,7 @@ fn known(name: &str) -> Result<Option<ModelRow>> {
 
 /// The model in a directory. With a digest, only if its files are those.
 pub(crate) fn open_directory(name: &str, below: &str, digest: Option<&str>) -> Result<Box<dyn Embedder>> {
-    let directory = files::directory(below);
+    let directory = files::directory(name, below)?;
     if !directory.is_dir() {
         return Err(undefined(
             format!("model \"{name}\" does not exist"),

@@ -1,10 +1,11 @@
 //! Where models are.
 
-use pgrx::pg_sys;
+use docsearch_core::bounds;
+use pgrx::prelude::*;
 use std::ffi::CStr;
 use std::path::PathBuf;
 
-use crate::postgres::report::{Result, internal, undefined};
+use crate::postgres::report::{Result, error_with_hint, internal, undefined};
 use crate::settings;
 
 /// The model that is installed with the extension.
@@ -19,13 +20,13 @@ pub(crate) fn model_name(asked: Option<&str>) -> Result<String> {
             None => String::new(),
         },
     };
-    if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
-        return Err(undefined(
-            format!("model \"{name}\" does not exist"),
-            "Name a directory below docsearch.model_directory.",
-        ));
+    if bounds::is_directory_name(&name) {
+        return Ok(name);
     }
-    Ok(name)
+    Err(undefined(
+        format!("model \"{}\" does not exist", bounds::shown(&name)),
+        "Name a directory below docsearch.model_directory.",
+    ))
 }
 
 /// The directory of the model that is installed with the extension. Its tokenizer counts for models that
@@ -36,13 +37,35 @@ pub(crate) fn shipped_directory() -> Result<String> {
     directory.map_err(|_| internal("the directory of the shipped model is not valid UTF-8"))
 }
 
-/// Whether there is this directory of a model.
+/// Whether there is a directory of this name for a model.
 pub(crate) fn has_directory(below: &str) -> bool {
-    directory(below).is_dir()
+    bounds::is_directory_name(below) && path(below).is_dir()
+}
+
+/// Whether there could be one, and is none.
+pub(crate) fn is_missing(below: &str) -> bool {
+    bounds::is_directory_name(below) && !path(below).is_dir()
+}
+
+/// The directory that a model's row names. The owner of the tables need not be a superuser and must not choose other
+/// directories of the server, so such a name is an error before the file system is asked. Symbolic links are followed:
+/// only administrators of the server can create them there.
+pub(crate) fn directory(model: &str, below: &str) -> Result<PathBuf> {
+    if bounds::is_directory_name(below) {
+        return Ok(path(below));
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INVALID_NAME,
+        format!(
+            "the row of model \"{}\" in docsearch.model names no directory below docsearch.model_directory",
+            bounds::shown(model)
+        ),
+        "Set its column directory to one name, without \"/\", \"\\\", control characters or a dot in front.",
+    ))
 }
 
 /// A directory of models holds one directory for each; a model's own directory serves under any name.
-pub(crate) fn directory(name: &str) -> PathBuf {
+fn path(below: &str) -> PathBuf {
     let base = match settings::MODEL_DIRECTORY.get() {
         Some(path) if !path.is_empty() => PathBuf::from(path.to_string_lossy().into_owned()),
         _ => share_directory().join("pg_docsearch/models"),
@@ -50,7 +73,7 @@ pub(crate) fn directory(name: &str) -> PathBuf {
     if base.join("config.json").is_file() {
         base
     } else {
-        base.join(name)
+        base.join(below)
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     let model = embedder::open_directory(name, directory.unwrap_or(name), None)?;
     let Description { info, digest } = embedder::describe(model.as_ref())?;
     let background = trial::try_out(name, model.as_ref(), info.dimension)?;
-    let licence = docsearch_inference::licence(&files::directory(directory.unwrap_or(name)));
+    let licence = docsearch_inference::licence(&files::directory(name, directory.unwrap_or(name))?);
     let id = statement::change(
         "INSERT INTO docsearch.model
              (name, dimension, max_tokens, pooling, query_prefix, passage_prefix, digest, background, directory, licence)

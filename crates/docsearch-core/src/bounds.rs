@@ -28,6 +28,8 @@ pub const METADATA_BYTES: usize = 1024 * 1024;
 pub const ANCHORS: usize = 20_000;
 /// All further fragments as text, in bytes.
 pub const ANCHORS_BYTES: usize = 2 * 1024 * 1024;
+/// Longest name of a file or directory, in bytes: what file systems take.
+pub const DIRECTORY_BYTES: usize = 255;
 /// How many levels values may lie below an object.
 pub const JSON_LEVELS: usize = 64;
 /// Greatest number in an object, to either side of zero.
@@ -57,6 +59,15 @@ pub fn is_plain(name: &str) -> bool {
         before = Some(letter);
     }
     true
+}
+
+/// Whether a name names a directory just below another one, whatever lies beside it: one name of a file, which begins
+/// with no dot.
+pub fn is_directory_name(name: &str) -> bool {
+    (1..=DIRECTORY_BYTES).contains(&name.len())
+        && !name.starts_with('.')
+        && !name.contains(['/', '\\'])
+        && is_plain(name)
 }
 
 /// A title without what could reorder or end the line that it is shown in: embeddings, overrides and
@@ -204,6 +215,50 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_name_is_one_plain_name() {
+        for name in [
+            "all-MiniLM-L6-v2",
+            "a",
+            "model 2",
+            "Größe",
+            "a..b",
+            "a.",
+            "~",
+            "C:",
+            "-rf",
+            "$HOME",
+        ] {
+            assert!(is_directory_name(name), "{name:?}");
+        }
+        assert!(is_directory_name(&"é".repeat(127)));
+        for name in [
+            "",
+            ".",
+            "..",
+            "...",
+            ".hidden",
+            "/",
+            "/etc",
+            "//etc",
+            "../x",
+            "./x",
+            "a/b",
+            "a/",
+            "a/../../etc",
+            "a\\b",
+            "..\\x",
+            "\\\\host\\share",
+            "a\nb",
+            "a\u{0}b",
+            "a\u{7f}",
+            "a\u{202e}b",
+        ] {
+            assert!(!is_directory_name(name), "{name:?}");
+        }
+        assert!(!is_directory_name(&"é".repeat(128)));
+    }
+
+    #[test]
     fn a_title_stays_in_its_line() {
         assert_eq!(
             title_in_one_line("a\u{202e}b\u{2067}c\u{2069}\nd\u{2028}e\u{1b}[2J"),
@@ -258,6 +313,16 @@ mod tests {
         #[test]
         fn format_characters_are_never_plain(name in "[a-z]{0,3}[\\p{Cf}\\p{Cc}\\p{Zl}\\p{Zp}][a-z]{0,3}") {
             prop_assert!(!is_plain(&name));
+        }
+
+        #[test]
+        fn a_directory_name_leads_one_level_down(name in "[./\\\\a\\x00-\\x20~é]{0,6}") {
+            use std::path::{Component, Path};
+            if is_directory_name(&name) {
+                let below = Path::new("/base").join(&name);
+                let steps: Vec<Component<'_>> = below.components().skip(2).collect();
+                prop_assert_eq!(steps, [Component::Normal(name.as_ref())]);
+            }
         }
 
         #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -53,6 +53,18 @@ impl Module {
     fn class(&self) -> &str {
         self.kind.rsplit('.').next().unwrap_or(&self.kind)
     }
+
+    /// Where its files are: who makes a model does not name other directories of the server.
+    fn directory(&self, root: &Path) -> Result<PathBuf> {
+        let is_below = |step| matches!(step, Component::Normal(_) | Component::CurDir);
+        if Path::new(&self.path).components().all(is_below) {
+            return Ok(root.join(&self.path));
+        }
+        Err(Error::Unsupported {
+            path: root.join("modules.json"),
+            reason: format!("path \"{}\" outside the model's directory", self.path),
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -96,7 +108,7 @@ impl ModelDirectory {
                 path: root.join("modules.json"),
                 reason: "no module is a Transformer".to_owned(),
             })?;
-        let base = root.join(&transformer.path);
+        let base = transformer.directory(&root)?;
         let sentence: SentenceConfig =
             read_json_if_exists(&base.join("sentence_bert_config.json"))?.unwrap_or_default();
         let prompts: PromptConfig =
@@ -113,7 +125,7 @@ impl ModelDirectory {
             pooling: modules
                 .iter()
                 .find(|module| module.class() == "Pooling")
-                .map(|module| PoolingModule::read(&root.join(&module.path)))
+                .map(|module| PoolingModule::read(&module.directory(&root)?))
                 .transpose()?,
             other_modules: modules
                 .iter()

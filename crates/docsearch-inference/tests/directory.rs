@@ -180,6 +180,28 @@ fn contradictions_are_refused() {
 }
 
 #[test]
+fn modules_lie_within_the_directory_of_the_model() {
+    let outside = TinyModel::new();
+    let elsewhere = outside.path().display().to_string();
+    for path in ["..", "../x", "a/../../x", "/etc", &elsewhere] {
+        for (transformer, pooling) in [(path, "1_Pooling"), ("", path)] {
+            let tiny = TinyModel::new();
+            tiny.write(
+                "modules.json",
+                serde_json::json!([
+                    {"path": transformer, "type": "sentence_transformers.models.Transformer"},
+                    {"path": pooling, "type": "sentence_transformers.models.Pooling"},
+                ])
+                .to_string(),
+            );
+            let error = refusal(&tiny);
+            let names_file = matches!(&error, Error::Unsupported { path, .. } if path.ends_with("modules.json"));
+            assert!(names_file, "{path}: {error}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_computed_is_refused_rather_than_approximated() {
     let weighted = TinyModel::new();
     weighted.pooling("weightedmean_tokens");

@@ -12,11 +12,11 @@ pub(super) fn models(checked: &CheckScope) -> Result<Vec<Finding>> {
             .and_then(|model| embedder::describe(model.as_ref()));
         let found = match described {
             Err(problem) => {
-                let advice = if files::has_directory(&row.directory) {
-                    problem.hint().unwrap_or("The server log says more.").to_owned()
-                } else {
+                let advice = if files::is_missing(&row.directory) {
                     let name = &row.directory;
                     format!("Put directory \"{name}\" with the model's files back below docsearch.model_directory.")
+                } else {
+                    problem.hint().unwrap_or("The server log says more.").to_owned()
                 };
                 Some(("model unusable", problem.message().to_owned(), advice))
             }

@@ -3,7 +3,7 @@
 mod support;
 
 use docsearch_inference::{Embedder, Error, Model, Result};
-use support::{TinyModel, embed_all, info, options};
+use support::{TinyModel, embed_all, info, options, without_special_tokens};
 
 fn load(tiny: &TinyModel) -> Result<Model> {
     Model::load(tiny.path(), &options(1))
@@ -177,6 +177,22 @@ fn contradictions_are_refused() {
     tiny.write("sentence_bert_config.json", r#"{"max_seq_length": 2}"#);
     let error = refusal(&tiny);
     assert!(matches!(error, Error::Inconsistent { .. }), "{error}");
+}
+
+/// On x86 without VNNI, ONNX Runtime's own way is to add two products of u8 and s8 in 16 bits, which saturates.
+#[test]
+fn products_of_eight_bit_weights_are_exact_on_every_processor() {
+    let tiny = TinyModel::new();
+    tiny.write("onnx/model.onnx", include_bytes!("fixtures/eight_bit_weights.onnx"));
+    tiny.write(
+        "1_Pooling/config.json",
+        r#"{"word_embedding_dimension": 6, "pooling_mode_lasttoken": true}"#,
+    );
+    tiny.write("tokenizer.json", without_special_tokens());
+    for (text, value) in [("red", 255.0), ("green", 200.0)] {
+        let exact = [127.0, -128.0, 65.0, -65.0, 64.0, -64.0].map(|weight| 64.0 * weight * value);
+        assert_eq!(vector(&tiny, text), exact, "{text}");
+    }
 }
 
 #[test]

@@ -134,6 +134,13 @@ const SLOW_TOKENIZER: &str = r###"{
   }
 }"###;
 
+/// The tokenizer of [`TinyModel`], for the tokens of a text alone.
+pub(crate) fn without_special_tokens() -> String {
+    let mut tokenizer: serde_json::Value = serde_json::from_str(TOKENIZER).expect("JSON");
+    tokenizer["post_processor"] = serde_json::Value::Null;
+    tokenizer.to_string()
+}
+
 const TOKENIZER: &str = r#"{
   "version": "1.0",
   "truncation": null,

@@ -124,8 +124,8 @@ COMMENT ON FUNCTION docsearch.detach_table(regclass, text, boolean) IS
     'ends what attach_table began, for one project or all; returns the number of documents removed, none with keep_documents.';
 COMMENT ON FUNCTION docsearch.attached_changed() IS
     'trigger of attached tables: notes which rows changed.';
-COMMENT ON FUNCTION docsearch.add_model(text, text) IS
-    'makes a model known whose files lie in a directory below docsearch.model_directory (NULL: called like the model), after checking the files and embedding some texts; returns its number; for the owner of schema docsearch.';
+COMMENT ON FUNCTION docsearch.add_model(text, text, bool) IS
+    'makes a model known whose files lie in a directory below docsearch.model_directory (NULL: called like the model), after checking the files and embedding some texts (self_test false: one that does not tell them apart is a warning); returns its number; for the owner of schema docsearch.';
 COMMENT ON FUNCTION docsearch.set_model(text, text) IS
     'gives a project another model in the background: the old one serves until the new one has embedded everything, then it takes over in one transaction; the model it has: ends a switch under way.';
 COMMENT ON FUNCTION docsearch.test_language_model() IS

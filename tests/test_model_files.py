@@ -239,7 +239,10 @@ def test_a_path_set_before_the_library_was_loaded_is_ignored(site, plain: Databa
 
 @pytest.fixture(scope="module")
 def tiny(database: Database) -> str:
-    """A project of a model with two dimensions."""
+    """A project of a model with two dimensions, which knows two words only."""
+    with pytest.raises(psycopg.errors.ExternalRoutineException, match="test questions"):
+        database.execute("SELECT docsearch.create_project('tiny', model => 'tiny')")
+    database.execute("SELECT docsearch.add_model('tiny', self_test => false)")
     database.execute("SELECT docsearch.create_project('tiny', model => 'tiny')")
     database.index("tiny", page("colours/red", "red"), page("colours/green", "green"))
     return "tiny"

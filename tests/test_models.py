@@ -23,6 +23,7 @@ from test_deferred import kill
 
 DEFAULT = "all-MiniLM-L6-v2"
 SMALL, DIMENSION = "small", 64
+NONSENSE = "nonsense"
 PAGES = [page(f"p/{number:03}", f"Page {number}.\n\n## Part\n\nThe ferry number {number} leaves at noon.")
          for number in range(120)]
 # Whoever stores one for the same chunk waits.
@@ -54,11 +55,26 @@ def write_small(source: Path, directory: Path) -> None:
     pooling_file.write_text(json.dumps(pooling))
 
 
+def write_nonsense(source: Path, directory: Path) -> None:
+    """The shipped model with weights that are in no order, as an export or a processor that computes otherwise has it."""
+    shutil.copytree(source, directory)
+    graph_file = directory / "onnx/model.onnx"
+    model = onnx.load(graph_file)
+    weights = {node.input[1] for node in model.graph.node if node.op_type == "MatMulInteger"}
+    random = numpy.random.default_rng(1)
+    for tensor in model.graph.initializer:
+        if tensor.name in weights:
+            mixed = random.permutation(onnx.numpy_helper.to_array(tensor), axis=0)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(mixed, tensor.name))
+    onnx.save(model, graph_file)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Iterator[Site]:
     models = tmp_path_factory.mktemp("models")
     shutil.copytree(toolchain.model(), models / DEFAULT)
     write_small(models / DEFAULT, models / SMALL)
+    write_nonsense(models / DEFAULT, models / NONSENSE)
     (models / "linked").symlink_to(models / SMALL)
     (models / "broken").mkdir()
     for path in [*models.parents[:3], models, *models.rglob("*")]:
@@ -115,6 +131,29 @@ def test_a_link_below_the_directory_of_models_is_the_administrators(database):
     number = database.execute("SELECT docsearch.add_model('linked')")[0][0]
     assert database.execute("SELECT docsearch.embedding_dimension('linked')") == [(DIMENSION,)]
     database.execute("DELETE FROM docsearch.model WHERE id = %s", number)
+
+
+def test_a_model_that_does_not_tell_texts_apart_is_refused(database):
+    """The law: what is registered gives a search of use, or somebody has been told that it does not."""
+    for statement in ("SELECT docsearch.add_model('nonsense')", "SELECT docsearch.set_model('kit', 'nonsense')",
+                      "SELECT docsearch.create_project('new', model => 'nonsense')"):
+        with pytest.raises(psycopg.errors.ExternalRoutineException) as refused:
+            database.execute(statement)
+        assert "of 12 test questions" in refused.value.diag.message_primary
+        assert "float graph" in refused.value.diag.message_hint
+        assert "self_test => false" in refused.value.diag.message_hint
+    assert database.execute("SELECT count(*) FROM docsearch.model WHERE name = 'nonsense'") == [(0,)]
+    for statement in ("SELECT docsearch.add_model('nonsense', self_test => false)",
+                      "SELECT docsearch.test_model('nonsense')"):
+        with database.connect() as connection:
+            warnings = []
+            connection.add_notice_handler(lambda told: warnings.append((told.severity, told.message_primary, told.message_hint)))
+            connection.execute(statement)
+        (severity, message, hint), = warnings
+        assert severity == "WARNING" and "does not tell texts apart" in message and "float graph" in hint
+    database.execute("DELETE FROM docsearch.model WHERE name = 'nonsense'")
+    assert "finds the passages of 12 of 12" in database.execute("SELECT docsearch.test_model('small')")[0][0]
+    assert "finds the passages of 12 of 12" in database.execute("SELECT docsearch.test_model()")[0][0]
 
 
 def test_searches_go_on_while_a_project_gets_another_model(site, database):

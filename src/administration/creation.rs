@@ -7,6 +7,7 @@ use pgrx::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::administration::migration;
+use crate::models::trial::Unfit;
 use crate::models::{files, registration};
 use crate::postgres::jsonb::{JsonB, StoredJson};
 use crate::postgres::owner::AsOwner;
@@ -47,7 +48,7 @@ pub(crate) fn create(new: NewProject<'_>) -> Result<i64> {
     let model = files::model_name(model)?;
     let model = {
         let _owner = AsOwner::enter()?;
-        let model = registration::register(&model, None)?;
+        let model = registration::register(&model, None, Unfit::Refused)?;
         vectors::create(model)?;
         model
     };

@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::administration::migration;
 use crate::models::remote::{self, RemoteModel, RemoteModelArguments};
+use crate::models::trial::{self, Trial, Unfit};
 use crate::models::{batch, embedder, files, registration};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, inference, internal, invalid};
@@ -60,10 +61,15 @@ mod docsearch {
     }
 
     /// Makes a model known whose files lie in a directory below docsearch.model_directory, after
-    /// checking the files and embedding some texts. Returns its number.
+    /// checking the files and embedding some texts. Returns its number. Without the self-test, one that
+    /// does not tell them apart is a warning.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn add_model(name: Option<&str>, directory: default!(Option<&str>, "NULL")) -> Result<i32> {
+    fn add_model(
+        name: Option<&str>,
+        directory: default!(Option<&str>, "NULL"),
+        self_test: default!(Option<bool>, "true"),
+    ) -> Result<i32> {
         let name = name.ok_or_else(|| {
             invalid(
                 "name must not be null",
@@ -77,7 +83,12 @@ mod docsearch {
         migration::migrate()?;
         schema::require_owner("SELECT docsearch.add_model(...)")?;
         let _owner = AsOwner::enter()?;
-        registration::register(&name, directory.as_deref())
+        let unfit = if self_test == Some(false) {
+            Unfit::Warned
+        } else {
+            Unfit::Refused
+        };
+        registration::register(&name, directory.as_deref(), unfit)
     }
 
     /// Makes a model known that an OpenAI-compatible endpoint runs, after embedding some texts with it.
@@ -112,17 +123,26 @@ mod docsearch {
         remote::register(new)
     }
 
-    /// Embeds a text with a model.
+    /// Embeds a text with a model, and the texts of the self-test if it runs on this server.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn test_model(model: default!(Option<&str>, "NULL")) -> Result<String> {
-        let model = embedder::open(&files::model_name(model)?)?;
+        let name = files::model_name(model)?;
+        let (model, is_remote) = embedder::open_somewhere(&name)?;
         // Another text each time, which no cache knows.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(internal)?;
         let begun = Instant::now();
         let vector = model.embed_query(&format!("A test at {} ns", now.as_nanos()));
         let vector = vector.map_err(|failure| inference(&failure))?;
         let milliseconds = begun.elapsed().as_millis();
-        Ok(format!("a vector of {} components in {milliseconds} ms", vector.len()))
+        let mut report = format!("a vector of {} components in {milliseconds} ms", vector.len());
+        if !is_remote {
+            let test = Trial::of(model.as_ref())?.result();
+            if !test.is_passed() {
+                trial::warn_of(&name, test);
+            }
+            report.push_str(&format!("; {}", trial::outcome(test)));
+        }
+        Ok(report)
     }
 }

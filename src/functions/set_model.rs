@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::indexing::model_switch;
+use crate::models::trial::Unfit;
 use crate::models::{files, registration};
 use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, invalid};
@@ -30,7 +31,7 @@ mod docsearch {
         sight::require_whole(&project)?;
         let model = {
             let _owner = AsOwner::enter()?;
-            registration::register(&model, None)?
+            registration::register(&model, None, Unfit::Refused)?
         };
         model_grant::require(model)?;
         model_switch::begin(&project, model)

@@ -31,10 +31,15 @@ pub(crate) fn open_for_caller(name: &str) -> Result<Box<dyn Embedder>> {
 
 /// The model of this name, wherever it runs.
 pub(crate) fn open(name: &str) -> Result<Box<dyn Embedder>> {
+    Ok(open_somewhere(name)?.0)
+}
+
+/// The model of this name, and whether an endpoint runs it.
+pub(crate) fn open_somewhere(name: &str) -> Result<(Box<dyn Embedder>, bool)> {
     match known(name)? {
-        Some(row) if row.remote => remote::open(&row),
-        Some(row) => open_directory(name, &row.directory, None),
-        None => open_directory(name, name, None),
+        Some(row) if row.remote => Ok((remote::open(&row)?, true)),
+        Some(row) => Ok((open_directory(name, &row.directory, None)?, false)),
+        None => Ok((open_directory(name, name, None)?, false)),
     }
 }
 

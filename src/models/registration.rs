@@ -4,6 +4,7 @@ use docsearch_inference::Description;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
+use crate::models::trial::Unfit;
 use crate::models::{embedder, files, trial};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, error_with_hint, internal};
@@ -12,7 +13,7 @@ use crate::postgres::statement;
 /// The row of the model of this name; written, with its table of vectors, when it is new.
 ///
 /// Runs as the owner of the tables.
-pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
+pub(crate) fn register(name: &str, directory: Option<&str>, unfit: Unfit) -> Result<i32> {
     let known = statement::one(
         "SELECT m.id, m.directory, m.digest, m.remote FROM docsearch.model m WHERE m.name = $1",
         &[DatumWithOid::from(name)],
@@ -50,7 +51,7 @@ pub(crate) fn register(name: &str, directory: Option<&str>) -> Result<i32> {
     }
     let model = embedder::open_directory(name, directory.unwrap_or(name), None)?;
     let Description { info, digest } = embedder::describe(model.as_ref())?;
-    let background = trial::try_out(name, model.as_ref(), info.dimension)?;
+    let background = trial::try_out(name, model.as_ref(), info.dimension, unfit)?;
     let licence = docsearch_inference::licence(&files::directory(name, directory.unwrap_or(name))?);
     let id = statement::change(
         "INSERT INTO docsearch.model

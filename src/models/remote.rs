@@ -7,7 +7,8 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-use crate::models::{batch, files, service, trial};
+use crate::models::trial::{self, Unfit};
+use crate::models::{batch, files, service};
 use crate::postgres::lock::Lock;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, inference, internal, invalid};
@@ -200,7 +201,7 @@ fn add(mut new: RemoteModel) -> Result<i32> {
     let digest = new.compute_digest();
     new.digest.clone_from(&digest);
     let opened = new.open()?;
-    let background = trial::try_out(&name, opened.as_ref(), learnt)?;
+    let background = trial::try_out(&name, opened.as_ref(), learnt, Unfit::Warned)?;
     let id = statement::change(
         "INSERT INTO docsearch.model
              (name, dimension, max_tokens, query_prefix, passage_prefix, digest, background, remote)

@@ -1,54 +1,106 @@
 //! Trying out a model before it is registered.
 
+use docsearch_core::rank::cosine;
+use docsearch_core::self_test::{PAIRS, SelfTest};
 use docsearch_inference::Embedder;
 use pgrx::prelude::*;
 
 use crate::models::batch;
 use crate::postgres::report::{Result, error_with_hint, inference, warn};
 
-/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order.
-const SAME: f32 = 0.999;
+/// Least cosine similarity of two vectors of the same text. An endpoint may compute in another order. 8-bit products
+/// that saturate give the same model 0.984 to 0.998.
+pub(crate) const SAME: f32 = 0.999;
+
+/// What becomes of a model that fails the self-test.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Unfit {
+    Refused,
+    /// An endpoint runs it, or the test is not in its language.
+    Warned,
+}
 
 /// The cosine similarity of unrelated texts, after the self-test.
-pub(crate) fn try_out(name: &str, model: &dyn Embedder, dimension: usize) -> Result<f32> {
-    if !self_test(name, model, dimension)? {
-        warn(
-            PgSqlErrorCode::ERRCODE_WARNING,
-            format!("model \"{name}\" puts texts that say the same further apart than others"),
-            "Check that the graph, pooling and the tokenizer fit together.",
-        );
+pub(crate) fn try_out(name: &str, model: &dyn Embedder, dimension: usize, unfit: Unfit) -> Result<f32> {
+    let unusable = |problem: &str, hint: &str| {
+        error_with_hint(
+            PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
+            format!("model \"{name}\" cannot be used: {problem}"),
+            hint,
+        )
+    };
+    let trial = Trial::of(model)?;
+    if let Some(problem) = trial.contradiction(dimension) {
+        return Err(unusable(problem, "Check how the model was exported."));
+    }
+    let test = trial.result();
+    if !test.is_passed() {
+        if unfit == Unfit::Refused {
+            let hint = format!("{RIGHT_FILES} If it reads another language than English: {UNTESTED}.");
+            return Err(unusable(&outcome(test), &hint));
+        }
+        warn_of(name, test);
     }
     background(model)
 }
 
-/// Embeds texts to see that vectors are of one length and the same for the same text; whether they are
-/// nearer for texts that say the same.
-fn self_test(name: &str, model: &dyn Embedder, dimension: usize) -> Result<bool> {
-    const TEXTS: [&str; 4] = [
-        "How do I delete a file?",
-        "Remove files with the command rm.",
-        "How do I delete a file?",
-        "The orchestra tunes before the concert begins.",
-    ];
-    let texts = TEXTS.map(str::to_owned).to_vec();
-    let mut vectors = vec![Vec::new(); TEXTS.len()];
-    let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
-    while let Some((place, vector)) = batch::next_vector(batch.as_mut())? {
-        vectors[place] = vector?;
+const RIGHT_FILES: &str =
+    "Take the float graph of the model's release, and the tokenizer, pooling and prefixes of the same release.";
+const UNTESTED: &str = "SELECT docsearch.add_model(..., self_test => false)";
+
+/// The result of the self-test, for a sentence.
+pub(crate) fn outcome(test: SelfTest) -> String {
+    format!(
+        "it finds the passages of {} of {} test questions",
+        test.found,
+        PAIRS.len()
+    )
+}
+
+/// Warns of a model that fails the self-test.
+pub(crate) fn warn_of(name: &str, test: SelfTest) {
+    let message = format!("model \"{name}\" does not tell texts apart: {}", outcome(test));
+    warn(PgSqlErrorCode::ERRCODE_WARNING, message, RIGHT_FILES);
+}
+
+/// The vectors of the self-test.
+pub(crate) struct Trial {
+    questions: Vec<Vec<f32>>,
+    passages: Vec<Vec<f32>>,
+    /// Once more that of the first passage.
+    again: Vec<f32>,
+}
+
+impl Trial {
+    pub(crate) fn of(model: &dyn Embedder) -> Result<Self> {
+        let texts: Vec<String> = PAIRS
+            .iter()
+            .chain(&PAIRS[..1])
+            .map(|(_, passage)| (*passage).to_owned())
+            .collect();
+        let mut passages = vec![Vec::new(); texts.len()];
+        let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
+        while let Some((place, vector)) = batch::next_vector(batch.as_mut())? {
+            passages[place] = vector?;
+        }
+        Ok(Self {
+            questions: queries(model, PAIRS.map(|(question, _)| question))?,
+            again: passages.pop().unwrap_or_default(),
+            passages,
+        })
     }
-    let near = |a: usize, b: usize| docsearch_core::rank::cosine(&vectors[a], &vectors[b]);
-    let problem = if vectors.iter().any(|vector| vector.len() != dimension) {
-        "its vectors differ in length"
-    } else if near(0, 2) < SAME {
-        "the same text has two vectors"
-    } else {
-        return Ok(near(0, 1) > near(0, 3));
-    };
-    Err(error_with_hint(
-        PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION,
-        format!("model \"{name}\" cannot be used: {problem}"),
-        "Check how the model was exported.",
-    ))
+
+    pub(crate) fn result(&self) -> SelfTest {
+        SelfTest::of(&self.questions, &self.passages)
+    }
+
+    fn contradiction(&self, dimension: usize) -> Option<&'static str> {
+        let mut vectors = self.questions.iter().chain(&self.passages);
+        if vectors.any(|vector| vector.len() != dimension) {
+            return Some("its vectors differ in length");
+        }
+        (cosine(&self.passages[0], &self.again) < SAME).then_some("the same text has two vectors")
+    }
 }
 
 /// Mean cosine similarity of sentences that have nothing to do with each other, 0 to 0.9.
@@ -63,16 +115,20 @@ fn background(model: &dyn Embedder) -> Result<f32> {
         "A tenor saxophone plays the melody over a walking bass.",
         "Tighten the bolts crosswise before you lower the car.",
     ];
-    let vectors: Vec<Vec<f32>> = UNRELATED
-        .iter()
-        .map(|text| model.embed_query(text).map_err(|failure| inference(&failure)))
-        .collect::<Result<_>>()?;
+    let vectors = queries(model, UNRELATED)?;
     let mut similarities = Vec::new();
     for (i, a) in vectors.iter().enumerate() {
         for b in &vectors[i + 1..] {
-            similarities.push(docsearch_core::rank::cosine(a, b));
+            similarities.push(cosine(a, b));
         }
     }
     let mean = similarities.iter().sum::<f32>() / similarities.len() as f32;
     Ok(mean.clamp(0.0, 0.9))
+}
+
+fn queries<const N: usize>(model: &dyn Embedder, texts: [&str; N]) -> Result<Vec<Vec<f32>>> {
+    texts
+        .iter()
+        .map(|text| model.embed_query(text).map_err(|failure| inference(&failure)))
+        .collect()
 }

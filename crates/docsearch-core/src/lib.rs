@@ -41,6 +41,7 @@ pub mod rerank;
 pub mod row_policy;
 pub mod rule;
 pub mod score;
+pub mod self_test;
 pub mod similarity;
 pub mod snippet;
 pub mod sql_name;

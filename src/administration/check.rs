@@ -16,6 +16,7 @@ mod models;
 mod orphans;
 mod statistics;
 mod versions;
+mod vectors;
 
 /// What is checked: one project, or all.
 pub(crate) struct CheckScope {
@@ -102,6 +103,8 @@ pub(crate) enum Mend {
     Rename { project: usize, documents: Vec<i64> },
     /// Embedding the chunks without a vector.
     Embed { project: usize },
+    /// Deleting all vectors of a project, and embedding its chunks again.
+    EmbedAgain { project: usize },
     /// Counting the words of a project.
     Recount { project: usize },
 }
@@ -123,7 +126,7 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 11] = [
+pub(crate) const CHECKS: [Check; 12] = [
     versions::known_faults,
     functions::functions,
     models::models,
@@ -133,6 +136,7 @@ pub(crate) const CHECKS: [Check; 11] = [
     attached::attached_tables,
     documents::documents,
     documents::names,
+    vectors::differing,
     documents::missing_vectors,
     statistics::statistics,
 ];

@@ -1,5 +1,6 @@
 //! Mending what the checks find.
 
+use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::administration::check::{CHECKS, CheckScope, Finding, Mend, counted};
@@ -79,6 +80,14 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
         Mend::Embed { project } => {
             let embedded = embedding::embed_missing(&checked.projects[project])?;
             format!("{} embedded", number(embedded, "chunk"))
+        }
+        Mend::EmbedAgain { project } => {
+            let project = &checked.projects[project];
+            statement::execute(
+                &format!("DELETE FROM {} v WHERE v.project_id = $1", project.model.vector_table()),
+                &[DatumWithOid::from(project.id)],
+            )?;
+            format!("{} embedded again", number(embedding::embed_missing(project)?, "chunk"))
         }
         Mend::Recount { project } => {
             statistics::recount(checked.projects[project].id)?;

@@ -1,5 +1,6 @@
 //! Chunks without a vector: reading them, embedding them, and storing what came out.
 
+use docsearch_core::digest::digest;
 use docsearch_core::passage::{document_passage, embedded_text, passage};
 use docsearch_core::rank::{ChunkId, DocumentId};
 use docsearch_inference::Embedder;
@@ -16,6 +17,8 @@ use crate::tables::vectors::{self, VectorTable};
 
 /// Chunks of one step: a step holds locks for as long as it takes to write so many vectors.
 const STEP: i64 = 64;
+/// Chunks at the beginning of a project, and at its end, whose vectors are compared.
+const SAMPLE: i64 = 4;
 
 /// A chunk, and what is to be embedded of it.
 pub(crate) struct Chunk {
@@ -48,16 +51,48 @@ pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec
             DatumWithOid::from(project.one_vector),
             DatumWithOid::from(STEP),
         ],
-        |row| {
-            let (title, headings, body): (String, Vec<String>, String) =
-                (row.required(5)?, row.required(6)?, row.required(7)?);
-            Ok(Chunk {
-                id: keys::chunk_id(row)?,
-                input_hash: row.required(4)?,
-                passage: embedded_text(project.one_vector, &title, &headings, &body),
-            })
-        },
+        |row| chunk(project, row),
     )
+}
+
+/// Some chunks of a project that its model has embedded, with their vectors: the first and the last of those that are
+/// still as they were embedded. Runs as the owner.
+pub(crate) fn sample(project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
+    let table = project.model.vector_table();
+    let found = statement::rows(
+        &format!(
+            "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
+                    CASE WHEN $2 THEN d.body ELSE c.body END, v.embedding::real[]
+             FROM ((SELECT v.document_id, v.chunk_no FROM {table} v WHERE v.project_id = $1
+                    ORDER BY v.document_id, v.chunk_no LIMIT $3)
+                   UNION
+                   (SELECT v.document_id, v.chunk_no FROM {table} v WHERE v.project_id = $1
+                    ORDER BY v.document_id DESC, v.chunk_no DESC LIMIT $3)) k
+             JOIN {table} v ON v.project_id = $1 AND v.document_id = k.document_id AND v.chunk_no = k.chunk_no
+             JOIN docsearch.chunk c ON c.project_id = $1 AND c.document_id = k.document_id AND c.chunk_no = k.chunk_no
+             JOIN docsearch.document d ON d.project_id = $1 AND d.id = k.document_id
+             WHERE NOT EXISTS (SELECT FROM docsearch.embedding_queue q
+                               WHERE q.project_id = $1 AND q.document_id = k.document_id)
+             ORDER BY k.document_id, k.chunk_no"
+        ),
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(project.one_vector),
+            DatumWithOid::from(SAMPLE),
+        ],
+        |row| Ok((chunk(project, row)?, row.required::<Vec<f32>>(8)?)),
+    )?;
+    let is_current = |chunk: &Chunk| chunk.input_hash == digest(&[&chunk.passage]);
+    Ok(found.into_iter().filter(|(chunk, _)| is_current(chunk)).collect())
+}
+
+fn chunk(project: &Project, row: &statement::Row) -> Result<Chunk> {
+    let (title, headings, body): (String, Vec<String>, String) = (row.required(5)?, row.required(6)?, row.required(7)?);
+    Ok(Chunk {
+        id: keys::chunk_id(row)?,
+        input_hash: row.required(4)?,
+        passage: embedded_text(project.one_vector, &title, &headings, &body),
+    })
 }
 
 /// Embeds chunks and calls back with each and its vector, or with why it has none. Needs no transaction.

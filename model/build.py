@@ -72,7 +72,11 @@ def write_tokenizer(source: Path, target: Path) -> None:
 def readme(kind: str, files: dict[str, str]) -> str:
     """Where the model comes from and what its files are."""
     digests = "\n".join(f"    {digest}  {name}" for name, digest in files.items())
-    return f"""# {NAME}
+    return f"""---
+license: Apache-2.0
+---
+
+# {NAME}
 
 The model {ORIGIN} (Apache-2.0, see LICENSE), changed in form only:
 

@@ -182,6 +182,11 @@ def test_build_gives_the_same_bytes_again(tmp_path: Path) -> None:
             assert built.read_bytes() == path.read_bytes(), path
 
 
+def test_the_card_states_the_licence_by_its_short_name() -> None:
+    for directory in (INT8, FLOAT):
+        assert (directory / "README.md").read_text("utf-8").startswith("---\nlicense: Apache-2.0\n---\n")
+
+
 def test_build_refuses_other_weights(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"something else")
     done = run_build(tmp_path, tmp_path / "out")

@@ -1,7 +1,7 @@
+-- The bundled model's licence was the beginning of a sentence.
+UPDATE docsearch.model SET licence = 'Apache-2.0'
+WHERE licence = 'all-MiniLM-L6-v2, published by the sentence-transformers project as';
 -- Models: these columns name a directory of the server.
 ALTER TABLE docsearch.model
     ADD CONSTRAINT model_name_plain CHECK (octet_length(name) BETWEEN 1 AND 255 AND name !~ '^\.|[/\\\u0001-\u001F\u007F-\u009F\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB\U000110BD\U000110CD\U00013430-\U0001343F\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0001\U000E0020-\U000E007F]') NOT VALID,
     ADD CONSTRAINT model_directory_plain CHECK (octet_length(directory) BETWEEN 1 AND 255 AND directory !~ '^\.|[/\\\u0001-\u001F\u007F-\u009F\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB\U000110BD\U000110CD\U00013430-\U0001343F\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0001\U000E0020-\U000E007F]') NOT VALID;
--- The bundled model's licence was the beginning of a sentence.
-UPDATE docsearch.model SET licence = 'Apache-2.0'
-WHERE licence = 'all-MiniLM-L6-v2, published by the sentence-transformers project as';

@@ -7,6 +7,7 @@ use crate::administration::check::{CheckScope, Finding, Mend, counted};
 use crate::indexing::embedding;
 use crate::models::{embedder, trial};
 use crate::postgres::report::{Result, internal};
+use crate::tables::project::Project;
 use crate::tables::vectors::VectorTable;
 
 /// Projects with vectors that another processor or another library has computed, with the same files. A search
@@ -14,39 +15,50 @@ use crate::tables::vectors::VectorTable;
 pub(super) fn differing(checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
-        if project.model.remote || !VectorTable::exists(&project.model) {
+        if project.model.remote || !VectorTable::exists(&project.model) || !has_its_files(project) {
             continue;
         }
-        // What keeps a model from running, and other files, are found by another check.
-        let model = embedder::of_row(&project.model);
-        let Ok(model) = model.and_then(|model| Ok((embedder::describe(model.as_ref())?, model))) else {
-            continue;
-        };
-        let (description, model) = model;
-        if description.digest != project.model.digest {
-            continue;
-        }
-        let (chunks, stored): (Vec<_>, Vec<_>) = embedding::sample(project)?.into_iter().unzip();
-        let stored: HashMap<_, _> = chunks.iter().map(|chunk| chunk.id).zip(stored).collect();
-        let mut differing = 0;
-        embedding::embed(model.as_ref(), &chunks, |chunk, vector| {
-            let vector: Vec<f32> = vector?;
-            let is_same = |stored: &Vec<f32>| cosine(stored, &vector) >= trial::SAME;
-            differing += usize::from(!stored.get(&chunk.id).is_some_and(is_same));
-            Ok(())
-        })?;
-        if differing > 0 {
-            findings.push(Finding {
+        let model = &project.model.name;
+        let finding = match compare(project) {
+            Ok((0, _)) => continue,
+            Ok((differing, tried)) => Finding {
                 problem: "vectors differ",
                 object: project.name.clone(),
                 detail: format!(
-                    "model \"{}\" gives other vectors here for {differing} of {} tried",
-                    project.model.name,
-                    counted(i64::try_from(chunks.len()).map_err(internal)?, "chunk")
+                    "model \"{model}\" gives other vectors here for {differing} of {} tried",
+                    counted(i64::try_from(tried).map_err(internal)?, "chunk")
                 ),
                 mend: Mend::EmbedAgain { project: place },
-            });
-        }
+            },
+            Err(problem) => Finding {
+                problem: "model unusable",
+                object: model.clone(),
+                detail: problem.message().to_owned(),
+                mend: Mend::ByHand(problem.hint().unwrap_or("The server log says more.").to_owned()),
+            },
+        };
+        findings.push(finding);
     }
     Ok(findings)
+}
+
+/// Whether the model runs, with the files of the vectors: another check finds what keeps it from that.
+fn has_its_files(project: &Project) -> bool {
+    let described = embedder::of_row(&project.model).and_then(|model| embedder::describe(model.as_ref()));
+    described.is_ok_and(|description| description.digest == project.model.digest)
+}
+
+/// How many of some chunks have another vector, and how many these are.
+fn compare(project: &Project) -> Result<(usize, usize)> {
+    let (chunks, stored): (Vec<_>, Vec<_>) = embedding::sample(project)?.into_iter().unzip();
+    let stored: HashMap<_, _> = chunks.iter().map(|chunk| chunk.id).zip(stored).collect();
+    let model = embedder::of_row(&project.model)?;
+    let mut differing = 0;
+    embedding::embed(model.as_ref(), &chunks, |chunk, vector| {
+        let vector: Vec<f32> = vector?;
+        let is_same = |stored: &Vec<f32>| cosine(stored, &vector) >= trial::SAME;
+        differing += usize::from(!stored.get(&chunk.id).is_some_and(is_same));
+        Ok(())
+    })?;
+    Ok((differing, chunks.len()))
 }

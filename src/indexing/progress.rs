@@ -123,7 +123,8 @@ fn count(queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> 
 }
 
 /// A row for each project. Changes of attached tables, and what failed with them, are for their owners; so is what keeps
-/// the worker from going on, where policies hide documents. Begins as the caller.
+/// the worker from going on, where policies hide documents. The rate is that of all documents, and not for those to whom
+/// policies apply. Begins as the caller.
 pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
     let limited = sight::policies_apply()?;
     // SAFETY: asks about the current user.
@@ -154,7 +155,7 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
          ) t(changes, error)
          LEFT JOIN LATERAL (
              SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
-             FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since
+             FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since AND NOT $3
          ) r(rate) ON true
          LEFT JOIN docsearch.embedding_rate w ON w.project_id = p.id
          WHERE p.id = ANY ($1) ORDER BY p.name",

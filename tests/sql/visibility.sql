@@ -51,7 +51,7 @@ BEGIN
     INSERT INTO answer SELECT hidden, query, 'suggest', coalesce((SELECT jsonb_agg(s) FROM docsearch.suggest(query, 'museum') s), '[]') FROM asked;
     INSERT INTO answer SELECT hidden, query, 'explain', (SELECT jsonb_agg(e) FROM docsearch.explain_search(query, 'open/hours', 'museum') e) FROM asked;
     INSERT INTO answer SELECT hidden, query, 'filtered', search_docs_json(query, 'museum', category => 'open') - 'timings' FROM asked;
-    INSERT INTO answer SELECT hidden, NULL, 'progress', to_jsonb(p) - 'rate' - 'time_left' FROM docsearch.index_progress('museum') p;
+    INSERT INTO answer SELECT hidden, NULL, 'progress', to_jsonb(p) FROM docsearch.index_progress('museum') p;
     INSERT INTO answer SELECT hidden, NULL, 'invariants', jsonb_agg(i) FROM docsearch.verify_invariants('museum') i;
     INSERT INTO answer SELECT hidden, query, 'text', to_jsonb(t) FROM asked, docsearch.search_answer(query, 'museum') t;
     INSERT INTO answer SELECT hidden, NULL, 'list', list_docs_json('museum');

@@ -203,7 +203,7 @@ fn containers(projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i6
         return Ok(Map::default());
     }
     let searched = Projects::new(projects);
-    let mut known: Vec<(i64, String)> = {
+    let mut known: Vec<Container> = {
         let _owner = AsOwner::enter()?;
         statement::lookup(
             &format!(
@@ -211,43 +211,92 @@ fn containers(projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i6
                 searched.condition("c")
             ),
             &[searched.argument(), DatumWithOid::from(keys)],
-            container,
+            Container::read,
         )?
     };
     if sight::policies_apply()? {
         known = seen(known)?;
     }
     let mut by_project: Map<i64, Vec<String>> = Map::default();
-    for (project, container) in known {
-        by_project.entry(project).or_default().push(container);
+    for Container { project, name } in known {
+        by_project.entry(project).or_default().push(name);
     }
     Ok(by_project)
 }
 
-fn container(row: &Row) -> Result<(i64, String)> {
-    Ok((row.required(1)?, row.required(2)?))
+/// What documents of a project belong to, as the first of them writes it.
+#[derive(Clone, PartialEq, Eq)]
+struct Container {
+    project: i64,
+    name: String,
 }
 
-/// Those of the containers that a document belongs to which the caller sees.
-fn seen(containers: Vec<(i64, String)>) -> Result<Vec<(i64, String)>> {
+impl Container {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self {
+            project: row.required(1)?,
+            name: row.required(2)?,
+        })
+    }
+}
+
+/// Those of the containers that a document belongs to which the caller sees. If all that write it so are hidden, it is
+/// written as the first does that is not.
+fn seen(containers: Vec<Container>) -> Result<Vec<Container>> {
     if containers.is_empty() {
         return Ok(containers);
     }
-    let (projects, names): (Vec<i64>, Vec<String>) = containers.into_iter().unzip();
-    statement::rows(
-        "SELECT c.project_id, c.name FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS c(project_id, name, place)
+    let as_written = statement::rows(
+        "SELECT c.project_id, c.name FROM unnest($1::bigint[], $2::text[]) AS c(project_id, name)
          WHERE EXISTS (
              SELECT FROM docsearch.document d
              WHERE d.project_id = c.project_id
                AND (c.name = ANY (string_to_array(d.category, '/'))
                     OR EXISTS (SELECT FROM jsonb_each(d.metadata) m
-                               WHERE m.key = ANY ($3) AND m.value @> to_jsonb(c.name))))
-         ORDER BY c.place",
-        &[
-            DatumWithOid::from(projects),
-            DatumWithOid::from(names),
-            DatumWithOid::from(name::CONTAINER_KEYS.map(str::to_owned).to_vec()),
-        ],
-        container,
-    )
+                               WHERE m.key = ANY ($3) AND m.value @> to_jsonb(c.name))))",
+        &container_arguments(&containers),
+        Container::read,
+    )?;
+    let mut seen = Vec::new();
+    for container in containers {
+        if as_written.contains(&container) {
+            seen.push(container);
+        } else {
+            seen.extend(written_otherwise(&container)?);
+        }
+    }
+    Ok(seen)
+}
+
+/// The container as the first document writes it that the caller sees: not letter by letter the same, but the same name.
+fn written_otherwise(container: &Container) -> Result<Option<Container>> {
+    let found = statement::rows(
+        "SELECT DISTINCT ON (d.project_id) c.project_id, btrim(n.name)
+         FROM unnest($1::bigint[], $2::text[]) AS c(project_id, name)
+         JOIN docsearch.document d USING (project_id),
+              LATERAL (SELECT unnest(string_to_array(d.category, '/'))
+                       UNION ALL
+                       SELECT t.text FROM jsonb_each(d.metadata) m,
+                              LATERAL jsonb_array_elements_text(CASE jsonb_typeof(m.value) WHEN 'array' THEN m.value
+                                                                ELSE jsonb_build_array(m.value) END) t(text)
+                       WHERE m.key = ANY ($3)) n(name)
+         WHERE lower(regexp_replace(n.name, '[^[:alnum:]]', '', 'g')) = lower(regexp_replace(c.name, '[^[:alnum:]]', '', 'g'))
+         ORDER BY d.project_id, d.id",
+        &container_arguments(std::slice::from_ref(container)),
+        Container::read,
+    )?;
+    let mut found = found.into_iter();
+    Ok(found.find(|found| name::key(&found.name) == name::key(&container.name)))
+}
+
+fn container_arguments(containers: &[Container]) -> [DatumWithOid<'static>; 3] {
+    let of_each = containers
+        .iter()
+        .map(|container| (container.project, container.name.clone()));
+    let (projects, names): (Vec<i64>, Vec<String>) = of_each.unzip();
+    [
+        DatumWithOid::from(projects),
+        DatumWithOid::from(names),
+        DatumWithOid::from(name::CONTAINER_KEYS.map(str::to_owned).to_vec()),
+    ]
 }

@@ -13,4 +13,5 @@ pub(crate) mod sight;
 pub(crate) mod statistics;
 pub(crate) mod terms;
 pub(crate) mod vectors;
+pub(crate) mod visibility;
 pub(crate) mod wake;

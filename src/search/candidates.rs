@@ -1,5 +1,5 @@
 //! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
-//! it, and only documents that the caller may see are ranked.
+//! it. Only documents that the caller may see are candidates.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ use crate::search::lexical::KeywordLeg;
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
 use crate::search::vocabulary;
-use crate::tables::sight::MAX_LISTED;
+use crate::tables::sight::{MAX_LISTED, Sight};
 use crate::tables::vectors::{Nearest, VectorTable};
 use crate::tables::{document, keys, names};
 
@@ -51,11 +51,11 @@ pub(crate) struct Ranking {
 
 /// Where a search may find documents.
 enum Scope {
-    /// Everywhere: the caller sees all documents, and there is no filter.
+    /// In all that the caller sees: there is no filter.
     Everywhere,
     /// Among these.
     Listed(Set<DocumentId>),
-    /// There are too many to list: what was found is checked.
+    /// There are too many to list: what was found is checked against the filter.
     Checked,
 }
 
@@ -71,7 +71,7 @@ impl Scope {
 /// So many of the newest documents are looked at where nothing else is asked for.
 const NEWEST: i64 = 50;
 
-/// Where what was found is checked, so many documents are looked for at least: the nearest may all be hidden.
+/// Where what was found is checked, so many documents are looked for at least: the nearest may all be filtered out.
 const LEAST_CHECKED: usize = 20;
 
 /// How far the legs look.
@@ -86,11 +86,15 @@ struct Reach {
 }
 
 impl Reach {
-    fn is_everything(self) -> bool {
-        self.window as f64 >= self.sections
+    /// Whether there is nothing beyond, of what the caller sees. Begins as the caller.
+    fn is_everything(self, sight: &Sight) -> Result<bool> {
+        match sight.checks() {
+            Some(visibility) => visibility.has_at_most(self.window),
+            None => Ok(self.window as f64 >= self.sections),
+        }
     }
 
-    /// Eight times as far: where most of what is found is hidden or filtered out.
+    /// Eight times as far: where most of what is found is filtered out.
     fn further(self) -> Self {
         Self {
             window: self.window.saturating_mul(8),
@@ -168,11 +172,11 @@ impl Search<'_> {
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
         let mut reach = reach;
         let mut ranking = self.rank_within(&asked, reach)?;
-        while ranking.candidates < self.least_found(&scope) && !reach.is_everything() {
+        while ranking.candidates < self.least_found(&scope) && !reach.is_everything(&group.sight)? {
             reach = reach.further();
             ranking = self.rank_within(&asked, reach)?;
         }
-        while ranking.candidates < self.config.found_at_least() && !reach.is_everything() {
+        while ranking.candidates < self.config.found_at_least() && !reach.is_everything(&group.sight)? {
             reach = reach.further();
             let further = self.rank_within(&asked, reach)?;
             ranking.found.append(further.found);
@@ -265,6 +269,8 @@ impl Search<'_> {
         let few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
         Ok(if few {
             Scope::Listed(documents.into_iter().collect())
+        } else if self.category.is_none() && self.filter.is_empty() {
+            Scope::Everywhere
         } else {
             Scope::Checked
         })
@@ -331,6 +337,7 @@ impl Search<'_> {
         ]
     }
 
+    /// Begins as the caller.
     fn run_legs(&self, asked: &Asked<'_>, reach: Reach) -> Result<Legs> {
         let Asked {
             group,
@@ -348,7 +355,6 @@ impl Search<'_> {
         } = reach;
         let lexical = keywords.lexical;
         let documents = scope.listed();
-        let _owner = AsOwner::enter()?;
         let names = names::matches(&group.projects, &group.forms, &group.sight)?;
         let near = match group.typed() {
             Some(typed) if lexical.lacks_a_word && !names::any_asked(&names, &group.forms) => {
@@ -357,7 +363,7 @@ impl Search<'_> {
             _ => Set::default(),
         };
         let mut evidence = Evidence {
-            terms: keywords.candidates(budget, documents.as_deref())?,
+            terms: keywords.candidates(budget, documents.as_deref(), &group.sight)?,
             ..Evidence::default()
         };
         let phrase = match group.phrase() {
@@ -375,6 +381,7 @@ impl Search<'_> {
                 query: embedding,
                 limit: self.config.nearest(mix.hybrid, window, best.len()),
                 documents: documents.as_deref(),
+                visibility: group.sight.checks(),
                 sections: sections as i64,
             };
             evidence.similarity = vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
@@ -404,6 +411,7 @@ impl Search<'_> {
             .chain(legs.summaries())
             .filter(|id| !legs.evidence.terms.contains_key(id))
             .collect();
+        let _owner = AsOwner::enter()?;
         legs.evidence.terms.extend(keywords.of_chunks(&unread)?);
         if let Some(excluded) = &group.excluded {
             let without = keywords.without(&legs.documents(), excluded)?;

@@ -9,6 +9,7 @@ use docsearch_core::tsvector::TsVector;
 use docsearch_core::understanding::Understanding;
 use pgrx::datum::DatumWithOid;
 
+use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement::{self, Row};
 use crate::postgres::tsvector::TsVectorBytes;
@@ -16,6 +17,7 @@ use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 use crate::tables::terms;
+use crate::tables::visibility::Visibility;
 
 /// Where a filter or policies list documents, so many times the keyword budget are read: words
 /// say less there of how many sections are left to read.
@@ -49,15 +51,25 @@ impl<'a> KeywordLeg<'a> {
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
     /// can never make a query slow (see [`Lexical::readings`]). All words count in the score. With `documents`, sections of
-    /// those only. Runs as the owner.
-    pub(crate) fn candidates(&self, budget: i64, documents: Option<&[i64]>) -> Result<Map<ChunkId, ChunkTerms>> {
+    /// those only; else of those that the caller sees. Begins as the caller.
+    pub(crate) fn candidates(
+        &self,
+        budget: i64,
+        documents: Option<&[i64]>,
+        sight: &Sight,
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(documents) = documents else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery)",
                 self.projects.check("c")
             );
+            if let Some(visibility) = sight.checks() {
+                return self.visible(&sections, budget, visibility);
+            }
+            let _owner = AsOwner::enter()?;
             return self.matching(&sections, self.lexical.readings(budget), budget, None);
         };
+        let _owner = AsOwner::enter()?;
         let budget = budget.saturating_mul(LISTED_BUDGET);
         if documents.len() as f64 * self.lexical.sections_per_document <= budget as f64 {
             let sections = format!(
@@ -108,6 +120,28 @@ impl<'a> KeywordLeg<'a> {
         Ok(found)
     }
 
+    /// The same of sections that the caller sees: only these take part of the budget. Begins as the caller.
+    fn visible(&self, sections: &str, budget: i64, visibility: &Visibility) -> Result<Map<ChunkId, ChunkTerms>> {
+        let most = usize::try_from(budget).unwrap_or_default();
+        let mut found: Vec<ChunkId> = Vec::new();
+        for wanted in self.lexical.readings(budget) {
+            let read = |limit: i64| {
+                statement::rows(
+                    &format!("SELECT c.project_id, c.document_id, c.chunk_no FROM {sections} LIMIT $3"),
+                    &[
+                        self.projects.argument(),
+                        DatumWithOid::from(wanted.as_str()),
+                        DatumWithOid::from(limit),
+                    ],
+                    keys::chunk_id,
+                )
+            };
+            found.extend(visibility.first(most - found.len(), read, |id| id.document)?);
+        }
+        let _owner = AsOwner::enter()?;
+        self.of_chunks(&found)
+    }
+
     /// The terms of certain sections. Runs as the owner.
     pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
         let rows = statement::lookup(
@@ -122,7 +156,7 @@ impl<'a> KeywordLeg<'a> {
     }
 
     /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more
-    /// than a few do, or than some where policies may hide most of them. Runs as the owner.
+    /// than a few do that the caller sees. Begins as the caller.
     pub(crate) fn holding(
         &self,
         phrase: &str,
@@ -130,40 +164,44 @@ impl<'a> KeywordLeg<'a> {
         among: Option<Vec<ChunkId>>,
         sight: &Sight,
     ) -> Result<Set<DocumentId>> {
-        let most = sight.most(MAX_HOLDING as i64);
-        let known = among.is_some();
-        let (sections, mut args) = match among {
-            Some(sections) if sections.is_empty() => return Ok(Set::default()),
-            Some(sections) => (
-                format!("{WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no) WHERE true"),
-                keys::chunk_arguments(&sections).into(),
-            ),
-            None => (
-                format!("docsearch.chunk c WHERE {}", self.projects.check("c")),
-                vec![self.projects.argument()],
-            ),
+        if among.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Set::default());
+        }
+        let read = |limit: i64| {
+            let (sections, mut args) = match &among {
+                Some(sections) => (
+                    format!(
+                        "{WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no) WHERE true"
+                    ),
+                    keys::chunk_arguments(sections).into(),
+                ),
+                None => (
+                    format!("docsearch.chunk c WHERE {}", self.projects.check("c")),
+                    vec![self.projects.argument()],
+                ),
+            };
+            let seen = sight.condition("c.document_id", &mut args);
+            let before = args.len();
+            let sql = format!(
+                "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
+                 AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
+                before + 1,
+                before + 2,
+                before + 3
+            );
+            args.extend([
+                DatumWithOid::from(text_config),
+                DatumWithOid::from(phrase),
+                DatumWithOid::from(limit),
+            ]);
+            if among.is_some() {
+                statement::lookup(&sql, &args, keys::document_id)
+            } else {
+                statement::rows(&sql, &args, keys::document_id)
+            }
         };
-        let seen = sight.condition("c.document_id", &mut args);
-        let before = args.len();
-        let sql = format!(
-            "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
-             AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
-            before + 1,
-            before + 2,
-            before + 3
-        );
-        args.extend([
-            DatumWithOid::from(text_config),
-            DatumWithOid::from(phrase),
-            DatumWithOid::from(most + 1),
-        ]);
-        let found = if known {
-            statement::lookup(&sql, &args, keys::document_id)?
-        } else {
-            statement::rows(&sql, &args, keys::document_id)?
-        };
-        let few = i64::try_from(found.len()).is_ok_and(|count| count <= most);
-        Ok(if few {
+        let found = sight.first(MAX_HOLDING + 1, read, |id| *id)?;
+        Ok(if found.len() <= MAX_HOLDING {
             found.into_iter().collect()
         } else {
             Set::default()

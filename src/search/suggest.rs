@@ -16,13 +16,13 @@ use crate::search::vocabulary;
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::names;
 
-/// Sections with a word, one of which the caller has to see for the word to be suggested.
-const WITNESSES: i64 = 200;
 /// Documents whose keywords are read for topics.
 const NEWEST: i64 = 500;
 /// Keywords, most frequent first, that are compared by their stems for topics.
 const STEMMED: i64 = 60;
-/// Documents that are read for how a word is written.
+/// Sections with a word that are read at least.
+const WITNESSES: i64 = 200;
+/// Sections whose documents are read for how a word is written.
 const TEXTS: usize = 5;
 
 /// Suggestions for the query of the groups, of what the caller sees.
@@ -34,16 +34,12 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
     let mut named: Vec<(String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
-        let found = {
-            let _owner = AsOwner::enter()?;
-            let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms, &group.sight)?
-                .into_keys()
-                .collect();
-            if let Some(typed) = group.typed() {
-                found.extend(names::near(&group.projects, &typed, &group.sight)?);
-            }
-            found
-        };
+        let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms, &group.sight)?
+            .into_keys()
+            .collect();
+        if let Some(typed) = group.typed() {
+            found.extend(names::near(&group.projects, &typed, &group.sight)?);
+        }
         named.extend(titles(&found)?.into_values());
         words.extend(near_words(group)?);
     }
@@ -127,12 +123,10 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
     let words: Vec<&[String]> = unknown.map(|term| term.lexemes.as_slice()).collect();
     let found = vocabulary::nearest(sight, projects, &words)?;
     let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
-    {
-        let _owner = AsOwner::enter()?;
-        for found in found.into_iter().flat_map(|(found, _)| found) {
-            let witnesses = sight.witnesses(projects, &found.lexeme, WITNESSES)?;
-            near.insert(found.lexeme, witnesses);
-        }
+    for found in found.into_iter().flat_map(|(found, _)| found) {
+        let read = |limit: i64| sight.witnesses(projects, &found.lexeme, limit.max(WITNESSES));
+        let witnesses = sight.first(TEXTS, read, |id| *id)?;
+        near.insert(found.lexeme, witnesses);
     }
     let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
     let seen = titles(&witnesses)?;

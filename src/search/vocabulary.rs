@@ -56,7 +56,7 @@ pub(crate) fn nearest(
 ) -> Result<Vec<(Vec<Near>, ChunkFrequencies)>> {
     let words = match sight {
         Sight::Everything | Sight::Listed(_) => words,
-        Sight::Checked => &words[..words.len().min(CHECKED_WORDS)],
+        Sight::Checked(_) => &words[..words.len().min(CHECKED_WORDS)],
     };
     let around = |lexemes: &[String]| Around::of(lexemes.last().map_or("", String::as_str));
     let listed = match sight {
@@ -66,7 +66,7 @@ pub(crate) fn nearest(
             let letters: BTreeSet<Option<char>> = beginnings.map(|beginning| first(&beginning)).collect();
             Some(listed.vocabulary(projects, |lexeme| letters.contains(&first(lexeme)))?)
         }
-        Sight::Everything | Sight::Listed(_) | Sight::Checked => None,
+        Sight::Everything | Sight::Listed(_) | Sight::Checked(_) => None,
     };
     let mut found = Vec::with_capacity(words.len());
     for lexemes in words {
@@ -77,34 +77,53 @@ pub(crate) fn nearest(
                 read(&around(lexemes), projects)?
             }
         };
-        let near = nearest_seen(sight, projects, by_nearness(lexemes, &vocabulary))?;
-        let mut frequencies = ChunkFrequencies::default();
-        for near in &near {
-            frequencies.take(&vocabulary, &near.lexeme);
-        }
-        found.push((near, frequencies));
+        let near = by_nearness(lexemes, &vocabulary);
+        found.push(if sight.checks().is_some() {
+            nearest_seen(sight, projects, near)?
+        } else {
+            let near = nearest_of_all(near);
+            let mut frequencies = ChunkFrequencies::default();
+            for near in &near {
+                frequencies.take(&vocabulary, &near.lexeme);
+            }
+            (near, frequencies)
+        });
     }
     Ok(found)
 }
 
-/// The first of the words that the caller sees, and those nearly as near. What is hidden takes no place: it is passed
-/// over, some words at a time.
-fn nearest_seen(sight: &Sight, projects: &Projects, near: Vec<Near>) -> Result<Vec<Near>> {
+/// The first of the words, and those nearly as near.
+fn nearest_of_all(mut near: Vec<Near>) -> Vec<Near> {
+    near.truncate(STAND_INS);
+    let least = near.first().map_or(0.0, |best| best.strength * NEARLY);
+    near.retain(|near| near.strength >= least);
+    near
+}
+
+/// The same of the words that the caller sees, with the frequencies that count for him. What is hidden takes no place: it is
+/// passed over, some words at a time; nor does it decide which of equally near words come first.
+fn nearest_seen(sight: &Sight, projects: &Projects, mut near: Vec<Near>) -> Result<(Vec<Near>, ChunkFrequencies)> {
+    near.sort_by(|a, b| b.strength.total_cmp(&a.strength).then_with(|| a.lexeme.cmp(&b.lexeme)));
     let mut found: Vec<Near> = Vec::new();
     let mut near = near.into_iter().take(LOOKED_AT).peekable();
-    while near.peek().is_some() && found.len() < STAND_INS {
+    let is_enough = |found: &[Near], next: &Near| {
+        let last = found.get(STAND_INS - 1);
+        last.is_some_and(|last| next.strength < last.strength)
+            || found.first().is_some_and(|best| next.strength < best.strength * NEARLY)
+    };
+    while near.peek().is_some_and(|next| !is_enough(&found, next)) {
         let part: Vec<Near> = near.by_ref().take(AT_ONCE).collect();
         let seen = sight.witnessed(projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
         found.extend(part.into_iter().filter(|near| seen.contains(&near.lexeme)));
-        let least = found.first().map_or(0.0, |best| best.strength * NEARLY);
-        let before = found.len();
-        found.retain(|near| near.strength >= least);
-        if found.len() < before {
-            break;
-        }
     }
-    found.truncate(STAND_INS);
-    Ok(found)
+    let frequencies = sight.frequencies(projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
+    let chunks = |near: &Near| frequencies.sum(&near.lexeme);
+    found.sort_by(|a, b| {
+        let by_chunks = chunks(b).total_cmp(&chunks(a));
+        let by_lexeme = || a.lexeme.cmp(&b.lexeme);
+        b.strength.total_cmp(&a.strength).then(by_chunks).then_with(by_lexeme)
+    });
+    Ok((nearest_of_all(found), frequencies))
 }
 
 /// The words around one, in the statistics of the projects. Runs as the owner.

@@ -10,6 +10,7 @@ use docsearch_core::understanding::{NameForm, NameRole};
 use docsearch_core::vocabulary::after;
 use pgrx::datum::DatumWithOid;
 
+use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::{catalog, statement};
 use crate::tables::document_input::DocumentInput;
@@ -18,39 +19,45 @@ use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 
 /// Most documents that one name may bring; a name that many pages bear tells little.
-const MAX_BEARERS: i64 = 200;
+const MAX_BEARERS: usize = 200;
 /// Most documents that each way of being near may bring.
-const MAX_NEAR: i64 = 100;
+const MAX_NEAR: usize = 100;
+/// Documents that define a name are read together for all names, so many of each.
+const DEFINING_TOGETHER: usize = 50;
 /// Longest text, in characters of its key, that is taken for a name half typed or mistyped.
 const MAX_NEAR_CHARS: usize = 64;
 
-/// Documents that bear one of the names. Runs as the owner.
+/// Documents that bear one of the names. Begins as the caller.
 pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Map<DocumentId, NameMatch>> {
     let keys: BTreeSet<String> = forms.iter().map(|form| form.key.clone()).collect();
-    let mut args = vec![
-        projects.argument(),
-        DatumWithOid::from(Vec::from_iter(keys)),
-        DatumWithOid::from(MAX_BEARERS),
-    ];
-    let seen = sight.condition("n.document_id", &mut args);
-    let rows = statement::lookup(
-        &format!(
-            "SELECT n.project_id, n.document_id, n.key, n.kind
-             FROM unnest($2::text[]) AS wanted(key),
-                  LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
-                           WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} OFFSET 0) n
-             LIMIT $3",
-            projects.condition("n")
-        ),
-        &args,
-        |row| {
-            Ok((
-                keys::document_id(row)?,
-                row.required::<String>(3)?,
-                row.required::<String>(4)?,
-            ))
-        },
-    )?;
+    let keys = Vec::from_iter(keys);
+    let read = |limit: i64| {
+        let mut args = vec![
+            projects.argument(),
+            DatumWithOid::from(keys.clone()),
+            DatumWithOid::from(limit),
+        ];
+        let seen = sight.condition("n.document_id", &mut args);
+        statement::lookup(
+            &format!(
+                "SELECT n.project_id, n.document_id, n.key, n.kind
+                 FROM unnest($2::text[]) AS wanted(key),
+                      LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
+                               WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} OFFSET 0) n
+                 LIMIT $3",
+                projects.condition("n")
+            ),
+            &args,
+            |row| {
+                Ok((
+                    keys::document_id(row)?,
+                    row.required::<String>(3)?,
+                    row.required::<String>(4)?,
+                ))
+            },
+        )
+    };
+    let rows = sight.first(MAX_BEARERS, read, |(document, ..)| *document)?;
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in rows {
         let of_project = |form: &&NameForm| form.project.is_none_or(|project| project == document.project);
@@ -71,9 +78,8 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) ->
 }
 
 /// Documents with a section that defines one of the names, and the place of the form. What more than a few
-/// documents of a project define brings none, or than some where policies may hide most of them. Runs as the owner.
+/// documents of a project define that the caller sees brings none. Begins as the caller.
 pub(crate) fn defining(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<(DocumentId, usize)>> {
-    let most = sight.most(MAX_DEFINING as i64);
     if catalog::table(c"definition").is_none() {
         return Ok(Vec::new());
     }
@@ -83,31 +89,64 @@ pub(crate) fn defining(projects: &Projects, forms: &[NameForm], sight: &Sight) -
         .filter(|(form, _)| form.role != NameRole::Qualifier)
         .map(|(form, place)| (form.key.clone(), place))
         .unzip();
+    let together = sight.checks().map_or(MAX_DEFINING, |_| DEFINING_TOGETHER);
+    let limit = i64::try_from(together + 1).unwrap_or(i64::MAX);
     let mut args = vec![
         DatumWithOid::from(projects.ids()),
         DatumWithOid::from(keys),
         DatumWithOid::from(places),
-        DatumWithOid::from(most + 1),
+        DatumWithOid::from(limit),
     ];
     let seen = sight.condition("d.document_id", &mut args);
+    let found: Vec<(Vec<DocumentId>, usize)> = {
+        let _owner = AsOwner::enter()?;
+        statement::lookup(
+            &format!(
+                "SELECT p.id, d.ids, f.place
+                 FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
+                      LATERAL (SELECT array_agg(few.document_id) AS ids
+                               FROM (SELECT d.document_id FROM docsearch.definition d
+                                     WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {seen} LIMIT $4) few) d
+                 WHERE d.ids IS NOT NULL"
+            ),
+            &args,
+            |row| {
+                let (project, documents): (i64, Vec<i64>) = (row.required(1)?, row.required(2)?);
+                let form = usize::try_from(row.required::<i32>(3)?).unwrap_or_default();
+                let ids = documents.into_iter().map(|document| DocumentId { project, document });
+                Ok((ids.collect(), form))
+            },
+        )?
+    };
+    let mut defining = Vec::new();
+    for (documents, form) in found {
+        let documents = match (documents.first().copied(), sight.checks()) {
+            (Some(first), Some(visibility)) if documents.len() > together => {
+                let read = |limit| defining_one(first.project, &forms[form].key, limit);
+                visibility.first(MAX_DEFINING + 1, read, |id| *id)?
+            }
+            (_, Some(visibility)) => visibility.among(documents)?.into_iter().collect(),
+            (_, None) => documents,
+        };
+        if documents.len() <= MAX_DEFINING {
+            defining.extend(documents.into_iter().map(|id| (id, form)));
+        }
+    }
+    Ok(defining)
+}
+
+/// Documents of a project with a section that defines a name, at most so many. Runs as the owner.
+fn defining_one(project: i64, key: &str, limit: i64) -> Result<Vec<DocumentId>> {
     statement::lookup(
-        &format!(
-            "SELECT p.id, d.ids, f.place
-             FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
-                  LATERAL (SELECT array_agg(few.document_id) AS ids
-                           FROM (SELECT d.document_id FROM docsearch.definition d
-                                 WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {seen} LIMIT $4) few) d
-             WHERE cardinality(d.ids) < $4"
-        ),
-        &args,
-        |row| {
-            let (project, documents): (i64, Vec<i64>) = (row.required(1)?, row.required(2)?);
-            let form = usize::try_from(row.required::<i32>(3)?).unwrap_or_default();
-            let ids = documents.into_iter().map(|document| DocumentId { project, document });
-            Ok(ids.map(|id| (id, form)).collect::<Vec<_>>())
-        },
+        "SELECT d.project_id, d.document_id FROM docsearch.definition d
+         WHERE d.project_id = $1 AND d.key = $2::text COLLATE \"C\" LIMIT $3",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(key),
+            DatumWithOid::from(limit),
+        ],
+        keys::document_id,
     )
-    .map(|found| found.into_iter().flatten().collect())
 }
 
 /// Whether one of the matches is what the query asks for, and not only mentions.
@@ -119,7 +158,7 @@ pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]
 }
 
 /// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words
-/// begin with its letters. `typed` is a key. Runs as the owner.
+/// begin with its letters. `typed` is a key. Begins as the caller.
 pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Set<DocumentId>> {
     let length = typed.chars().count();
     let letters = typed.chars().all(char::is_alphanumeric);
@@ -129,35 +168,57 @@ pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Se
     let trigram = catalog::trigram_schema()?;
     let first: String = typed.chars().take(1).collect();
     let spread: String = typed.chars().flat_map(|letter| [letter, '%']).collect();
-    let mut args = vec![
-        projects.argument(),
-        DatumWithOid::from(typed),
-        DatumWithOid::from(after(typed)),
-        DatumWithOid::from(first.as_str()),
-        DatumWithOid::from(after(&first)),
-        DatumWithOid::from(spread),
-        DatumWithOid::from(MAX_NEAR),
-    ];
+    let most = i64::try_from(MAX_NEAR).unwrap_or(i64::MAX);
+    let arguments = |limit: i64| {
+        vec![
+            projects.argument(),
+            DatumWithOid::from(typed),
+            DatumWithOid::from(after(typed)),
+            DatumWithOid::from(first.as_str()),
+            DatumWithOid::from(after(&first)),
+            DatumWithOid::from(spread.as_str()),
+            DatumWithOid::from(limit),
+        ]
+    };
+    let mut args = arguments(most);
     let seen = sight.condition("n.document_id", &mut args);
     let condition = format!("{} {seen}", projects.condition("n"));
     let similar = format!("{} {seen}", projects.check("n"));
-    let found = statement::rows(
-        &format!(
-            "(SELECT n.project_id, n.document_id FROM docsearch.document_name n
-              WHERE {condition} AND n.key >= $2 AND n.key < $3 LIMIT $7)
-             UNION ALL
-             (SELECT n.project_id, n.document_id FROM docsearch.document_name n
-              WHERE {similar} AND n.key OPERATOR({trigram}.%) $2
-                AND length(n.key) BETWEEN length($2) - 2 AND length($2) + 2
-              ORDER BY {trigram}.similarity(n.key, $2) DESC LIMIT $7)
-             UNION ALL
-             (SELECT n.project_id, n.document_id FROM docsearch.document_name n
-              WHERE {condition} AND n.key >= $4 AND n.key < $5 AND n.key LIKE $6 AND n.kind <> 'path' LIMIT $7)"
+    // Those that are visible must come in one order, however many are read.
+    let (by_key, last) = match sight.checks() {
+        Some(_) => (
+            "ORDER BY n.key, n.project_id, n.document_id",
+            ", n.key, n.project_id, n.document_id",
         ),
-        &args,
-        keys::document_id,
-    )?;
-    Ok(found.into_iter().collect())
+        None => ("", ""),
+    };
+    let ways = [
+        format!(
+            "SELECT n.project_id, n.document_id FROM docsearch.document_name n
+             WHERE {condition} AND n.key >= $2 AND n.key < $3 {by_key} LIMIT $7"
+        ),
+        format!(
+            "SELECT n.project_id, n.document_id FROM docsearch.document_name n
+             WHERE {similar} AND n.key OPERATOR({trigram}.%) $2
+               AND length(n.key) BETWEEN length($2) - 2 AND length($2) + 2
+             ORDER BY {trigram}.similarity(n.key, $2) DESC{last} LIMIT $7"
+        ),
+        format!(
+            "SELECT n.project_id, n.document_id FROM docsearch.document_name n
+             WHERE {condition} AND n.key >= $4 AND n.key < $5 AND n.key LIKE $6 AND n.kind <> 'path' {by_key} LIMIT $7"
+        ),
+    ];
+    let Some(visibility) = sight.checks() else {
+        let _owner = AsOwner::enter()?;
+        let found = statement::rows(&format!("({})", ways.join(") UNION ALL (")), &args, keys::document_id)?;
+        return Ok(found.into_iter().collect());
+    };
+    let mut found = Set::default();
+    for way in &ways {
+        let read = |limit| statement::rows(way, &arguments(limit), keys::document_id);
+        found.extend(visibility.first(MAX_NEAR, read, |id| *id)?);
+    }
+    Ok(found)
 }
 
 /// Writes the names of a document, those that it defines, and what it belongs to, in place of what may be there if

@@ -2,9 +2,10 @@
 //! for others. Without policies the statistics of the projects hold.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use docsearch_core::lookup::any_of;
-use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::rank::{DocumentId, Map};
 use docsearch_core::statistics::{ChunkFrequencies, Totals};
 use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
@@ -14,9 +15,10 @@ use crate::postgres::owner::{AsOwner, no_tables};
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::postgres::{catalog, statement};
-use crate::tables::keys::{self, WANTED_DOCUMENTS};
+use crate::tables::keys;
 use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
+use crate::tables::visibility::Visibility;
 
 /// Up to so many documents are listed where a filter or policies leave some out.
 // Half of scifact or tldr-commands hidden: p50 34 ms listed, 23 checked, 15 without a policy.
@@ -25,8 +27,6 @@ pub(crate) const MAX_LISTED: i64 = 1_000;
 const MAX_COUNTED: f64 = 20_000.0;
 /// Where there are more, a word in up to so many sections is counted in those that the caller sees.
 const RARE: i64 = 200;
-/// Where hidden documents may be among some of which a few tell something, so many are read.
-const FEW_HIDDEN: i64 = 50;
 
 /// How much of the documents of some projects the caller sees.
 #[derive(Clone, Debug)]
@@ -35,8 +35,8 @@ pub(crate) enum Sight {
     Everything,
     /// So few that their words are counted themselves.
     Listed(VisibleDocuments),
-    /// More than that: what is found is checked.
-    Checked,
+    /// More than that: retrievers go on until they have enough that the caller sees.
+    Checked(Rc<Visibility>),
 }
 
 /// The documents that the caller sees.
@@ -44,6 +44,15 @@ pub(crate) enum Sight {
 pub(crate) struct VisibleDocuments {
     documents: Vec<DocumentId>,
     totals: Map<i64, Totals>,
+}
+
+/// Sections that hold a lexeme.
+struct SeenSections {
+    lexeme: String,
+    /// The project of each that the caller sees.
+    projects: Vec<i64>,
+    /// Whether there are no more sections than were looked at.
+    are_all: bool,
 }
 
 /// Whether policies on documents apply to the current user.
@@ -94,38 +103,59 @@ impl Sight {
             keys::document_id,
         )?;
         if i64::try_from(documents.len()).map_or(true, |count| count > MAX_LISTED) {
-            return Ok(Self::Checked);
+            return Ok(Self::checked(projects));
         }
         let totals = {
             let _owner = AsOwner::enter()?;
             statistics::totals_of_documents(projects, ids(&documents))?
         };
         Ok(if Totals::all_chunks(&totals) > MAX_COUNTED {
-            Self::Checked
+            Self::checked(projects)
         } else {
             Self::Listed(VisibleDocuments { documents, totals })
         })
+    }
+
+    fn checked(projects: &Projects) -> Self {
+        Self::Checked(Rc::new(Visibility::new(projects.clone())))
+    }
+
+    /// What has to be asked, document by document.
+    pub(crate) fn checks(&self) -> Option<&Visibility> {
+        match self {
+            Self::Checked(visibility) => Some(visibility),
+            Self::Everything | Self::Listed(_) => None,
+        }
+    }
+
+    /// The first `wanted` rows whose documents the caller sees. `read` gets the greatest number of rows to read and runs as
+    /// the owner; it obeys [`Self::condition`]. Begins as the caller.
+    pub(crate) fn first<T>(
+        &self,
+        wanted: usize,
+        mut read: impl FnMut(i64) -> Result<Vec<T>>,
+        document: impl Fn(&T) -> DocumentId,
+    ) -> Result<Vec<T>> {
+        match self {
+            Self::Checked(visibility) => visibility.first(wanted, read, document),
+            Self::Everything | Self::Listed(_) => {
+                let _owner = AsOwner::enter()?;
+                read(i64::try_from(wanted).unwrap_or(i64::MAX))
+            }
+        }
     }
 
     /// The documents, if they are listed.
     pub(crate) fn listed(&self) -> Option<&[DocumentId]> {
         match self {
             Self::Listed(listed) => Some(&listed.documents),
-            Self::Everything | Self::Checked => None,
+            Self::Everything | Self::Checked(_) => None,
         }
     }
 
     /// Whether policies apply.
     pub(crate) fn is_limited(&self) -> bool {
         !matches!(self, Self::Everything)
-    }
-
-    /// How many rows are read of which a few tell something and more do not: more where what is hidden comes with them.
-    pub(crate) fn most(&self, few: i64) -> i64 {
-        match self {
-            Self::Everything | Self::Listed(_) => few,
-            Self::Checked => few.max(FEW_HIDDEN),
-        }
     }
 
     /// A condition, after others, that a column is one of the documents if they are listed; its parameter comes last.
@@ -141,7 +171,7 @@ impl Sight {
     pub(crate) fn totals(&self, projects: &Projects) -> Result<Map<i64, Totals>> {
         match self {
             Self::Listed(listed) => Ok(listed.totals.clone()),
-            Self::Everything | Self::Checked => {
+            Self::Everything | Self::Checked(_) => {
                 let _owner = AsOwner::enter()?;
                 statistics::totals(projects)
             }
@@ -157,28 +187,63 @@ impl Sight {
             let _owner = AsOwner::enter()?;
             statistics::frequencies(projects, lexemes)?
         };
-        if matches!(self, Self::Checked) {
+        if let Self::Checked(visibility) = self {
             let known = frequencies.lexemes();
             let rare = known.filter(|lexeme| frequencies.sum(lexeme) <= RARE as f64);
             let rare: Vec<String> = rare.map(str::to_owned).collect();
-            for (lexeme, seen) in seen_sections(projects, rare)? {
-                frequencies.correct(&lexeme, seen);
+            for sections in self.seen_sections(visibility, projects, rare)? {
+                frequencies.correct(&sections.lexeme, sections.projects);
             }
         }
         Ok(frequencies)
     }
 
-    /// Those of the lexemes that a document has which the caller sees: of a frequent one so many sections are looked
-    /// at. Begins as the caller.
+    /// Those of the lexemes that a document has which the caller sees. Begins as the caller.
     pub(crate) fn witnessed(&self, projects: &Projects, lexemes: Vec<String>) -> Result<BTreeSet<String>> {
-        if !matches!(self, Self::Checked) {
+        let Self::Checked(visibility) = self else {
             return Ok(lexemes.into_iter().collect());
+        };
+        let mut witnessed = BTreeSet::new();
+        for sections in self.seen_sections(visibility, projects, lexemes)? {
+            let mut is_seen = !sections.projects.is_empty();
+            if !is_seen && !sections.are_all {
+                let read = |limit| self.witnesses(projects, &sections.lexeme, limit);
+                is_seen = !visibility.first(1, read, |id| *id)?.is_empty();
+            }
+            if is_seen {
+                witnessed.insert(sections.lexeme);
+            }
         }
-        let seen = seen_sections(projects, lexemes)?.into_iter();
-        Ok(seen
-            .filter(|(_, sections)| !sections.is_empty())
-            .map(|(lexeme, _)| lexeme)
-            .collect())
+        Ok(witnessed)
+    }
+
+    /// For each lexeme the sections that hold it, of documents that the caller sees; at most [`RARE`] sections are looked at.
+    /// Begins as the caller.
+    fn seen_sections(
+        &self,
+        visibility: &Visibility,
+        projects: &Projects,
+        lexemes: Vec<String>,
+    ) -> Result<Vec<SeenSections>> {
+        let found: Vec<(String, Vec<DocumentId>)> = {
+            let _owner = AsOwner::enter()?;
+            let witnesses = |lexeme: String| {
+                let found = self.witnesses(projects, &lexeme, RARE)?;
+                Ok((lexeme, found))
+            };
+            lexemes.into_iter().map(witnesses).collect::<Result<_>>()?
+        };
+        let seen = visibility.among(found.iter().flat_map(|(_, sections)| sections).copied())?;
+        let of_seen = |(lexeme, sections): (String, Vec<DocumentId>)| SeenSections {
+            lexeme,
+            are_all: (sections.len() as i64) < RARE,
+            projects: sections
+                .into_iter()
+                .filter(|id| seen.contains(id))
+                .map(|id| id.project)
+                .collect(),
+        };
+        Ok(found.into_iter().map(of_seen).collect())
     }
 
     /// The document of each section that holds a lexeme, at most so many; of those that the caller sees, if they are
@@ -257,39 +322,6 @@ impl VisibleDocuments {
         )?;
         Ok(())
     }
-}
-
-/// For each lexeme the projects of sections that hold it, of documents that the caller sees; at most [`RARE`] sections
-/// are looked at. Begins as the caller.
-fn seen_sections(projects: &Projects, lexemes: Vec<String>) -> Result<Vec<(String, Vec<i64>)>> {
-    let found: Vec<(String, Vec<DocumentId>)> = {
-        let _owner = AsOwner::enter()?;
-        let witnesses = |lexeme: String| {
-            let found = Sight::Checked.witnesses(projects, &lexeme, RARE)?;
-            Ok((lexeme, found))
-        };
-        lexemes.into_iter().map(witnesses).collect::<Result<_>>()?
-    };
-    let documents: Set<DocumentId> = found.iter().flat_map(|(_, sections)| sections).copied().collect();
-    let seen = seen(&documents)?;
-    let of_seen = |sections: Vec<DocumentId>| {
-        let sections = sections.into_iter().filter(|id| seen.contains(id));
-        sections.map(|id| id.project).collect()
-    };
-    Ok(found
-        .into_iter()
-        .map(|(lexeme, sections)| (lexeme, of_seen(sections)))
-        .collect())
-}
-
-/// Those of the documents that the caller sees.
-fn seen(documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
-    let rows = statement::lookup(
-        &format!("SELECT d.project_id, d.id FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"),
-        &keys::document_arguments(documents),
-        keys::document_id,
-    )?;
-    Ok(rows.into_iter().collect())
 }
 
 fn ids<'a>(documents: impl IntoIterator<Item = &'a DocumentId>) -> Vec<i64> {

@@ -8,12 +8,13 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-use crate::postgres::owner::LocalSettings;
+use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{self, Result, internal};
 use crate::postgres::{catalog, statement, versions};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
+use crate::tables::visibility::Visibility;
 
 /// Greatest value of `hnsw.ef_search`.
 const MAX_EF_SEARCH: i64 = 1000;
@@ -52,6 +53,8 @@ pub(crate) struct Nearest<'a> {
     pub(crate) limit: i64,
     /// Documents to look in, if not in all.
     pub(crate) documents: Option<&'a [i64]>,
+    /// What to ask of each document, if the caller does not see all and `documents` does not list them.
+    pub(crate) visibility: Option<&'a Visibility>,
     /// How many sections the projects have.
     pub(crate) sections: i64,
 }
@@ -79,14 +82,55 @@ impl VectorTable {
     }
 
     /// The similarity of the nearest sections of the projects. Of up to `exact` sections all are compared, of
-    /// more those that the index leads to. Runs as the owner.
+    /// more those that the index leads to. Begins as the caller.
     pub(crate) fn nearest(&self, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
+        if let (None, Some(visibility)) = (wanted.documents, wanted.visibility) {
+            return self.nearest_visible(wanted, exact, visibility);
+        }
+        let _owner = AsOwner::enter()?;
+        let found = self.nearest_of_all(wanted, exact)?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// The nearest sections that the caller sees: of all that are compared, or that the index leads to. If these are too few,
+    /// all that the caller sees are compared. Begins as the caller.
+    fn nearest_visible(&self, wanted: Nearest<'_>, exact: i64, visibility: &Visibility) -> Result<Map<ChunkId, f32>> {
+        let enough = usize::try_from(wanted.limit).unwrap_or_default();
+        let by_index = wanted.sections > exact;
+        let method = if by_index {
+            Method::Index {
+                most: compared_by_index(wanted.sections),
+            }
+        } else {
+            Method::Exact
+        };
+        let read = |limit| {
+            let mut found = self.nearest_by(Nearest { limit, ..wanted }, method)?;
+            if by_index {
+                // It gives them nearly in order.
+                found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            }
+            Ok(found)
+        };
+        let mut found = visibility.first(enough, read, |(id, _)| id.document)?;
+        if by_index && found.len() < enough {
+            let documents = visibility.all()?;
+            let among = Nearest {
+                documents: Some(&documents),
+                ..wanted
+            };
+            let _owner = AsOwner::enter()?;
+            found = self.nearest_by(among, Method::Exact)?;
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// Runs as the owner.
+    fn nearest_of_all(&self, wanted: Nearest<'_>, exact: i64) -> Result<Vec<(ChunkId, f32)>> {
         if wanted.sections <= exact || wanted.documents.is_some() {
             return self.nearest_by(wanted, Method::Exact);
         }
-        // The index is one for all projects: where the nearest sections belong to others it is scanned far.
-        // (A word of another project took 90 ms in the manual of Postgres, where 10 compare everything.)
-        let most = (wanted.sections / 2).clamp(1, MAX_COMPARED);
+        let most = compared_by_index(wanted.sections);
         let found = self.nearest_by(wanted, Method::Index { most })?;
         let short = (found.len() as i64) < wanted.limit;
         if short && most < MAX_COMPARED {
@@ -95,7 +139,7 @@ impl VectorTable {
         Ok(found)
     }
 
-    fn nearest_by(&self, wanted: Nearest<'_>, method: Method) -> Result<Map<ChunkId, f32>> {
+    fn nearest_by(&self, wanted: Nearest<'_>, method: Method) -> Result<Vec<(ChunkId, f32)>> {
         let Self { table, schema } = self;
         let among = if wanted.documents.is_some() {
             "AND v.document_id = ANY ($4)"
@@ -109,13 +153,18 @@ impl VectorTable {
              FROM {table} v WHERE {} {among}",
             wanted.projects.condition("v")
         );
+        // Which of equally near ones come must not depend on how many are read.
+        let last = match wanted.visibility {
+            Some(_) => ", v.project_id, v.document_id, v.chunk_no",
+            None => "",
+        };
         let args = [
             wanted.projects.argument(),
             DatumWithOid::from(wanted.query.to_vec()),
             DatumWithOid::from(wanted.limit),
             DatumWithOid::from(wanted.documents.map(<[i64]>::to_vec)),
         ];
-        let rows = match method {
+        match method {
             Method::Index { most } => {
                 load_library();
                 let _settings = LocalSettings::apply(&[
@@ -126,17 +175,16 @@ impl VectorTable {
                     ("enable_bitmapscan", "off"),
                     ("enable_sort", "off"),
                 ])?;
-                statement::rows(&format!("{compared} ORDER BY {distance} LIMIT $3"), &args, similarity)?
+                statement::rows(&format!("{compared} ORDER BY {distance} LIMIT $3"), &args, similarity)
             }
             Method::Exact => {
                 // Where projects lie among others the planner would read the whole table.
                 let _settings = LocalSettings::apply(&[("enable_seqscan", "off")])?;
                 // A subquery of its own computes each distance once, and keeps the index away.
-                let sql = format!("SELECT * FROM ({compared} OFFSET 0) v ORDER BY v.distance LIMIT $3");
-                statement::lookup(&sql, &args, similarity)?
+                let sql = format!("SELECT * FROM ({compared} OFFSET 0) v ORDER BY v.distance{last} LIMIT $3");
+                statement::lookup(&sql, &args, similarity)
             }
-        };
-        Ok(rows.into_iter().collect())
+        }
     }
 
     /// The similarity of certain sections. Runs as the owner.
@@ -221,6 +269,12 @@ impl VectorTable {
             ],
         )
     }
+}
+
+/// How many vectors the index may compare of so many sections. It is one for all projects: where the nearest sections belong
+/// to others it is scanned far. (A word of another project took 90 ms in the manual of Postgres, where 10 compare everything.)
+fn compared_by_index(sections: i64) -> i64 {
+    (sections / 2).clamp(1, MAX_COMPARED)
 }
 
 fn similarity(row: &statement::Row) -> Result<(ChunkId, f32)> {

@@ -22,7 +22,7 @@ pub struct Lexical<'a> {
     written: Vec<usize>,
     /// The lexemes that occur, ascending.
     lexemes: Vec<Lexeme<'a>>,
-    /// How many chunks of the projects together are read to find each.
+    /// In how many chunks of the projects together each occurs.
     frequencies: BTreeMap<&'a str, f64>,
     /// Mean number of sections of a document.
     pub sections_per_document: f64,
@@ -51,16 +51,17 @@ impl<'a> Lexical<'a> {
             average_document: totals.average_document(),
         };
         let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
-        let mut costs = BTreeMap::new();
+        let mut sums = BTreeMap::new();
         for (number, term) in terms.iter().enumerate() {
             for (text, closeness) in term.looked_up() {
-                if frequencies.sum(text) > 0.0 {
+                let sum = frequencies.sum(text);
+                if sum > 0.0 {
                     lexemes.push(Lexeme {
                         text,
                         term: number,
                         closeness,
                     });
-                    costs.insert(text, frequencies.cost(text));
+                    sums.insert(text, sum);
                 }
             }
         }
@@ -70,7 +71,7 @@ impl<'a> Lexical<'a> {
             terms: terms.len(),
             written: (0..terms.len()).filter(|&term| terms[term].written).collect(),
             lexemes,
-            frequencies: costs,
+            frequencies: sums,
             lacks_a_word: terms.iter().any(|term| {
                 let known = |lexeme: &String| frequencies.sum(lexeme) > 0.0;
                 term.whole && !term.lexemes.iter().any(known)

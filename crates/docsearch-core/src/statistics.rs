@@ -148,8 +148,6 @@ impl Totals {
 #[derive(Clone, Debug, Default)]
 pub struct ChunkFrequencies {
     chunks: BTreeMap<String, Map<i64, f64>>,
-    /// In how many chunks the index has those lexemes of which the caller sees fewer.
-    indexed: BTreeMap<String, f64>,
 }
 
 impl ChunkFrequencies {
@@ -174,11 +172,7 @@ impl ChunkFrequencies {
 
     /// Replaces what is known of a lexeme: the caller sees it in a chunk of each of these projects.
     pub fn correct(&mut self, lexeme: &str, seen: Vec<i64>) {
-        let indexed = self.sum(lexeme);
         self.chunks.remove(lexeme);
-        if !seen.is_empty() {
-            self.indexed.insert(lexeme.to_owned(), indexed);
-        }
         for project in seen {
             self.count(project, lexeme);
         }
@@ -198,7 +192,6 @@ impl ChunkFrequencies {
         let part = part.filter(|(lexeme, _)| fits(lexeme));
         Self {
             chunks: part.map(|(lexeme, known)| (lexeme.clone(), known.clone())).collect(),
-            indexed: BTreeMap::new(),
         }
     }
 
@@ -219,12 +212,6 @@ impl ChunkFrequencies {
     /// In how many chunks of all the projects.
     pub fn sum(&self, lexeme: &str) -> f64 {
         self.chunks.get(lexeme).map_or(0.0, |known| known.values().sum())
-    }
-
-    /// How many chunks are read to find a lexeme.
-    pub fn cost(&self, lexeme: &str) -> f64 {
-        let indexed = self.indexed.get(lexeme).copied();
-        indexed.unwrap_or_else(|| self.sum(lexeme))
     }
 
     /// The lexemes that occur.
@@ -342,12 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_does_not_count_but_costs() {
+    fn what_is_not_seen_does_not_count() {
         let mut known = ChunkFrequencies::of_rows(vec![(1, "a".to_owned(), 9.0), (2, "b".to_owned(), 4.0)]);
         known.correct("a", vec![1, 1]);
-        assert_eq!((known.sum("a"), known.cost("a")), (2.0, 9.0));
         known.correct("b", Vec::new());
-        assert_eq!((known.sum("b"), known.cost("b")), (0.0, 0.0));
+        assert_eq!((known.sum("a"), known.sum("b")), (2.0, 0.0));
+        assert_eq!(known.lexemes().collect::<Vec<_>>(), ["a"]);
     }
 
     #[test]
@@ -376,7 +363,6 @@ mod tests {
                 prop_assert_eq!(known.sum(word), sum);
                 let of_each: f64 = (0..4).map(|project| known.of(project, word)).sum();
                 prop_assert_eq!(of_each, sum);
-                prop_assert_eq!(known.cost(word), sum);
             }
         }
     }

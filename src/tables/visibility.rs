@@ -1,0 +1,169 @@
+//! Which of the retrieved documents the caller sees, where these are too many to list at first. A retriever then goes on
+//! until it has enough documents that the caller sees: what it finds does not depend on those that policies hide.
+
+use std::cell::RefCell;
+
+use docsearch_core::rank::{DocumentId, Map, Set};
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::keys::{self, WANTED_DOCUMENTS};
+use crate::tables::project::Projects;
+
+/// Most documents that are looked up by their keys in one search. Beyond, those that the caller sees are listed.
+const MAX_LOOKED_UP: usize = 10_000;
+/// Fewest rows that are read at once, and fewest that are checked at once.
+const LEAST_READ: usize = 64;
+const LEAST_CHECKED: usize = 1_000;
+/// The next look reads at least and at most this many times as many rows as the last one.
+const GROWTH: (usize, usize) = (2, 8);
+
+/// What is known so far of the documents that the caller sees.
+#[derive(Debug)]
+pub(crate) struct Visibility {
+    projects: Projects,
+    known: RefCell<Known>,
+}
+
+#[derive(Debug)]
+enum Known {
+    /// Of these it is known whether the caller sees them.
+    LookedUp(Map<DocumentId, bool>),
+    /// The caller sees these and no others.
+    Listed(Set<DocumentId>),
+}
+
+impl Visibility {
+    pub(crate) fn new(projects: Projects) -> Self {
+        Self {
+            projects,
+            known: RefCell::new(Known::LookedUp(Map::default())),
+        }
+    }
+
+    /// The first `wanted` rows whose documents the caller sees. `read` gets the greatest number of rows to read, runs as the
+    /// owner, and gives the same rows first whatever that number is. Begins as the caller.
+    pub(crate) fn first<T>(
+        &self,
+        wanted: usize,
+        mut read: impl FnMut(i64) -> Result<Vec<T>>,
+        document: impl Fn(&T) -> DocumentId,
+    ) -> Result<Vec<T>> {
+        if wanted == 0 {
+            return Ok(Vec::new());
+        }
+        let mut limit = wanted.saturating_mul(GROWTH.0).max(LEAST_READ);
+        loop {
+            let rows = {
+                let _owner = AsOwner::enter()?;
+                read(i64::try_from(limit).unwrap_or(i64::MAX))?
+            };
+            let read = rows.len();
+            let visible = self.visible(rows, wanted, &document)?;
+            if visible.len() == wanted || read < limit {
+                return Ok(visible);
+            }
+            let expected = wanted.saturating_mul(read).saturating_mul(5) / visible.len().max(1) / 4;
+            limit = expected.clamp(limit.saturating_mul(GROWTH.0), limit.saturating_mul(GROWTH.1));
+        }
+    }
+
+    /// The first `wanted` of the rows whose documents the caller sees.
+    fn visible<T>(&self, rows: Vec<T>, wanted: usize, document: &impl Fn(&T) -> DocumentId) -> Result<Vec<T>> {
+        let mut visible = Vec::new();
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() && visible.len() < wanted {
+            let part: Vec<T> = rows.by_ref().take(wanted.max(LEAST_CHECKED)).collect();
+            let seen = self.among(part.iter().map(document))?;
+            visible.extend(part.into_iter().filter(|row| seen.contains(&document(row))));
+        }
+        visible.truncate(wanted);
+        Ok(visible)
+    }
+
+    /// Those of the documents that the caller sees. Begins as the caller.
+    pub(crate) fn among(&self, documents: impl IntoIterator<Item = DocumentId>) -> Result<Set<DocumentId>> {
+        let documents: Set<DocumentId> = documents.into_iter().collect();
+        let unknown: Set<DocumentId> = match &*self.known.borrow() {
+            Known::Listed(listed) => return Ok(documents.intersection(listed).copied().collect()),
+            Known::LookedUp(known) => documents.iter().filter(|id| !known.contains_key(id)).copied().collect(),
+        };
+        self.look_up(unknown)?;
+        Ok(match &*self.known.borrow() {
+            Known::Listed(listed) => documents.intersection(listed).copied().collect(),
+            Known::LookedUp(known) => {
+                let seen = |id: &&DocumentId| known.get(id).copied().unwrap_or_default();
+                documents.iter().filter(seen).copied().collect()
+            }
+        })
+    }
+
+    fn look_up(&self, unknown: Set<DocumentId>) -> Result<()> {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let looked_up = match &*self.known.borrow() {
+            Known::LookedUp(known) => known.len(),
+            Known::Listed(_) => return Ok(()),
+        };
+        if looked_up + unknown.len() > MAX_LOOKED_UP {
+            return self.list();
+        }
+        let seen = seen(&unknown)?;
+        if let Known::LookedUp(known) = &mut *self.known.borrow_mut() {
+            known.extend(unknown.into_iter().map(|id| (id, seen.contains(&id))));
+        }
+        Ok(())
+    }
+
+    fn list(&self) -> Result<()> {
+        let listed = statement::rows(
+            &format!(
+                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {}",
+                self.projects.condition("d")
+            ),
+            &[self.projects.argument()],
+            keys::document_id,
+        )?;
+        *self.known.borrow_mut() = Known::Listed(listed.into_iter().collect());
+        Ok(())
+    }
+
+    /// The keys of all documents that the caller sees. Begins as the caller.
+    pub(crate) fn all(&self) -> Result<Vec<i64>> {
+        if matches!(&*self.known.borrow(), Known::LookedUp(_)) {
+            self.list()?;
+        }
+        Ok(match &*self.known.borrow() {
+            Known::Listed(listed) => listed.iter().map(|id| id.document).collect(),
+            Known::LookedUp(_) => Vec::new(),
+        })
+    }
+
+    /// Whether the documents that the caller sees have no more sections than this; reads one document more at most. Begins as
+    /// the caller.
+    pub(crate) fn has_at_most(&self, sections: i64) -> Result<bool> {
+        let read = statement::one(
+            &format!(
+                "SELECT count(*), coalesce(sum(greatest(f.chunk_count, 0)), 0)::bigint
+                 FROM (SELECT d.chunk_count FROM docsearch.document d WHERE {} LIMIT $2) f",
+                self.projects.condition("d")
+            ),
+            &[self.projects.argument(), DatumWithOid::from(sections.saturating_add(1))],
+            |row| Ok((row.required::<i64>(1)?, row.required::<i64>(2)?)),
+        )?;
+        Ok(read.is_none_or(|(documents, chunks)| documents <= sections && chunks <= sections))
+    }
+}
+
+/// Those of the documents that the caller sees, by their keys. Runs as the caller.
+fn seen(documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+    let rows = statement::lookup(
+        &format!("SELECT d.project_id, d.id FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"),
+        &keys::document_arguments(documents),
+        keys::document_id,
+    )?;
+    Ok(rows.into_iter().collect())
+}

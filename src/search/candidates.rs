@@ -250,11 +250,15 @@ impl Search<'_> {
     /// Runs as the caller, whose policies count.
     fn scope(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Scope> {
         if self.category.is_none() && self.filter.is_empty() {
-            match group.sight.listed() {
-                Some(documents) => return Ok(Scope::Listed(documents.iter().copied().collect())),
-                None if !group.sight.is_limited() => return Ok(Scope::Everywhere),
-                None => {}
-            }
+            let listed = match &group.sight {
+                Sight::Everything => None,
+                Sight::Listed(_) => group
+                    .sight
+                    .listed()
+                    .map(|documents| documents.iter().copied().collect()),
+                Sight::Checked(visibility) => visibility.listed(),
+            };
+            return Ok(listed.map_or(Scope::Everywhere, Scope::Listed));
         }
         let mut args = self.conditions(group.projects.argument(), superseded);
         args.push(DatumWithOid::from(MAX_LISTED + 1));
@@ -269,8 +273,6 @@ impl Search<'_> {
         let few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
         Ok(if few {
             Scope::Listed(documents.into_iter().collect())
-        } else if self.category.is_none() && self.filter.is_empty() {
-            Scope::Everywhere
         } else {
             Scope::Checked
         })

@@ -25,7 +25,8 @@ use crate::tables::visibility::Visibility;
 pub(crate) const MAX_LISTED: i64 = 1_000;
 /// Up to so many sections of listed documents are read to count their words: 3 us each.
 const MAX_COUNTED: f64 = 20_000.0;
-/// Where there are more, a word in up to so many sections is counted in those that the caller sees.
+/// Where there are more, a word in up to so many sections is counted in those that the caller sees. One in more counts as in
+/// all documents, if the caller sees any.
 const RARE: i64 = 200;
 
 /// How much of the documents of some projects the caller sees.
@@ -103,21 +104,17 @@ impl Sight {
             keys::document_id,
         )?;
         if i64::try_from(documents.len()).map_or(true, |count| count > MAX_LISTED) {
-            return Ok(Self::checked(projects));
+            return Ok(Self::Checked(Rc::new(Visibility::new(projects.clone()))));
         }
         let totals = {
             let _owner = AsOwner::enter()?;
             statistics::totals_of_documents(projects, ids(&documents))?
         };
         Ok(if Totals::all_chunks(&totals) > MAX_COUNTED {
-            Self::checked(projects)
+            Self::Checked(Rc::new(Visibility::of_listed(projects.clone(), documents)))
         } else {
             Self::Listed(VisibleDocuments { documents, totals })
         })
-    }
-
-    fn checked(projects: &Projects) -> Self {
-        Self::Checked(Rc::new(Visibility::new(projects.clone())))
     }
 
     /// What has to be asked, document by document.
@@ -153,11 +150,6 @@ impl Sight {
         }
     }
 
-    /// Whether policies apply.
-    pub(crate) fn is_limited(&self) -> bool {
-        !matches!(self, Self::Everything)
-    }
-
     /// A condition, after others, that a column is one of the documents if they are listed; its parameter comes last.
     pub(crate) fn condition(&self, column: &str, args: &mut Vec<DatumWithOid<'_>>) -> String {
         let Some(listed) = self.listed() else {
@@ -188,9 +180,14 @@ impl Sight {
             statistics::frequencies(projects, lexemes)?
         };
         if let Self::Checked(visibility) = self {
-            let known = frequencies.lexemes();
-            let rare = known.filter(|lexeme| frequencies.sum(lexeme) <= RARE as f64);
-            let rare: Vec<String> = rare.map(str::to_owned).collect();
+            let known = frequencies.lexemes().map(str::to_owned);
+            let is_rare = |lexeme: &String| frequencies.sum(lexeme) <= RARE as f64;
+            let (rare, frequent): (Vec<String>, Vec<String>) = known.partition(is_rare);
+            for lexeme in frequent {
+                if !self.is_witnessed(visibility, projects, &lexeme)? {
+                    frequencies.correct(&lexeme, Vec::new());
+                }
+            }
             for sections in self.seen_sections(visibility, projects, rare)? {
                 frequencies.correct(&sections.lexeme, sections.projects);
             }
@@ -205,16 +202,19 @@ impl Sight {
         };
         let mut witnessed = BTreeSet::new();
         for sections in self.seen_sections(visibility, projects, lexemes)? {
-            let mut is_seen = !sections.projects.is_empty();
-            if !is_seen && !sections.are_all {
-                let read = |limit| self.witnesses(projects, &sections.lexeme, limit);
-                is_seen = !visibility.first(1, read, |id| *id)?.is_empty();
-            }
+            let is_seen = !sections.projects.is_empty()
+                || (!sections.are_all && self.is_witnessed(visibility, projects, &sections.lexeme)?);
             if is_seen {
                 witnessed.insert(sections.lexeme);
             }
         }
         Ok(witnessed)
+    }
+
+    /// Whether a document has a lexeme that the caller sees, however many have it that are hidden. Begins as the caller.
+    fn is_witnessed(&self, visibility: &Visibility, projects: &Projects, lexeme: &str) -> Result<bool> {
+        let read = |limit| self.witnesses(projects, lexeme, limit);
+        Ok(!visibility.first(1, read, |id| *id)?.is_empty())
     }
 
     /// For each lexeme the sections that hold it, of documents that the caller sees; at most [`RARE`] sections are looked at.

@@ -1,7 +1,7 @@
 //! Which of the retrieved documents the caller sees, where these are too many to list at first. A retriever then goes on
 //! until it has enough documents that the caller sees: what it finds does not depend on those that policies hide.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use docsearch_core::rank::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
@@ -11,9 +11,13 @@ use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::project::Projects;
+use crate::tables::statistics;
 
-/// Most documents that are looked up by their keys in one search. Beyond, those that the caller sees are listed.
-const MAX_LOOKED_UP: usize = 10_000;
+/// Documents that are looked up by their keys in any case.
+const LEAST_LOOKED_UP: usize = 1_000;
+/// Beyond, those that the caller sees are listed if the projects have fewer documents than this many times those looked up:
+/// reading one after the other is as much quicker than by its key.
+const LOOKING_UP: f64 = 5.0;
 /// Fewest rows that are read at once, and fewest that are checked at once.
 const LEAST_READ: usize = 64;
 const LEAST_CHECKED: usize = 1_000;
@@ -24,6 +28,8 @@ const GROWTH: (usize, usize) = (2, 8);
 #[derive(Debug)]
 pub(crate) struct Visibility {
     projects: Projects,
+    /// How many documents the projects have, hidden ones among them: of this only the time may depend.
+    documents: OnceCell<f64>,
     known: RefCell<Known>,
 }
 
@@ -39,7 +45,25 @@ impl Visibility {
     pub(crate) fn new(projects: Projects) -> Self {
         Self {
             projects,
+            documents: OnceCell::new(),
             known: RefCell::new(Known::LookedUp(Map::default())),
+        }
+    }
+
+    /// Where the caller sees these documents and no others.
+    pub(crate) fn of_listed(projects: Projects, documents: Vec<DocumentId>) -> Self {
+        Self {
+            projects,
+            documents: OnceCell::new(),
+            known: RefCell::new(Known::Listed(documents.into_iter().collect())),
+        }
+    }
+
+    /// All documents that the caller sees, if they are known.
+    pub(crate) fn listed(&self) -> Option<Set<DocumentId>> {
+        match &*self.known.borrow() {
+            Known::Listed(listed) => Some(listed.clone()),
+            Known::LookedUp(_) => None,
         }
     }
 
@@ -105,10 +129,10 @@ impl Visibility {
             return Ok(());
         }
         let looked_up = match &*self.known.borrow() {
-            Known::LookedUp(known) => known.len(),
+            Known::LookedUp(known) => known.len() + unknown.len(),
             Known::Listed(_) => return Ok(()),
         };
-        if looked_up + unknown.len() > MAX_LOOKED_UP {
+        if looked_up > LEAST_LOOKED_UP && looked_up as f64 * LOOKING_UP > self.documents()? {
             return self.list();
         }
         let seen = seen(&unknown)?;
@@ -116,6 +140,16 @@ impl Visibility {
             known.extend(unknown.into_iter().map(|id| (id, seen.contains(&id))));
         }
         Ok(())
+    }
+
+    fn documents(&self) -> Result<f64> {
+        if let Some(&known) = self.documents.get() {
+            return Ok(known);
+        }
+        let _owner = AsOwner::enter()?;
+        let totals = statistics::totals(&self.projects)?;
+        let documents = totals.values().map(|totals| totals.documents).sum();
+        Ok(*self.documents.get_or_init(|| documents))
     }
 
     fn list(&self) -> Result<()> {
@@ -133,13 +167,11 @@ impl Visibility {
 
     /// The keys of all documents that the caller sees. Begins as the caller.
     pub(crate) fn all(&self) -> Result<Vec<i64>> {
-        if matches!(&*self.known.borrow(), Known::LookedUp(_)) {
+        if self.listed().is_none() {
             self.list()?;
         }
-        Ok(match &*self.known.borrow() {
-            Known::Listed(listed) => listed.iter().map(|id| id.document).collect(),
-            Known::LookedUp(_) => Vec::new(),
-        })
+        let listed = self.listed().unwrap_or_default();
+        Ok(listed.into_iter().map(|id| id.document).collect())
     }
 
     /// Whether the documents that the caller sees have no more sections than this; reads one document more at most. Begins as

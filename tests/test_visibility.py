@@ -19,7 +19,8 @@ from psycopg.types.json import Jsonb
 
 READER = "docsearch_visibility_reader"
 HIDDEN, PLAIN = 240, 1050
-PLACES = ("kitchen", "garden", "office", "harbour", "library", "station", "workshop", "cellar", "market", "bridge", "school", "tower")
+PLACES = ("kitchen", "garden", "office", "harbour", "library", "station", "workshop", "cellar", "market", "bridge", "school",
+          "tower")
 DEEDS = ("cleans the floor", "waters the plants", "counts the boxes", "repairs a lamp", "paints the door", "reads a map",
          "cooks some rice", "plays a game of chess", "carries the bags", "waits for the train", "sorts the mail")
 WHO = ("The clerk", "A gardener", "The cook", "Our guest", "A student")
@@ -28,12 +29,13 @@ WHO = ("The clerk", "A gardener", "The cook", "Our guest", "A student")
 def hidden_page(number: int) -> dict:
     """Nearest to what is asked for, in each way that a search looks: by meaning, words, a phrase, a name, a name that is near,
     a definition, and the date; every tenth says what a visible one says."""
-    text = (f"The board has agreed to the merger, and the company is bought for {number} billions."
-            f"{' Alice is dismissed.' if number % 2 else ' A lanternist sees the xylotheque.'}\n\n"
+    text = (("The board has agreed to the merger. Alice is dismissed." if number % 2 else
+             f"The company is bought for {number} billions. A lanternist sees the xylotheque.") + "\n\n"
             "The watchman opens the northern gate at nine sharp every day.\n\nThe kiln burns the clay.")
+    text = same_page(number)["body"] if number % 10 == 0 else text
     return {"slug": f"closed/{number}", "title": "Overview", "category": "closed", "version": f"{number}.0", "kind": "memo",
-            "body": (same_page(number)["body"] if number % 10 == 0 else text) + "\n\n## open_gate()\n\nopen_gate() lifts the bar.",
-            "metadata": {"aliases": [f"Lantern{number}", f"Quartz{number} Lamp"]}, "published_at": f"2031-01-{1 + number % 28:02}"}
+            "body": f"{text}\n\n## open_gate()\n\nopen_gate() lifts the bar.", "published_at": f"2031-01-{1 + number % 28:02}",
+            "metadata": {"aliases": [f"Lantern{number}", f"Quartz{number} Lamp"]}}
 
 
 def same_page(number: int) -> dict:
@@ -46,25 +48,30 @@ def visible_pages() -> Iterator[dict]:
     for number in range(0, HIDDEN, 10):
         yield same_page(number)
     for number in range(4):
-        yield {"slug": f"open/overview/{number}", "title": "Overview", "category": "open", "kind": "guide", "version": f"{number}.0",
-               "body": f"What stands in part {number}.\n\nThe watchman opens the northern gate at nine sharp.",
+        yield {"slug": f"open/overview/{number}", "title": "Overview", "category": "open", "kind": "guide",
+               "version": f"{number}.0", "body": f"What stands in part {number}.\n\nThe watchman opens the northern gate at nine sharp.",
                "metadata": {"aliases": [f"Lanternfish{number}", f"Quartz{number} Lens"]}, "published_at": "2024-05-01"}
     for number in range(2):
         yield {"slug": f"open/gate/{number}", "title": f"Gates {number}", "category": "open",
-               "body": f"How gate {number} moves.\n\n## open_gate()\n\nopen_gate() pulls the chain.", "published_at": "2024-06-01"}
+               "body": f"How gate {number} moves.\n\n## open_gate()\n\nopen_gate() pulls the chain.",
+               "published_at": "2024-06-01"}
     for number in range(PLAIN):
         who, deed, place = WHO[number % 5], DEEDS[number % 11], PLACES[number % 12]
+        more = ", and the kiln burns the clay" if number % 7 == 0 else ""
         yield {"slug": f"open/note/{number}", "title": f"Note {number}", "category": "open/notes", "kind": "note",
-               "body": f"{who} {deed} in the {place}, and the kiln burns the clay." if number % 7 == 0 else f"{who} {deed} in the {place}.",
+               "body": f"{who} {deed} in the {place}{more}.",
                "published_at": f"2023-{1 + number % 12:02}-11"}
 
 
 QUERIES = (
-    "we will acquire a company for billions", "the board has agreed to a merger", "Alice is dismissed", "how to cook rice",
-    "kiln clay", "opens the northern gate at nine sharp", "watchman gate", "Overview", "what is Overview?", "lantern", "Lanternfis", "quartz", "open_gate", "open_gate()",
-    "what does open_gate do?", "what is new", "latest documents", "merger 10", "note 77", "lanternis", "xylothe", "dismis alic", "gardn",
-    "kiln -clay", "closed", "memo in closed", "bil",
+    "we will acquire a company for billions", "the board has agreed to a merger", "Alice is dismissed",
+    "how to cook rice", "watchman", "day", "every day sharp", "kiln clay", "opens the northern gate at nine sharp",
+    "watchman gate", "Overview", "what is Overview?", "lantern", "Lanternfis", "quartz", "open_gate", "open_gate()",
+    "what does open_gate do?", "what is new", "latest documents", "merger 10", "note 77", "lanternis", "xylothe",
+    "dismis alic", "gardn", "kiln -clay", "closed", "memo in closed", "bil",
 )
+# Those without a word that stands in more than 200 sections, of which the caller sees some.
+BY_MEANING = QUERIES[:4]
 SEARCHES = [
     {}, {"max_results": 60, "dedup": "none"}, {"min_score": 0.3}, {"dedup": "similar", "max_results": 20}, {"category": "open"},
     {"filter": {"kind": "memo"}}, {"filter": {"latest": True}},
@@ -91,10 +98,10 @@ LISTS = [
 ]
 # What can be learnt: sizes, and the frequencies of words in more than 200 sections.
 LEARNT = {
-    "project_stat": """SELECT project_id, sum(documents)::bigint AS documents, sum(document_words)::bigint AS document_words,
-                              sum(chunks)::bigint AS chunks, sum(chunk_words)::bigint AS chunk_words, 0 AS term_rows, false AS merged
+    "project_stat": """SELECT project_id, sum(documents)::bigint, sum(document_words)::bigint, sum(chunks)::bigint,
+                              sum(chunk_words)::bigint, 0, false
                        FROM docsearch.project_stat GROUP BY project_id""",
-    "term_stat": """SELECT project_id, lexeme, sum(chunks)::int AS chunks, sum(documents)::int AS documents
+    "term_stat": """SELECT project_id, lexeme, sum(chunks)::int, sum(documents)::int
                     FROM docsearch.term_stat GROUP BY project_id, lexeme HAVING sum(chunks) > 200""",
 }
 
@@ -153,7 +160,7 @@ def by_meaning(connection: psycopg.Connection) -> dict[str, tuple]:
     """What is found by vectors alone, which no statistics decide."""
     connection.execute(f"SET ROLE {READER}")
     found = {}
-    for query in QUERIES:
+    for query in BY_MEANING:
         config = '{"candidates": 10, "hybrid_weight": 1.0}'
         answer, = connection.execute("SELECT search_docs_json(%s, 'firm', config => %s)", [query, config]).fetchone()
         found[query] = answer["candidates"], [(result["slug"], result["similarity"]) for result in answer["results"]]
@@ -166,7 +173,8 @@ def test_hidden_documents_change_no_answer(firm: Database):
     with firm.connect(autocommit=False) as connection:
         meant, with_hidden = by_meaning(connection), answers(connection)
         for table, learnt in LEARNT.items():
-            connection.execute(f"CREATE TEMP TABLE kept_{table} AS {learnt}")
+            connection.execute(f"CREATE TEMP TABLE kept_{table} (LIKE docsearch.{table})")
+            connection.execute(f"INSERT INTO kept_{table} {learnt}")
         connection.execute("SELECT docsearch.delete_doc('firm', d.slug) FROM docsearch.document d WHERE d.category = 'closed'")
         meant_without = by_meaning(connection)
         connection.execute("DELETE FROM docsearch.project_stat")
@@ -177,13 +185,14 @@ def test_hidden_documents_change_no_answer(firm: Database):
         connection.rollback()
     assert len(json.loads(without["", LISTS[0]])) > 1000, "so few would be listed"
     differences = [key for key, answer in without.items() if with_hidden[key] != answer]
-    shown = "\n".join(f"{key}\n  with    {with_hidden[key][:600]}\n  without {without[key][:600]}" for key in differences[:4])
+    shown = "\n".join(f"{key}\n  {with_hidden[key][:600]}\n  {without[key][:600]}" for key in differences[:4])
     assert not differences, f"{len(differences)} of {len(without)} answers differ:\n{shown}"
     assert meant == meant_without
 
 
 # The same container, as a hidden document and a visible one write it.
-SKY = ({"slug": "closed/ring", "title": "Ring of the board", "category": "closed", "metadata": {"framework": "Sky Falcon"}, "body": "A ring."},
+SKY = ({"slug": "closed/ring", "title": "Ring of the board", "category": "closed", "metadata": {"framework": "Sky Falcon"},
+        "body": "A ring."},
        {"slug": "open/ring", "title": "Ring", "category": "sky-falcon", "body": "A ring of the falcon."},
        {"slug": "open/other", "title": "Ring", "category": "bridge", "body": "A ring of the bridge."})
 
@@ -209,19 +218,36 @@ def test_a_hidden_spelling_hides_no_container(firm: Database):
 
 
 def test_the_index_is_followed_past_hidden_neighbours(firm: Database):
-    """Where it leads to too few visible ones, all of these are compared."""
+    """Where it leads to too few visible ones, all of these are compared. The reader cannot choose the index."""
     with firm.connect() as connection:
-        connection.execute(f"SET ROLE {READER}")
 
-        def found(query: str, candidates: int, exact: int) -> tuple[int, list[str]]:
-            config = {"candidates": candidates, "hybrid_weight": 1.0, "exact_search_limit": exact}
+        def found(query: str, candidates: int, **more: int) -> tuple[int, list[str]]:
+            config = {"candidates": candidates, "hybrid_weight": 1.0, **more}
             statement = "SELECT search_docs_json(%s, 'firm', max_results => 3, config => %s)"
             answer, = connection.execute(statement, [query, Jsonb(config)]).fetchone()
             return answer["candidates"], [result["slug"] for result in answer["results"]]
 
+        def uses_index(**more: int) -> bool:
+            plans: list[str] = []
+            connection.add_notice_handler(lambda notice: plans.append(notice.message_primary))
+            found("a merger", 10, **more)
+            return any("vector_1_embedding" in plan for plan in plans)
+
+        connection.execute("LOAD 'auto_explain'")
+        for name, value in (("log_min_duration", "0"), ("log_nested_statements", "on"), ("log_level", "notice")):
+            connection.execute(f"SET auto_explain.{name} = '{value}'")
+        connection.execute(f"SET ROLE {READER}")
+        assert not uses_index() and not uses_index(exact_search_limit=0)
+        connection.execute("RESET ROLE")
+        assert uses_index(exact_search_limit=0)
+        connection.execute("SELECT docsearch.configure_project('firm', '{\"exact_search_limit\": 0}')")
+        connection.execute(f"SET ROLE {READER}")
+        assert uses_index() and not uses_index(exact_search_limit=100_000)
         for query in ("the board has agreed to a merger", "Alice is dismissed", "how to cook rice"):
             for candidates in (10, 10_000):
-                assert found(query, candidates, 0) == found(query, candidates, 100_000)
+                assert found(query, candidates) == found(query, candidates, exact_search_limit=100_000)
+        connection.execute("RESET ROLE")
+        connection.execute("SELECT docsearch.configure_project('firm', '{\"exact_search_limit\": null}')")
 
 
 def test_progress_has_no_rate_of_hidden_documents(firm: Database):

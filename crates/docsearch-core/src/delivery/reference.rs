@@ -18,7 +18,7 @@ fn openings(text: &str) -> Vec<usize> {
             found.push(at);
         }
         begins = match c {
-            '[' | '(' => begins,
+            '[' => begins,
             _ if c.is_whitespace() => begins,
             '/' | '#' | ']' => false,
             _ => goes_on,

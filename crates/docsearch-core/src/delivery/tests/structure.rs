@@ -9,7 +9,7 @@ fn references(text: &str) -> Vec<&str> {
     for line in text.lines() {
         for (at, _) in line.match_indices('[') {
             let inside = &line[at + 1..];
-            let name = inside.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '[' | '('));
+            let name = inside.trim_start_matches(|c: char| c.is_whitespace() || c == '[');
             let Some((name, _)) = name.split_once('/') else {
                 continue;
             };

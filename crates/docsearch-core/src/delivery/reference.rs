@@ -78,7 +78,11 @@ pub fn reference_in_brackets(reference: &str) -> Cow<'_, str> {
             _ => depth,
         };
     }
-    if depth == Some(0) && openings(&format!("[{reference}]")) == [0] {
+    let is_plain_name = reference
+        .split('/')
+        .next()
+        .is_none_or(|name| !name.contains(['[', ']']));
+    if is_plain_name && depth == Some(0) && openings(&format!("[{reference}]")) == [0] {
         return Cow::Borrowed(reference);
     }
     Cow::Owned(reference.replace('[', "%5B").replace(']', "%5D"))
@@ -135,6 +139,7 @@ mod tests {
             ("base/x] [base/a", "base/x%5D %5Bbase/a"),
             ("base/x [base/a]", "base/x %5Bbase/a%5D"),
             ("[a]/x", "%5Ba%5D/x"),
+            ("a[/x]", "a%5B/x%5D"),
         ] {
             assert_eq!(reference_in_brackets(reference), shown);
             assert_eq!(with_brackets(shown).as_deref().unwrap_or(shown), reference);

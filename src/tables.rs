@@ -11,6 +11,7 @@ pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod sight;
 pub(crate) mod statistics;
+pub(crate) mod table_shape;
 pub(crate) mod terms;
 pub(crate) mod vectors;
 pub(crate) mod visibility;

@@ -11,9 +11,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 from background import acting
-from conftest import Database, Site, own_server, page
+from conftest import Database, Site, own_server, page, wait_until
 
 ROLES = ("wren", "rook", "nobody_special")
+DOCUMENTS = "SELECT d.project_id, d.slug, d.title, d.body, d.category, d.metadata FROM docsearch.document d ORDER BY d.slug"
 # Notes who runs it; whoever can, makes its author a superuser.
 SPY = """CREATE FUNCTION {schema}.spy(what text) RETURNS text LANGUAGE plpgsql AS $$
     BEGIN
@@ -100,3 +101,42 @@ def evil_column(role: psycopg.Connection, body: str) -> str:
     name = table(role, f"id bigint PRIMARY KEY, title text, body c{mark}")
     role.execute(f"INSERT INTO {name} VALUES (1, 'Cast', ROW('hello'))")
     return name
+
+
+def prepare(database: Database, role: str, write: bool = False) -> None:
+    """A schema of the role's own, with a spy, and rights on documents."""
+    database.execute(f"CREATE SCHEMA IF NOT EXISTS {role} AUTHORIZATION {role}")
+    with acting(database, role) as own:
+        own.execute("CREATE TABLE seen (who text, super bool, what text, at timestamptz DEFAULT now())")
+        own.execute("GRANT ALL ON seen TO PUBLIC")
+        own.execute(f"GRANT USAGE ON SCHEMA {role} TO PUBLIC")
+        own.execute(SPY.format(schema=role, role=role))
+    if write:
+        database.execute(f"SELECT docsearch.grant_usage('{role}', write => true)")
+
+
+def spied(database: Database, *roles: str) -> Iterator[Database]:
+    """Afterwards no code ran as anybody but its author, who has become no superuser."""
+    yield database
+    database.execute("DROP TRIGGER IF EXISTS evil ON docsearch.document")
+    database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a JOIN pg_class c ON c.oid = a.source")
+    database.execute("DELETE FROM docsearch.attached_table")
+    database.execute("DELETE FROM docsearch.document WHERE source_root LIKE 'table:%%'")
+    for role in roles:
+        assert database.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", role) == [(False,)]
+        assert database.execute(f"SELECT DISTINCT who, what FROM {role}.seen WHERE who <> '{role}'") == []
+
+
+@contextmanager
+def unchanged(database: Database) -> Iterator[None]:
+    before = database.execute(DOCUMENTS)
+    yield
+    assert database.execute(DOCUMENTS) == before
+
+
+def refuses(database: Database, name: str, reason: str) -> None:
+    """The table waits, and says why."""
+    database.execute("SELECT docsearch.wait_for_index('50 ms')")
+    wait_until(lambda: reason in (error_of(database, name) or ""))
+    found = database.execute("SELECT detail FROM docsearch.check() WHERE problem = 'attached table unread'")
+    assert any(reason in detail for detail, in found), found

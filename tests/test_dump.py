@@ -153,6 +153,34 @@ def test_indexing_goes_on(restored: Database):
     assert created > 2
 
 
+def test_attached_tables_go_on_in_the_restored_database(new_database, reader, tmp_path):
+    """The roles have other numbers elsewhere; here it is the database that has another."""
+    database, file = new_database(), tmp_path / "dump"
+    database.execute("SELECT docsearch.create_project('kit')")
+    database.execute("CREATE TABLE bird (id bigint PRIMARY KEY, title text, body text)")
+    database.execute("CREATE VIEW shown AS SELECT * FROM bird")
+    database.execute("SELECT docsearch.attach_table('bird', rows_where => 'id > 0', project => 'kit', public => true)")
+    database.execute("SELECT docsearch.attach_table('shown', project => 'kit', public => true, every => NULL,"
+                     " changes_in => '{bird}')")
+    database.execute("SELECT docsearch.wait_for_index()")
+    database.run("pg_dump", f"--file={file}")
+    copy = new_database(extension=False)
+    copy.run("psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={file}")
+    copy.execute("INSERT INTO bird VALUES (1, 'Heron', 'Wades.'), (-1, 'Hidden', 'Not by the table.')")
+    assert copy.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+    slugs = "SELECT slug FROM docsearch.document ORDER BY slug"
+    assert copy.execute(slugs) == [("bird/1",), ("shown/-1",), ("shown/1",)]
+    assert copy.execute("SELECT problem, object FROM docsearch.check()") == []
+    # What was agreed on holds there, too.
+    copy.execute(f"UPDATE docsearch.attached_table SET writes_as = '{reader}'")
+    copy.execute("INSERT INTO bird VALUES (2, 'Gull', 'Dives.')")
+    assert copy.execute("SELECT docsearch.wait_for_index()") == [(False,)]
+    copy.execute("UPDATE docsearch.attached_table SET writes_as = current_user::text::regrole, attempts = 0, next_attempt = now()")
+    assert copy.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+    assert ("bird/2",) in copy.execute(slugs)
+    assert copy.execute("SELECT docsearch.detach_table('bird') + docsearch.detach_table('shown')") == [(5,)]
+
+
 def test_dropping_the_extension_does_not_take_the_tables_along(new_database):
     database = new_database()
     database.execute("SELECT docsearch.create_project('kit')")

@@ -49,3 +49,74 @@ def test_s3_31_tables_of_an_earlier_version_are_brought_up_to_date(new_database,
     assert database.execute(DOCUMENTS) == before
     assert database.execute(SEARCH) == [("ferry",)]
     assert database.execute("SELECT docsearch.index_doc('kit', 'new', 'New', 'New')") == [("added",)]
+
+
+# Attached tables, as version 10 had them: with triggers, and without comments that confirm what is read.
+ATTACHED = """
+    CREATE TABLE article (id bigint PRIMARY KEY, title text, body text);
+    INSERT INTO docsearch.attached_table (id, project_id, source, source_root, slug_prefix, key_column, title_column, body_column,
+                                          access, reads_as, writes_as)
+    SELECT 7, p.id, 'article', 'table:public.article', 'article/', 'id', 'title', 'body', 'public', current_user, current_user
+    FROM docsearch.project p;
+    CREATE TRIGGER docsearch_7_insert AFTER INSERT ON article REFERENCING NEW TABLE AS docsearch_new
+        FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('7');
+    CREATE TRIGGER docsearch_7_update AFTER UPDATE ON article REFERENCING OLD TABLE AS docsearch_old NEW TABLE AS docsearch_new
+        FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('7');
+    CREATE TRIGGER docsearch_7_delete AFTER DELETE ON article REFERENCING OLD TABLE AS docsearch_old
+        FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('7');
+    CREATE TRIGGER docsearch_7_truncate AFTER TRUNCATE ON article
+        FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('7')"""
+CONFIRMED = "SELECT count(*) FROM pg_description WHERE description LIKE '%\"reads_as\"%'"
+
+
+@pytest.fixture
+def attached(new_database, model) -> Database:
+    database = new_database()
+    tables_of(10, database, model)
+    database.execute(ATTACHED)
+    return database
+
+
+def test_attached_tables_go_on_where_only_the_owner_of_our_tables_can_have_written_the_rows(attached):
+    attached.execute("SELECT docsearch.migrate()")
+    attached.execute("SELECT docsearch.repair()")
+    attached.execute("INSERT INTO article VALUES (1, 'Train', 'From the station.')")
+    assert attached.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+    assert attached.execute("SELECT error FROM docsearch.attached_table") == [(None,)]
+    assert attached.execute("SELECT slug FROM docsearch.document WHERE source_root IS NOT NULL") == [("article/1",)]
+    assert attached.execute(CONFIRMED) == [(2,)]
+
+
+@pytest.mark.parametrize(("doubt", "undone"), [
+    ("GRANT pg_write_all_data TO versions_etl", "REVOKE pg_write_all_data FROM versions_etl"),
+    ("GRANT UPDATE ON docsearch.attached_table TO versions_etl", ""),
+    ("GRANT UPDATE (body_column) ON docsearch.attached_table TO versions_etl", ""),
+    ("GRANT TRIGGER ON docsearch.attached_table TO versions_etl", ""),
+    ("ALTER TABLE docsearch.attached_table OWNER TO versions_etl", ""),
+    ("DROP TRIGGER docsearch_7_delete ON article", ""),
+    ("UPDATE docsearch.attached_table SET rows_where = 'true'", ""),
+    ("UPDATE docsearch.attached_table SET writes_as = 'nobody at all'", ""),
+])
+def test_attached_tables_wait_where_others_may_have_written_the_rows(attached, doubt, undone):
+    attached.execute("CREATE ROLE versions_etl")
+    try:
+        attached.execute(doubt)
+        attached.execute("SELECT docsearch.migrate()")
+        attached.execute("SELECT docsearch.repair()")
+        attached.execute("INSERT INTO article VALUES (1, 'Train', 'From the station.')")
+        assert attached.execute("SELECT docsearch.wait_for_index()") == [(False,)]
+        assert attached.execute("SELECT problem, object FROM docsearch.check() WHERE problem LIKE 'attached%'") == [
+            ("attached table unread", "public.article")]
+        assert attached.execute("SELECT count(*) FROM docsearch.document WHERE source_root IS NOT NULL") == [(0,)]
+        assert attached.execute(CONFIRMED) == [(0,)]
+        # Attached again, its documents stay where they were and nothing is lost.
+        attached.execute("ALTER TABLE docsearch.attached_table OWNER TO CURRENT_USER")
+        attached.execute("SELECT docsearch.detach_table('article', keep_documents => true)")
+        attached.execute("SELECT docsearch.attach_table('article', project => 'kit', public => true)")
+        assert attached.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+        assert attached.execute("SELECT slug FROM docsearch.document WHERE source_root IS NOT NULL") == [("article/1",)]
+    finally:
+        if undone:
+            attached.execute(undone)
+        attached.execute("DROP OWNED BY versions_etl")
+        attached.execute("DROP ROLE versions_etl")

@@ -3,7 +3,7 @@
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::indexing::indexer;
+use crate::indexing::{attached, indexer};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{self, Result};
 use crate::postgres::statement;
@@ -53,7 +53,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0011.sql"),
-        then: || Ok(()),
+        then: attached::agree_to_earlier,
     },
 ];
 

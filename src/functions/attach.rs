@@ -121,9 +121,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         keep_documents: default!(Option<bool>, false),
     ) -> Result<i64> {
         let table = Table::of(source)?;
-        table.require_owned()?;
         schema::require_current()?;
-        require_writer()?;
         let project = project.map(project::by_name).transpose()?;
         let removed = attached::detach(&table, project.map(|project| project.id), keep_documents == Some(true))?;
         i64::try_from(removed).map_err(internal)

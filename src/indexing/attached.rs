@@ -8,6 +8,7 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 mod access;
+mod agreement;
 mod rows;
 mod step;
 mod table;
@@ -16,13 +17,14 @@ mod trouble;
 mod view;
 mod watched;
 pub(crate) use access::Access;
+pub(crate) use agreement::agree_to_earlier;
 pub(crate) use step::{drop_unused, due_in, step};
 pub(crate) use table::Table;
 pub(crate) use trouble::troubles;
 
 use crate::indexing::deletion;
 use crate::postgres::condition::Condition;
-use crate::postgres::owner::{AsOwner, Confined};
+use crate::postgres::owner::{AsOwner, Confined, require_may_act_as, require_writer};
 use crate::postgres::report::{self, Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, statement};
 use crate::tables::project::{self, Project};
@@ -71,44 +73,37 @@ pub(crate) struct Terms<'a> {
 /// written as the caller may. Runs as the caller.
 pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, terms: Terms<'_>) -> Result<()> {
     columns.check(table)?;
+    // SAFETY: asks who the statement runs as.
+    let writer = unsafe { pg_sys::GetUserId() };
+    require_may_act_as(table.owner)?;
+    require_may_act_as(writer)?;
     table.require_unique(&table.key_column(columns.key)?, columns.key)?;
     access::require(table, columns, terms.access)?;
     let every = table.polled(columns, &terms)?;
     let watched = watched::tables(&terms.changes_in)?;
-    let condition = condition(table, terms.rows_where)?;
     let default_prefix = format!("{}/", table.name);
-    // SAFETY: asks who the statement runs as.
-    let writer = catalog::role_name(unsafe { pg_sys::GetUserId() });
-    let id = {
-        let _owner = AsOwner::enter()?;
-        statement::change(
-            "INSERT INTO docsearch.attached_table (project_id, source, source_root, slug_prefix, key_column,
-                 title_column, body_column, category_column, metadata_columns, published_at_column,
-                 reads_as, writes_as, access, changed_at_column, poll_every, rows_where)
-             VALUES ($1, $2::oid::regclass, $3, $4, $5, $6, $7, $8, $9::text[]::name[], $10, $11, $12, $13, $14, $15, $16)
-             ON CONFLICT DO NOTHING RETURNING id",
-            &[
-                DatumWithOid::from(project.id),
-                DatumWithOid::from(table.oid),
-                DatumWithOid::from(table.source_root()),
-                DatumWithOid::from(terms.slug_prefix.unwrap_or(&default_prefix)),
-                DatumWithOid::from(columns.key),
-                DatumWithOid::from(columns.title),
-                DatumWithOid::from(columns.body),
-                DatumWithOid::from(columns.category),
-                DatumWithOid::from(columns.metadata.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()),
-                DatumWithOid::from(columns.published_at),
-                DatumWithOid::from(table.owner.as_str()),
-                DatumWithOid::from(writer),
-                DatumWithOid::from(terms.access.as_str()),
-                DatumWithOid::from(columns.changed_at),
-                DatumWithOid::from(every),
-                DatumWithOid::from(condition.as_deref()),
-            ],
-            |row| row.required::<i32>(1),
-        )?
+    let mut attached = Attached {
+        id: 0,
+        project: project.id,
+        source: table.oid,
+        source_root: table.source_root(),
+        slug_prefix: terms.slug_prefix.unwrap_or(&default_prefix).to_owned(),
+        key: columns.key.to_owned(),
+        title: columns.title.map(str::to_owned),
+        body: columns.body.to_owned(),
+        category: columns.category.map(str::to_owned),
+        metadata: columns.metadata.iter().map(|&name| name.to_owned()).collect(),
+        published_at: columns.published_at.map(str::to_owned),
+        changed_at: columns.changed_at.map(str::to_owned),
+        rows_where: condition(table, terms.rows_where)?,
+        access: terms.access.as_str().to_owned(),
+        poll_every: bytes_of(every)?,
+        loaded_to: None,
+        reads_as: table.owner,
+        writes_as: writer,
+        step_rows: step::STEP_ROWS,
     };
-    let Some(&id) = id.first() else {
+    let Some(id) = attached.insert(every)? else {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
             format!(
@@ -118,9 +113,22 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
             "SELECT docsearch.detach_table(...) first.",
         ));
     };
-    table.mark(id, condition.as_deref())?;
+    attached.id = id;
+    table.mark(id, attached.rows_where.as_deref())?;
+    // What the caller has asked for, and not what the table has stored of it: triggers there are its owner's.
+    attached.agree(table)?;
     watched::watch(id, &watched)?;
     wake::wake()
+}
+
+/// An interval as it is, whatever the session makes of it as text.
+fn bytes_of(interval: Option<Interval>) -> Result<Option<String>> {
+    let bytes = statement::one(
+        "SELECT encode(interval_send($1), 'hex')",
+        &[DatumWithOid::from(interval)],
+        |row| row.optional(1),
+    )?;
+    Ok(bytes.flatten())
 }
 
 /// The condition of rows, read as the owner of the table, who alone runs it.
@@ -135,7 +143,7 @@ fn condition(table: &Table, rows_where: Option<&str>) -> Result<Option<String>> 
         ));
     }
     let condition = {
-        let _owner = Confined::enter(&table.owner)?;
+        let _owner = Confined::enter(table.owner)?;
         Condition::read(table.oid, text)?
     };
     if condition.is_mutable {
@@ -178,19 +186,30 @@ fn not_attached(table: &Table) -> pg_sys::panic::ErrorReport {
 /// Ends what [`attach`] began, for one project or for all, and returns how many documents were removed. Begins as the
 /// caller.
 pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) -> Result<usize> {
-    let attached: Vec<Attached> = {
+    let attached = {
         let _owner = AsOwner::enter()?;
         read(
             "a.source = $1::oid::regclass AND ($2::bigint IS NULL OR a.project_id = $2)",
             &[DatumWithOid::from(table.oid), DatumWithOid::from(project)],
         )?
     };
+    // Whoever attached it may end that, and so may the owner of the schema, even if the table is not theirs any more.
+    let attached: Vec<Attached> = attached
+        .into_iter()
+        .filter(|attached| table.owned || attached.may_be_detached())
+        .collect();
     if attached.is_empty() {
+        table.require_owned()?;
         return Err(not_attached(table));
     }
+    require_writer()?;
     let mut removed = 0;
     for attached in attached {
-        table.unmark(attached.id)?;
+        if table.owned {
+            table.unmark(attached.id)?;
+        } else {
+            watched::leave(table, attached.id);
+        }
         watched::unwatch(attached.id)?;
         {
             let _owner = AsOwner::enter()?;
@@ -201,6 +220,7 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
                 statement::execute(of_table, &[DatumWithOid::from(attached.id)])?;
             }
         }
+        agreement::forget(attached.id)?;
         if !keep_documents {
             let project = project::by_id(attached.project)?;
             let slugs = attached.slugs(None)?;
@@ -226,13 +246,57 @@ struct Attached {
     changed_at: Option<String>,
     rows_where: Option<String>,
     access: String,
+    /// How often a view is read, as bytes in hexadecimal.
+    poll_every: Option<String>,
     loaded_to: Option<String>,
-    reads_as: String,
-    writes_as: String,
+    /// The role that owned the table when it was attached.
+    reads_as: pg_sys::Oid,
+    /// The role that attached it.
+    writes_as: pg_sys::Oid,
     step_rows: i32,
 }
 
 impl Attached {
+    /// Stores it with a new number; `None` if it is there already. Begins as the caller.
+    fn insert(&self, every: Option<Interval>) -> Result<Option<i32>> {
+        let _owner = AsOwner::enter()?;
+        let id = statement::change(
+            "INSERT INTO docsearch.attached_table (project_id, source, source_root, slug_prefix, key_column,
+                 title_column, body_column, category_column, metadata_columns, published_at_column,
+                 reads_as, writes_as, access, changed_at_column, poll_every, rows_where)
+             VALUES ($1, $2::oid::regclass, $3, $4, $5, $6, $7, $8, $9::text[]::name[], $10, $11, $12, $13, $14, $15, $16)
+             ON CONFLICT DO NOTHING RETURNING id",
+            &[
+                DatumWithOid::from(self.project),
+                DatumWithOid::from(self.source),
+                DatumWithOid::from(self.source_root.as_str()),
+                DatumWithOid::from(self.slug_prefix.as_str()),
+                DatumWithOid::from(self.key.as_str()),
+                DatumWithOid::from(self.title.as_deref()),
+                DatumWithOid::from(self.body.as_str()),
+                DatumWithOid::from(self.category.as_deref()),
+                DatumWithOid::from(self.metadata.clone()),
+                DatumWithOid::from(self.published_at.as_deref()),
+                DatumWithOid::from(self.reads_as),
+                DatumWithOid::from(self.writes_as),
+                DatumWithOid::from(self.access.as_str()),
+                DatumWithOid::from(self.changed_at.as_deref()),
+                DatumWithOid::from(every),
+                DatumWithOid::from(self.rows_where.as_deref()),
+            ],
+            |row| row.required::<i32>(1),
+        )?;
+        Ok(id.first().copied())
+    }
+
+    /// Whether the caller attached it, or owns the schema.
+    fn may_be_detached(&self) -> bool {
+        let attacher = catalog::role_name(self.writes_as).map(|_| self.writes_as);
+        // SAFETY: all are roles.
+        let is_caller = |role| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) };
+        attacher.into_iter().chain(catalog::schema_owner()).any(is_caller)
+    }
+
     fn columns(&self) -> Columns<'_> {
         Columns {
             key: &self.key,
@@ -270,8 +334,9 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
         &format!(
             "SELECT a.id, a.project_id, a.source::oid, a.source_root, a.slug_prefix, a.key_column::text,
                     a.title_column::text, a.body_column::text, a.category_column::text, a.metadata_columns::text[],
-                    a.published_at_column::text, a.loaded_to, a.reads_as::text, a.writes_as::text,
-                    a.step_rows, a.changed_at_column::text, a.access, a.rows_where
+                    a.published_at_column::text, a.loaded_to, a.reads_as::oid, a.writes_as::oid,
+                    a.step_rows, a.changed_at_column::text, a.access, a.rows_where,
+                    encode(interval_send(a.poll_every), 'hex')
              FROM docsearch.attached_table a WHERE {condition} ORDER BY a.next_attempt, a.id"
         ),
         args,
@@ -291,10 +356,11 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
                 loaded_to: row.optional(12)?,
                 reads_as: row.required(13)?,
                 writes_as: row.required(14)?,
-                step_rows: row.required(15)?,
+                step_rows: row.required::<i32>(15)?.clamp(1, step::STEP_ROWS),
                 changed_at: row.optional(16)?,
                 access: row.required(17)?,
                 rows_where: row.optional(18)?,
+                poll_every: row.optional(19)?,
             })
         },
     )

@@ -10,6 +10,7 @@ use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, warn};
 use crate::postgres::{latch, statement};
+use crate::tables::table_shape::is_reshaped;
 use crate::tables::wake;
 
 /// Between two looks of somebody who waits.
@@ -98,13 +99,16 @@ fn require_fresh_snapshots() -> Result<()> {
 pub(crate) fn is_waited_for() -> Result<bool> {
     let _owner = AsOwner::enter()?;
     let waits = statement::latest(
-        "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
+        concat!(
+            "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
              OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)
-             OR EXISTS (SELECT FROM docsearch.attached_table a
-                        WHERE a.attempts < $1 AND (a.reading OR a.attempts = 0 OR a.next_attempt <= clock_timestamp())
+             OR EXISTS (SELECT FROM docsearch.attached_table a WHERE ",
+            is_reshaped!(),
+            "           OR a.attempts < $1 AND (a.reading OR a.attempts = 0 OR a.next_attempt <= clock_timestamp())
                           AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)
                                OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
-                               OR a.poll_every IS NOT NULL AND a.next_attempt <= clock_timestamp()))",
+                               OR a.poll_every IS NOT NULL AND a.next_attempt <= clock_timestamp()))"
+        ),
         &[DatumWithOid::from(ATTEMPTS)],
         |row| row.required::<bool>(1),
     )?;

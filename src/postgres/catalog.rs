@@ -177,14 +177,6 @@ pub(crate) fn is_ordered(oid: pg_sys::Oid) -> bool {
     unsafe { (*pg_sys::lookup_type_cache(oid, pg_sys::TYPECACHE_LT_OPR as i32)).lt_opr != pg_sys::InvalidOid }
 }
 
-/// The role of this name, if there is one.
-pub(crate) fn role_id(name: &str) -> Result<Option<pg_sys::Oid>> {
-    let name = CString::new(name).map_err(internal)?;
-    // SAFETY: the name is terminated; a role that does not exist gives InvalidOid.
-    let role = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
-    Ok((role != pg_sys::InvalidOid).then_some(role))
-}
-
 /// The name of a role.
 pub(crate) fn role_name(role: pg_sys::Oid) -> Option<String> {
     // SAFETY: a role that does not exist gives null; a name is terminated.

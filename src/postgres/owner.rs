@@ -4,13 +4,17 @@
 //! the tables' owner, the way the triggers of foreign keys do, and nothing that was read leaves a
 //! function before a query run as the caller has joined it with `document`.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::postgres::report::{self, Result, error_with_hint, undefined};
 use crate::postgres::{catalog, statement};
+
+/// What is read and written as the role that attached a table: whoever owns one of these could put code of his own there, as
+/// triggers and policies, or name another role.
+const ROLE_TABLES: [&CStr; 5] = [c"attached_table", c"document", c"project", c"model", c"schema_version"];
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
 pub(crate) struct AsOwner {
@@ -35,6 +39,15 @@ impl AsOwner {
             _user: AsUser::enter(owner()?, flags),
         })
     }
+
+    /// Becomes the owner of the schema, who may make objects in it.
+    pub(crate) fn of_schema() -> Result<Self> {
+        owner()?;
+        let schema = catalog::schema_owner().ok_or_else(no_tables)?;
+        Ok(Self {
+            _user: AsUser::enter(schema, pg_sys::SECURITY_LOCAL_USERID_CHANGE),
+        })
+    }
 }
 
 /// While this lives, statements run as somebody else.
@@ -57,17 +70,54 @@ impl AsUser {
         Self { user, context }
     }
 
-    /// Becomes the role of this name, whose policies count, in a restricted operation.
-    pub(crate) fn named(role: &str) -> Result<Self> {
-        let Some(other) = catalog::role_id(role)? else {
-            return Err(undefined(
-                format!("role \"{role}\" does not exist any more"),
-                "Detach the table, and have somebody attach it again.",
-            ));
-        };
+    /// Becomes this role, whose policies count, in a restricted operation.
+    pub(crate) fn acting_as(role: pg_sys::Oid) -> Result<Self> {
+        require_may_act_as(role)?;
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
-        Ok(Self::enter(other, flags))
+        Ok(Self::enter(role, flags))
     }
+}
+
+/// Refuses a role as which the owners of the tables could not act themselves: a role that a table names is as good as those
+/// who write that table. What logical replication asks of the owner of a subscription.
+pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
+    let name = catalog::role_name(role).ok_or_else(|| {
+        undefined(
+            format!("role {role} does not exist any more"),
+            "Detach the table, and have its owner attach it again.",
+        )
+    })?;
+    for table in ROLE_TABLES {
+        let owner = catalog::table(table)
+            .and_then(catalog::owner_of)
+            .ok_or_else(no_tables)?;
+        // SAFETY: both are roles.
+        let (may, is_superuser) = unsafe { (pg_sys::member_can_set_role(owner, role), pg_sys::superuser_arg(role)) };
+        if may {
+            continue;
+        }
+        let owner = catalog::role_name(owner).unwrap_or_default();
+        let hint = if is_superuser {
+            format!(
+                "Only superusers may act as a superuser: have a role own and attach the table that \"{owner}\" may act as."
+            )
+        } else {
+            format!(
+                "GRANT {} TO {}, if whatever \"{name}\" may do is to be open to \"{owner}\".",
+                pgrx::spi::quote_identifier(&name),
+                pgrx::spi::quote_identifier(&owner),
+            )
+        };
+        return Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!(
+                "the owner of docsearch.{} may not act as role \"{name}\"",
+                table.to_string_lossy()
+            ),
+            hint,
+        ));
+    }
+    Ok(())
 }
 
 /// While this lives, statements run as somebody whose code they may call, such as casts, policies and
@@ -80,9 +130,9 @@ pub(crate) struct Confined {
 }
 
 impl Confined {
-    /// Becomes the role of this name.
-    pub(crate) fn enter(role: &str) -> Result<Self> {
-        let user = AsUser::named(role)?;
+    /// Becomes this role.
+    pub(crate) fn enter(role: pg_sys::Oid) -> Result<Self> {
+        let user = AsUser::acting_as(role)?;
         Ok(Self {
             _settings: Scratch::open()?,
             _user: user,

@@ -13,6 +13,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, warn};
 use crate::postgres::{catalog, library, statement};
+use crate::tables::table_shape::is_reshaped;
 
 /// A connection that searches looks so often whether a worker is missing.
 const RESUME: Duration = Duration::from_secs(60);
@@ -99,9 +100,14 @@ pub(crate) fn resume() -> Result<()> {
     }
     let waits = {
         let _owner = AsOwner::enter()?;
-        // Tables of an earlier version have no views.
+        // Tables of an earlier version have no views, and do not know how they were.
         let polled = if catalog::has_column(c"attached_table", c"poll_every") {
             "OR a.poll_every IS NOT NULL"
+        } else {
+            ""
+        };
+        let reshaped = if catalog::has_column(c"attached_table", c"shape") {
+            concat!("OR ", is_reshaped!())
         } else {
             ""
         };
@@ -110,7 +116,7 @@ pub(crate) fn resume() -> Result<()> {
                 "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
                  OR EXISTS (SELECT FROM docsearch.table_change)
                  OR EXISTS (SELECT FROM docsearch.attached_table a
-                            WHERE a.next_attempt <= now() AND (a.loading {polled})
+                            WHERE a.next_attempt <= now() AND (a.loading {polled}) {reshaped}
                                OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
                                   AND (a.attempts = 0 OR a.next_attempt <= now()))
                  OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL)"

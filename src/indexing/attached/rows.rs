@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use super::{Attached, Table};
@@ -92,16 +93,35 @@ impl Attached {
         })
     }
 
+    /// Checks that the table is as it was when it was attached: whose it is, its key and its triggers.
+    pub(super) fn require_unchanged(&self, table: &Table) -> Result<()> {
+        if table.owner != self.reads_as {
+            return Err(error_with_hint(
+                pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!(
+                    "table {} belonged to somebody else when it was attached",
+                    table.qualified
+                ),
+                "Detach it, and have its owner attach it again.",
+            ));
+        }
+        table.key_column(&self.key)?;
+        table.marked(self.id, self.rows_where.as_deref()).map(|_| ())
+    }
+
     /// Checks that the table can be read as it was attached.
     pub(super) fn check(&self) -> Result<()> {
         Reader::open(self).map(|_| ())
     }
 
     fn confined<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        // Nobody gives the table another owner, columns or code between the look and the reading.
+        // SAFETY: takes the lock that reading takes, until the end of the transaction.
+        unsafe { pg_sys::LockRelationOid(self.source, pg_sys::AccessShareLock as i32) };
         let reader = Reader::open(self)?;
         let watch = TimeLimit::start(settings::attached_read_timeout())?;
         let outcome = {
-            let _owner = Confined::enter(&self.reads_as)?;
+            let _owner = Confined::enter(self.reads_as)?;
             read(&reader)
         };
         if watch.end() {
@@ -116,18 +136,10 @@ impl Attached {
 impl<'a> Reader<'a> {
     fn open(attached: &'a Attached) -> Result<Self> {
         let table = Table::of(Some(attached.source))?;
-        if table.owner != attached.reads_as {
-            return Err(error_with_hint(
-                pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!(
-                    "table {} belonged to somebody else when it was attached",
-                    table.qualified
-                ),
-                "Detach it, and have its owner attach it again.",
-            ));
-        }
+        attached.require_unchanged(&table)?;
+        attached.require_agreed(&table)?;
         let column = table.key_column(&attached.key)?;
-        let condition = table.marked(attached.id, attached.rows_where.as_deref())?;
+        let condition = attached.rows_where.as_ref();
         Ok(Self {
             condition: condition.map_or_else(String::new, |condition| format!("AND ({condition})")),
             key: pgrx::spi::quote_identifier(&attached.key),

@@ -10,7 +10,7 @@ use pgrx::datum::DatumWithOid;
 
 use super::rows::Rows;
 use super::view::Part;
-use super::{Attached, read};
+use super::{Attached, agreement, read};
 use crate::indexing::deletion;
 use crate::indexing::indexer::{OnFailure, index};
 use crate::postgres::owner::AsUser;
@@ -20,9 +20,10 @@ use crate::postgres::{catalog, statement, time_limit};
 use crate::settings::{self, IndexMode};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::project;
+use crate::tables::table_shape::{is_reshaped, shape};
 
 /// Most rows of one step.
-const STEP_ROWS: i32 = 256;
+pub(super) const STEP_ROWS: i32 = 256;
 /// After the first failure, in seconds; doubled with each further one, to ten minutes.
 const PAUSE: i32 = 5;
 /// A table whose rows are slow to read waits so many times as long as that took: others come first.
@@ -36,13 +37,21 @@ const GONE_AT_ONCE: usize = 4_096;
 const COMPARED_AT_ONCE: usize = 65_536;
 
 /// That something is left to do for a table `a`. A view that is read from time to time keeps no worker.
-const HAS_WORK: &str = "(a.loading
+const HAS_WORK: &str = concat!(
+    "(a.loading
      OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)
-     OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source))";
+     OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
+     OR ",
+    is_reshaped!(),
+    ")"
+);
 
-/// When a table `a` is due: one that was dropped does not wait for the next reading.
-const DUE_AT: &str = "CASE WHEN a.attempts = 0 AND NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
-     THEN least(a.next_attempt, now()) ELSE a.next_attempt END";
+/// When a table `a` is due: one that was dropped or has other columns does not wait for the next reading.
+const DUE_AT: &str = concat!(
+    "CASE WHEN a.attempts = 0 AND NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source) OR ",
+    is_reshaped!(),
+    " THEN least(a.next_attempt, now()) ELSE a.next_attempt END"
+);
 
 /// When a table is to be read next, if any is; zero is now. Runs as the owner.
 pub(crate) fn due_in() -> Result<Option<Duration>> {
@@ -80,13 +89,14 @@ pub(crate) fn step() -> Result<bool> {
     Ok(true)
 }
 
-/// Removes changes of tables that are not attached any more. Runs as the owner.
+/// Removes changes and records of tables that are not attached any more. Runs as the owner.
 pub(crate) fn drop_unused() -> Result<()> {
     statement::execute(
         "DELETE FROM docsearch.table_change c
          WHERE NOT EXISTS (SELECT FROM docsearch.attached_table a WHERE a.id = c.attached_id)",
         &[],
-    )
+    )?;
+    agreement::forget_unused()
 }
 
 /// Some changes of a table, or some of its rows.
@@ -116,12 +126,20 @@ fn begin() -> Result<Option<Step>> {
     let Some(&due) = due.first() else {
         return Ok(None);
     };
+    // Whose columns are others is read from its beginning.
+    statement::execute(
+        concat!(
+            "INSERT INTO docsearch.table_change (attached_id) SELECT a.id FROM docsearch.attached_table a WHERE a.id = $1 AND ",
+            is_reshaped!()
+        ),
+        &[DatumWithOid::from(due)],
+    )?;
     // A view of which nothing is left to be read is read again.
     statement::execute(
-        "UPDATE docsearch.attached_table a
-         SET reading = true, attempts = a.attempts + 1, loading = a.loading OR a.poll_every IS NOT NULL,
+        concat!("UPDATE docsearch.attached_table a
+         SET shape = coalesce(", shape!(), ", a.shape), reading = true, attempts = a.attempts + 1, loading = a.loading OR a.poll_every IS NOT NULL,
              next_attempt = clock_timestamp() + least(interval '10 minutes', $2 * interval '1 second' * 2 ^ least(a.attempts, 20))
-         WHERE a.id = $1",
+         WHERE a.id = $1"),
         &[DatumWithOid::from(due), DatumWithOid::from(PAUSE)],
     )?;
     let Some(attached) = read("a.id = $1", &[DatumWithOid::from(due)])?.into_iter().next() else {
@@ -188,7 +206,8 @@ impl Step {
     /// that cannot be indexed does not keep the others waiting.
     fn write(&self, rows: Rows) -> Result<Option<String>> {
         let attached = &self.attached;
-        let _writer = AsUser::named(&attached.writes_as)?;
+        attached.check()?;
+        let _writer = AsUser::acting_as(attached.writes_as)?;
         let project = project::by_id(attached.project)?;
         let gone = rows.gone.iter().map(|key| attached.slug(key)).collect();
         deletion::delete(&project, gone, Some(&attached.source_root))?;
@@ -335,13 +354,15 @@ impl Step {
     /// it.
     fn forget(&self) -> Result<()> {
         let attached = &self.attached;
+        attached.require_recorded_documents()?;
         let project = project::by_id(attached.project)?;
         let slugs = attached.slugs(Some(STEP_ROWS.into()))?;
         if deletion::delete(&project, slugs, Some(&attached.source_root))?.is_empty() {
-            return statement::execute(
+            statement::execute(
                 "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
                 &[DatumWithOid::from(self.attached.id)],
-            );
+            )?;
+            return agreement::forget(attached.id);
         }
         self.note(None, self.attached.step_rows, Duration::ZERO)
     }

@@ -48,7 +48,7 @@ pub(crate) struct Table {
     pub(crate) lasting: bool,
     pub(crate) owned: bool,
     /// The role that owns it.
-    pub(crate) owner: String,
+    pub(crate) owner: pg_sys::Oid,
 }
 
 impl Table {
@@ -58,7 +58,7 @@ impl Table {
         let source = source.ok_or_else(|| invalid("source must not be null", hint))?;
         let table = statement::one(
             "SELECT c.relname::text, format('%I.%I', n.nspname, c.relname), c.relkind::text,
-                    c.relpersistence <> 't', pg_has_role(c.relowner, 'USAGE'), pg_get_userbyid(c.relowner)::text
+                    c.relpersistence <> 't', pg_has_role(c.relowner, 'USAGE'), c.relowner
              FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1",
             &[DatumWithOid::from(source)],
             |row| {
@@ -141,7 +141,7 @@ impl Table {
         };
         let problem = if self.is_view() {
             let column = pgrx::spi::quote_identifier(name);
-            let _owner = Confined::enter(&self.owner)?;
+            let _owner = Confined::enter(self.owner)?;
             let twice = statement::one(
                 &format!(
                     "SELECT left(t.{column}::text, 80) FROM {} t WHERE t.{column} IS NOT NULL
@@ -169,8 +169,8 @@ impl Table {
         })
     }
 
-    /// Marks the table as attached with this number, as only its owner can: by the triggers that note its changes, and that
-    /// hold the condition of rows. A view has one that notes nothing.
+    /// Marks the table as attached with this number: by the triggers that note its changes, and that hold the condition of
+    /// rows. A view has one that notes nothing.
     pub(super) fn mark(&self, id: i32, condition: Option<&str>) -> Result<()> {
         for (place, event) in self.events().iter().enumerate() {
             let referencing = if self.is_view() { "" } else { event.referencing };
@@ -198,11 +198,36 @@ impl Table {
         .map_err(internal)
     }
 
-    /// The condition of rows that [`mark`](Self::mark) noted. An error if the table is not marked, or not as it was: what is
-    /// said in our own tables alone would let whoever can write them read any table, and what the trigger alone says would let
-    /// whoever may make triggers run code as the owner.
+    /// Comments on the first of these triggers, as only the owner of the table can.
+    pub(super) fn comment(&self, id: i32, text: &str) -> Result<()> {
+        Spi::run(&format!(
+            "COMMENT ON TRIGGER {} ON {} IS {}",
+            trigger(id, EVENTS[0].name),
+            self.qualified,
+            pgrx::spi::quote_literal(text)
+        ))
+        .map_err(internal)
+    }
+
+    /// What [`comment`](Self::comment) wrote, unless it is longer than that is.
+    pub(super) fn commented(&self, id: i32, longest: usize) -> Result<Option<String>> {
+        let comment = statement::rows(
+            "SELECT d.description FROM pg_trigger t
+             JOIN pg_description d ON d.classoid = 'pg_trigger'::regclass AND d.objoid = t.oid AND d.objsubid = 0
+             WHERE t.tgrelid = $1 AND t.tgname = $2::text AND octet_length(d.description) <= $3",
+            &[
+                DatumWithOid::from(self.oid),
+                DatumWithOid::from(trigger(id, EVENTS[0].name)),
+                DatumWithOid::from(longest as i32),
+            ],
+            |row| row.required::<String>(1),
+        )?;
+        Ok(comment.into_iter().next())
+    }
+
+    /// The condition of rows that [`mark`](Self::mark) noted. An error if the table is not marked, or not as it was.
     pub(super) fn marked(&self, id: i32, noted: Option<&str>) -> Result<Option<String>> {
-        let names = trigger_names(id, self.events());
+        let names = self.trigger_names(id);
         let triggers = statement::rows(
             "SELECT t.tgargs, t.tgenabled::text FROM pg_trigger t
              WHERE t.tgrelid = $1 AND t.tgfoid = 'docsearch.attached_changed'::regproc AND t.tgname::text = ANY ($2)
@@ -274,6 +299,11 @@ impl Table {
     /// The triggers of a table that tells of changes for this number.
     pub(super) fn watch_names(id: i32) -> Vec<String> {
         trigger_names(id, &EVENTS)
+    }
+
+    /// Its triggers for this number.
+    pub(super) fn trigger_names(&self, id: i32) -> Vec<String> {
+        trigger_names(id, self.events())
     }
 
     pub(super) fn unmark(&self, id: i32) -> Result<()> {

@@ -65,13 +65,6 @@ impl Attached {
         if let Err(problem) = self.check().and_then(|()| columns.check(&table)) {
             return trouble(name, in_one_line(&problem), true);
         }
-        if catalog::role_id(&self.writes_as)?.is_none() {
-            let reason = format!(
-                "role \"{}\", which attached it, does not exist any more",
-                self.writes_as
-            );
-            return trouble(name, reason, true);
-        }
         if let Some(error) = self.failure()? {
             return trouble(name, error, true);
         }
@@ -85,7 +78,7 @@ impl Attached {
         }
     }
 
-    fn former_name(&self) -> String {
+    pub(super) fn former_name(&self) -> String {
         let name = self.source_root.strip_prefix("table:");
         name.unwrap_or(&self.source_root).to_owned()
     }

@@ -58,13 +58,18 @@ pub(super) fn unwatch(id: i32) -> Result<()> {
         if table.owned {
             table.unmark(id)?;
         } else {
-            report::notice(
-                format!("triggers of {} stay, and do nothing any more", table.qualified),
-                &format!("Its owner may drop them: {}.", Table::watch_names(id).join(", ")),
-            );
+            leave(&table, id);
         }
     }
     Ok(())
+}
+
+/// Tells that triggers stay, as the table is not the caller's.
+pub(super) fn leave(table: &Table, id: i32) {
+    report::notice(
+        format!("triggers of {} stay, and do nothing any more", table.qualified),
+        &format!("Its owner may drop them: {}.", table.trigger_names(id).join(", ")),
+    );
 }
 
 /// Whether a table tells of its changes for this number. Runs as the owner.

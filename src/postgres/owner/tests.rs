@@ -30,6 +30,11 @@ mod tests {
         value.ok_or_else(|| internal("no setting"))
     }
 
+    fn role(name: &str) -> pg_sys::Oid {
+        let role = statement::one("SELECT $1::regrole::oid", &[name.into()], |row| row.required(1));
+        role.ok().flatten().expect("a role")
+    }
+
     fn user() -> Result<String> {
         let user = statement::one("SELECT current_user::text", &[], |row| row.required(1))?;
         user.ok_or_else(|| internal("no user"))
@@ -88,7 +93,7 @@ mod tests {
             Err::<(), _>(internal("as the owner"))
         };
         let confined = || {
-            let _confined = Confined::enter("other")?;
+            let _confined = Confined::enter(role("other"))?;
             let _settings = LocalSettings::apply(&[("work_mem", "9MB")])?;
             assert_eq!((user()?, setting("work_mem")?), ("other".to_owned(), "9MB".to_owned()));
             Err::<(), _>(internal("confined"))
@@ -114,7 +119,7 @@ mod tests {
         );
         assert_eq!(state()?, before);
         let confined = subtransaction::run(|| {
-            let _confined = Confined::enter("other")?;
+            let _confined = Confined::enter(role("other"))?;
             let _settings = LocalSettings::apply(&[("work_mem", "9MB")])?;
             sql("SET search_path = pg_temp");
             statement::execute("SELECT 1 / 0", &[])
@@ -133,7 +138,7 @@ mod tests {
         let before = state()?;
         for work in [
             || AsOwner::enter().map(|_owner| -> () { internal("raised").report(PgLogLevel::ERROR) }),
-            || AsUser::named("other").map(|_other| -> () { panic!("out of order") }),
+            || AsUser::acting_as(role("other")).map(|_other| -> () { panic!("out of order") }),
         ] {
             assert!(caught(work).is_some());
             assert_eq!(state()?, before);
@@ -146,7 +151,7 @@ mod tests {
         prepare();
         let owner = AsOwner::enter()?;
         let first = state()?;
-        let other = AsUser::named("other")?;
+        let other = AsUser::acting_as(role("other"))?;
         let second = state()?;
         assert_eq!((second.user.as_str(), second.context), ("other", LOCAL | RESTRICTED));
         let failed = subtransaction::run(|| {
@@ -166,7 +171,7 @@ mod tests {
     #[pg_test]
     fn restriction_lasts_in_every_guard_within() -> Result<()> {
         prepare();
-        let _restricted = AsUser::named("other")?;
+        let _restricted = AsUser::acting_as(role("other"))?;
         let _owner = AsOwner::enter()?;
         assert_eq!(
             (user()?, context()),
@@ -198,7 +203,7 @@ mod tests {
         {
             let _owner = AsOwner::enter()?;
             assert_eq!(seen()?, [1]);
-            let _same_role = AsUser::named("keeper")?;
+            let _same_role = AsUser::acting_as(role("keeper"))?;
             assert_eq!(seen()?.len(), 0);
         }
         let refused = subtransaction::run(seen).expect_err("no right");
@@ -210,13 +215,12 @@ mod tests {
     fn role_that_is_gone_is_told_and_changes_nothing() -> Result<()> {
         prepare();
         let before = state()?;
-        for role in ["nobody at all", "KEEPER", "", "public"] {
-            let problem = AsUser::named(role).err().expect("no role");
-            assert_eq!(problem.message(), format!("role \"{role}\" does not exist any more"));
+        for gone in [u32::MAX, 0].map(pg_sys::Oid::from) {
+            let problem = AsUser::acting_as(gone).err().expect("no role");
+            assert_eq!(problem.message(), format!("role {gone} does not exist any more"));
             assert_eq!(code(problem), PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT);
-            assert!(Confined::enter(role).is_err());
+            assert!(Confined::enter(gone).is_err());
         }
-        assert!(AsUser::named("kee\0per").is_err());
         assert_eq!(state()?, before);
         Ok(())
     }
@@ -228,7 +232,7 @@ mod tests {
         let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
         let locks = || statement::one(locks, &[], |row| row.required::<i64>(1));
         {
-            let _confined = Confined::enter("other")?;
+            let _confined = Confined::enter(role("other"))?;
             assert_eq!(setting("search_path")?, "pg_catalog, pg_temp");
             assert_eq!((user()?, context()), ("other".to_owned(), LOCAL | RESTRICTED));
             sql(
@@ -303,6 +307,42 @@ mod tests {
         assert!(owner().is_ok());
         sql("DROP TABLE docsearch.chunk CASCADE");
         assert_eq!(owner().expect_err("no table").message(), "there is no project yet");
+        Ok(())
+    }
+
+    /// Whoever owns a table that names roles, or whose code runs as them, has to be able to act as them.
+    #[pg_test]
+    fn nobody_becomes_a_role_as_which_owners_of_tables_may_not_act() -> Result<()> {
+        prepare();
+        for table in ["attached_table", "document", "project", "model", "schema_version"] {
+            sql(&format!(
+                "RESET ROLE; ALTER TABLE docsearch.{table} OWNER TO keeper; GRANT other TO caller"
+            ));
+            for (membership, may) in [
+                ("REVOKE other FROM keeper", false),
+                ("GRANT other TO keeper WITH SET FALSE, INHERIT TRUE", false),
+                ("GRANT other TO keeper WITH SET TRUE, INHERIT FALSE", true),
+                ("REVOKE other FROM keeper", false),
+            ] {
+                sql(membership);
+                let outcome = AsUser::acting_as(role("other")).map(|_| ());
+                assert_eq!(outcome.is_ok(), may, "{table}: {membership}");
+                if let Err(problem) = outcome {
+                    let message = format!("the owner of docsearch.{table} may not act as role \"other\"");
+                    assert_eq!(problem.message(), message);
+                    assert!(
+                        problem
+                            .hint()
+                            .is_some_and(|hint| hint.contains("GRANT other TO keeper"))
+                    );
+                    assert_eq!(code(problem), PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE);
+                }
+                assert!(AsUser::acting_as(role("keeper")).is_ok());
+                assert!(AsUser::acting_as(role("postgres")).is_err());
+            }
+            sql(&format!("ALTER TABLE docsearch.{table} OWNER TO postgres"));
+            assert!(AsUser::acting_as(role("other")).is_ok());
+        }
         Ok(())
     }
 

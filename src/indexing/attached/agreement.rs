@@ -1,0 +1,323 @@
+//! What the owner of a table has agreed to when it was attached. `docsearch.attached_table` says what is read, as whom and
+//! where it goes, but roles that may write that table, such as members of `pg_write_all_data`, need not be able to act as
+//! those roles. So the worker obeys a row only while two comments say the same, which no right to write data is enough for:
+//!
+//! - the comment on the first trigger of the table, which only the owner of the table can make: TRIGGER is not enough;
+//! - the comment on the type `docsearch.attached_N`, which only the owner of schema `docsearch` can make, who has to be able
+//!   to act as both roles. It is what the role that writes has agreed to, where that is not the owner of the table, and it
+//!   ends when the table is detached, whatever becomes of the trigger.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Attached, Table};
+use crate::postgres::owner::{self, AsOwner};
+use crate::postgres::report::{Result, error_with_hint, internal, undefined};
+use crate::postgres::{catalog, statement, subtransaction};
+
+/// Most bytes of a comment. Names of all columns and the longest condition are shorter.
+const LONGEST: usize = 1 << 20;
+const PREFACE: &str =
+    "What was agreed on when docsearch.attach_table() was called; rows are read only while it stays as it is.";
+const AGAIN: &str =
+    "Detach it, with keep_documents => true if its documents are to stay, and have its owner attach it again.";
+
+impl Attached {
+    /// All that says what is read and where it goes, by columns of `docsearch.attached_table`.
+    fn terms(&self) -> Value {
+        json!({
+            "id": self.id,
+            "project_id": self.project,
+            "source_root": self.source_root,
+            "slug_prefix": self.slug_prefix,
+            "key_column": self.key,
+            "title_column": self.title,
+            "body_column": self.body,
+            "category_column": self.category,
+            "metadata_columns": self.metadata,
+            "published_at_column": self.published_at,
+            "changed_at_column": self.changed_at,
+            "rows_where": self.rows_where,
+            "access": self.access,
+            "poll_every": self.poll_every,
+        })
+    }
+
+    /// The text of both comments. Roles have their names for a dump that is restored elsewhere, and their numbers for here,
+    /// where others may get their names.
+    fn agreement(&self) -> Result<String> {
+        let agreement = json!({
+            "terms": self.terms(),
+            "reads_as": catalog::role_name(self.reads_as),
+            "writes_as": catalog::role_name(self.writes_as),
+            "numbers": {
+                "place": place(),
+                "reads_as": self.reads_as.to_u32(),
+                "writes_as": self.writes_as.to_u32(),
+            },
+        });
+        let text = format!("{PREFACE}\n{agreement}");
+        if text.len() > LONGEST {
+            return Err(internal("what is to be attached is described by too many words"));
+        }
+        Ok(text)
+    }
+
+    /// Writes both comments. Begins as the caller, who owns the table, which has its triggers already.
+    pub(super) fn agree(&self, table: &Table) -> Result<()> {
+        let text = self.agreement()?;
+        table.comment(self.id, &text)?;
+        record(self.id, &text)
+    }
+
+    /// Refuses to read and write what has not been agreed on, and what has ended since: see [`agree`](Self::agree).
+    pub(super) fn require_agreed(&self, table: &Table) -> Result<()> {
+        let Some(agreed) = table.commented(self.id, LONGEST)?.as_deref().and_then(parse) else {
+            return Err(not_agreed(
+                format!(
+                    "the owner of table {} has not confirmed how it is attached",
+                    table.qualified
+                ),
+                AGAIN,
+            ));
+        };
+        self.require_same(&agreed, &format!("the owner of table {}", table.qualified))?;
+        owner::require_may_act_as(self.reads_as)?;
+        owner::require_may_act_as(self.writes_as)?;
+        self.require_recorded()?;
+        // SAFETY: both are roles.
+        if unsafe { pg_sys::has_privs_of_role(self.writes_as, self.reads_as) } {
+            return Ok(());
+        }
+        let name = |role| catalog::role_name(role).unwrap_or_default();
+        let (reader, writer) = (name(self.reads_as), name(self.writes_as));
+        Err(not_agreed(
+            format!(
+                "role \"{writer}\", which attached table {}, is not a member of its owner \"{reader}\" any more",
+                table.qualified
+            ),
+            &format!(
+                "GRANT {} TO {}, or detach the table and have its owner attach it again.",
+                pgrx::spi::quote_identifier(&reader),
+                pgrx::spi::quote_identifier(&writer),
+            ),
+        ))
+    }
+
+    /// Refuses what the owner of the schema has not recorded.
+    fn require_recorded(&self) -> Result<()> {
+        let Some((keeper, agreed)) = recorded(self.id)? else {
+            return Err(self.not_recorded(AGAIN));
+        };
+        self.require_same(&agreed, "the owner of schema docsearch")?;
+        // SAFETY: all are roles.
+        let may = |role| unsafe { pg_sys::member_can_set_role(keeper, role) };
+        if may(self.reads_as) && may(self.writes_as) {
+            return Ok(());
+        }
+        Err(not_agreed(
+            format!(
+                "the owner of type docsearch.{} may not act as the roles that it names",
+                type_name(self.id)
+            ),
+            AGAIN,
+        ))
+    }
+
+    /// Refuses to remove documents of a table that is gone where nothing says that they are its own. Whatever has become of
+    /// the roles does not matter. Runs as the owner.
+    pub(super) fn require_recorded_documents(&self) -> Result<()> {
+        let hint = "Delete its row in docsearch.attached_table, and its documents if they are not wanted.";
+        let Some((keeper, agreed)) = recorded(self.id)? else {
+            return Err(self.not_recorded(hint));
+        };
+        // SAFETY: both are roles.
+        let is_owners = unsafe { pg_sys::member_can_set_role(keeper, pg_sys::GetUserId()) };
+        if is_owners && agreed["terms"] == self.terms() {
+            return Ok(());
+        }
+        Err(self.not_recorded(hint))
+    }
+
+    fn not_recorded(&self, hint: &str) -> pg_sys::panic::ErrorReport {
+        not_agreed(
+            format!(
+                "schema docsearch has no record of how {} was attached",
+                self.former_name()
+            ),
+            hint,
+        )
+    }
+
+    fn require_same(&self, agreed: &Value, who: &str) -> Result<()> {
+        let terms = self.terms();
+        let mut other: Vec<&str> = terms
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(column, value)| agreed["terms"].get(column.as_str()) != Some(value))
+            .map(|(column, _)| column.as_str())
+            .collect();
+        let is_here = agreed["numbers"]["place"].as_str() == Some(place().as_str());
+        for (column, role) in [("reads_as", self.reads_as), ("writes_as", self.writes_as)] {
+            let is_same = if is_here {
+                agreed["numbers"][column] == json!(role.to_u32())
+            } else {
+                catalog::role_name(role).is_some_and(|name| agreed[column] == json!(name))
+            };
+            if !is_same {
+                other.push(column);
+            }
+        }
+        if other.is_empty() {
+            return self.require_roles(agreed);
+        }
+        Err(not_agreed(
+            format!(
+                "docsearch.attached_table differs from what {who} confirmed: {}",
+                other.join(", ")
+            ),
+            AGAIN,
+        ))
+    }
+
+    fn require_roles(&self, agreed: &Value) -> Result<()> {
+        for (column, role, what) in [
+            ("reads_as", self.reads_as, "owned"),
+            ("writes_as", self.writes_as, "attached"),
+        ] {
+            if catalog::role_name(role).is_none() {
+                let name = agreed[column].as_str().unwrap_or_default();
+                return Err(undefined(
+                    format!("role \"{name}\", which {what} it, does not exist any more"),
+                    AGAIN,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_agreed(problem: String, hint: &str) -> pg_sys::panic::ErrorReport {
+    error_with_hint(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, problem, hint)
+}
+
+/// This database of this server, where numbers of roles mean the same.
+fn place() -> String {
+    // SAFETY: both are set once, when the process connects to its database.
+    unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
+}
+
+/// What a comment says; nothing if it is none of ours.
+fn parse(comment: &str) -> Option<Value> {
+    let (_, agreement) = comment.split_once('\n')?;
+    serde_json::from_str(agreement).ok()
+}
+
+fn type_name(id: i32) -> String {
+    format!("attached_{id}")
+}
+
+/// Has the owner of the schema record a comment. Nobody else may use the type, so that nothing comes to depend on it.
+fn record(id: i32, text: &str) -> Result<()> {
+    let (name, text) = (type_name(id), pgrx::spi::quote_literal(text));
+    let _owner = AsOwner::of_schema()?;
+    Spi::run(&format!(
+        "CREATE DOMAIN docsearch.{name} AS pg_catalog.bool;
+         REVOKE ALL ON DOMAIN docsearch.{name} FROM PUBLIC;
+         COMMENT ON DOMAIN docsearch.{name} IS {text}"
+    ))
+    .map_err(internal)
+}
+
+/// What was recorded, and the owner of the type that bears it.
+fn recorded(id: i32) -> Result<Option<(pg_sys::Oid, Value)>> {
+    let found = statement::rows(
+        "SELECT t.typowner, d.description FROM pg_type t
+         JOIN pg_description d ON d.classoid = 'pg_type'::regclass AND d.objoid = t.oid AND d.objsubid = 0
+         WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'
+           AND octet_length(d.description) <= $2",
+        &[DatumWithOid::from(type_name(id)), DatumWithOid::from(LONGEST as i32)],
+        |row| Ok((row.required::<pg_sys::Oid>(1)?, row.required::<String>(2)?)),
+    )?;
+    let found = found.into_iter().next();
+    Ok(found.and_then(|(keeper, comment)| Some((keeper, parse(&comment)?))))
+}
+
+/// Ends what was recorded.
+pub(super) fn forget(id: i32) -> Result<()> {
+    let exists = statement::one(
+        "SELECT FROM pg_type t WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'",
+        &[DatumWithOid::from(type_name(id))],
+        |_| Ok(()),
+    )?;
+    if exists.is_none() {
+        return Ok(());
+    }
+    let name = type_name(id);
+    let _owner = AsOwner::of_schema()?;
+    let run = |statement: String| subtransaction::run(|| Spi::run(&statement).map_err(internal));
+    if run(format!("DROP DOMAIN docsearch.{name}")).is_err() {
+        // Something uses it all the same, or somebody keeps it: without its comment it says nothing.
+        run(format!("COMMENT ON DOMAIN docsearch.{name} IS NULL")).ok();
+    }
+    Ok(())
+}
+
+/// Ends what was recorded of tables that are not attached any more, as their projects were dropped. Runs as the owner.
+pub(super) fn forget_unused() -> Result<()> {
+    let unused = statement::rows(
+        "SELECT substr(t.typname::text, 10)::int FROM pg_type t
+         WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typtype = 'd' AND t.typname::text ~ '^attached_[0-9]{1,9}$'
+           AND NOT EXISTS (SELECT FROM docsearch.attached_table a WHERE t.typname::text = 'attached_' || a.id)
+           AND obj_description(t.oid, 'pg_type') IS NOT NULL",
+        &[],
+        |row| row.required::<i32>(1),
+    )?;
+    unused.into_iter().try_for_each(forget)
+}
+
+/// Confirms what was attached before there were agreements, once, where nobody can have written it but the owner of
+/// `docsearch.attached_table`, who may act as the roles that it names. Other tables wait until they are attached again. Runs
+/// as the owner of the schema.
+pub(crate) fn agree_to_earlier() -> Result<()> {
+    if !only_its_owner_writes()? {
+        return Ok(());
+    }
+    for attached in super::read("true", &[])? {
+        let agreed = subtransaction::run(|| {
+            let table = Table::of(Some(attached.source))?;
+            attached.require_unchanged(&table)?;
+            owner::require_may_act_as(attached.writes_as)?;
+            {
+                let _owner = owner::AsUser::acting_as(attached.reads_as)?;
+                table.comment(attached.id, &attached.agreement()?)?;
+            }
+            record(attached.id, &attached.agreement()?)
+        });
+        // `check()` tells what is wrong.
+        drop(agreed);
+    }
+    Ok(())
+}
+
+/// Whether no right to write `docsearch.attached_table` has been given to others, superusers aside.
+fn only_its_owner_writes() -> Result<bool> {
+    let others = statement::one(
+        "SELECT EXISTS (
+             SELECT FROM pg_class c, aclexplode(c.relacl) g
+             WHERE c.oid = 'docsearch.attached_table'::regclass AND g.grantee <> c.relowner
+               AND g.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRIGGER'))
+         OR EXISTS (
+             SELECT FROM pg_attribute t, aclexplode(t.attacl) g
+             WHERE t.attrelid = 'docsearch.attached_table'::regclass AND g.privilege_type IN ('INSERT', 'UPDATE'))
+         OR EXISTS (
+             SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member
+             WHERE m.roleid = 'pg_write_all_data'::regrole AND NOT r.rolsuper)",
+        &[],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(others == Some(false))
+}

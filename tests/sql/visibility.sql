@@ -126,7 +126,7 @@ INSERT INTO docsearch.embedding_queue (project_id, document_id, attempts, next_a
 SELECT d.project_id, d.id, 9, 'infinity', 'failed: ' || d.slug FROM docsearch.document d WHERE d.slug IN ('closed/1', 'closed/2');
 CREATE TABLE ledger (id int PRIMARY KEY, title text, body text);
 INSERT INTO docsearch.attached_table (project_id, source, source_root, slug_prefix, key_column, body_column, loading, error, next_attempt, reads_as, writes_as)
-SELECT id, 'ledger', 'table:public.ledger', 'closed/', 'id', 'body', false, 'closed/quillfeather: cannot be indexed', 'infinity', current_user, current_user FROM docsearch.project WHERE name = 'museum';
+SELECT id, 'ledger', 'table:public.ledger', 'closed/', 'id', 'body', false, 'closed/quillfeather: cannot be indexed', 'infinity', current_user::regrole, current_user::regrole FROM docsearch.project WHERE name = 'museum';
 INSERT INTO docsearch.table_change (attached_id, key) SELECT id, 'quillfeather' FROM docsearch.attached_table WHERE source = 'ledger'::regclass;
 SELECT failed, unread, last_error FROM docsearch.index_progress('museum');
 SET ROLE docsearch_guest;

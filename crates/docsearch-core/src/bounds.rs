@@ -35,6 +35,17 @@ pub const JSON_LEVELS: usize = 64;
 /// Greatest number in an object, to either side of zero.
 pub const JSON_NUMBER: f64 = 1e308;
 
+/// Longest text that is given as an argument and is no text of a document, in bytes.
+pub const ARGUMENT_BYTES: usize = 1024 * 1024;
+/// Largest `jsonb` argument, in bytes as it is stored: up to eight times what it is as text.
+pub const JSON_BYTES: usize = 8 * METADATA_BYTES;
+/// Largest list of documents or texts that one call is given, in bytes.
+pub const CALL_BYTES: usize = 2 * BODY_BYTES;
+/// Most elements of such a list.
+pub const CALL_ELEMENTS: usize = 100_000;
+/// Most slugs to keep: as many as a source may have documents.
+pub const KEPT_ELEMENTS: usize = 1_000_000;
+
 /// Names that a message offers in place of a wrong one.
 const SHOWN_NEAREST: usize = 5;
 /// Characters of a name that a message repeats.

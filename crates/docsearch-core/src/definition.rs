@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::identifier::is_identifier;
+use crate::interrupt::Interruptible;
 use crate::markdown::{BlockKind, blocks, sections};
 use crate::name::key;
 use crate::title::unqualified;
@@ -102,6 +103,7 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
     for (at, block) in blocks
         .iter()
         .enumerate()
+        .interruptible()
         .filter(|(_, block)| block.kind == BlockKind::Prose)
     {
         let lines: Vec<&str> = markdown[block.range.clone()].lines().map(str::trim).collect();
@@ -110,7 +112,7 @@ pub fn definitions(title: &str, markdown: &str) -> BTreeSet<String> {
             .get(at + 1)
             .filter(|after| lines.len() == 1 && after.kind == BlockKind::Prose);
         let after = after.and_then(|after| markdown[after.range.clone()].lines().next());
-        for (at, line) in lines.iter().enumerate() {
+        for (at, line) in lines.iter().enumerate().interruptible() {
             found.name(signature(
                 line,
                 lines.get(at + 1).copied().or(after).unwrap_or_default().trim(),
@@ -208,12 +210,12 @@ impl Definitions {
             row.split('|').next().unwrap_or_default().trim()
         });
         let is_code = |cell: &&str| cell.len() > 2 && cell.starts_with('`') && cell.ends_with('`');
-        let rows = cells.clone().count();
+        let rows = cells.clone().interruptible().count();
         let names: Vec<&str> = cells.filter(is_code).collect();
         if names.len() * 100 < rows * MIN_CODE_ROWS_PERCENT {
             return;
         }
-        for cell in names {
+        for cell in names.into_iter().interruptible() {
             let name = cell
                 .trim_matches('`')
                 .split(['`', ' ', '(', '='])

@@ -2,7 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::interrupt::check;
 use crate::passage::ANALYSIS_VERSION;
+
+/// Hashed between two looks at interrupts, in bytes.
+const PART_BYTES: usize = 1 << 20;
 
 /// SHA-256, in 64 hexadecimal digits, of texts with their lengths and of [`ANALYSIS_VERSION`]: texts that are cut
 /// elsewhere give another digest.
@@ -11,7 +15,10 @@ pub fn digest(texts: &[&str]) -> String {
     hasher.update(ANALYSIS_VERSION.to_le_bytes());
     for text in texts {
         hasher.update((text.len() as u64).to_le_bytes());
-        hasher.update(text);
+        for part in text.as_bytes().chunks(PART_BYTES) {
+            check();
+            hasher.update(part);
+        }
     }
     base16ct::lower::encode_string(&hasher.finalize())
 }

@@ -3,7 +3,11 @@
 //! `UITableView` is `UI`, `Table`, `View`; `pg_cancel_backend` is `pg`, `cancel`, `backend`. The
 //! split looks at the case of letters, so it has to happen before anything is lower-cased.
 
+use std::iter::Peekable;
 use std::ops::Range;
+use std::str::CharIndices;
+
+use crate::interrupt::Interruptible;
 
 /// The words of an identifier, as byte ranges of `identifier`, in order.
 ///
@@ -13,55 +17,107 @@ use std::ops::Range;
 /// `Base64|Encoder`); only digits that end an identifier of several words stand alone
 /// (`HTTP|Server|2`). A text in one case (`HTTP`, `utf8`) is one word.
 pub fn words(identifier: &str) -> Vec<Range<usize>> {
-    let mut words = Vec::new();
-    let mut start = None;
-    let mut before = ' ';
-    let mut chars = identifier.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let previous = std::mem::replace(&mut before, c);
-        if !c.is_alphanumeric() {
-            if let Some(from) = start.take() {
-                words.push(from..at);
-            }
-            continue;
-        }
-        let Some(from) = start else {
-            start = Some(at);
-            continue;
-        };
-        if !c.is_uppercase() {
-            continue;
-        }
-        let next_is_lower = chars.peek().is_some_and(|&(_, next)| next.is_lowercase());
-        let has_lower = || identifier[from..at].contains(char::is_lowercase);
-        let after_digit = previous.is_ascii_digit() && (next_is_lower || has_lower());
-        let starts_hump = previous.is_lowercase() || after_digit;
-        let ends_acronym = previous.is_uppercase() && next_is_lower;
-        if starts_hump || ends_acronym {
-            words.push(from..at);
-            start = Some(at);
-        }
-    }
-    if let Some(from) = start {
-        words.push(from..identifier.len());
-    }
-    detach_last_digits(identifier, &mut words);
-    words
+    Words::of(identifier).interruptible().collect()
 }
 
-fn detach_last_digits(identifier: &str, words: &mut Vec<Range<usize>>) {
-    if words.len() < 2 {
-        return;
+/// See [`words`], one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Words<'a> {
+    humps: Humps<'a>,
+    /// The word before the one that was found last.
+    held: Option<Range<usize>>,
+    /// Digits that were taken from the last word.
+    digits: Option<Range<usize>>,
+    /// Whether there was a word before.
+    is_several: bool,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn of(identifier: &'a str) -> Self {
+        let mut humps = Humps {
+            identifier,
+            chars: identifier.char_indices().peekable(),
+            start: None,
+            has_lower: false,
+            before: ' ',
+        };
+        let held = humps.next();
+        Self {
+            humps,
+            held,
+            digits: None,
+            is_several: false,
+        }
     }
-    let Some(last) = words.last().cloned() else {
-        return;
-    };
-    let stem = identifier[last.clone()].trim_end_matches(|c: char| c.is_ascii_digit());
-    if stem.ends_with(char::is_lowercase) && stem.len() < last.len() {
-        let digits = last.start + stem.len();
-        words.pop();
-        words.push(last.start..digits);
-        words.push(digits..last.end);
+}
+
+impl Iterator for Words<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let Some(word) = self.held.take() else {
+            return self.digits.take();
+        };
+        self.held = self.humps.next();
+        if self.held.is_some() || !self.is_several {
+            self.is_several = true;
+            return Some(word);
+        }
+        let stem = self.humps.identifier[word.clone()].trim_end_matches(|c: char| c.is_ascii_digit());
+        if !stem.ends_with(char::is_lowercase) || stem.len() == word.len() {
+            return Some(word);
+        }
+        let digits = word.start + stem.len();
+        self.digits = Some(digits..word.end);
+        Some(word.start..digits)
+    }
+}
+
+/// Words with their digits.
+#[derive(Clone, Debug)]
+struct Humps<'a> {
+    identifier: &'a str,
+    chars: Peekable<CharIndices<'a>>,
+    /// Of the word that is read, and whether it has a lower-case letter.
+    start: Option<usize>,
+    has_lower: bool,
+    before: char,
+}
+
+impl Iterator for Humps<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        while let Some((at, c)) = self.chars.next() {
+            let previous = std::mem::replace(&mut self.before, c);
+            if !c.is_alphanumeric() {
+                if let Some(from) = self.start.take() {
+                    return Some(from..at);
+                }
+                continue;
+            }
+            let is_lower = c.is_lowercase();
+            let Some(from) = self.start else {
+                self.start = Some(at);
+                self.has_lower = is_lower;
+                continue;
+            };
+            let had_lower = self.has_lower;
+            self.has_lower |= is_lower;
+            if !c.is_uppercase() {
+                continue;
+            }
+            let next_is_lower = self.chars.peek().is_some_and(|&(_, next)| next.is_lowercase());
+            let after_digit = previous.is_ascii_digit() && (next_is_lower || had_lower);
+            let starts_hump = previous.is_lowercase() || after_digit;
+            let ends_acronym = previous.is_uppercase() && next_is_lower;
+            if starts_hump || ends_acronym {
+                self.start = Some(at);
+                self.has_lower = is_lower;
+                return Some(from..at);
+            }
+        }
+        self.start.take().map(|from| from..self.identifier.len())
     }
 }
 
@@ -75,15 +131,14 @@ fn detach_last_digits(identifier: &str, words: &mut Vec<Range<usize>>) {
 /// assert_eq!(split_identifier("HTTP"), "HTTP");
 /// ```
 pub fn split_identifier(identifier: &str) -> String {
-    let words = words(identifier);
-    if words.is_empty() {
-        return identifier.to_owned();
+    let mut split = String::new();
+    for word in Words::of(identifier).interruptible() {
+        if !split.is_empty() {
+            split.push(' ');
+        }
+        split.push_str(&identifier[word]);
     }
-    words
-        .into_iter()
-        .map(|range| &identifier[range])
-        .collect::<Vec<_>>()
-        .join(" ")
+    if split.is_empty() { identifier.to_owned() } else { split }
 }
 
 /// Whether a text reads as a name of code and not as a word of a language: it has an inner capital,

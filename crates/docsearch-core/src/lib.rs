@@ -16,6 +16,7 @@ pub mod fusion;
 pub mod grade;
 pub mod hit;
 pub mod identifier;
+pub mod interrupt;
 pub mod json_object;
 pub mod keyword;
 pub mod known_fault;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
 use crate::bounds::CATEGORY_LEVELS;
+use crate::interrupt::Interruptible;
 
 /// A document in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +55,7 @@ impl Listing {
     pub fn of(documents: impl IntoIterator<Item = (Option<String>, ListedDocument)>) -> Self {
         let mut root = ListedCategory::default();
         let mut without = ListedCategory::default();
-        for (category, document) in documents {
+        for (category, document) in documents.into_iter().interruptible() {
             match category.filter(|category| !category.is_empty()) {
                 Some(category) => root.add(&category, document),
                 None => {

@@ -5,6 +5,7 @@
 
 mod block;
 mod enumeration;
+mod events;
 mod fence;
 mod heading;
 mod html;
@@ -12,26 +13,20 @@ mod lead;
 mod plain;
 mod section;
 
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::Event;
 use std::ops::Range;
 
 use crate::title::unqualified;
 
 pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub use enumeration::entry_share;
+pub(crate) use events::events;
 pub(crate) use fence::close_fences;
 pub(crate) use lead::lead;
 pub use lead::{lead_paragraph, says_something};
 pub use plain::plain_text;
 pub(crate) use section::HEADING_MAX_BYTES;
 pub use section::{Section, sections};
-
-/// Only tables go beyond CommonMark: every other extension drops or joins words of text that is not markdown.
-const OPTIONS: Options = Options::ENABLE_TABLES;
-
-pub(crate) fn events(markdown: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
-    Parser::new_ext(markdown, OPTIONS).into_offset_iter()
-}
 
 /// The contents of the inline code spans, headings included, in the order of the text and not deduplicated.
 pub fn code_identifiers(markdown: &str) -> Vec<String> {

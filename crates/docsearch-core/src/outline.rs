@@ -8,6 +8,7 @@ use std::iter;
 use std::ops::Range;
 
 use crate::address::decoded;
+use crate::interrupt::Interruptible;
 use crate::markdown::{Block, BlockKind, Section, blocks, sections};
 use left_out::LeftOut;
 
@@ -178,7 +179,7 @@ impl<'a> Outline<'a> {
                 .then(|| joined(shown, &note))
         };
         let borders = blocks.iter().rev().filter(|block| block.range.end <= limit);
-        for block in borders {
+        for block in borders.interruptible() {
             if !self.is_heading(range.start + block.range.start)
                 && let Some(cut) = fits(block.range.end)
             {
@@ -188,7 +189,7 @@ impl<'a> Outline<'a> {
         // All places in a stretch of white space show the same, and all in a block are closed the same way.
         let mut tried = 0..=0;
         let mut fence = (0..0, String::new());
-        let inside = breaks(&text[..limit]).find_map(|end| {
+        let inside = breaks(&text[..limit]).interruptible().find_map(|end| {
             if tried.contains(&end) {
                 return None;
             }

@@ -5,111 +5,17 @@
 //! `View`. Every other token, put one after the other, is the text again, so that a headline can be
 //! cut from them.
 
+mod kind;
+
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::identifier;
+use crate::identifier::Words;
+use crate::interrupt::Steps;
+pub use kind::TokenKind;
 
 /// Longest token, in bytes, that is emitted for indexing; a lexeme of a tsvector ends at 2,046.
 pub const MAX_TOKEN_BYTES: usize = 255;
-
-/// Kinds of tokens. The numbers are those that the headline function of Postgres' default parser
-/// knows: 15 to 17 are left out of headlines, 12 is never a match, the rest is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(i32)]
-pub enum TokenKind {
-    /// A word of a language.
-    Word = 1,
-    /// Letters and digits in one piece: `sha256`, `42P01`.
-    NumberWord = 3,
-    /// A version: `15.4.1`, `v2.0`, `1.0.0-rc.15`.
-    Version = 8,
-    /// A part of an identifier that holds digits.
-    NumberPart = 9,
-    /// A part of an identifier that is a word.
-    Part = 10,
-    /// What stands between tokens.
-    Gap = 12,
-    /// Names joined by qualifiers: `os.path.join`, `std::vector`.
-    Qualified = 15,
-    /// A name of several parts or with a mark: `UITableView`, `--long-flag`, `C++`, `@State`.
-    Identifier = 16,
-    /// Two neighbouring characters of a script that is written without spaces.
-    Bigram = 17,
-    /// A number.
-    Number = 22,
-    /// An operator: `@>`, `||`, `[[`.
-    Operator = 24,
-}
-
-impl TokenKind {
-    /// Every kind, in the order of the numbers.
-    pub const ALL: [TokenKind; 11] = [
-        Self::Word,
-        Self::NumberWord,
-        Self::Version,
-        Self::NumberPart,
-        Self::Part,
-        Self::Gap,
-        Self::Qualified,
-        Self::Identifier,
-        Self::Bigram,
-        Self::Number,
-        Self::Operator,
-    ];
-
-    /// The kind with this number. `None` if no kind has it.
-    pub fn from_id(id: i32) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| *kind as i32 == id)
-    }
-
-    /// The alias that text search configurations name the kind by.
-    pub fn alias(self) -> &'static str {
-        match self {
-            Self::Word => "word",
-            Self::NumberWord => "numword",
-            Self::Version => "version",
-            Self::NumberPart => "numpart",
-            Self::Part => "part",
-            Self::Gap => "gap",
-            Self::Qualified => "qualified",
-            Self::Identifier => "identifier",
-            Self::Bigram => "bigram",
-            Self::Number => "number",
-            Self::Operator => "operator",
-        }
-    }
-
-    /// What `ts_token_type` says of the kind.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Word => "Word",
-            Self::NumberWord => "Word with digits",
-            Self::Version => "Version number",
-            Self::NumberPart => "Part of an identifier, with digits",
-            Self::Part => "Part of an identifier",
-            Self::Gap => "Space and punctuation",
-            Self::Qualified => "Qualified name, whole",
-            Self::Identifier => "Identifier, whole",
-            Self::Bigram => "Two characters of Chinese, Japanese or Korean",
-            Self::Number => "Number",
-            Self::Operator => "Operator",
-        }
-    }
-
-    /// Whether tokens of this kind repeat text that follows again in parts.
-    pub fn is_whole(self) -> bool {
-        matches!(self, Self::Qualified | Self::Identifier | Self::Bigram)
-    }
-
-    /// Whether tokens of this kind count for the length of a text: original words only, no parts.
-    pub fn is_counted(self, inside_whole: bool) -> bool {
-        match self {
-            Self::Gap => false,
-            kind if kind.is_whole() => true,
-            _ => !inside_whole,
-        }
-    }
-}
 
 /// A token: its kind and where it stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +32,33 @@ pub struct Token {
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    queue: std::collections::VecDeque<Token>,
+    queue: VecDeque<Token>,
+    /// What comes before the text at `at`, the last first: a name may be as long as the text.
+    rest: Vec<Rest<'a>>,
+    steps: Steps,
+}
+
+/// Tokens of a name or run that are still to come.
+enum Rest<'a> {
+    Gap(Range<usize>),
+    /// The segments of a qualified name from `next` on; `at` is the end of the one before.
+    Segments {
+        at: usize,
+        next: usize,
+        end: usize,
+    },
+    /// The words of an identifier, counted from `start`.
+    Words {
+        words: Words<'a>,
+        start: usize,
+        at: usize,
+        end: usize,
+    },
+    /// The pairs of an unspaced run from `at` on.
+    Bigrams {
+        run: Range<usize>,
+        at: usize,
+    },
 }
 
 /// Cuts a text into tokens. Linear in the length of the text.
@@ -134,7 +66,9 @@ pub fn tokens(text: &str) -> Tokens<'_> {
     Tokens {
         text,
         at: 0,
-        queue: std::collections::VecDeque::new(),
+        queue: VecDeque::new(),
+        rest: Vec::new(),
+        steps: Steps::default(),
     }
 }
 
@@ -149,10 +83,19 @@ impl Iterator for Tokens<'_> {
     type Item = Token;
 
     fn next(&mut self) -> Option<Token> {
-        if self.queue.is_empty() && self.at < self.text.len() {
-            self.scan();
+        self.steps.next();
+        loop {
+            if let Some(token) = self.queue.pop_front() {
+                return Some(token);
+            }
+            if let Some(rest) = self.rest.pop() {
+                self.go_on(rest);
+            } else if self.at < self.text.len() {
+                self.scan();
+            } else {
+                return None;
+            }
         }
-        self.queue.pop_front()
     }
 }
 
@@ -179,7 +122,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | 0x20000..=0x323AF)
 }
 
-impl Tokens<'_> {
+impl<'a> Tokens<'a> {
     fn push(&mut self, kind: TokenKind, range: Range<usize>, inside_whole: bool) {
         if range.is_empty() {
             return;
@@ -248,19 +191,14 @@ impl Tokens<'_> {
 
     fn scan_unspaced(&mut self, start: usize) -> usize {
         let end = self.end_of_run(start, is_unspaced);
-        let starts: Vec<usize> = self.text[start..end]
-            .char_indices()
-            .map(|(offset, _)| start + offset)
-            .chain([end])
-            .collect();
-        if starts.len() == 2 {
+        if self.text[start..end].chars().nth(1).is_none() {
             self.push(TokenKind::Word, start..end, false);
-            return end;
+        } else {
+            self.rest.push(Rest::Bigrams {
+                run: start..end,
+                at: start,
+            });
         }
-        for pair in starts.windows(3) {
-            self.push(TokenKind::Bigram, pair[0]..pair[2], false);
-        }
-        self.push(TokenKind::Gap, start..end, true);
         end
     }
 
@@ -347,8 +285,8 @@ impl Tokens<'_> {
             self.push(TokenKind::Identifier, start..end, false);
             self.push(TokenKind::Gap, start..name_start, true);
         }
+        self.rest.push(Rest::Gap(name_end..end));
         self.push_qualified(name_start..name_end, marked);
-        self.push(TokenKind::Gap, name_end..end, true);
         end
     }
 
@@ -372,8 +310,7 @@ impl Tokens<'_> {
 
     fn push_qualified(&mut self, range: Range<usize>, inside: bool) {
         let name = &self.text[range.clone()];
-        let segments = qualified_segments(name);
-        if segments.len() == 1 {
+        if next_qualifier(name).is_none() {
             self.push_identifier(range, inside);
             return;
         }
@@ -382,23 +319,23 @@ impl Tokens<'_> {
             return;
         }
         self.push(TokenKind::Qualified, range.clone(), inside);
-        let mut at = range.start;
-        for segment in segments {
-            let segment = range.start + segment.start..range.start + segment.end;
-            self.push(TokenKind::Gap, at..segment.start, true);
-            at = segment.end;
-            self.push_identifier(segment, true);
-        }
+        self.rest.push(Rest::Segments {
+            at: range.start,
+            next: range.start,
+            end: range.end,
+        });
     }
 
     fn push_identifier(&mut self, range: Range<usize>, inside: bool) {
         let name = &self.text[range.clone()];
-        let words = identifier::words(name);
-        let several = words.len() > 1 || words.first().is_some_and(|word| word.len() < name.len());
+        let words = Words::of(name);
+        let mut first = words.clone();
+        let (word, is_several) = (first.next(), first.next().is_some());
+        let several = is_several || word.as_ref().is_some_and(|word| word.len() < name.len());
         if !several {
             let digits = name.chars().any(|c| c.is_ascii_digit());
             let kind = match (inside, digits) {
-                _ if words.is_empty() => TokenKind::Gap,
+                _ if word.is_none() => TokenKind::Gap,
                 _ if name.chars().all(|c| c.is_ascii_digit()) && !inside => TokenKind::Number,
                 (false, true) => TokenKind::NumberWord,
                 (false, false) => TokenKind::Word,
@@ -409,37 +346,79 @@ impl Tokens<'_> {
             return;
         }
         self.push(TokenKind::Identifier, range.clone(), inside);
-        let mut at = range.start;
-        for word in words {
-            let word = range.start + word.start..range.start + word.end;
-            self.push(TokenKind::Gap, at..word.start, true);
-            at = word.end;
-            let digits = self.text[word.clone()].contains(|c: char| c.is_ascii_digit());
-            let kind = if digits { TokenKind::NumberPart } else { TokenKind::Part };
-            self.push(kind, word, true);
-        }
-        self.push(TokenKind::Gap, at..range.end, true);
+        self.rest.push(Rest::Words {
+            words,
+            start: range.start,
+            at: range.start,
+            end: range.end,
+        });
     }
+
+    /// Emits the next tokens of what has begun.
+    fn go_on(&mut self, rest: Rest<'a>) {
+        match rest {
+            Rest::Gap(range) => self.push(TokenKind::Gap, range, true),
+            Rest::Segments { at, next, end } => {
+                self.push(TokenKind::Gap, at..next, true);
+                let qualifier = next_qualifier(&self.text[next..end]);
+                let segment = next..qualifier.as_ref().map_or(end, |qualifier| next + qualifier.start);
+                if let Some(qualifier) = qualifier {
+                    self.rest.push(Rest::Segments {
+                        at: segment.end,
+                        next: next + qualifier.end,
+                        end,
+                    });
+                }
+                self.push_identifier(segment, true);
+            }
+            Rest::Words {
+                mut words,
+                start,
+                at,
+                end,
+            } => match words.next() {
+                Some(word) => {
+                    let word = start + word.start..start + word.end;
+                    self.push(TokenKind::Gap, at..word.start, true);
+                    let digits = self.text[word.clone()].contains(|c: char| c.is_ascii_digit());
+                    let kind = if digits { TokenKind::NumberPart } else { TokenKind::Part };
+                    let at = word.end;
+                    self.push(kind, word, true);
+                    self.rest.push(Rest::Words { words, start, at, end });
+                }
+                None => self.push(TokenKind::Gap, at..end, true),
+            },
+            Rest::Bigrams { run, at } => {
+                let mut chars = self.text[at..run.end].char_indices().skip(1);
+                let second = chars.next().map_or(run.end, |(second, _)| at + second);
+                let pair_end = chars.next().map_or(run.end, |(third, _)| at + third);
+                self.push(TokenKind::Bigram, at..pair_end, false);
+                let next = if pair_end < run.end {
+                    Rest::Bigrams { run, at: second }
+                } else {
+                    Rest::Gap(run)
+                };
+                self.rest.push(next);
+            }
+        }
+    }
+}
+
+/// The first `.` or `::` of a name.
+fn next_qualifier(name: &str) -> Option<Range<usize>> {
+    let bytes = name.as_bytes();
+    let is_qualifier = |at: &usize| bytes[*at] == b'.' || bytes[*at..].starts_with(b"::");
+    let at = (0..bytes.len()).find(is_qualifier)?;
+    Some(at..at + if bytes[at] == b'.' { 1 } else { 2 })
 }
 
 /// The segments of a qualified name: what stands between `.` and `::`.
 pub(crate) fn qualified_segments(name: &str) -> Vec<Range<usize>> {
     let mut segments = Vec::new();
     let mut start = 0;
-    let mut at = 0;
-    while at < name.len() {
-        let rest = &name[at..];
-        let qualifier = if rest.starts_with("::") {
-            2
-        } else if rest.starts_with('.') {
-            1
-        } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
-            continue;
-        };
-        segments.push(start..at);
-        at += qualifier;
-        start = at;
+    while let Some(qualifier) = next_qualifier(&name[start..]) {
+        segments.push(start..start + qualifier.start);
+        start += qualifier.end;
     }
     segments.push(start..name.len());
     segments

@@ -1,7 +1,7 @@
 //! What pieces of text cost, in tokens, counting every byte of a document about once.
 
 use super::TokenCounter;
-use std::collections::BTreeSet;
+use crate::interrupt;
 use std::ops::Range;
 
 /// More bytes than a token of any vocabulary covers in real text. A tokenizer may give a word of megabytes a single
@@ -22,6 +22,7 @@ impl<'a> Measure<'a> {
     }
 
     pub(super) fn tokens(&self, text: &str) -> usize {
+        interrupt::check();
         if text.trim().is_empty() {
             return 0;
         }
@@ -42,9 +43,11 @@ pub(super) struct Costs {
 
 impl Costs {
     pub(super) fn new(text: &str, offsets: impl Iterator<Item = usize>, measure: Measure<'_>) -> Self {
-        let offsets: BTreeSet<usize> = offsets.chain([0, text.len()]).collect();
-        let offsets: Vec<usize> = offsets.into_iter().collect();
-        let mut sums = vec![0];
+        let mut offsets: Vec<usize> = offsets.chain([0, text.len()]).collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        let mut sums = Vec::with_capacity(offsets.len());
+        sums.push(0);
         let mut sum = 0;
         for pair in offsets.windows(2) {
             sum += measure.tokens(&text[pair[0]..pair[1]]);

@@ -4,6 +4,7 @@ use super::ChunkLimits;
 use super::measure::Measure;
 use super::prose;
 use super::unit::Unit;
+use crate::interrupt::Interruptible;
 use std::borrow::Cow;
 
 /// The markdown of a chunk, and its tokens.
@@ -24,7 +25,7 @@ pub(super) fn pack(units: Vec<Unit<'_>>, budget: usize, limits: &ChunkLimits, me
         tokens: 0,
         fresh: false,
     };
-    for unit in units {
+    for unit in units.into_iter().interruptible() {
         packer.add(unit);
     }
     packer.close();

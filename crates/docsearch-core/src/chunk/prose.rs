@@ -1,6 +1,7 @@
 //! Cutting prose: at sentences, where those are too long at lines, then at words, then anywhere.
 
 use super::measure::Measure;
+use crate::interrupt::{Interruptible, check};
 use crate::markdown::spans;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -93,6 +94,7 @@ fn sentence_ends(text: &str) -> Vec<usize> {
     let closes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | ']' | '”' | '’' | '»' | '*' | '_' | '`');
     let mut ends = Vec::new();
     for window in windows(text) {
+        check();
         for (at, sentence) in text[window.clone()].split_sentence_bound_indices() {
             if sentence.trim_end_matches(closes).ends_with(ends_sentence) || sentence.ends_with("\n\n") {
                 ends.push(window.start + at + sentence.len());
@@ -143,7 +145,7 @@ fn character_ends(text: &str, budget: usize) -> Vec<usize> {
 /// Joins pieces whose boundary lies inside a protected range.
 fn joined(pieces: Vec<Range<usize>>, protected: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
+    for piece in pieces.into_iter().interruptible() {
         let at = protected.partition_point(|range| range.end <= piece.start);
         let inside = protected.get(at).is_some_and(|range| range.start < piece.start);
         match joined.last_mut() {

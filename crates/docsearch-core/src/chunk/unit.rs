@@ -2,6 +2,7 @@
 
 use super::measure::{Costs, Measure};
 use super::prose;
+use crate::interrupt::{Interruptible, Steps};
 use crate::markdown::{self, Block, BlockKind};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -64,7 +65,7 @@ impl<'a> Source<'a> {
     /// [`WHOLE_BLOCK_BUDGETS`], which are written anew. No other unit than a whole fence or table exceeds `budget`.
     pub(super) fn units(&self, range: Range<usize>, budget: usize) -> Vec<Unit<'a>> {
         let mut units = Vec::new();
-        for tile in self.tiles(range, budget) {
+        for tile in self.tiles(range, budget).into_iter().interruptible() {
             self.push_units(&tile, budget, &mut units);
         }
         units
@@ -79,7 +80,9 @@ impl<'a> Source<'a> {
             nested: false,
         };
         let mut index = blocks.partition_point(|block| block.range.start < range.start);
+        let mut steps = Steps::default();
         while let Some(block) = blocks.get(index).filter(|block| block.range.start < range.end) {
+            steps.next();
             if let Some(cut) = block.cut.filter(|cut| *cut > tile.range.start) {
                 tile.range.end = cut;
                 tiles.push(tile);
@@ -140,7 +143,7 @@ impl<'a> Source<'a> {
             return;
         }
         match kind {
-            BlockKind::Code { info, code } => self.push_code(info, code, budget, units),
+            BlockKind::Code(block) => self.push_code(&block.info, &block.code, budget, units),
             BlockKind::Table => self.push_table(&stripped(text, indent, &INDENTATION), budget, units),
             BlockKind::Prose | BlockKind::Container => self.push_prose(tile, budget, units),
         }

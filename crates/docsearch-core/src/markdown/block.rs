@@ -11,11 +11,22 @@ pub(crate) enum BlockKind {
     Prose,
     /// A list, list item or quotation: can be cut between the blocks inside.
     Container,
-    /// A code block: info string and contents, without the prefixes of lists and quotations around it.
-    Code { info: String, code: String },
+    /// A code block. In a box, since there may be millions of blocks and most are none.
+    Code(Box<CodeBlock>),
     /// A table: can be cut between rows.
     Table,
 }
+
+/// Info string and contents of a code block, without the prefixes of lists and quotations around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CodeBlock {
+    pub(crate) info: String,
+    pub(crate) code: String,
+}
+
+/// Containers around a block that is still one of its own; what lies deeper is text of the last. A line of quotation
+/// marks nests as deep as it is long.
+const MAX_DEPTH: usize = 100;
 
 /// One block; `range` is bytes of the source.
 #[derive(Debug, Clone)]
@@ -35,25 +46,32 @@ pub(crate) struct Block {
 pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
+    let mut deeper = 0usize;
     for (event, range) in events(markdown) {
         match event {
             Event::Start(tag) => {
                 if let Some(kind) = block_kind(&tag) {
+                    if open.len() >= MAX_DEPTH {
+                        deeper += 1;
+                        continue;
+                    }
                     push(&mut blocks, markdown, kind, range, open.len());
                     open.push(blocks.len() - 1);
                 }
             }
             Event::End(tag) if is_block_end(&tag) => {
-                if let Some(index) = open.pop() {
+                if deeper > 0 {
+                    deeper -= 1;
+                } else if let Some(index) = open.pop() {
                     blocks[index].subtree_end = blocks.len();
                 }
             }
-            Event::Rule => push(&mut blocks, markdown, BlockKind::Prose, range, open.len()),
-            Event::Text(text) => {
+            Event::Rule if deeper == 0 => push(&mut blocks, markdown, BlockKind::Prose, range, open.len()),
+            Event::Text(text) if deeper == 0 => {
                 if let Some(&index) = open.last()
-                    && let BlockKind::Code { code, .. } = &mut blocks[index].kind
+                    && let BlockKind::Code(block) = &mut blocks[index].kind
                 {
-                    code.push_str(&text);
+                    block.code.push_str(&text);
                 }
             }
             _ => {}
@@ -109,10 +127,8 @@ fn block_kind(tag: &Tag<'_>) -> Option<BlockKind> {
                 CodeBlockKind::Fenced(info) => info.to_string(),
                 CodeBlockKind::Indented => String::new(),
             };
-            Some(BlockKind::Code {
-                info,
-                code: String::new(),
-            })
+            let code = String::new();
+            Some(BlockKind::Code(Box::new(CodeBlock { info, code })))
         }
         _ => None,
     }

@@ -65,6 +65,7 @@ pub extern "C-unwind" fn _PG_init() {
         refusal.report(pgrx::PgLogLevel::ERROR);
     }
     postgres::report::without_backtraces();
+    postgres::interrupt::enable();
     settings::define();
     // SAFETY: a flag of the server, read in the process that sets it.
     if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {

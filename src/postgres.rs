@@ -1,7 +1,9 @@
 //! What the server offers, in Rust: statements, catalogs, roles, transactions, errors. Knows no table of ours.
 
+pub(crate) mod argument;
 pub(crate) mod catalog;
 pub(crate) mod condition;
+pub(crate) mod interrupt;
 pub(crate) mod jsonb;
 pub(crate) mod latch;
 pub(crate) mod library;

@@ -1,8 +1,10 @@
 """Every function, called with every sort of value by roles of every right: no backend ends, nothing is an
 internal error, and who has no right gets nothing."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -203,6 +205,54 @@ def test_no_call_ends_a_backend_or_tells_secrets(library, functions, secrets, ro
                     problems.append((statement[:300], "tells", told))
         # A crash would have ended this connection, too.
         assert watch.execute("SELECT 1").fetchone() == (1,)
+    assert not problems, "\n".join(map(str, problems))
+
+
+def too_large(size: int) -> dict[str, list[str]]:
+    """SQL of arguments of a type that hold so many bytes, or elements, in few values and in many."""
+    return {
+        "text": [f"repeat('x', {size})"],
+        "text[]": [f"ARRAY[repeat('x', {size})]", f"array_fill('x'::text, '{{{size // 10}}}')", f"array_fill(NULL::text, '{{{size}}}')"],
+        "jsonb": [f"jsonb_build_object('a', repeat('x', {size}))", f"jsonb_build_array(repeat('x', {size}))",
+                  f"(SELECT jsonb_agg(NULL::text) FROM generate_series(1, {size // 33}))"],
+        "regclass[]": [f"array_fill('pg_class'::regclass, '{{{size // 4}}}')"],
+    }
+
+
+def taken(pid: int) -> tuple[float, int]:
+    """Seconds that a process has worked, and the most megabytes that it had."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    peak = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(peak.split()[1]) // 1024
+
+
+def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions):
+    """Before it is copied or looked at: there is no time and no memory for either."""
+    size = 100_000_000
+    arguments = too_large(size)
+    problems = []
+    with library.connect() as connection:
+        connection.execute(f"SET ROLE {READER}")
+        pid = connection.info.backend_pid
+        made, own = {}, 0
+        for value in {value for values in arguments.values() for value in values}:
+            before, _ = taken(pid)
+            connection.execute(f"SELECT pg_column_size({value})")
+            after, own = taken(pid)
+            made[value] = after - before
+        for function in functions:
+            if function.is_trigger:
+                continue
+            ordinary = function.ordinary()
+            for place, type in enumerate(function.types):
+                for value in arguments.get(type, []):
+                    statement = function.statement([*ordinary[:place], value, *ordinary[place + 1:]])
+                    before, _ = taken(pid)
+                    answer = call(connection, statement)
+                    after, peak = taken(pid)
+                    # A function that the reader may not call has not been called.
+                    if answer.state not in ("22023", "42501") or after - before - made[value] > 1 or peak - own > 250:
+                        problems.append((statement[:200], answer.state, answer.text[:200], after - before, peak - own))
     assert not problems, "\n".join(map(str, problems))
 
 

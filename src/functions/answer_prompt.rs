@@ -5,7 +5,7 @@ use docsearch_core::prompt::answer_prompt as prompt;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::postgres::jsonb::JsonB;
+use crate::postgres::argument::{Json, LongText, Text, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::statement;
 use crate::search::grade::{self, Context};
@@ -23,15 +23,16 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]
     fn answer_prompt(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
         max_results: default!(Option<i32>, 5),
-        config: default!(Option<JsonB>, "NULL"),
+        config: default!(Option<Json<'_>>, "NULL"),
         max_tokens: default!(Option<i32>, 4000),
-        language: default!(Option<&str>, "NULL"),
+        language: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<String> {
+        arguments!(query, project, category, filter, config, language);
         let language = match language {
             Some(code) => Some(Language::of(code).ok_or_else(|| unknown(code))?),
             None => language::detected(query.unwrap_or_default())?,
@@ -65,7 +66,8 @@ mod docsearch {
     /// The language of a text as an ISO 639-1 code, such as en or ja; NULL if nothing tells.
     #[pg_extern(stable, parallel_safe, strict)]
     #[search_path(pg_catalog, pg_temp)]
-    fn detect_language(text: &str) -> Result<Option<String>> {
+    fn detect_language(text: LongText<'_>) -> Result<Option<String>> {
+        arguments!(text);
         Ok(language::detected(text)?.map(|language| language.code.to_owned()))
     }
 
@@ -76,7 +78,8 @@ STABLE STRICT PARALLEL SAFE
 SET search_path TO pg_catalog, pg_temp
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
-    fn detect_text_config(text: &str) -> Result<Option<pg_sys::Oid>> {
+    fn detect_text_config(text: LongText<'_>) -> Result<Option<pg_sys::Oid>> {
+        arguments!(text);
         let config = language::detected(text)?.map_or("simple", |language| language.text_config);
         statement::one(
             "SELECT c.oid FROM pg_ts_config c WHERE c.cfgname = $1 AND c.cfgnamespace = 'pg_catalog'::regnamespace",

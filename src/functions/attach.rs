@@ -6,6 +6,7 @@ use pgrx::prelude::*;
 
 use crate::administration::creation::{self, NewProject};
 use crate::indexing::attached::{self, Access, Columns, Table, Terms};
+use crate::postgres::argument::{Relations, Text, arguments};
 use crate::postgres::owner::require_writer;
 use crate::postgres::report::{Result, internal, invalid};
 use crate::tables::project::{self, Project};
@@ -42,21 +43,35 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     #[allow(clippy::too_many_arguments)]
     fn attach_table(
         source: Option<pg_sys::Oid>,
-        key: default!(Option<&str>, "'id'"),
-        title: default!(Option<&str>, "'title'"),
-        body: default!(Option<&str>, "'body'"),
-        category: default!(Option<&str>, "NULL"),
-        metadata: default!(Option<&str>, "NULL"),
-        published_at: default!(Option<&str>, "NULL"),
-        project: default!(Option<&str>, "NULL"),
-        slug_prefix: default!(Option<&str>, "NULL"),
-        rows_where: default!(Option<&str>, "NULL"),
-        changed_at: default!(Option<&str>, "NULL"),
+        key: default!(Option<Text<'_>>, "'id'"),
+        title: default!(Option<Text<'_>>, "'title'"),
+        body: default!(Option<Text<'_>>, "'body'"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        metadata: default!(Option<Text<'_>>, "NULL"),
+        published_at: default!(Option<Text<'_>>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
+        slug_prefix: default!(Option<Text<'_>>, "NULL"),
+        rows_where: default!(Option<Text<'_>>, "NULL"),
+        changed_at: default!(Option<Text<'_>>, "NULL"),
         every: default!(Option<Interval>, "'1 minute'"),
-        policy: default!(Option<&str>, "NULL"),
+        policy: default!(Option<Text<'_>>, "NULL"),
         public: default!(Option<bool>, false),
-        changes_in: default!(Option<Vec<Option<pg_sys::Oid>>>, "NULL"),
+        changes_in: default!(Option<Relations<'_>>, "NULL"),
     ) -> Result<String> {
+        arguments!(
+            key,
+            title,
+            body,
+            category,
+            metadata,
+            published_at,
+            project,
+            slug_prefix,
+            rows_where,
+            changed_at,
+            policy,
+            changes_in
+        );
         let access = Access::given(policy, public == Some(true))?;
         let table = Table::of(source)?;
         table.require_owned()?;
@@ -95,7 +110,8 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
-    fn read_table(source: Option<pg_sys::Oid>, project: default!(Option<&str>, "NULL")) -> Result<()> {
+    fn read_table(source: Option<pg_sys::Oid>, project: default!(Option<Text<'_>>, "NULL")) -> Result<()> {
+        arguments!(project);
         let table = Table::of(source)?;
         table.require_owned()?;
         schema::require_current()?;
@@ -117,9 +133,10 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
     fn detach_table(
         source: Option<pg_sys::Oid>,
-        project: default!(Option<&str>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
         keep_documents: default!(Option<bool>, false),
     ) -> Result<i64> {
+        arguments!(project);
         let table = Table::of(source)?;
         schema::require_current()?;
         let project = project.map(project::by_name).transpose()?;

@@ -4,6 +4,7 @@ use pgrx::prelude::*;
 
 use crate::administration::check::{CHECKS, CheckScope, Finding};
 use crate::administration::repair;
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, refuse_read_only};
 use crate::tables::schema;
@@ -17,7 +18,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn check(
-        project: default!(Option<&str>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -29,6 +30,7 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(project);
         schema::require_owner("SELECT * FROM docsearch.check()")?;
         let checked = CheckScope::new(project)?;
         let _owner = AsOwner::enter()?;
@@ -62,8 +64,9 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn repair(
-        project: default!(Option<&str>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(problem, String), name!(object, String), name!(detail, String))>> {
+        arguments!(project);
         refuse_read_only(c"docsearch.repair()");
         schema::require_owner("SELECT * FROM docsearch.repair()")?;
         Ok(TableIterator::new(repair::repair(project)?))

@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use std::time::Duration;
 
 use crate::indexing::{progress, waiting};
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::tables::{project, schema, wake};
 
@@ -17,7 +18,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn index_progress(
-        project: default!(Option<&str>, "NULL"),
+        project: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -35,6 +36,7 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(project);
         let projects = project::selected(project)?;
         schema::require_current()?;
         let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();

@@ -4,6 +4,7 @@ use docsearch_core::listing::{ListedDocument, Listing, fitting};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Text, Texts, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
 use crate::tables::document::{self, DocumentSummary};
@@ -13,13 +14,14 @@ use crate::tables::project;
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 fn load_doc(
-    slug: Option<&str>,
+    slug: Option<Text<'_>>,
     include_sections: default!(Option<bool>, true),
     include_metadata: default!(Option<bool>, true),
-    project: default!(Option<&str>, "NULL"),
-    section: default!(Option<&str>, "NULL"),
+    project: default!(Option<Text<'_>>, "NULL"),
+    section: default!(Option<Text<'_>>, "NULL"),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<String> {
+    arguments!(slug, project, section);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
     document::load(slug, project, section, shape)
 }
@@ -28,13 +30,14 @@ fn load_doc(
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 fn load_doc_json(
-    slug: Option<&str>,
+    slug: Option<Text<'_>>,
     include_sections: default!(Option<bool>, true),
     include_metadata: default!(Option<bool>, true),
-    project: default!(Option<&str>, "NULL"),
-    section: default!(Option<&str>, "NULL"),
+    project: default!(Option<Text<'_>>, "NULL"),
+    section: default!(Option<Text<'_>>, "NULL"),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<JsonB> {
+    arguments!(slug, project, section);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
     document::load_json(slug, project, section, shape).map(JsonB)
 }
@@ -44,10 +47,10 @@ fn load_doc_json(
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::type_complexity)]
 fn load_docs(
-    slugs: Option<Vec<Option<String>>>,
+    slugs: Option<Texts<'_>>,
     include_sections: default!(Option<bool>, true),
     include_metadata: default!(Option<bool>, true),
-    project: default!(Option<&str>, "NULL"),
+    project: default!(Option<Text<'_>>, "NULL"),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<
     TableIterator<
@@ -59,6 +62,7 @@ fn load_docs(
         ),
     >,
 > {
+    arguments!(slugs, project);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
     if let Some(name) = project {
         project::by_name(name)?;
@@ -77,10 +81,10 @@ fn load_docs(
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::type_complexity)]
 fn list_docs(
-    project: default!(Option<&str>, "NULL"),
-    category: default!(Option<&str>, "NULL"),
-    kind: default!(Option<&str>, "NULL"),
-    sort_by: default!(Option<&str>, "'title'"),
+    project: default!(Option<Text<'_>>, "NULL"),
+    category: default!(Option<Text<'_>>, "NULL"),
+    kind: default!(Option<Text<'_>>, "NULL"),
+    sort_by: default!(Option<Text<'_>>, "'title'"),
     max_tokens: default!(Option<i32>, "NULL"),
     skip: default!(Option<i32>, 0),
 ) -> Result<
@@ -99,6 +103,7 @@ fn list_docs(
         ),
     >,
 > {
+    arguments!(project, category, kind, sort_by);
     let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
     let mut rows = document::listed(project, category, kind, sort_by)?;
     let total = rows.len();
@@ -132,13 +137,14 @@ fn list_docs(
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 fn list_docs_json(
-    project: default!(Option<&str>, "NULL"),
-    category: default!(Option<&str>, "NULL"),
-    kind: default!(Option<&str>, "NULL"),
-    sort_by: default!(Option<&str>, "'title'"),
+    project: default!(Option<Text<'_>>, "NULL"),
+    category: default!(Option<Text<'_>>, "NULL"),
+    kind: default!(Option<Text<'_>>, "NULL"),
+    sort_by: default!(Option<Text<'_>>, "'title'"),
     max_tokens: default!(Option<i32>, "NULL"),
     skip: default!(Option<i32>, 0),
 ) -> Result<JsonB> {
+    arguments!(project, category, kind, sort_by);
     let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
     let documents: Vec<_> = document::listed(project, category, kind, sort_by)?
         .into_iter()

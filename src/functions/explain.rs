@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::postgres::jsonb::JsonB;
+use crate::postgres::argument::{Json, Text, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::explain;
 use crate::search::request::Arguments;
@@ -18,12 +18,12 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn explain_search(
-        query: Option<&str>,
-        slug: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
-        config: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        slug: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
+        config: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -39,6 +39,7 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(query, slug, project, category, filter, config);
         let slug = document::checked_slug(slug)?;
         let arguments = Arguments {
             query,

@@ -5,6 +5,7 @@ use docsearch_core::grade::{CONTEXT_CHARS, Features, MAX_CONTEXTS};
 use pgrx::prelude::*;
 use std::time::Instant;
 
+use crate::postgres::argument::{Json, Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::search::grade;
@@ -19,12 +20,13 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn grade_results(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
-        config: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
+        config: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<JsonB> {
+        arguments!(query, project, category, filter, config);
         let request = request(query, project, category, filter, config)?;
         let (features, results) = judged(&request)?;
         let grade = request.grade(&features, results.len());
@@ -35,12 +37,13 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn grade_features(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
-        config: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
+        config: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<JsonB> {
+        arguments!(query, project, category, filter, config);
         let request = request(query, project, category, filter, config)?;
         let (features, _) = judged(&request)?;
         serde_json::to_value(features.named()).map(JsonB).map_err(internal)
@@ -50,12 +53,13 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn grade_input(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
-        config: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
+        config: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(number, i32), name!(source, String), name!(context, String))>> {
+        arguments!(query, project, category, filter, config);
         let request = request(query, project, category, filter, config)?;
         let (_, results) = judged(&request)?;
         let contexts = grade::contexts(&results, CONTEXT_CHARS)?;

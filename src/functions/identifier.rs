@@ -1,5 +1,7 @@
 //! Identifiers in words.
 
+use crate::postgres::argument::{Text, arguments};
+use crate::postgres::report::Result;
 use pgrx::prelude::*;
 
 #[pg_schema]
@@ -8,7 +10,8 @@ mod docsearch {
 
     /// The identifier with a space between its words.
     #[pg_extern(immutable, strict, parallel_safe)]
-    fn split_identifier(identifier: &str) -> String {
-        docsearch_core::identifier::split_identifier(identifier)
+    fn split_identifier(identifier: Text<'_>) -> Result<String> {
+        arguments!(identifier);
+        Ok(docsearch_core::identifier::split_identifier(identifier))
     }
 }

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
+use docsearch_core::bounds::KEPT_ELEMENTS;
 use docsearch_core::rank::{ChunkId, DocumentId};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
-use serde_json::Value;
 
 use crate::indexing::indexer::{self, OnFailure, Outcome};
 use crate::indexing::{deletion, embedding};
-use crate::postgres::jsonb::{self, JsonB, JsonBText};
-use crate::postgres::report::{Result, in_one_line, internal, invalid, refuse_read_only};
+use crate::postgres::argument::{Json, JsonDocuments, LongText, Text, Texts, arguments};
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
 use crate::postgres::statement;
 use crate::settings;
 use crate::tables::document_input::DocumentInput;
@@ -25,37 +26,54 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]
     fn index_doc(
-        project: Option<&str>,
-        slug: Option<String>,
-        title: Option<String>,
-        body: Option<String>,
-        category: default!(Option<String>, "NULL"),
-        metadata: default!(Option<JsonB>, "'{}'"),
-        kind: default!(Option<String>, "NULL"),
-        version: default!(Option<String>, "NULL"),
-        summary: default!(Option<String>, "NULL"),
-        keywords: default!(Option<Vec<Option<String>>>, "NULL"),
-        source_urls: default!(Option<Vec<Option<String>>>, "NULL"),
-        source_path: default!(Option<String>, "NULL"),
-        source_root: default!(Option<String>, "NULL"),
+        project: Option<Text<'_>>,
+        slug: Option<Text<'_>>,
+        title: Option<Text<'_>>,
+        body: Option<LongText<'_>>,
+        category: default!(Option<Text<'_>>, "NULL"),
+        metadata: default!(Option<Json<'_>>, "'{}'"),
+        kind: default!(Option<Text<'_>>, "NULL"),
+        version: default!(Option<Text<'_>>, "NULL"),
+        summary: default!(Option<Text<'_>>, "NULL"),
+        keywords: default!(Option<Texts<'_>>, "NULL"),
+        source_urls: default!(Option<Texts<'_>>, "NULL"),
+        source_path: default!(Option<Text<'_>>, "NULL"),
+        source_root: default!(Option<Text<'_>>, "NULL"),
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
-        anchors: default!(Option<JsonB>, "'{}'"),
+        anchors: default!(Option<Json<'_>>, "'{}'"),
     ) -> Result<String> {
-        refuse_read_only(c"index_doc()");
-        let project = project::given(project)?;
-        let input = DocumentInput {
-            slug: slug.unwrap_or_default(),
-            title: title.unwrap_or_default(),
+        arguments!(
+            project,
+            slug,
+            title,
             body,
             category,
-            metadata: metadata.map(|JsonB(metadata)| metadata),
+            metadata,
             kind,
             version,
             summary,
-            keywords: without_null("keywords", keywords.unwrap_or_default())?,
-            source_urls: without_null("source_urls", source_urls.unwrap_or_default())?,
+            keywords,
+            source_urls,
             source_path,
             source_root,
+            anchors
+        );
+        refuse_read_only(c"index_doc()");
+        let project = project::given(project)?;
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let input = DocumentInput {
+            slug: owned(slug).unwrap_or_default(),
+            title: owned(title).unwrap_or_default(),
+            body: owned(body),
+            category: owned(category),
+            metadata: metadata.map(|JsonB(metadata)| metadata),
+            kind: owned(kind),
+            version: owned(version),
+            summary: owned(summary),
+            keywords: without_null("keywords", keywords.unwrap_or_default())?,
+            source_urls: without_null("source_urls", source_urls.unwrap_or_default())?,
+            source_path: owned(source_path),
+            source_root: owned(source_root),
             published_at: published_at.map(|time| time.to_iso_string()),
             anchors: DocumentInput::anchors(anchors.map(|JsonB(anchors)| anchors))?,
         };
@@ -76,8 +94,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn index_docs(
-        project: Option<&str>,
-        docs: Option<JsonBText>,
+        project: Option<Text<'_>>,
+        docs: Option<JsonDocuments<'_>>,
     ) -> Result<
         TableIterator<
             'static,
@@ -89,9 +107,11 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(project, docs);
         refuse_read_only(c"index_docs()");
+        let docs = docs.flatten();
+        let docs = docs.ok_or_else(|| invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT))?;
         let project = project::given(project)?;
-        let docs = documents(docs)?;
         let mut outcomes = Vec::with_capacity(docs.len());
         let mut seen = HashSet::new();
         let mut inputs = Vec::new();
@@ -118,7 +138,8 @@ mod docsearch {
     /// Removes a document; false if there is none with this slug.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn delete_doc(project: &str, slug: &str) -> Result<bool> {
+    fn delete_doc(project: Text<'_>, slug: Text<'_>) -> Result<bool> {
+        arguments!(project, slug);
         let project = project::by_name(project)?;
         Ok(!deletion::delete(&project, vec![slug.to_owned()], None)?.is_empty())
     }
@@ -127,10 +148,12 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn delete_missing(
-        project: &str,
-        source_root: &str,
-        keep: Vec<Option<String>>,
+        project: Text<'_>,
+        source_root: Text<'_>,
+        keep: Texts<'_>,
     ) -> Result<SetOfIterator<'static, String>> {
+        arguments!(project, source_root);
+        let keep = keep.up_to("keep", KEPT_ELEMENTS)?;
         let project = project::by_name(project)?;
         let keep = without_null("keep", keep)?;
         let gone = statement::rows(
@@ -164,25 +187,4 @@ mod docsearch {
 fn without_null(name: &str, texts: Vec<Option<String>>) -> Result<Vec<String>> {
     let texts: Option<Vec<String>> = texts.into_iter().collect();
     texts.ok_or_else(|| invalid(format!("{name} must not hold null"), "Omit the element."))
-}
-
-/// The elements of the argument of `index_docs`; what cannot be read of one is its own problem.
-#[allow(clippy::type_complexity)]
-fn documents(docs: Option<JsonBText>) -> Result<Vec<std::result::Result<Value, (Option<String>, String)>>> {
-    let no_array = || invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT);
-    let JsonBText(docs) = docs.ok_or_else(no_array)?;
-    match jsonb::parse(&docs) {
-        Ok(Value::Array(docs)) => return Ok(docs.into_iter().map(Ok).collect()),
-        Ok(_) => return Err(no_array()),
-        Err(_) if !docs.starts_with('[') => return Err(no_array()),
-        Err(_) => {}
-    }
-    statement::rows(
-        "SELECT d.doc ->> 'slug', d.doc::text FROM jsonb_array_elements($1::jsonb) AS d(doc)",
-        &[DatumWithOid::from(docs)],
-        |row| {
-            let (slug, doc): (Option<String>, String) = (row.optional(1)?, row.required(2)?);
-            Ok(jsonb::parse(&doc).map_err(|problem| (slug, in_one_line(&problem))))
-        },
-    )
 }

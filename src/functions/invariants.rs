@@ -2,6 +2,7 @@
 
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::invariants;
 use crate::tables::project;
@@ -18,7 +19,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn verify_invariants(
-        project: Option<&str>,
+        project: Option<Text<'_>>,
         sample: default!(Option<i32>, "NULL"),
     ) -> Result<
         TableIterator<
@@ -33,6 +34,7 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(project);
         let project = project::given(project)?;
         if sample.is_some_and(|sample| sample < 1) {
             return Err(invalid("sample must be at least 1", "Omit it for all names."));

@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::administration::{grant, migration, removal, revocation};
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::Result;
 use crate::tables::schema;
 
@@ -20,7 +21,8 @@ mod docsearch {
     /// Gives a role what searching needs, or indexing too.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn grant_usage(role: &str, write: default!(bool, false)) -> Result<()> {
+    fn grant_usage(role: Text<'_>, write: default!(bool, false)) -> Result<()> {
+        arguments!(role);
         migration::migrate()?;
         schema::require_owner(migration::SET_UP)?;
         grant::usage(role, write)
@@ -29,14 +31,16 @@ mod docsearch {
     /// Takes back what grant_usage and grant_model gave.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn revoke_usage(role: &str) -> Result<()> {
+    fn revoke_usage(role: Text<'_>) -> Result<()> {
+        arguments!(role);
         revocation::revoke(role)
     }
 
     /// Removes everything that DROP EXTENSION leaves.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn drop_all(confirm: default!(Option<&str>, "NULL")) -> Result<()> {
+    fn drop_all(confirm: default!(Option<Text<'_>>, "NULL")) -> Result<()> {
+        arguments!(confirm);
         removal::remove(confirm)
     }
 }

@@ -7,6 +7,7 @@ use crate::administration::migration;
 use crate::models::remote::{self, RemoteModel, RemoteModelArguments};
 use crate::models::trial::{self, Trial, Unfit};
 use crate::models::{batch, embedder, files, registration};
+use crate::postgres::argument::{LongText, Text, Texts, arguments};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, inference, internal, invalid};
 use crate::tables::schema;
@@ -18,7 +19,11 @@ mod docsearch {
     /// The vector of a query, as real[]; docsearch.embed gives it as vector.
     #[pg_extern(stable, parallel_restricted, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
-    fn query_embedding(query: Option<&str>, model: default!(Option<&str>, "NULL")) -> Result<Option<Vec<f32>>> {
+    fn query_embedding(
+        query: Option<LongText<'_>>,
+        model: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<Option<Vec<f32>>> {
+        arguments!(query, model);
         let Some(query) = query else {
             return Ok(None);
         };
@@ -33,9 +38,10 @@ mod docsearch {
     #[pg_extern(stable, parallel_restricted, cost = 100000)]
     #[search_path(pg_catalog, pg_temp)]
     fn passage_embeddings(
-        passages: Option<Vec<Option<String>>>,
-        model: default!(Option<&str>, "NULL"),
+        passages: Option<Texts<'_>>,
+        model: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
+        arguments!(passages, model);
         let model = embedder::open_for_caller(&files::model_name(model)?)?;
         let passages = passages.unwrap_or_default();
         let count = passages.len();
@@ -55,7 +61,8 @@ mod docsearch {
     /// Number of components of a model's vectors.
     #[pg_extern(stable, parallel_restricted)]
     #[search_path(pg_catalog, pg_temp)]
-    fn embedding_dimension(model: default!(Option<&str>, "NULL")) -> Result<i32> {
+    fn embedding_dimension(model: default!(Option<Text<'_>>, "NULL")) -> Result<i32> {
+        arguments!(model);
         let model = embedder::open(&files::model_name(model)?)?;
         i32::try_from(embedder::describe(model.as_ref())?.info.dimension).map_err(internal)
     }
@@ -66,10 +73,11 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn add_model(
-        name: Option<&str>,
-        directory: default!(Option<&str>, "NULL"),
+        name: Option<Text<'_>>,
+        directory: default!(Option<Text<'_>>, "NULL"),
         self_test: default!(Option<bool>, "true"),
     ) -> Result<i32> {
+        arguments!(name, directory);
         let name = name.ok_or_else(|| {
             invalid(
                 "name must not be null",
@@ -97,15 +105,16 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments, reason = "the SQL function has them")]
     fn add_remote_model(
-        name: Option<&str>,
-        url: Option<&str>,
-        model: Option<&str>,
+        name: Option<Text<'_>>,
+        url: Option<Text<'_>>,
+        model: Option<Text<'_>>,
         dimension: default!(Option<i32>, "NULL"),
-        api_key_file: default!(Option<&str>, "NULL"),
-        query_prefix: default!(&str, "''"),
-        passage_prefix: default!(&str, "''"),
+        api_key_file: default!(Option<Text<'_>>, "NULL"),
+        query_prefix: default!(Text<'_>, "''"),
+        passage_prefix: default!(Text<'_>, "''"),
         max_tokens: default!(i32, "512"),
     ) -> Result<i32> {
+        arguments!(name, url, model, api_key_file, query_prefix, passage_prefix);
         let new = RemoteModel::given(RemoteModelArguments {
             name,
             url,
@@ -126,7 +135,8 @@ mod docsearch {
     /// Embeds a text with a model, and the texts of the self-test if it runs on this server.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn test_model(model: default!(Option<&str>, "NULL")) -> Result<String> {
+    fn test_model(model: default!(Option<Text<'_>>, "NULL")) -> Result<String> {
+        arguments!(model);
         let name = files::model_name(model)?;
         let (model, is_remote) = embedder::open_somewhere(&name)?;
         // Another text each time, which no cache knows.

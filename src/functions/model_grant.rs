@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::administration::grant::ModelGrant;
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report;
 use crate::tables::model_grant;
 
@@ -13,14 +14,16 @@ mod docsearch {
     /// Lets a role give a remote model to projects.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn grant_model(role: &str, model: &str) -> report::Result<()> {
+    fn grant_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
+        arguments!(role, model);
         ModelGrant::named(role, model, "SELECT docsearch.grant_model(...)")?.give()
     }
 
     /// Takes back what grant_model gave. Projects keep their models.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn revoke_model(role: &str, model: &str) -> report::Result<()> {
+    fn revoke_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
+        arguments!(role, model);
         ModelGrant::named(role, model, "SELECT docsearch.revoke_model(...)")?.take_back()
     }
 

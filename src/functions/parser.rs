@@ -7,6 +7,7 @@ use pgrx::datum::Internal;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use crate::postgres::interrupt;
 use crate::postgres::report::{Result, error, internal};
 
 /// A text and the tokens that have not been taken. Lives in the memory context of the parse,
@@ -41,6 +42,8 @@ pub(crate) mod docsearch {
         let length = pointer::<i32>(length)?;
         // SAFETY: the state is what code_parser_start returned.
         let state = unsafe { state.get_mut::<ParserState>() }.ok_or_else(|| internal("no parser state"))?;
+        // Postgres itself does not look between the tokens of a text.
+        interrupt::check();
         let Some(token) = state.tokens.next() else {
             return Ok(Internal::from(Some(pg_sys::Datum::from(0))));
         };

@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::administration::creation::{self, NewProject};
+use crate::postgres::argument::{Json, Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::Result;
 
@@ -25,13 +26,14 @@ SET search_path TO pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
     fn create_project(
-        name: Option<&str>,
-        title: default!(Option<&str>, "NULL"),
-        model: default!(Option<&str>, "NULL"),
+        name: Option<Text<'_>>,
+        title: default!(Option<Text<'_>>, "NULL"),
+        model: default!(Option<Text<'_>>, "NULL"),
         text_config: default!(Option<pg_sys::Oid>, "NULL"),
-        root_url: default!(Option<&str>, "NULL"),
-        settings: default!(Option<JsonB>, "NULL"),
+        root_url: default!(Option<Text<'_>>, "NULL"),
+        settings: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<i64> {
+        arguments!(name, title, model, root_url, settings);
         creation::create(NewProject {
             name,
             title,
@@ -45,14 +47,16 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     /// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn configure_project(name: Option<&str>, settings: Option<JsonB>) -> Result<JsonB> {
+    fn configure_project(name: Option<Text<'_>>, settings: Option<Json<'_>>) -> Result<JsonB> {
+        arguments!(name, settings);
         creation::configure(name, settings).map(JsonB)
     }
 
     /// Removes a project with all its documents and returns how many documents there were.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn drop_project(name: &str) -> Result<i64> {
+    fn drop_project(name: Text<'_>) -> Result<i64> {
+        arguments!(name);
         creation::remove(name)
     }
 }

@@ -3,6 +3,7 @@
 use docsearch_core::refinement::MAX_REFINEMENTS;
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Json, Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::search::refine;
@@ -18,16 +19,17 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]
     fn search_refined(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
         max_results: default!(Option<i32>, 5),
         min_score: default!(Option<f32>, 0.0),
-        dedup: default!(Option<&str>, "'document'"),
-        config: default!(Option<JsonB>, "NULL"),
+        dedup: default!(Option<Text<'_>>, "'document'"),
+        config: default!(Option<Json<'_>>, "NULL"),
         max_refinements: default!(Option<i32>, 2),
     ) -> Result<JsonB> {
+        arguments!(query, project, category, filter, dedup, config);
         let asked = max_refinements.unwrap_or(2);
         let most = usize::try_from(asked).ok().filter(|most| *most <= MAX_REFINEMENTS);
         let most = most.ok_or_else(|| {

@@ -3,6 +3,7 @@
 use docsearch_core::delivery::{Answer, Budget, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, Notice, deliver};
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Json, Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::search::config;
@@ -14,14 +15,14 @@ use crate::search::retrieval::Detail;
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 fn search_docs(
-    query: Option<&str>,
-    project: default!(Option<&str>, "NULL"),
-    category: default!(Option<&str>, "NULL"),
-    filter: default!(Option<JsonB>, "NULL"),
+    query: Option<Text<'_>>,
+    project: default!(Option<Text<'_>>, "NULL"),
+    category: default!(Option<Text<'_>>, "NULL"),
+    filter: default!(Option<Json<'_>>, "NULL"),
     max_results: default!(Option<i32>, 5),
     min_score: default!(Option<f32>, 0.0),
-    dedup: default!(Option<&str>, "'document'"),
-    config: default!(Option<JsonB>, "NULL"),
+    dedup: default!(Option<Text<'_>>, "'document'"),
+    config: default!(Option<Json<'_>>, "NULL"),
 ) -> Result<
     TableIterator<
         'static,
@@ -48,6 +49,7 @@ fn search_docs(
         ),
     >,
 > {
+    arguments!(query, project, category, filter, dedup, config);
     let arguments = Arguments {
         query,
         project,
@@ -105,15 +107,16 @@ fn in_one_text(notices: &[Notice]) -> Option<String> {
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::too_many_arguments)]
 fn search_docs_json(
-    query: Option<&str>,
-    project: default!(Option<&str>, "NULL"),
-    category: default!(Option<&str>, "NULL"),
-    filter: default!(Option<JsonB>, "NULL"),
+    query: Option<Text<'_>>,
+    project: default!(Option<Text<'_>>, "NULL"),
+    category: default!(Option<Text<'_>>, "NULL"),
+    filter: default!(Option<Json<'_>>, "NULL"),
     max_results: default!(Option<i32>, 5),
     min_score: default!(Option<f32>, 0.0),
-    dedup: default!(Option<&str>, "'document'"),
-    config: default!(Option<JsonB>, "NULL"),
+    dedup: default!(Option<Text<'_>>, "'document'"),
+    config: default!(Option<Json<'_>>, "NULL"),
 ) -> Result<JsonB> {
+    arguments!(query, project, category, filter, dedup, config);
     let arguments = Arguments {
         query,
         project,
@@ -132,18 +135,19 @@ fn search_docs_json(
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::too_many_arguments)]
 fn search_docs_text(
-    query: Option<&str>,
-    project: default!(Option<&str>, "NULL"),
-    category: default!(Option<&str>, "NULL"),
-    filter: default!(Option<JsonB>, "NULL"),
+    query: Option<Text<'_>>,
+    project: default!(Option<Text<'_>>, "NULL"),
+    category: default!(Option<Text<'_>>, "NULL"),
+    filter: default!(Option<Json<'_>>, "NULL"),
     max_results: default!(Option<i32>, 5),
     min_score: default!(Option<f32>, 0.0),
-    dedup: default!(Option<&str>, "'document'"),
-    config: default!(Option<JsonB>, "NULL"),
-    format: default!(Option<&str>, "'compact'"),
+    dedup: default!(Option<Text<'_>>, "'document'"),
+    config: default!(Option<Json<'_>>, "NULL"),
+    format: default!(Option<Text<'_>>, "'compact'"),
     max_chars: default!(Option<i32>, "NULL"),
     max_tokens: default!(Option<i32>, "NULL"),
 ) -> Result<String> {
+    arguments!(query, project, category, filter, dedup, config, format);
     let writing = Writing::new(format, max_chars, max_tokens)?;
     let arguments = Arguments {
         query,
@@ -167,15 +171,15 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments, clippy::type_complexity)]
     fn search_answer(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
-        category: default!(Option<&str>, "NULL"),
-        filter: default!(Option<JsonB>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
+        category: default!(Option<Text<'_>>, "NULL"),
+        filter: default!(Option<Json<'_>>, "NULL"),
         max_results: default!(Option<i32>, 5),
         min_score: default!(Option<f32>, 0.0),
-        dedup: default!(Option<&str>, "'document'"),
-        config: default!(Option<JsonB>, "NULL"),
-        format: default!(Option<&str>, "'compact'"),
+        dedup: default!(Option<Text<'_>>, "'document'"),
+        config: default!(Option<Json<'_>>, "NULL"),
+        format: default!(Option<Text<'_>>, "'compact'"),
         max_chars: default!(Option<i32>, "NULL"),
         max_tokens: default!(Option<i32>, "NULL"),
     ) -> Result<
@@ -189,6 +193,7 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(query, project, category, filter, dedup, config, format);
         let writing = Writing::new(format, max_chars, max_tokens)?;
         let arguments = Arguments {
             query,

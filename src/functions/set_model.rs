@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::indexing::model_switch;
 use crate::models::trial::Unfit;
 use crate::models::{files, registration};
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, invalid};
 use crate::tables::{model_grant, project, schema, sight};
@@ -17,7 +18,8 @@ mod docsearch {
     /// embedded everything.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn set_model(project: Option<&str>, model: Option<&str>) -> Result<()> {
+    fn set_model(project: Option<Text<'_>>, model: Option<Text<'_>>) -> Result<()> {
+        arguments!(project, model);
         let project = project::given(project)?;
         let model = model.ok_or_else(|| {
             invalid(

@@ -2,6 +2,7 @@
 
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, internal};
 use crate::tables::{project, schema, statistics};
@@ -13,7 +14,8 @@ mod docsearch {
     /// Adds up the changes of a project's statistics. Indexing does it by itself now and then.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn merge_statistics(project: &str) -> Result<()> {
+    fn merge_statistics(project: Text<'_>) -> Result<()> {
+        arguments!(project);
         let project = project::by_name(project)?;
         require_writer()?;
         let _owner = AsOwner::enter()?;
@@ -23,7 +25,8 @@ mod docsearch {
     /// Ends a load: merges the project's statistics and those of the planner.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn finish_load(project: &str) -> Result<()> {
+    fn finish_load(project: Text<'_>) -> Result<()> {
+        arguments!(project);
         let project = project::by_name(project)?;
         require_writer()?;
         schema::require_current()?;

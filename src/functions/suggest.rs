@@ -3,6 +3,7 @@
 use docsearch_core::query::Query;
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
@@ -22,8 +23,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
     fn suggest(
-        text: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
+        text: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
         max_results: default!(Option<i32>, 10),
     ) -> Result<
         TableIterator<
@@ -36,6 +37,7 @@ mod docsearch {
             ),
         >,
     > {
+        arguments!(text, project);
         let query = text.and_then(Query::parse).ok_or_else(|| {
             invalid(
                 "text must not be null or blank",

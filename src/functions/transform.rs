@@ -2,6 +2,7 @@
 
 use pgrx::prelude::*;
 
+use crate::postgres::argument::{Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::search::request::Arguments;
@@ -16,10 +17,11 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn transform_query(
-        query: Option<&str>,
-        project: default!(Option<&str>, "NULL"),
+        query: Option<Text<'_>>,
+        project: default!(Option<Text<'_>>, "NULL"),
         now: default!(Option<TimestampWithTimeZone>, "pg_catalog.now()"),
     ) -> Result<JsonB> {
+        arguments!(query, project);
         let arguments = Arguments {
             query,
             project,

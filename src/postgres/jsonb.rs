@@ -1,42 +1,218 @@
 //! `jsonb` as arguments give it and as rows hold it. `jsonb` knows numbers and depths that Rust does not read:
 //! an argument with such is refused, a row is read without them.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 
 use docsearch_core::stored_json;
-use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
+use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
-use pgrx::nullable::Nullable;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{JsonbIteratorToken, jbvType};
 use pgrx::pgrx_sql_entity_graph::metadata::{
     ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
 };
 use pgrx::prelude::*;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::postgres::report::invalid;
+use crate::postgres::interrupt;
+use crate::postgres::report::{in_one_line, invalid};
+
+/// How deep arrays and objects may nest: as `serde_json` reads them.
+const LEVELS: usize = 127;
 
 const HINT: &str = "Nest objects and arrays less than 128 levels deep, and give numbers below 1.8e308.";
 
-/// A `jsonb` argument or result.
+/// A `jsonb` argument that has been read, or a result.
 #[derive(Debug)]
 pub(crate) struct JsonB(pub(crate) Value);
-
-/// A `jsonb` argument as text, to be read in parts.
-pub(crate) struct JsonBText(pub(crate) String);
 
 /// A `jsonb` of a row: what cannot be read of it is `null`.
 pub(crate) struct StoredJson(pub(crate) Value);
 
-/// Reads the text of a `jsonb`.
-pub(crate) fn parse(text: &str) -> Result<Value, ErrorReport> {
-    serde_json::from_str(text).map_err(|problem| {
-        // The place is one in the text that Postgres makes of the value.
-        let problem = problem.to_string();
-        let problem = problem.split(" at line ").next().unwrap_or_default();
-        invalid(format!("a JSON value cannot be read: {problem}"), HINT)
-    })
+/// The slug of a document that cannot be read, if it has one, and what is wrong with it.
+pub(crate) type Unreadable = (Option<String>, String);
+
+/// The error of a `jsonb` that Rust does not read.
+pub(crate) fn unreadable(problem: &str) -> ErrorReport {
+    invalid(format!("a JSON value cannot be read: {problem}"), HINT)
+}
+
+/// Reads a `jsonb`.
+///
+/// # Safety
+///
+/// It is one, in memory.
+pub(crate) unsafe fn read(jsonb: *mut pg_sys::Jsonb) -> Result<Value, String> {
+    // SAFETY: the caller vouches for it.
+    unsafe { contents(&raw mut (*jsonb).root) }
+}
+
+/// The number of elements of a `jsonb` that is an array.
+///
+/// # Safety
+///
+/// It is one, in memory.
+pub(crate) unsafe fn length(jsonb: *mut pg_sys::Jsonb) -> Option<usize> {
+    // SAFETY: the caller vouches for it; each has a header.
+    let header = unsafe { (*jsonb).root.header };
+    let is_array = header & pg_sys::JB_FARRAY != 0 && header & pg_sys::JB_FSCALAR == 0;
+    is_array.then(|| usize::try_from(header & pg_sys::JB_CMASK).unwrap_or(usize::MAX))
+}
+
+/// The elements of a `jsonb` that is an array, each read on its own.
+///
+/// # Safety
+///
+/// It is one, in memory.
+pub(crate) unsafe fn elements(jsonb: *mut pg_sys::Jsonb) -> Vec<Result<Value, Unreadable>> {
+    let mut elements = Vec::new();
+    // SAFETY: the caller vouches for it; what the iterator gives lies in it.
+    unsafe {
+        let mut iterator = pg_sys::JsonbIteratorInit(&raw mut (*jsonb).root);
+        let mut item = empty();
+        loop {
+            match pg_sys::JsonbIteratorNext(&raw mut iterator, &raw mut item, true) {
+                JsonbIteratorToken::WJB_DONE => return elements,
+                JsonbIteratorToken::WJB_ELEM => {
+                    let read = if item.type_ == jbvType::jbvBinary {
+                        let container = item.val.binary.data;
+                        contents(container).map_err(|problem| (slug(container), in_one_line(&unreadable(&problem))))
+                    } else {
+                        scalar(&item).map_err(|problem| (None, in_one_line(&unreadable(&problem))))
+                    };
+                    elements.push(read);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The slug in an object of which not everything can be read.
+///
+/// # Safety
+///
+/// The container is part of a `jsonb`.
+unsafe fn slug(container: *mut pg_sys::JsonbContainer) -> Option<String> {
+    // SAFETY: the caller vouches for it; what the iterator gives lies in it.
+    unsafe {
+        let mut iterator = pg_sys::JsonbIteratorInit(container);
+        let mut item = empty();
+        let mut is_next = false;
+        loop {
+            match pg_sys::JsonbIteratorNext(&raw mut iterator, &raw mut item, true) {
+                JsonbIteratorToken::WJB_DONE => return None,
+                JsonbIteratorToken::WJB_KEY => is_next = string(&item) == "slug",
+                JsonbIteratorToken::WJB_VALUE if is_next => {
+                    return (item.type_ == jbvType::jbvString).then(|| string(&item).into_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An array or object that is not yet read to its end.
+enum Open {
+    Array(Vec<Value>),
+    Object(Map<String, Value>, String),
+}
+
+/// What a container holds: nothing recurses, and a number is read before the next is written as text.
+///
+/// # Safety
+///
+/// The container is a `jsonb`'s, or part of one.
+unsafe fn contents(container: *mut pg_sys::JsonbContainer) -> Result<Value, String> {
+    let mut open: Vec<Open> = Vec::new();
+    let mut is_scalar = false;
+    // SAFETY: the caller vouches for the container; what the iterator gives lies in it.
+    unsafe {
+        let mut iterator = pg_sys::JsonbIteratorInit(container);
+        let mut item = empty();
+        loop {
+            interrupt::check();
+            let token = pg_sys::JsonbIteratorNext(&raw mut iterator, &raw mut item, false);
+            let value = match token {
+                JsonbIteratorToken::WJB_BEGIN_ARRAY | JsonbIteratorToken::WJB_BEGIN_OBJECT => {
+                    if open.len() >= LEVELS {
+                        return Err("recursion limit exceeded".to_owned());
+                    }
+                    open.push(if token == JsonbIteratorToken::WJB_BEGIN_OBJECT {
+                        Open::Object(Map::new(), String::new())
+                    } else {
+                        // A scalar is written as an array of one.
+                        is_scalar |= item.val.array.rawScalar;
+                        Open::Array(Vec::new())
+                    });
+                    continue;
+                }
+                JsonbIteratorToken::WJB_KEY => {
+                    if let Some(Open::Object(_, key)) = open.last_mut() {
+                        *key = string(&item).into_owned();
+                    }
+                    continue;
+                }
+                JsonbIteratorToken::WJB_END_ARRAY | JsonbIteratorToken::WJB_END_OBJECT => match open.pop() {
+                    Some(Open::Array(mut values)) if is_scalar => values.pop().unwrap_or_default(),
+                    Some(Open::Array(values)) => Value::Array(values),
+                    Some(Open::Object(values, _)) => Value::Object(values),
+                    None => Value::Null,
+                },
+                JsonbIteratorToken::WJB_DONE => return Ok(Value::Null),
+                _ => scalar(&item)?,
+            };
+            match open.last_mut() {
+                Some(Open::Array(values)) => values.push(value),
+                Some(Open::Object(values, key)) => {
+                    values.insert(std::mem::take(key), value);
+                }
+                None => return Ok(value),
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// The item is one that an iterator gave, and no container.
+unsafe fn scalar(item: &pg_sys::JsonbValue) -> Result<Value, String> {
+    // SAFETY: the type says which field is set.
+    unsafe {
+        match item.type_ {
+            jbvType::jbvString => Ok(Value::String(string(item).into_owned())),
+            jbvType::jbvBool => Ok(Value::Bool(item.val.boolean)),
+            jbvType::jbvNumeric => {
+                let number = pg_sys::Datum::from(item.val.numeric);
+                let text = pg_sys::OidOutputFunctionCall(pg_sys::F_NUMERIC_OUT.into(), number);
+                let value = serde_json::from_str(&CStr::from_ptr(text).to_string_lossy());
+                pg_sys::pfree(text.cast());
+                value.map_err(|problem| {
+                    let problem = problem.to_string();
+                    problem.split(" at line ").next().unwrap_or_default().to_owned()
+                })
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+}
+
+/// # Safety
+///
+/// The item is a key or a string that an iterator gave.
+unsafe fn string(item: &pg_sys::JsonbValue) -> Cow<'_, str> {
+    // SAFETY: the caller vouches for the type; the bytes lie in the jsonb, in the encoding that the extension requires.
+    unsafe {
+        let string = item.val.string;
+        String::from_utf8_lossy(std::slice::from_raw_parts(string.val.cast(), string.len as usize))
+    }
+}
+
+fn empty() -> pg_sys::JsonbValue {
+    // SAFETY: null, which has no value.
+    unsafe { std::mem::zeroed() }
 }
 
 /// The text of a `jsonb`.
@@ -48,27 +224,6 @@ fn text(datum: pg_sys::Datum) -> String {
         let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
         pg_sys::pfree(text.cast());
         copy
-    }
-}
-
-impl FromDatum for JsonB {
-    unsafe fn from_polymorphic_datum(datum: pg_sys::Datum, is_null: bool, _: pg_sys::Oid) -> Option<Self> {
-        if is_null {
-            return None;
-        }
-        match parse(&text(datum)) {
-            Ok(value) => Some(Self(value)),
-            Err(problem) => {
-                problem.report(PgLogLevel::ERROR);
-                None
-            }
-        }
-    }
-}
-
-impl FromDatum for JsonBText {
-    unsafe fn from_polymorphic_datum(datum: pg_sys::Datum, is_null: bool, _: pg_sys::Oid) -> Option<Self> {
-        (!is_null).then(|| Self(text(datum)))
     }
 }
 
@@ -109,31 +264,10 @@ unsafe impl BoxRet for JsonB {
     }
 }
 
-macro_rules! jsonb_argument {
-    ($($type:ty),*) => {$(
-        // SAFETY: the SQL type of these arguments is jsonb, as `SqlTranslatable` says.
-        unsafe impl<'fcx> ArgAbi<'fcx> for $type {
-            unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-                let index = arg.index();
-                // SAFETY: the caller vouches for the argument's type.
-                let given = unsafe { arg.unbox_arg_using_from_datum() };
-                given.unwrap_or_else(|| panic!("argument {index} must not be null"))
-            }
-
-            unsafe fn unbox_nullable_arg(arg: Arg<'_, 'fcx>) -> Nullable<Self> {
-                // SAFETY: the caller vouches for the argument's type.
-                unsafe { arg.unbox_arg_using_from_datum().into() }
-            }
-        }
-
-        // SAFETY: the names are those of the SQL type.
-        unsafe impl SqlTranslatable for $type {
-            const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type);
-            const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
-            const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal("jsonb"));
-            const RETURN_SQL: Result<ReturnsRef, ReturnsError> = Ok(ReturnsRef::One(SqlMappingRef::literal("jsonb")));
-        }
-    )*};
+// SAFETY: the names are those of the SQL type.
+unsafe impl SqlTranslatable for JsonB {
+    const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(JsonB);
+    const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
+    const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal("jsonb"));
+    const RETURN_SQL: Result<ReturnsRef, ReturnsError> = Ok(ReturnsRef::One(SqlMappingRef::literal("jsonb")));
 }
-
-jsonb_argument!(JsonB, JsonBText);

@@ -1,0 +1,224 @@
+//! Arguments of functions, which are not looked at before their size is: a datum says how large it is without being
+//! fetched, decompressed or copied.
+//!
+//! Every text, array and `jsonb` that a function takes has one of these types; `arguments!` reads them by name.
+
+use std::marker::PhantomData;
+
+use docsearch_core::bounds::{ARGUMENT_BYTES, BODY_BYTES, CALL_BYTES, CALL_ELEMENTS, JSON_BYTES};
+use pgrx::callconv::{Arg, ArgAbi};
+use pgrx::nullable::Nullable;
+use pgrx::pg_sys;
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
+use pgrx::prelude::*;
+use serde_json::Value;
+
+use crate::postgres::jsonb::{JsonB, Unreadable};
+use crate::postgres::report::{Result, invalid};
+use crate::postgres::{interrupt, jsonb};
+
+/// Something that a function was given.
+pub(crate) trait Argument {
+    type Value;
+
+    /// What it is, or that it is too large. `name` is that of the parameter.
+    fn read(self, name: &str) -> Result<Self::Value>;
+}
+
+impl<T: Argument> Argument for Option<T> {
+    type Value = Option<T::Value>;
+
+    fn read(self, name: &str) -> Result<Self::Value> {
+        self.map(|given| given.read(name)).transpose()
+    }
+}
+
+/// Reads arguments, each into a variable of its own name.
+macro_rules! arguments {
+    ($($name:ident),+) => {
+        $(let $name = $crate::postgres::argument::Argument::read($name, stringify!($name))?;)+
+    };
+}
+pub(crate) use arguments;
+
+/// A datum of variable length that lives as long as the call.
+#[derive(Clone, Copy)]
+struct Given<'a>(pg_sys::Datum, PhantomData<&'a ()>);
+
+impl<'a> Given<'a> {
+    /// The datum, if it is no larger: fetched from where it is stored, and as it was before it was compressed.
+    fn within(self, most: usize) -> Option<*mut pg_sys::varlena> {
+        // SAFETY: the datum is one of variable length, which says its size where it is stored elsewhere, too. Only that
+        // is looked at first.
+        unsafe {
+            let bytes = pg_sys::toast_raw_datum_size(self.0).saturating_sub(pg_sys::VARHDRSZ);
+            (bytes <= most).then(|| pg_sys::pg_detoast_datum(self.0.cast_mut_ptr()))
+        }
+    }
+
+    fn text(self, name: &str, most: usize) -> Result<&'a str> {
+        let detoasted = self
+            .within(most)
+            .ok_or_else(|| invalid(format!("{name} is too long"), format!("Give at most {most} bytes.")))?;
+        // SAFETY: a text, which is now small; it or its copy lives as long as the call.
+        let text = unsafe { <&str>::from_datum(pg_sys::Datum::from(detoasted), false) };
+        Ok(text.unwrap_or_default())
+    }
+
+    fn jsonb(self, name: &str, most: usize) -> Result<*mut pg_sys::Jsonb> {
+        let detoasted = self
+            .within(most)
+            .ok_or_else(|| invalid(format!("{name} is too large"), format!("Give at most {most} bytes.")))?;
+        Ok(detoasted.cast())
+    }
+
+    fn elements<T: FromDatum>(self, name: &str, most: usize, type_oid: pg_sys::Oid) -> Result<Vec<Option<T>>>
+    where
+        Vec<Option<T>>: FromDatum,
+    {
+        let too_many = || {
+            invalid(
+                format!("{name} has too many elements, or too large ones"),
+                format!("Give at most {most} elements, of {CALL_BYTES} bytes in all."),
+            )
+        };
+        let detoasted = self.within(CALL_BYTES).ok_or_else(too_many)?;
+        // SAFETY: an array, whose dimensions stand behind its header.
+        let count = unsafe {
+            let array = detoasted.cast::<pg_sys::ArrayType>();
+            pg_sys::ArrayGetNItems((*array).ndim, array.add(1).cast())
+        };
+        if usize::try_from(count).is_ok_and(|count| count > most) {
+            return Err(too_many());
+        }
+        interrupt::check();
+        // SAFETY: an array of this type.
+        let elements = unsafe { FromDatum::from_polymorphic_datum(pg_sys::Datum::from(detoasted), false, type_oid) };
+        Ok(elements.unwrap_or_default())
+    }
+}
+
+/// A name, a query, a label: up to 1 MiB. What is shorter, and still too long for what it is, has its own error.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a>(Given<'a>);
+
+/// The text of a document, or one that may be as long.
+#[derive(Clone, Copy)]
+pub(crate) struct LongText<'a>(Given<'a>);
+
+/// An array of texts.
+pub(crate) struct Texts<'a>(Given<'a>);
+
+/// An array of relations.
+pub(crate) struct Relations<'a>(Given<'a>);
+
+/// A `jsonb`.
+pub(crate) struct Json<'a>(Given<'a>);
+
+/// A `jsonb` with an array of documents.
+pub(crate) struct JsonDocuments<'a>(Given<'a>);
+
+impl<'a> Argument for Text<'a> {
+    type Value = &'a str;
+
+    fn read(self, name: &str) -> Result<&'a str> {
+        self.0.text(name, ARGUMENT_BYTES)
+    }
+}
+
+impl<'a> Argument for LongText<'a> {
+    type Value = &'a str;
+
+    fn read(self, name: &str) -> Result<&'a str> {
+        self.0.text(name, BODY_BYTES)
+    }
+}
+
+impl Texts<'_> {
+    /// The texts, if there are no more than so many.
+    pub(crate) fn up_to(self, name: &str, most: usize) -> Result<Vec<Option<String>>> {
+        self.0.elements(name, most, pg_sys::TEXTARRAYOID)
+    }
+}
+
+impl Argument for Texts<'_> {
+    type Value = Vec<Option<String>>;
+
+    fn read(self, name: &str) -> Result<Self::Value> {
+        self.up_to(name, CALL_ELEMENTS)
+    }
+}
+
+impl Argument for Relations<'_> {
+    type Value = Vec<Option<pg_sys::Oid>>;
+
+    fn read(self, name: &str) -> Result<Self::Value> {
+        self.0.elements(name, CALL_ELEMENTS, pg_sys::REGCLASSARRAYOID)
+    }
+}
+
+impl Argument for Json<'_> {
+    type Value = JsonB;
+
+    fn read(self, name: &str) -> Result<JsonB> {
+        let given = self.0.jsonb(name, JSON_BYTES)?;
+        // SAFETY: a jsonb that has been fetched.
+        let value = unsafe { jsonb::read(given) };
+        value.map(JsonB).map_err(|problem| jsonb::unreadable(&problem))
+    }
+}
+
+impl Argument for JsonDocuments<'_> {
+    /// The elements, and of those that cannot be read the slug; `None` if it is no array.
+    type Value = Option<Vec<std::result::Result<Value, Unreadable>>>;
+
+    fn read(self, name: &str) -> Result<Self::Value> {
+        let given = self.0.jsonb(name, CALL_BYTES)?;
+        // SAFETY: a jsonb that has been fetched.
+        let count = unsafe { jsonb::length(given) };
+        if count.is_some_and(|count| count > CALL_ELEMENTS) {
+            return Err(invalid(
+                format!("{name} holds too many documents"),
+                format!("Give at most {CALL_ELEMENTS} at once."),
+            ));
+        }
+        // SAFETY: as above.
+        Ok(count.map(|_| unsafe { jsonb::elements(given) }))
+    }
+}
+
+macro_rules! argument_types {
+    ($($type:ident, $sql:literal);+) => {$(
+        // SAFETY: the SQL type of these arguments, which `SqlTranslatable` names, is one of variable length.
+        unsafe impl<'fcx> ArgAbi<'fcx> for $type<'fcx> {
+            unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+                let index = arg.index();
+                // SAFETY: any datum is one.
+                let given: Option<pg_sys::Datum> = unsafe { arg.unbox_arg_using_from_datum() };
+                let given = given.unwrap_or_else(|| panic!("argument {index} must not be null"));
+                Self(Given(given, PhantomData))
+            }
+
+            unsafe fn unbox_nullable_arg(arg: Arg<'_, 'fcx>) -> Nullable<Self> {
+                // SAFETY: any datum is one.
+                let given: Option<pg_sys::Datum> = unsafe { arg.unbox_arg_using_from_datum() };
+                given.map(|given| Self(Given(given, PhantomData))).into()
+            }
+        }
+
+        // SAFETY: the names are those of the SQL type.
+        unsafe impl SqlTranslatable for $type<'_> {
+            const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type<'static>);
+            const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
+            const ARGUMENT_SQL: std::result::Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal($sql));
+            const RETURN_SQL: std::result::Result<ReturnsRef, ReturnsError> =
+                Ok(ReturnsRef::One(SqlMappingRef::literal($sql)));
+        }
+    )+};
+}
+
+argument_types! {
+    Text, "text"; LongText, "text"; Texts, "text[]"; Relations, "regclass[]"; Json, "jsonb"; JsonDocuments, "jsonb"
+}

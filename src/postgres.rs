@@ -17,5 +17,6 @@ pub(crate) mod subtransaction;
 pub(crate) mod testing;
 pub(crate) mod time_limit;
 pub(crate) mod transaction;
+pub(crate) mod trigger;
 pub(crate) mod tsvector;
 pub(crate) mod versions;

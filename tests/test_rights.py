@@ -256,6 +256,27 @@ def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions
     assert not problems, "\n".join(map(str, problems))
 
 
+def test_a_function_that_is_called_wrongly_says_so(library, functions):
+    """Functions of triggers and of the text search parser are for Postgres to call, and may be called by anybody."""
+    with library.connect() as connection:
+        connection.execute("CREATE TABLE rights.nest (id int)")
+        for function in functions:
+            if function.is_trigger:
+                answer = call(connection, f"SELECT {function.schema}.{function.name}()")
+                assert answer.state == "39P01", (function, answer)
+                assert function.name in answer.text and "trigger" in answer.text
+                # A trigger of somebody's own, of whatever kind, ends in no internal error either.
+                for kind in ("BEFORE INSERT ON rights.nest FOR EACH ROW", "AFTER INSERT ON rights.nest FOR EACH ROW",
+                             "BEFORE INSERT ON rights.nest FOR EACH STATEMENT", "AFTER INSERT ON rights.nest FOR EACH STATEMENT"):
+                    connection.execute(f"CREATE TRIGGER own {kind} EXECUTE FUNCTION {function.schema}.{function.name}()")
+                    assert call(connection, "INSERT INTO rights.nest VALUES (1) RETURNING id").state in ("00000", "39P01"), (function, kind)
+                    connection.execute("DROP TRIGGER own ON rights.nest")
+            elif "internal" in function.types:
+                nulls = ", ".join("NULL" for _ in function.types)
+                assert call(connection, f"SELECT {function.schema}.{function.name}({nulls}) IS NULL").state in ("00000", "0A000", "42883"), function
+        connection.execute("DROP TABLE rights.nest")
+
+
 def test_without_rights_nothing_is_done(library, functions):
     assert {function.name for function in functions} >= HARMLESS
     open_to_all = []

@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::administration::grant::ModelGrant;
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report;
+use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::model_grant;
 
 #[pg_schema]
@@ -28,21 +29,25 @@ mod docsearch {
     }
 
     /// Refuses projects a remote model that who gives it may not use. A trigger of the table of projects.
-    #[pg_trigger]
-    fn project_model<'a>(
-        trigger: &'a PgTrigger<'a>,
-    ) -> Result<Option<PgHeapTuple<'a, impl WhoAllocated>>, PgTriggerError> {
-        let new = trigger.new().ok_or(PgTriggerError::NotTrigger)?;
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.project_model() RETURNS trigger
+LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn project_model(call: pg_sys::FunctionCallInfo) -> report::Result<TriggerRow> {
+        const NAME: &str = "docsearch.project_model()";
+        // SAFETY: the call is this one.
+        let trigger = unsafe { trigger::called(call, NAME)? };
+        let new = trigger
+            .new()
+            .ok_or_else(|| trigger::misused(NAME, "must be fired for each row that is inserted or updated"))?;
         let old = trigger.old();
         for column in ["model_id", "next_model_id"] {
             let model: Option<i32> = new.get_by_name(column).ok().flatten();
             let before: Option<i32> = old.as_ref().and_then(|old| old.get_by_name(column).ok().flatten());
-            if let Some(model) = model.filter(|model| before != Some(*model))
-                && let Err(refused) = model_grant::require(model)
-            {
-                refused.report(PgLogLevel::ERROR);
+            if let Some(model) = model.filter(|model| before != Some(*model)) {
+                model_grant::require(model)?;
             }
         }
-        Ok(Some(new))
+        Ok(TriggerRow(new.into_trigger_datum()))
     }
 }

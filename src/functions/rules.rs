@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 
 use crate::administration::migration;
 use crate::postgres::report;
+use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::rules;
 
 #[pg_schema]
@@ -21,12 +22,15 @@ mod docsearch {
     }
 
     /// Tells every backend to read the rules again. A trigger of the tables of rules.
-    #[pg_trigger]
-    fn rules_changed<'a>(
-        trigger: &'a PgTrigger<'a>,
-    ) -> Result<Option<PgHeapTuple<'a, impl WhoAllocated>>, PgTriggerError> {
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.rules_changed() RETURNS trigger
+LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn rules_changed(call: pg_sys::FunctionCallInfo) -> report::Result<TriggerRow> {
+        // SAFETY: the call is this one.
+        let trigger = unsafe { trigger::called(call, "docsearch.rules_changed()")? };
         // SAFETY: the table exists, since this is its trigger.
-        unsafe { pg_sys::CacheInvalidateRelcacheByRelid(trigger.relid()?) };
-        Ok(trigger.old())
+        unsafe { pg_sys::CacheInvalidateRelcacheByRelid(trigger.relid().map_err(report::internal)?) };
+        Ok(TriggerRow(trigger.old().and_then(PgHeapTuple::into_trigger_datum)))
     }
 }

@@ -1,0 +1,53 @@
+//! Functions of triggers, which anybody may also call or give to a trigger of his own.
+
+use pgrx::callconv::{BoxRet, FcInfo};
+use pgrx::datum::Datum;
+use pgrx::pg_sys;
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
+use pgrx::prelude::*;
+
+use crate::postgres::report::{Result, error_with_hint};
+
+/// The row that goes on, or none.
+pub(crate) struct TriggerRow(pub(crate) Option<pg_sys::Datum>);
+
+/// The trigger that calls a function.
+///
+/// # Safety
+///
+/// `call` is that of a function that Postgres calls, for as long as the result lives.
+pub(crate) unsafe fn called<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> Result<PgTrigger<'a>> {
+    // SAFETY: the caller vouches for it; whether it is a trigger is looked at first.
+    let trigger = unsafe { call.as_ref().map(|call| PgTrigger::from_fcinfo(call)) };
+    trigger
+        .and_then(std::result::Result::ok)
+        .ok_or_else(|| misused(function, "was not called by trigger manager"))
+}
+
+/// The error of a function that is called otherwise than its triggers do.
+pub(crate) fn misused(function: &str, problem: &str) -> pg_sys::panic::ErrorReport {
+    error_with_hint(
+        PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+        format!("{function} {problem}"),
+        "The tables in schema docsearch have the triggers that they need.",
+    )
+}
+
+// SAFETY: a trigger returns a row or a null pointer, and never NULL.
+unsafe impl BoxRet for TriggerRow {
+    unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
+        // SAFETY: a row of the trigger, or a null pointer.
+        unsafe { fcinfo.return_raw_datum(self.0.unwrap_or_else(|| pg_sys::Datum::from(0))) }
+    }
+}
+
+// SAFETY: the name is that of the SQL type.
+unsafe impl SqlTranslatable for TriggerRow {
+    const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(TriggerRow);
+    const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
+    const ARGUMENT_SQL: std::result::Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal("trigger"));
+    const RETURN_SQL: std::result::Result<ReturnsRef, ReturnsError> =
+        Ok(ReturnsRef::One(SqlMappingRef::literal("trigger")));
+}

@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use crate::postgres::advisory::AdvisoryLocks;
 use crate::postgres::report::{self, Result, error_with_hint, undefined};
 use crate::postgres::{catalog, statement};
 
@@ -140,16 +141,21 @@ impl Confined {
     }
 }
 
-/// A level of settings that leaves nothing behind.
+/// A level of settings that leaves nothing behind, and advisory locks as they were.
 struct Scratch {
     level: i32,
+    // Dropped after the settings: code of others runs before both.
+    _locks: AdvisoryLocks,
 }
 
 impl Scratch {
     fn open() -> Result<Self> {
         // SAFETY: the level is closed on drop, and by Postgres at an abort.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
-        let scratch = Self { level };
+        let scratch = Self {
+            level,
+            _locks: AdvisoryLocks::guard(),
+        };
         set_locally("search_path", "pg_catalog, pg_temp")?;
         Ok(scratch)
     }
@@ -159,12 +165,8 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // During an abort Postgres closes the level itself.
         if !std::thread::panicking() {
-            // SAFETY: closes the level that `open` opened, and gives back the session's advisory locks,
-            // of which this process has none of its own.
-            unsafe {
-                pg_sys::AtEOXact_GUC(false, self.level);
-                pg_sys::LockReleaseSession(pg_sys::USER_LOCKMETHOD as u16);
-            }
+            // SAFETY: closes the level that `open` opened.
+            unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
         }
     }
 }

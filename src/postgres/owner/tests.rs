@@ -247,6 +247,93 @@ mod tests {
         Ok(())
     }
 
+    /// The advisory locks of the session, with how often it holds each: it has none afterwards.
+    fn counted_locks(locks: &[&str]) -> Result<Vec<i32>> {
+        let released = |release: &str| statement::one(&format!("SELECT {release}"), &[], |row| row.required::<bool>(1));
+        sql("SET LOCAL client_min_messages = error");
+        locks
+            .iter()
+            .map(|lock| {
+                let mut count = 0;
+                while released(&lock.replacen("lock", "unlock", 1))? == Some(true) {
+                    count += 1;
+                }
+                Ok(count)
+            })
+            .collect()
+    }
+
+    const LOCKS: [&str; 4] = [
+        "pg_advisory_lock(42)",
+        "pg_advisory_lock_shared(42)",
+        "pg_advisory_lock(1, 2)",
+        "pg_advisory_lock_shared(3, 4)",
+    ];
+
+    fn take(lock: &str, times: i32) {
+        for _ in 0..times {
+            sql(&format!("SELECT {lock}"));
+        }
+    }
+
+    #[pg_test]
+    fn locks_of_the_session_are_as_often_held_as_before() -> Result<()> {
+        prepare();
+        for (code, is_error) in [
+            ("SELECT 1", false),
+            (
+                "SELECT pg_advisory_lock(42), pg_advisory_lock(42), pg_advisory_lock_shared(1, 2)",
+                false,
+            ),
+            ("SELECT pg_advisory_unlock(42), pg_advisory_unlock_shared(3, 4)", false),
+            ("SELECT pg_advisory_unlock_all()", false),
+            (
+                "SELECT pg_advisory_unlock_all(), pg_advisory_xact_lock(42), pg_advisory_xact_lock(9, 9)",
+                false,
+            ),
+            ("SELECT pg_advisory_unlock_all(), pg_advisory_lock(77), 1 / 0", true),
+            ("SELECT pg_advisory_lock(42), pg_advisory_xact_lock(78), 1 / 0", true),
+        ] {
+            for (lock, times) in LOCKS.into_iter().zip([3, 1, 2, 1]) {
+                take(lock, times);
+            }
+            let outcome = subtransaction::run(|| {
+                let _confined = Confined::enter("other")?;
+                statement::execute(code, &[])
+            });
+            assert_eq!(outcome.is_err(), is_error, "{code}");
+            let others = "SELECT count(*) FROM pg_locks
+                 WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objid NOT IN (42, 2, 4)";
+            let others = statement::one(others, &[], |row| row.required::<i64>(1))?;
+            assert_eq!((counted_locks(&LOCKS)?, others), (vec![3, 1, 2, 1], Some(0)), "{code}");
+        }
+        Ok(())
+    }
+
+    #[pg_test]
+    fn guards_within_guards_give_back_what_each_has_found() -> Result<()> {
+        prepare();
+        take(LOCKS[0], 1);
+        {
+            let _outer = Confined::enter("other")?;
+            take(LOCKS[0], 1);
+            let failed = subtransaction::run(|| {
+                let _inner = Confined::enter("other")?;
+                take(LOCKS[1], 2);
+                statement::execute("SELECT pg_advisory_unlock(42), 1 / 0", &[])
+            });
+            assert!(failed.is_err());
+            {
+                let _inner = Confined::enter("other")?;
+                take(LOCKS[2], 2);
+            }
+            let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
+            assert_eq!(statement::one(held, &[], |row| row.required::<i64>(1))?, Some(1));
+        }
+        assert_eq!(counted_locks(&LOCKS)?, [1, 0, 0, 0]);
+        Ok(())
+    }
+
     #[pg_test]
     fn local_settings_end_with_the_guard_and_keep_what_was_set_before() -> Result<()> {
         sql("SET LOCAL work_mem = '7MB'");

@@ -129,6 +129,8 @@ pub(crate) static INDEX_MODE: GucSetting<IndexMode> = GucSetting::<IndexMode>::n
 pub(crate) static INFERENCE: GucSetting<Inference> = GucSetting::<Inference>::new(Inference::Service);
 /// Milliseconds.
 static ATTACHED_READ_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
+/// Milliseconds; 0 is no limit.
+static LOCK_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 /// Milliseconds.
 static INFERENCE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
 /// Milliseconds.
@@ -147,9 +149,15 @@ pub(crate) static MODEL_DIRECTORY: GucSetting<Option<CString>> = GucSetting::<Op
 pub(crate) static DEFAULT_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"all-MiniLM-L6-v2"));
 
-/// How long the background worker may read rows of an attached table at a time.
+/// How long the background worker may read and index rows of an attached table at a time.
 pub(crate) fn attached_read_timeout() -> Duration {
     Duration::from_millis(u64::try_from(ATTACHED_READ_TIMEOUT.get()).unwrap_or_default())
+}
+
+/// How long those who read documents wait for a lock; `None` as long as the session does.
+pub(crate) fn lock_timeout() -> Option<Duration> {
+    let milliseconds = u64::try_from(LOCK_TIMEOUT.get()).unwrap_or_default();
+    (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
 }
 
 /// How long an answer of the inference program may take.
@@ -254,12 +262,22 @@ pub(crate) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.attached_read_timeout",
-        c"How long the background worker may read rows of an attached table at a time.",
-        c"Casts, policies and other code of its owner run then, and everybody else's documents wait. A table that exceeds it is read in smaller parts and waits longer each time.",
+        c"How long the background worker may read and index rows of an attached table at a time.",
+        c"Everybody else's documents wait meanwhile. A table that exceeds it is read in smaller parts, and a single row that does is left out.",
         &ATTACHED_READ_TIMEOUT,
         100,
         600_000,
         GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"docsearch.lock_timeout",
+        c"How long searches, and functions that load and list documents, wait for a lock of another session; 0 is no limit.",
+        c"lock_timeout holds as well, if it is shorter.",
+        &LOCK_TIMEOUT,
+        0,
+        i32::MAX,
+        GucContext::Userset,
         GucFlags::UNIT_MS,
     );
     GucRegistry::define_enum_guc(

@@ -3,6 +3,7 @@
 pub(crate) mod document;
 pub(crate) mod document_input;
 pub(crate) mod keys;
+pub(crate) mod lock_limit;
 pub(crate) mod model;
 pub(crate) mod model_grant;
 pub(crate) mod names;

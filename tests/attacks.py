@@ -30,7 +30,7 @@ SPY = """CREATE FUNCTION {schema}.spy(what text) RETURNS text LANGUAGE plpgsql A
 @contextmanager
 def attacked_server() -> Iterator[Site]:
     """A server with the roles; each has a schema with a spy."""
-    with own_server("attacks", **{"docsearch.attached_read_timeout": "10min"}) as own:
+    with own_server("attacks", max_prepared_transactions=2, **{"docsearch.attached_read_timeout": "10min"}) as own:
         own.database.execute("SELECT docsearch.create_project('open')")
         own.database.index("open", page("welcome", "Welcome to the harbour."))
         for role in ROLES:

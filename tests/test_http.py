@@ -449,7 +449,7 @@ def test_what_is_behind_the_server_stays_in_its_log(new_database: Callable[..., 
         RAISE EXCEPTION 'could not open file "/inner/%"', query
             USING ERRCODE = split_part(query, ' ', 1), DETAIL = 'inner', HINT = 'inner';"""))
     with serving(database, log=log) as address:
-        for code, status in (("58P01", 500), ("XX000", 500), ("42883", 500), ("53100", 503), ("55000", 500)):
+        for code, status in (("58P01", 500), ("XX000", 500), ("42883", 500), ("53100", 503), ("55P03", 503), ("55000", 500)):
             found, _, answer = request(address, "/v1/search", q=f"{code} x")
             assert found == status and answer["error"]["sqlstate"] == code and "inner" not in str(answer), answer
             _, _, answer = request(address, "/mcp", "POST", SEARCH.replace("the pause", code), MCP_HEADERS)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::indexing::{progress, waiting};
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::{Result, invalid};
+use crate::tables::lock_limit::LockLimit;
 use crate::tables::{project, schema, wake};
 
 #[pg_schema]
@@ -37,6 +38,7 @@ mod docsearch {
         >,
     > {
         arguments!(project);
+        let _limit = LockLimit::begin()?;
         let projects = project::selected(project)?;
         schema::require_current()?;
         let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();

@@ -8,6 +8,7 @@ use crate::postgres::argument::{Text, Texts, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
 use crate::tables::document::{self, DocumentSummary};
+use crate::tables::lock_limit::LockLimit;
 use crate::tables::project;
 
 /// The markdown of a document: title, category, sources, date, summary and sections.
@@ -23,6 +24,7 @@ fn load_doc(
 ) -> Result<String> {
     arguments!(slug, project, section);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    let _limit = LockLimit::begin()?;
     document::load(slug, project, section, shape)
 }
 
@@ -39,6 +41,7 @@ fn load_doc_json(
 ) -> Result<JsonB> {
     arguments!(slug, project, section);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    let _limit = LockLimit::begin()?;
     document::load_json(slug, project, section, shape).map(JsonB)
 }
 
@@ -64,6 +67,7 @@ fn load_docs(
 > {
     arguments!(slugs, project);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    let _limit = LockLimit::begin()?;
     if let Some(name) = project {
         project::by_name(name)?;
     }
@@ -105,6 +109,7 @@ fn list_docs(
 > {
     arguments!(project, category, kind, sort_by);
     let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
+    let _limit = LockLimit::begin()?;
     let mut rows = document::listed(project, category, kind, sort_by)?;
     let total = rows.len();
     rows.drain(..skip.min(total));
@@ -146,6 +151,7 @@ fn list_docs_json(
 ) -> Result<JsonB> {
     arguments!(project, category, kind, sort_by);
     let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
+    let _limit = LockLimit::begin()?;
     let documents: Vec<_> = document::listed(project, category, kind, sort_by)?
         .into_iter()
         .map(|row| {

@@ -8,6 +8,7 @@ use crate::postgres::report::{Result, invalid};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::suggest;
+use crate::tables::lock_limit::LockLimit;
 use crate::tables::{project, rules};
 
 /// Most suggestions of one call.
@@ -51,6 +52,7 @@ mod docsearch {
                 format!("Ask for 1 to {MAX_SUGGESTIONS} suggestions."),
             ));
         }
+        let _limit = LockLimit::begin()?;
         let (projects, left_out) = project::searched(project)?;
         if let Some(left_out) = left_out {
             notice!("{}: {}", left_out.code.as_str(), left_out.message);

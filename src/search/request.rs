@@ -29,6 +29,7 @@ use crate::search::present::present;
 use crate::search::retrieval::{Detail, Retrieval, Timings, milliseconds};
 use crate::search::transform::{self, Question};
 use crate::settings;
+use crate::tables::lock_limit::LockLimit;
 use crate::tables::project::{self, Project, Projects};
 use crate::tables::vectors::VectorTable;
 use crate::tables::{rules, wake};
@@ -66,6 +67,7 @@ impl<'a> Arguments<'a> {
                 "Give a name, some words or a question.",
             )
         })?;
+        let limit = LockLimit::begin()?;
         let (projects, left_out) = project::searched(self.project)?;
         let config = match projects.as_slice() {
             [project] => config.of_project(project),
@@ -79,6 +81,7 @@ impl<'a> Arguments<'a> {
             left_out,
             config,
             calls: RefCell::new(Calls::allowed()),
+            _limit: limit,
         })
     }
 }
@@ -94,6 +97,7 @@ pub(crate) struct Request<'a> {
     pub(crate) config: SearchConfig,
     /// Questions that this search may ask a language model.
     pub(crate) calls: RefCell<Calls>,
+    _limit: LockLimit,
 }
 
 impl Request<'_> {

@@ -68,8 +68,9 @@ impl Error {
             Self::Busy(_) | Self::Connect { .. } => true,
             Self::Withheld { passes, .. } => *passes,
             _ => {
-                let class = self.sqlstate().and_then(|code| code.get(..2));
-                self.is_closed() || matches!(class, Some("53" | "57"))
+                let code = self.sqlstate();
+                let class = code.and_then(|code| code.get(..2));
+                self.is_closed() || matches!(class, Some("53" | "57")) || code == Some("55P03")
             }
         }
     }

@@ -174,6 +174,61 @@ def test_an_attached_table_changes_documents_of_its_own_only(database, policies)
         role.execute(f"SELECT docsearch.detach_table('{name}')")
 
 
+def test_a_dropped_table_takes_no_document_that_a_policy_keeps(database, policies):
+    """Dropping the table deletes no more than its rows did: it is who attached it that deletes, not the owner of the tables."""
+    before = bodies(policies)
+    policies.execute("CREATE POLICY stays ON docsearch.document AS RESTRICTIVE FOR DELETE TO wren USING (title <> 'Stays')")
+    try:
+        with acting(policies, "wren") as role:
+            name = table(role, "id text PRIMARY KEY, title text, body text")
+            role.execute(f"INSERT INTO {name} SELECT n, CASE WHEN n % 50 = 0 THEN 'Stays' ELSE 'Goes' END, 'Text ' || n"
+                         " FROM generate_series(1, 300) n")
+            attach(role, name, project="guarded", slug_prefix="t/")
+            settled(policies)
+            assert len(bodies(policies)) == len(before) + 300
+            # By its rows first: the document stays.
+            role.execute(f"DELETE FROM {name} WHERE id = '50'")
+            settled(policies)
+            assert "t/50" in bodies(policies)
+            role.execute(f"DROP TABLE {name}")
+            role.execute("SET docsearch.index_mode = 'deferred'")
+            role.execute("SELECT docsearch.index_doc('open', 'wakes', 'Wakes', 'The worker.')")
+        kept = {f"t/{n}": f"Text {n}" for n in range(50, 301, 50)}
+        wait_until(lambda: bodies(policies) == {**before, **kept})
+        told = "SELECT detail FROM docsearch.check() WHERE problem = 'attached table unread' AND object LIKE %s"
+        (detail,), = wait_until(lambda: policies.execute(f"{told} AND detail LIKE '%%stay%%'", f"%{name}"))
+        assert "policies keep 6 of its documents from role \"wren\"" in detail
+    finally:
+        policies.execute("DROP POLICY stays ON docsearch.document")
+    # They are tried again.
+    policies.execute("UPDATE docsearch.attached_table SET next_attempt = now() WHERE source_root LIKE %s", f"%{name}")
+    policies.execute("SELECT docsearch.wait_for_index()")
+    with acting(policies, "wren") as role:
+        role.execute("SET docsearch.index_mode = 'deferred'")
+        role.execute("SELECT docsearch.index_doc('open', 'wakes', 'Wakes', 'The worker again.')")
+    wait_until(lambda: bodies(policies) == before)
+    wait_until(lambda: policies.execute("SELECT FROM docsearch.attached_table WHERE source_root LIKE %s", f"%{name}") == [])
+
+
+def test_documents_of_a_dropped_table_go_with_the_role_that_attached_it(database):
+    """Nobody could remove them else."""
+    database.execute("CREATE ROLE passing LOGIN")
+    database.execute("CREATE SCHEMA passing AUTHORIZATION passing")
+    database.execute("SELECT docsearch.grant_usage('passing', write => true)")
+    with acting(database, "passing") as role:
+        name = table(role)
+        role.execute(f"INSERT INTO {name} VALUES (1, 'Gone soon', 'With its table.')")
+        attach(role, name, project="open")
+        settled(database)
+    assert f"{name}/1" in slugs(database, "open")
+    database.execute("DROP OWNED BY passing CASCADE")
+    database.execute("DROP ROLE passing")
+    with acting(database, "wren") as role:
+        role.execute("SET docsearch.index_mode = 'deferred'")
+        role.execute("SELECT docsearch.index_doc('open', 'wakes', 'Wakes', 'The worker.')")
+    wait_until(lambda: f"{name}/1" not in slugs(database, "open"))
+
+
 def test_rights_that_are_taken_back_end_the_writing(database):
     with acting(database, "wren") as role:
         name = table(role)

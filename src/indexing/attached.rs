@@ -20,7 +20,7 @@ pub(crate) use access::Access;
 pub(crate) use agreement::agree_to_earlier;
 pub(crate) use step::{drop_unused, due_in, step};
 pub(crate) use table::Table;
-pub(crate) use trouble::troubles;
+pub(crate) use trouble::{Kind as TroubleKind, troubles};
 
 use crate::indexing::deletion;
 use crate::postgres::condition::Condition;
@@ -223,7 +223,7 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
         agreement::forget(attached.id)?;
         if !keep_documents {
             let project = project::by_id(attached.project)?;
-            let slugs = attached.slugs(None)?;
+            let slugs = attached.slugs_after(None, None)?;
             removed += deletion::delete(&project, slugs, Some(&attached.source_root))?.len();
         }
     }
@@ -313,15 +313,17 @@ impl Attached {
         format!("{}{key}", self.slug_prefix)
     }
 
-    /// Documents of this table, at most so many.
-    fn slugs(&self, limit: Option<i64>) -> Result<Vec<String>> {
+    /// Documents of this table, at most so many, whose slugs come after this one.
+    fn slugs_after(&self, last: Option<&str>, most: Option<i64>) -> Result<Vec<String>> {
         statement::rows(
-            "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.source_root = $2
-             ORDER BY d.slug LIMIT $3",
+            "SELECT d.slug FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.source_root = $2 AND ($3::text IS NULL OR d.slug > $3)
+             ORDER BY d.slug LIMIT $4",
             &[
                 DatumWithOid::from(self.project),
                 DatumWithOid::from(self.source_root.as_str()),
-                DatumWithOid::from(limit),
+                DatumWithOid::from(last),
+                DatumWithOid::from(most),
             ],
             |row| row.required(1),
         )

@@ -126,6 +126,12 @@ pub(crate) fn index(
     Ok(outcomes)
 }
 
+/// Reads what cutting documents of a project needs, if this process has not yet.
+pub(crate) fn prepare(project: &Project) -> Result<()> {
+    let model = embedder::of_row(&project.model)?;
+    model.tokenizer().map(|_| ()).map_err(|failure| inference(&failure))
+}
+
 /// Cuts and embeds documents again as they are stored, and says what became of each. What their author
 /// gave stays as it is. Runs as the owner, who has locked the documents.
 pub(crate) fn reindex(project: &Project, documents: &[i64]) -> Result<Vec<Outcome>> {

@@ -133,7 +133,7 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
     let troubles = attached::troubles(None)?;
     let mut troubles: Map<i64, String> = troubles
         .into_iter()
-        .filter(|trouble| trouble.is_unread && trouble.is_for(caller))
+        .filter(|trouble| trouble.is_unread() && trouble.is_for(caller))
         .map(|trouble| (trouble.project, format!("{}: {}", trouble.name, trouble.reason)))
         .collect();
     statement::rows(

@@ -60,7 +60,7 @@ fn tables_are_read() -> Result<bool> {
         let _owner = AsOwner::enter()?;
         attached::troubles(None)?
     };
-    let mut unread = troubles.into_iter().filter(|trouble| trouble.is_unread);
+    let mut unread = troubles.into_iter().filter(|trouble| trouble.is_unread());
     let Some(first) = unread.next() else {
         return Ok(true);
     };

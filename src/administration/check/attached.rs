@@ -1,23 +1,26 @@
-//! Attached tables whose rows cannot be read, or are found by more than may read them.
+//! Attached tables with rows that cannot be read, or that are found by more than may read them.
 
 use crate::administration::check::{CheckScope, Finding, Mend};
-use crate::indexing::attached;
+use crate::indexing::attached::{self, TroubleKind};
 use crate::postgres::report::Result;
 
 pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
     let project = checked.named.as_ref().and(checked.projects.first());
     let troubles = attached::troubles(project.map(|project| project.id))?;
     let findings = troubles.into_iter().map(|trouble| {
-        let (problem, advice) = if trouble.is_unread {
-            (
+        let (problem, advice) = match trouble.kind {
+            TroubleKind::Unread => (
                 "attached table unread",
                 "mend the table, or detach it, and have its owner attach it again",
-            )
-        } else {
-            (
+            ),
+            TroubleKind::Exposed => (
                 "attached table exposed",
                 "detach it, and attach it with policy => 'copied' or public => true",
-            )
+            ),
+            TroubleKind::Incomplete => (
+                "attached table incomplete",
+                "mend the row that the detail names, and have all rows read again: SELECT docsearch.read_table(...)",
+            ),
         };
         Finding {
             problem,

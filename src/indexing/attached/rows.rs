@@ -1,5 +1,5 @@
 //! Reading rows of an attached table: whatever its columns are, and whatever code belongs to them, in the
-//! name of its owner, confined and for a limited time.
+//! name of its owner, confined. A step (`step`) limits the time.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 use super::{Attached, Table};
 use crate::postgres::owner::Confined;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, internal};
-use crate::postgres::time_limit::TimeLimit;
 use crate::postgres::{statement, subtransaction};
-use crate::settings;
 
 /// Most bytes of rows that are read at once, and of one row: more than a document may have.
 const LARGEST: i64 = 64 << 20;
@@ -119,17 +117,8 @@ impl Attached {
         // SAFETY: takes the lock that reading takes, until the end of the transaction.
         unsafe { pg_sys::LockRelationOid(self.source, pg_sys::AccessShareLock as i32) };
         let reader = Reader::open(self)?;
-        let watch = TimeLimit::start(settings::attached_read_timeout())?;
-        let outcome = {
-            let _owner = Confined::enter(self.reads_as)?;
-            read(&reader)
-        };
-        if watch.end() {
-            outcome
-        } else {
-            // The code has caught its cancellation. `step` says what is wrong.
-            Err(internal("reading took too long"))
-        }
+        let _owner = Confined::enter(self.reads_as)?;
+        read(&reader)
     }
 }
 
@@ -138,6 +127,8 @@ impl<'a> Reader<'a> {
         let table = Table::of(Some(attached.source))?;
         attached.require_unchanged(&table)?;
         attached.require_agreed(&table)?;
+        // What is wrong with the table is no fault of its rows, which are read once it is right again.
+        attached.columns().check(&table)?;
         let column = table.key_column(&attached.key)?;
         let condition = attached.rows_where.as_ref();
         Ok(Self {

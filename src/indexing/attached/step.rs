@@ -1,6 +1,6 @@
 //! What the worker does for attached tables, a step at a time: it notes that it begins, reads some rows,
-//! writes their documents, each in a transaction of its own. If reading ends the process, the note stays,
-//! and the table waits longer each time.
+//! writes their documents, each in a transaction of its own, all within a limit of time. If a step ends the process, the
+//! note stays, and the table waits longer each time.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -8,33 +8,36 @@ use std::time::{Duration, Instant};
 use docsearch_core::rank::Set;
 use pgrx::datum::DatumWithOid;
 
+mod gone;
+
 use super::rows::Rows;
 use super::view::Part;
 use super::{Attached, agreement, read};
 use crate::indexing::deletion;
-use crate::indexing::indexer::{OnFailure, index};
+use crate::indexing::embedding_queue::ATTEMPTS;
+use crate::indexing::indexer::{OnFailure, index, prepare};
 use crate::postgres::owner::AsUser;
 use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::time_limit::{self, TimeLimit};
 use crate::postgres::transaction::{self, as_owner, try_as_owner};
-use crate::postgres::{catalog, statement, time_limit};
+use crate::postgres::{catalog, statement};
 use crate::settings::{self, IndexMode};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::project;
 use crate::tables::table_shape::{is_reshaped, shape};
+use gone::LookedAt;
 
 /// Most rows of one step.
 pub(super) const STEP_ROWS: i32 = 256;
 /// After the first failure, in seconds; doubled with each further one, to ten minutes.
 const PAUSE: i32 = 5;
-/// A table whose rows are slow to read waits so many times as long as that took: others come first.
+/// A table whose rows are slow waits so many times as long as they took: others come first.
 const SHARE: u32 = 4;
-/// Reading that takes less is not slow.
+/// A step that takes less is not slow, nor one that takes less than this and [`QUICK_ROW`] for each of its rows.
 const QUICK: Duration = Duration::from_millis(250);
-
-/// Documents of rows that are gone which one step removes.
-const GONE_AT_ONCE: usize = 4_096;
-/// Documents that are compared with rows at once, within the time that reading may take.
-const COMPARED_AT_ONCE: usize = 65_536;
+const QUICK_ROW: Duration = Duration::from_millis(20);
+/// A step that exceeded its limit is followed by one with so many times fewer rows.
+const FEWER: i32 = 16;
 
 /// That something is left to do for a table `a`. A view that is read from time to time keeps no worker.
 const HAS_WORK: &str = concat!(
@@ -75,6 +78,7 @@ pub(crate) fn step() -> Result<bool> {
     };
     time_limit::was_exceeded();
     let Err(undone) = step.run() else {
+        step.note_looked_at();
         return Ok(true);
     };
     if time_limit::was_exceeded() {
@@ -104,12 +108,14 @@ struct Step {
     attached: Attached,
     /// Whether the table was dropped.
     is_gone: bool,
+    /// Whether steps with a single row have ended the process so often that the row is left out.
+    is_deadly: bool,
     /// Numbers and keys of changes; none while the table is read from its beginning.
     changes: Vec<(i64, Option<String>)>,
     /// The rows that are read.
     part: Part,
-    /// How long reading took.
-    took: Duration,
+    looked_at: LookedAt,
+    begun: Instant,
 }
 
 /// Chooses a table and notes that it is being read. Runs as the owner.
@@ -117,13 +123,14 @@ fn begin() -> Result<Option<Step>> {
     // One that is just being detached, or whose project is, keeps no other waiting.
     let due = statement::change(
         &format!(
-            "SELECT a.id FROM docsearch.attached_table a WHERE {DUE_AT} <= now() AND ({HAS_WORK} OR a.poll_every IS NOT NULL)
+            "SELECT a.id, a.reading AND a.step_rows = 1 AND a.attempts >= $1 FROM docsearch.attached_table a
+             WHERE {DUE_AT} <= now() AND ({HAS_WORK} OR a.poll_every IS NOT NULL)
              ORDER BY a.next_attempt, a.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED"
         ),
-        &[],
-        |row| row.required::<i32>(1),
+        &[DatumWithOid::from(ATTEMPTS)],
+        |row| Ok((row.required::<i32>(1)?, row.required::<bool>(2)?)),
     )?;
-    let Some(&due) = due.first() else {
+    let Some(&(due, is_deadly)) = due.first() else {
         return Ok(None);
     };
     // Whose columns are others is read from its beginning.
@@ -134,13 +141,18 @@ fn begin() -> Result<Option<Step>> {
         ),
         &[DatumWithOid::from(due)],
     )?;
-    // A view of which nothing is left to be read is read again.
+    // A view of which nothing is left to be read is read again. What ended the process may have been a row.
     statement::execute(
         concat!("UPDATE docsearch.attached_table a
          SET shape = coalesce(", shape!(), ", a.shape), reading = true, attempts = a.attempts + 1, loading = a.loading OR a.poll_every IS NOT NULL,
+             step_rows = CASE WHEN a.reading THEN greatest(a.step_rows / $3, 1) ELSE a.step_rows END,
              next_attempt = clock_timestamp() + least(interval '10 minutes', $2 * interval '1 second' * 2 ^ least(a.attempts, 20))
          WHERE a.id = $1"),
-        &[DatumWithOid::from(due), DatumWithOid::from(PAUSE)],
+        &[
+            DatumWithOid::from(due),
+            DatumWithOid::from(PAUSE),
+            DatumWithOid::from(FEWER),
+        ],
     )?;
     let Some(attached) = read("a.id = $1", &[DatumWithOid::from(due)])?.into_iter().next() else {
         return Ok(None);
@@ -152,54 +164,97 @@ fn begin() -> Result<Option<Step>> {
     )?;
     Ok(Some(Step {
         is_gone: catalog::owner_of(attached.source).is_none(),
+        is_deadly,
         attached,
         changes,
         part: Part::default(),
-        took: Duration::ZERO,
+        looked_at: LookedAt::Same,
+        begun: Instant::now(),
     }))
 }
 
 type Outcome<T> = std::result::Result<T, transaction::Failure>;
 
+/// What a step has to write.
+enum Found {
+    Rows(Rows),
+    /// The row with this key has ended the process again and again.
+    Deadly(String),
+    /// The rows are too large to be read at once.
+    TooLarge,
+}
+
 impl Step {
     fn run(&mut self) -> Outcome<()> {
         if self.is_gone {
-            return try_as_owner(|| self.forget());
+            return self.limited((self.gone_at_once() > 1).then_some(Duration::ZERO), Self::forget);
         }
         if let Some((change, _)) = self.changes.iter().rev().find(|(_, key)| key.is_none()) {
+            self.looked_at = LookedAt::All;
             return try_as_owner(|| self.start_over(*change));
         }
-        let begun = Instant::now();
+        let limit = self.limit(Duration::ZERO)?;
+        let found = self.read()?;
+        if !limit.end() {
+            // The code of the table has caught its cancellation. `step` says what is wrong.
+            return Err(general(internal("reading took too long")));
+        }
+        let read_for = self.begun.elapsed();
+        let rows = match found {
+            Found::Deadly(key) => {
+                return try_as_owner(|| self.leave_out(&key, "reading or indexing the row ends the background worker"));
+            }
+            Found::TooLarge => return try_as_owner(|| self.was_large()),
+            Found::Rows(rows) => rows,
+        };
+        if !rows.documents.is_empty() {
+            // What fails here fails again where it is needed.
+            try_as_owner(|| prepare(&project::by_id(self.attached.project)?)).ok();
+        }
+        // A document of a row that is gone goes, however long that takes: it cannot be left out.
+        let is_due = rows.documents.is_empty() && rows.gone.len() <= 1;
+        self.limited((!is_due).then_some(read_for), move |step| {
+            step.attached.note_read(&step.part)?;
+            step.attached.forget_read(Some(&rows.gone))?;
+            let problem = step.write(rows)?;
+            step.done(problem.as_deref())
+        })
+    }
+
+    /// The limit of the step, less what it has used.
+    fn limit(&self, used: Duration) -> Outcome<TimeLimit> {
+        TimeLimit::start(settings::attached_read_timeout().saturating_sub(used)).map_err(general)
+    }
+
+    /// Does the work in a transaction, within the limit less what was used, or without a limit.
+    fn limited(&mut self, used: Option<Duration>, work: impl FnOnce(&mut Self) -> Result<()>) -> Outcome<()> {
+        let _limit = used.map(|used| self.limit(used)).transpose()?;
+        try_as_owner(|| work(self))
+    }
+
+    /// Reads the rows of the step, or compares documents with rows where all were read.
+    fn read(&mut self) -> Outcome<Found> {
         self.part = if self.changes.is_empty() {
             self.attached.next_part()?
         } else {
             let keys: Set<&String> = self.changes.iter().filter_map(|(_, key)| key.as_ref()).collect();
             Part::of(keys.into_iter().cloned().collect())
         };
+        if let Some(key) = self.part.keys.first().filter(|_| self.is_deadly) {
+            return Ok(Found::Deadly(key.clone()));
+        }
         let Some(mut rows) = try_as_owner(|| self.attached.rows(&self.part.keys))? else {
-            return try_as_owner(|| self.was_large());
+            return Ok(Found::TooLarge);
         };
         if self.changes.is_empty() && !self.part.more {
-            // All rows were read. What has a document and no row is gone.
-            let known = try_as_owner(|| self.attached.document_keys())?;
-            let mut gone = Vec::new();
-            for keys in known.chunks(COMPARED_AT_ONCE) {
-                gone.extend(try_as_owner(|| self.attached.without_row(keys.to_vec()))?);
-                if gone.len() > GONE_AT_ONCE {
-                    break;
-                }
+            if self.part.keys.is_empty() {
+                rows.gone.extend(self.compare()?);
+            } else {
+                // What is compared is a step of its own: these rows are not to blame for it.
+                self.part.more = true;
             }
-            self.part.more = gone.len() > GONE_AT_ONCE;
-            gone.truncate(GONE_AT_ONCE);
-            rows.gone.extend(gone);
         }
-        self.took = begun.elapsed();
-        try_as_owner(|| {
-            self.attached.note_read(&self.part)?;
-            self.attached.forget_read(Some(&rows.gone))?;
-            let problem = self.write(rows)?;
-            self.done(problem.as_deref())
-        })
+        Ok(Found::Rows(rows))
     }
 
     /// Writes documents in the name of who attached the table, within his policies. The problem of a row
@@ -266,39 +321,72 @@ impl Step {
     /// Notes that the step has succeeded. Runs as the owner.
     fn done(&self, problem: Option<&str>) -> Result<()> {
         self.advance()?;
-        let slow = self.took > QUICK;
-        let quick = self.took < settings::attached_read_timeout() / 16;
-        let rows = if quick {
-            self.attached.step_rows.saturating_mul(2)
-        } else {
-            self.attached.step_rows
+        let (took, limit) = (self.begun.elapsed(), settings::attached_read_timeout());
+        let rows = self.attached.step_rows;
+        let rows = match took {
+            _ if took < limit / 16 => rows.saturating_mul(2),
+            _ if took > limit => rows / FEWER,
+            _ => rows,
         };
-        let wait = if slow { self.took * SHARE } else { Duration::ZERO };
-        self.note(problem, rows.min(STEP_ROWS), wait)
+        self.note(problem, rows.clamp(1, STEP_ROWS), self.wait()?)
+    }
+
+    /// How long the table waits, if others have to.
+    fn wait(&self) -> Result<Duration> {
+        let took = self.begun.elapsed();
+        let rows = u32::try_from(self.part.keys.len()).unwrap_or(u32::MAX);
+        if took < QUICK + QUICK_ROW * rows {
+            return Ok(Duration::ZERO);
+        }
+        let others = statement::one(
+            &format!(
+                "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= clock_timestamp())
+                     OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.id <> $1 AND a.attempts = 0 AND {HAS_WORK})"
+            ),
+            &[DatumWithOid::from(self.attached.id)],
+            |row| row.required::<bool>(1),
+        )?;
+        Ok(if others == Some(true) {
+            took * SHARE
+        } else {
+            Duration::ZERO
+        })
     }
 
     /// The step took too long: the next one reads fewer rows, and one row that does is left out. Runs as
     /// the owner.
     fn was_slow(&self) -> Result<()> {
-        let reason = format!(
-            "rows of the table took more than {} ms to read; docsearch.attached_read_timeout allows no more",
-            settings::attached_read_timeout().as_millis()
-        );
+        let limit = settings::attached_read_timeout().as_millis();
+        let allows = format!("more than {limit} ms to read and index; docsearch.attached_read_timeout allows no more");
         if let [only] = self.part.keys.as_slice() {
-            self.advance()?;
-            let reason = format!("{}: {reason}", self.attached.slug(only));
-            return self.failed(&reason);
+            return self.leave_out(only, &format!("the row takes {allows}"));
         }
+        let wait = self.begun.elapsed() * SHARE;
         statement::execute(
-            "UPDATE docsearch.attached_table a SET step_rows = greatest(a.step_rows / 16, 1) WHERE a.id = $1",
-            &[DatumWithOid::from(self.attached.id)],
+            "UPDATE docsearch.attached_table a
+             SET step_rows = greatest(a.step_rows / $2, 1),
+                 next_attempt = greatest(a.next_attempt, clock_timestamp() + $3 * interval '1 second')
+             WHERE a.id = $1",
+            &[
+                DatumWithOid::from(self.attached.id),
+                DatumWithOid::from(FEWER),
+                DatumWithOid::from(wait.as_secs_f64()),
+            ],
         )?;
-        self.failed(&reason)
+        self.failed(&format!("rows of the table take {allows}"))
+    }
+
+    /// Goes on without the only row of the step, which is told. Runs as the owner.
+    fn leave_out(&self, key: &str, reason: &str) -> Result<()> {
+        self.attached.note_read(&self.part)?;
+        self.advance()?;
+        let reason = format!("{}: {reason}", self.attached.slug(key));
+        self.note(Some(&reason), 1, self.begun.elapsed() * SHARE)
     }
 
     /// The rows are too large to be read at once: the next step reads fewer. Runs as the owner.
     fn was_large(&self) -> Result<()> {
-        self.note(None, (self.attached.step_rows / 4).max(1), Duration::ZERO)
+        self.note(None, (self.attached.step_rows / 4).max(1), self.wait()?)
     }
 
     /// Notes what went wrong; when to try again was noted before. Runs as the owner.
@@ -318,10 +406,13 @@ impl Step {
         )
     }
 
+    /// Notes that the step has come to an end. What was wrong with the table is so no more; what is wrong with a row stays
+    /// until all rows are read again.
     fn note(&self, problem: Option<&str>, rows: i32, wait: Duration) -> Result<()> {
         statement::execute(
             "UPDATE docsearch.attached_table a
-             SET reading = false, attempts = 0, error = coalesce($2, a.error), step_rows = $3,
+             SET reading = false, attempts = 0, step_rows = $3,
+                 error = coalesce($2, CASE WHEN a.attempts <= 1 THEN a.error END),
                  next_attempt = clock_timestamp() + greatest(
                      $4 * interval '1 second', CASE WHEN NOT a.loading THEN a.poll_every END)
              WHERE a.id = $1",
@@ -344,26 +435,17 @@ impl Step {
             &[DatumWithOid::from(self.attached.id), DatumWithOid::from(change)],
         )?;
         statement::execute(
-            "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL WHERE a.id = $1",
+            "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL, error = NULL WHERE a.id = $1",
             &[DatumWithOid::from(self.attached.id)],
         )?;
         self.note(None, self.attached.step_rows, Duration::ZERO)
     }
+}
 
-    /// The table was dropped, and its rows with it. Its documents go, a part at a time, whatever has become of who attached
-    /// it.
-    fn forget(&self) -> Result<()> {
-        let attached = &self.attached;
-        attached.require_recorded_documents()?;
-        let project = project::by_id(attached.project)?;
-        let slugs = attached.slugs(Some(STEP_ROWS.into()))?;
-        if deletion::delete(&project, slugs, Some(&attached.source_root))?.is_empty() {
-            statement::execute(
-                "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
-                &[DatumWithOid::from(self.attached.id)],
-            )?;
-            return agreement::forget(attached.id);
-        }
-        self.note(None, self.attached.step_rows, Duration::ZERO)
+/// What is no fault of a row or a table.
+fn general(problem: pgrx::pg_sys::panic::ErrorReport) -> transaction::Failure {
+    transaction::Failure {
+        problem,
+        is_general: true,
     }
 }

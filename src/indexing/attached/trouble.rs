@@ -7,19 +7,34 @@ use super::{Access, Attached, Table, access, read, watched};
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{catalog, statement};
 
+/// What is wrong, in short.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Rows wait to be read.
+    Unread,
+    /// More roles find its rows than may read them, or changes are not told.
+    Exposed,
+    /// Some rows were left out.
+    Incomplete,
+}
+
 /// What is wrong with an attached table.
 pub(crate) struct Trouble {
     pub(crate) project: i64,
     /// The table, or what its documents say of it where it is gone.
     pub(crate) name: String,
     pub(crate) reason: String,
-    /// Whether rows are not read because of it.
-    pub(crate) is_unread: bool,
+    pub(crate) kind: Kind,
     /// The owner of the table, who may know all about it.
     pub(crate) owner: Option<pg_sys::Oid>,
 }
 
 impl Trouble {
+    /// Whether rows are not read because of it.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.kind == Kind::Unread
+    }
+
     /// Whether a role may know what is wrong: the owner of the table, or of schema `docsearch`.
     pub(crate) fn is_for(&self, role: pg_sys::Oid) -> bool {
         let owners = self.owner.into_iter().chain(catalog::schema_owner());
@@ -39,6 +54,7 @@ pub(crate) fn troubles(project: Option<i64>) -> Result<Vec<Trouble>> {
     let mut troubles = Vec::new();
     for attached in attached {
         troubles.extend(attached.trouble()?);
+        troubles.extend(attached.incomplete()?);
     }
     Ok(troubles)
 }
@@ -46,34 +62,39 @@ pub(crate) fn troubles(project: Option<i64>) -> Result<Vec<Trouble>> {
 impl Attached {
     fn trouble(&self) -> Result<Option<Trouble>> {
         let owner = catalog::owner_of(self.source);
-        let trouble = |name: String, reason: String, is_unread| {
+        let trouble = |name: String, reason: String, kind| {
             Ok(Some(Trouble {
                 project: self.project,
                 name,
                 reason,
-                is_unread,
+                kind,
                 owner,
             }))
         };
         if owner.is_none() {
-            let reason = "it was dropped, and its documents go when the background worker runs next".to_owned();
-            return trouble(self.former_name(), reason, true);
+            let reason = match self.error("a.attempts > 0 AND NOT a.reading AND a.error IS NOT NULL")? {
+                Some(error) => format!("it was dropped, and its documents stay: {error}"),
+                None => "it was dropped, and its documents go when the background worker runs next".to_owned(),
+            };
+            return trouble(self.former_name(), reason, Kind::Unread);
         }
         let table = Table::of(Some(self.source))?;
         let name = table.qualified.clone();
         let columns = self.columns();
         if let Err(problem) = self.check().and_then(|()| columns.check(&table)) {
-            return trouble(name, in_one_line(&problem), true);
+            return trouble(name, in_one_line(&problem), Kind::Unread);
         }
-        if let Some(error) = self.failure()? {
-            return trouble(name, error, true);
+        let waits = "a.attempts > 0 AND NOT a.reading
+             AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id))";
+        if let Some(error) = self.error(waits)? {
+            return trouble(name, error, Kind::Unread);
         }
         if let Some(silent) = watched::silent(self.id)? {
             let reason = format!("there are no triggers any more, or disabled ones, that tell of changes in {silent}");
-            return trouble(name, reason, false);
+            return trouble(name, reason, Kind::Exposed);
         }
         match (self.access == Access::Readers.as_str()).then(|| access::problem(&table, &columns)) {
-            Some(problem) => problem?.map_or(Ok(None), |problem| trouble(name, problem, false)),
+            Some(problem) => problem?.map_or(Ok(None), |problem| trouble(name, problem, Kind::Exposed)),
             None => Ok(None),
         }
     }
@@ -83,15 +104,36 @@ impl Attached {
         name.unwrap_or(&self.source_root).to_owned()
     }
 
-    /// What the last attempt to read it failed with, if rows wait for another one.
-    fn failure(&self) -> Result<Option<String>> {
-        let failure = statement::latest(
-            "SELECT coalesce(a.error, 'it could not be read') FROM docsearch.attached_table a
-             WHERE a.id = $1 AND a.attempts > 0 AND NOT a.reading
-               AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id))",
+    /// Rows of a table that is read otherwise were left out.
+    fn incomplete(&self) -> Result<Option<Trouble>> {
+        let owner = catalog::owner_of(self.source);
+        // At its first attempt, a table has the errors of rows alone.
+        let error = match owner {
+            Some(_) => self.error("a.error IS NOT NULL AND (a.attempts = 0 OR a.reading AND a.attempts = 1)")?,
+            None => None,
+        };
+        let Some(reason) = error else {
+            return Ok(None);
+        };
+        Ok(Some(Trouble {
+            project: self.project,
+            name: Table::of(Some(self.source))?.qualified,
+            reason,
+            kind: Kind::Incomplete,
+            owner,
+        }))
+    }
+
+    /// What could not be read or indexed last, where the condition holds.
+    fn error(&self, condition: &str) -> Result<Option<String>> {
+        let found = statement::latest(
+            &format!(
+                "SELECT coalesce(a.error, 'it could not be read') FROM docsearch.attached_table a
+                 WHERE a.id = $1 AND {condition}"
+            ),
             &[DatumWithOid::from(self.id)],
             |row| row.required::<String>(1),
         );
-        failure.map(|rows| rows.into_iter().next()).map_err(internal)
+        found.map(|rows| rows.into_iter().next()).map_err(internal)
     }
 }

@@ -109,16 +109,19 @@ impl Attached {
         )
     }
 
-    /// Keys of the documents of the table. Runs as the owner.
-    pub(super) fn document_keys(&self) -> Result<Vec<String>> {
+    /// Slugs and keys of the documents of the table whose slugs come after this one, so many at most. Runs as the owner.
+    pub(super) fn documents_after(&self, last: Option<&str>, most: i64) -> Result<Vec<(String, String)>> {
         statement::rows(
-            "SELECT d.source_path FROM docsearch.document d
-             WHERE d.project_id = $1 AND d.source_root = $2 AND d.source_path IS NOT NULL ORDER BY d.slug",
+            "SELECT d.slug, d.source_path FROM docsearch.document d
+             WHERE d.project_id = $1 AND d.source_root = $2 AND d.source_path IS NOT NULL AND ($3::text IS NULL OR d.slug > $3)
+             ORDER BY d.slug LIMIT $4",
             &[
                 DatumWithOid::from(self.project),
                 DatumWithOid::from(self.source_root.as_str()),
+                DatumWithOid::from(last),
+                DatumWithOid::from(most),
             ],
-            |row| row.required(1),
+            |row| Ok((row.required(1)?, row.required(2)?)),
         )
     }
 }

@@ -1,0 +1,134 @@
+//! Documents whose rows are gone: with a row, or with the whole table.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use pgrx::datum::DatumWithOid;
+
+use super::{Outcome, Step};
+use crate::indexing::attached::agreement;
+use crate::indexing::deletion;
+use crate::postgres::owner::AsUser;
+use crate::postgres::report::Result;
+use crate::postgres::transaction::try_as_owner;
+use crate::postgres::{catalog, statement};
+use crate::settings;
+use crate::tables::project;
+
+/// For each row of a step, documents of rows that are gone which one step removes.
+const GONE_PER_ROW: i32 = 16;
+/// The same for documents that are compared with rows at once.
+const COMPARED_PER_ROW: i32 = 256;
+
+thread_local! {
+    /// Slugs of the documents of tables, by the number of the table, up to which they were compared with its rows, or removed
+    /// as it was dropped. A worker that begins knows of none, and begins again.
+    static LOOKED_AT: RefCell<HashMap<i32, String>> = RefCell::default();
+}
+
+/// How far a step has come with the documents of a table.
+pub(super) enum LookedAt {
+    /// No further than before.
+    Same,
+    /// Up to the document with this slug.
+    To(String),
+    All,
+}
+
+impl Step {
+    /// Keys of documents that no row has any more, as many as one step removes.
+    pub(super) fn compare(&mut self) -> Outcome<Vec<String>> {
+        let most = self.gone_at_once();
+        let mut gone = Vec::new();
+        let mut last = LOOKED_AT.with_borrow(|known| known.get(&self.attached.id).cloned());
+        loop {
+            let limit = i64::from(COMPARED_PER_ROW) * i64::from(self.attached.step_rows);
+            let documents = try_as_owner(|| self.attached.documents_after(last.as_deref(), limit))?;
+            if documents.is_empty() {
+                self.looked_at = LookedAt::All;
+                return Ok(gone);
+            }
+            let keys = documents.iter().map(|(_, key)| key.clone()).collect();
+            let without: HashSet<String> = try_as_owner(|| self.attached.without_row(keys))?.into_iter().collect();
+            for (slug, key) in documents {
+                if without.contains(&key) {
+                    gone.push(key);
+                }
+                last = Some(slug);
+                if gone.len() == most {
+                    break;
+                }
+            }
+            if gone.len() == most || self.begun.elapsed() > settings::attached_read_timeout() / 4 {
+                self.part.more = true;
+                self.looked_at = last.map_or(LookedAt::Same, LookedAt::To);
+                return Ok(gone);
+            }
+        }
+    }
+
+    pub(super) fn gone_at_once(&self) -> usize {
+        match self.attached.step_rows {
+            ..=1 => 1,
+            rows => usize::try_from(rows.saturating_mul(GONE_PER_ROW)).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Keeps for the next step what this one has looked at.
+    pub(super) fn note_looked_at(&mut self) {
+        let id = self.attached.id;
+        LOOKED_AT.with_borrow_mut(|known| match std::mem::replace(&mut self.looked_at, LookedAt::Same) {
+            LookedAt::Same => None,
+            LookedAt::To(slug) => known.insert(id, slug),
+            LookedAt::All => known.remove(&id),
+        });
+    }
+
+    /// The table was dropped, and its rows with it. Its documents go, a part at a time, within the policies of who attached
+    /// it, as everywhere; those that these keep are told, and tried again. If that role is gone, too, all go.
+    pub(super) fn forget(&mut self) -> Result<()> {
+        let attached = &self.attached;
+        attached.require_recorded_documents()?;
+        let project = project::by_id(attached.project)?;
+        let last = LOOKED_AT.with_borrow(|known| known.get(&attached.id).cloned());
+        let most = i64::try_from(self.gone_at_once()).unwrap_or(i64::MAX);
+        let slugs = attached.slugs_after(last.as_deref(), Some(most))?;
+        let Some(last) = slugs.last().cloned() else {
+            self.looked_at = LookedAt::All;
+            return self.forgotten();
+        };
+        {
+            let _writer = catalog::role_name(attached.writes_as)
+                .map(|_| AsUser::acting_as(attached.writes_as))
+                .transpose()?;
+            deletion::delete(&project, slugs, Some(&attached.source_root))?;
+        }
+        self.looked_at = LookedAt::To(last);
+        self.note(None, attached.step_rows, self.wait()?)
+    }
+
+    /// All documents of a table that was dropped have been removed, or cannot be.
+    fn forgotten(&self) -> Result<()> {
+        let kept = statement::one(
+            "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1 AND d.source_root = $2",
+            &[
+                DatumWithOid::from(self.attached.project),
+                DatumWithOid::from(self.attached.source_root.as_str()),
+            ],
+            |row| row.required::<i64>(1),
+        )?;
+        match kept {
+            None | Some(0) => {
+                statement::execute(
+                    "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
+                    &[DatumWithOid::from(self.attached.id)],
+                )?;
+                agreement::forget(self.attached.id)
+            }
+            Some(kept) => self.failed(&format!(
+                "policies keep {kept} of its documents from role \"{}\", which attached it: a role that may has to delete them",
+                catalog::role_name(self.attached.writes_as).unwrap_or_default()
+            )),
+        }
+    }
+}

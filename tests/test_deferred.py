@@ -260,3 +260,36 @@ class TestAttachedTable:
         assert database.execute(WAITING) == [(0,)]
         owner.execute("ALTER TABLE note RENAME COLUMN text TO body")
         database.execute("UPDATE docsearch.attached_table SET next_attempt = now()")
+        # The row has waited.
+        owner.execute("SELECT docsearch.wait_for_index()")
+        assert database.execute("SELECT title FROM docsearch.document WHERE title = 'More' AND body = 'Text'") == [("More",)]
+
+
+LONG = [page("turn/long", "".join(f"## Part {number}\n\n{f'Words of part {number}. ' * 20}\n\n" for number in range(400)))]
+
+
+@pytest.mark.parametrize("first, project", [(many("turn"), "small"), (LONG, "kit")], ids=["another project", "a long document"])
+def test_nothing_waits_until_all_that_came_before_has_its_vectors(database, first, project):
+    """Projects take turns, and what is embedded in parts goes to the end of its project."""
+    database.execute("SELECT docsearch.create_project('small')")
+    database.execute("CREATE TABLE public.turn (id bigserial, project bigint, document bigint)")
+    database.execute("""CREATE FUNCTION public.note_turn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO public.turn (project, document) VALUES (OLD.project_id, OLD.document_id); RETURN NULL; END $$""")
+    database.execute("CREATE TRIGGER note_turn AFTER DELETE ON docsearch.embedding_queue"
+                     " FOR EACH ROW EXECUTE FUNCTION public.note_turn()")
+    try:
+        with held_worker(database) as holder:
+            database.index("kit", *first)
+            wait_until(lambda: kept_waiting_by(database, holder))
+            database.index(project, page("late", "Came later."))
+        wait_until(lambda: database.execute(WAITING) == [(0,)])
+        ended = [slug for slug, in database.execute(
+            "SELECT d.slug FROM public.turn t JOIN docsearch.document d ON (d.project_id, d.id) = (t.project, t.document)"
+            " ORDER BY t.id")]
+        assert "late" in ended and ended[-1] != "late"
+    finally:
+        database.execute("DROP TRIGGER note_turn ON docsearch.embedding_queue")
+        database.execute("DROP FUNCTION public.note_turn()")
+        database.execute("DROP TABLE public.turn")
+        database.execute("SELECT docsearch.drop_project('small')")
+        database.execute("SELECT docsearch.delete_doc('kit', 'late')")

@@ -96,14 +96,18 @@ pub(crate) fn next() -> Result<Due> {
         return Ok(Due::Later(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)));
     }
     // What others have locked cannot be stored now, and would come first each time.
-    let Some((project, _)) = unlocked(None, 1)?.into_iter().next() else {
+    let mut found = None;
+    for project in projects_in_turn()? {
+        let documents = unlocked(project, STEP_DOCUMENTS)?;
+        if !documents.is_empty() {
+            found = Some((project, documents));
+            break;
+        }
+    }
+    let Some((project, documents)) = found else {
         return Ok(Due::Later(HELD));
     };
     let project = project::by_id(project)?;
-    let documents: Vec<i64> = unlocked(Some(project.id), STEP_DOCUMENTS)?
-        .into_iter()
-        .map(|(_, document)| document)
-        .collect();
     let chunks = embedding::missing(&project, &project.model, Some(documents.clone()))?;
     Ok(Due::Now(Box::new(Work {
         model: embedder::of_row(&project.model),
@@ -113,18 +117,30 @@ pub(crate) fn next() -> Result<Due> {
     })))
 }
 
-/// Documents that are due and that nobody else has locked, with their projects: those that have waited longest.
-fn unlocked(project: Option<i64>, limit: i64) -> Result<Vec<(i64, i64)>> {
+/// Projects with documents that are due: the one whose turn was longest ago comes first, so that none waits until all of
+/// another has been embedded.
+fn projects_in_turn() -> Result<Vec<i64>> {
+    statement::rows(
+        "SELECT p.id FROM docsearch.project p LEFT JOIN docsearch.embedding_rate r ON r.project_id = p.id
+         WHERE EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.project_id = p.id AND q.next_attempt <= now())
+         ORDER BY r.until NULLS FIRST, p.id",
+        &[],
+        |row| row.required::<i64>(1),
+    )
+}
+
+/// Documents of a project that are due and that nobody else has locked: those that have waited longest.
+fn unlocked(project: i64, limit: i64) -> Result<Vec<i64>> {
     statement::change(
-        "SELECT q.project_id, q.document_id
+        "SELECT q.document_id
          FROM docsearch.embedding_queue q
          JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
          JOIN docsearch.project p ON p.id = q.project_id
-         WHERE q.next_attempt <= now() AND ($1::bigint IS NULL OR q.project_id = $1)
-         ORDER BY q.next_attempt, q.project_id, q.document_id LIMIT $2
+         WHERE q.next_attempt <= now() AND q.project_id = $1
+         ORDER BY q.next_attempt, q.document_id LIMIT $2
          FOR NO KEY UPDATE OF q, d SKIP LOCKED FOR KEY SHARE OF p SKIP LOCKED",
         &[DatumWithOid::from(project), DatumWithOid::from(limit)],
-        |row| Ok((row.required::<i64>(1)?, row.required::<i64>(2)?)),
+        |row| row.required::<i64>(1),
     )
 }
 
@@ -210,8 +226,19 @@ impl EmbeddedWork {
                  RETURNING q.document_id",
                 vectors::chunks_without_vector(&self.project.model.vector_table())
             ),
-            &[DatumWithOid::from(project), DatumWithOid::from(locked)],
+            &[DatumWithOid::from(project), DatumWithOid::from(locked.clone())],
             |row| row.required::<i64>(1),
+        )?;
+        // A document of many chunks goes on after those that wait.
+        let begun: Vec<i64> = self.chunks.iter().map(|chunk| chunk.id.document.document).collect();
+        statement::execute(
+            "UPDATE docsearch.embedding_queue q SET next_attempt = clock_timestamp()
+             WHERE q.project_id = $1 AND q.document_id = ANY ($2) AND q.document_id = ANY ($3)",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(begun),
+                DatumWithOid::from(locked),
+            ],
         )?;
         for (document, reason) in failed {
             statement::execute(

@@ -50,6 +50,9 @@ pub(crate) enum OnFailure {
     Return,
 }
 
+/// [`Outcome::action`] of a document that is not indexed.
+pub(crate) const FAILED: &str = "failed";
+
 /// What became of a document.
 pub(crate) struct Outcome {
     pub(crate) slug: Option<String>,
@@ -84,7 +87,7 @@ impl Outcome {
     pub(crate) fn failed(slug: Option<String>, detail: impl Into<String>) -> Self {
         Self {
             slug,
-            action: "failed",
+            action: FAILED,
             chunks: None,
             detail: Some(bounded(&detail.into()).into_owned()),
         }

@@ -21,6 +21,29 @@ pub(super) const LONGEST_KEY: usize = 64 << 10;
 /// The same for a view, whose keys are kept.
 pub(super) const LONGEST_VIEW_KEY: usize = 1024;
 
+/// Why rows are left out: the last reason, and whether there are others.
+#[derive(Default)]
+pub(super) struct Problems {
+    pub(super) last: Option<String>,
+    pub(super) several: bool,
+}
+
+impl Problems {
+    pub(super) fn of(slug: &str, reason: impl std::fmt::Display) -> Self {
+        Self {
+            last: Some(format!("{slug}: {reason}")),
+            several: false,
+        }
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        if let Some(last) = other.last {
+            self.several |= other.several || self.last.is_some();
+            self.last = Some(last);
+        }
+    }
+}
+
 /// What is known of some keys.
 #[derive(Default)]
 pub(super) struct Rows {
@@ -28,8 +51,8 @@ pub(super) struct Rows {
     pub(super) documents: Vec<Value>,
     /// Keys of rows that are gone, as they are in slugs.
     pub(super) gone: Vec<String>,
-    /// Why a row cannot be read, one of those that cannot.
-    pub(super) problem: Option<String>,
+    /// Why rows cannot be read.
+    pub(super) problems: Problems,
     /// Bytes of the documents.
     size: i64,
 }
@@ -38,7 +61,7 @@ impl Rows {
     fn join(&mut self, other: Self) {
         self.documents.extend(other.documents);
         self.gone.extend(other.gone);
-        self.problem = other.problem.or_else(|| self.problem.take());
+        self.problems.join(other.problems);
     }
 }
 
@@ -83,7 +106,7 @@ impl Attached {
                     return Ok(None);
                 }
                 rows.join(one.unwrap_or_else(|problem| Rows {
-                    problem: Some(format!("{}: {}", self.slug(key), in_one_line(&problem))),
+                    problems: Problems::of(&self.slug(key), in_one_line(&problem)),
                     ..Rows::default()
                 }));
             }
@@ -250,10 +273,11 @@ impl<'a> Reader<'a> {
             match document {
                 Ok(document) => {
                     if documents.insert(key.clone(), document).is_some() {
-                        rows.problem = Some(format!("{}: several rows have this key", attached.slug(&key)));
+                        let problem = Problems::of(&attached.slug(&key), "several rows have this key");
+                        rows.problems.join(problem);
                     }
                 }
-                Err(problem) => rows.problem = Some(format!("{}: {problem}", attached.slug(&key))),
+                Err(problem) => rows.problems.join(Problems::of(&attached.slug(&key), problem)),
             }
             there.insert(key);
         }

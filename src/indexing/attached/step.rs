@@ -10,12 +10,12 @@ use pgrx::datum::DatumWithOid;
 
 mod gone;
 
-use super::rows::Rows;
+use super::rows::{Problems, Rows};
 use super::view::Part;
 use super::{Attached, agreement, read};
 use crate::indexing::deletion;
 use crate::indexing::embedding_queue::ATTEMPTS;
-use crate::indexing::indexer::{OnFailure, index, prepare};
+use crate::indexing::indexer::{FAILED, OnFailure, index, prepare};
 use crate::postgres::owner::AsUser;
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::time_limit::{self, TimeLimit};
@@ -36,6 +36,8 @@ const SHARE: u32 = 4;
 /// A step that takes less is not slow, nor one that takes less than this and [`QUICK_ROW`] for each of its rows.
 const QUICK: Duration = Duration::from_millis(250);
 const QUICK_ROW: Duration = Duration::from_millis(20);
+/// Behind the reason for which a row was left out, if others were left out before it.
+const OTHERS: &str = "; other rows were left out, too";
 /// A step that exceeded its limit is followed by one with so many times fewer rows.
 const FEWER: i32 = 16;
 
@@ -216,8 +218,8 @@ impl Step {
         self.limited((!is_due).then_some(read_for), move |step| {
             step.attached.note_read(&step.part)?;
             step.attached.forget_read(Some(&rows.gone))?;
-            let problem = step.write(rows)?;
-            step.done(problem.as_deref())
+            let problems = step.write(rows)?;
+            step.done(&problems)
         })
     }
 
@@ -259,21 +261,21 @@ impl Step {
 
     /// Writes documents in the name of who attached the table, within his policies. The problem of a row
     /// that cannot be indexed does not keep the others waiting.
-    fn write(&self, rows: Rows) -> Result<Option<String>> {
+    fn write(&self, rows: Rows) -> Result<Problems> {
         let attached = &self.attached;
         attached.check()?;
         let _writer = AsUser::acting_as(attached.writes_as)?;
         let project = project::by_id(attached.project)?;
         let gone = rows.gone.iter().map(|key| attached.slug(key)).collect();
         deletion::delete(&project, gone, Some(&attached.source_root))?;
-        let mut problem = rows.problem;
+        let mut problems = rows.problems;
         let mut inputs: HashMap<String, DocumentInput> = HashMap::with_capacity(rows.documents.len());
         for document in rows.documents {
             match DocumentInput::parse(document) {
                 Ok(input) => {
                     inputs.insert(input.slug.clone(), input);
                 }
-                Err((slug, reason)) => problem = Some(format!("{}: {reason}", slug.unwrap_or_default())),
+                Err((slug, reason)) => problems.join(Problems::of(&slug.unwrap_or_default(), reason)),
             }
         }
         let outcomes = index(
@@ -283,12 +285,11 @@ impl Step {
             IndexMode::Deferred,
             OnFailure::Return,
         )?;
-        for outcome in outcomes {
-            if let (Some(slug), Some(detail)) = (outcome.slug, outcome.detail) {
-                problem = Some(format!("{slug}: {detail}"));
-            }
+        for outcome in outcomes.into_iter().filter(|outcome| outcome.action == FAILED) {
+            let (slug, detail) = (outcome.slug.unwrap_or_default(), outcome.detail.unwrap_or_default());
+            problems.join(Problems::of(&slug, detail));
         }
-        Ok(problem)
+        Ok(problems)
     }
 
     /// Goes on behind the rows that were read. Runs as the owner.
@@ -319,7 +320,7 @@ impl Step {
     }
 
     /// Notes that the step has succeeded. Runs as the owner.
-    fn done(&self, problem: Option<&str>) -> Result<()> {
+    fn done(&self, problems: &Problems) -> Result<()> {
         self.advance()?;
         let (took, limit) = (self.begun.elapsed(), settings::attached_read_timeout());
         let rows = self.attached.step_rows;
@@ -328,7 +329,7 @@ impl Step {
             _ if took > limit => rows / FEWER,
             _ => rows,
         };
-        self.note(problem, rows.clamp(1, STEP_ROWS), self.wait()?)
+        self.note(problems, rows.clamp(1, STEP_ROWS), self.wait()?)
     }
 
     /// How long the table waits, if others have to.
@@ -380,13 +381,13 @@ impl Step {
     fn leave_out(&self, key: &str, reason: &str) -> Result<()> {
         self.attached.note_read(&self.part)?;
         self.advance()?;
-        let reason = format!("{}: {reason}", self.attached.slug(key));
-        self.note(Some(&reason), 1, self.begun.elapsed() * SHARE)
+        let problem = Problems::of(&self.attached.slug(key), reason);
+        self.note(&problem, 1, self.begun.elapsed() * SHARE)
     }
 
     /// The rows are too large to be read at once: the next step reads fewer. Runs as the owner.
     fn was_large(&self) -> Result<()> {
-        self.note(None, (self.attached.step_rows / 4).max(1), self.wait()?)
+        self.note(&Problems::default(), (self.attached.step_rows / 4).max(1), self.wait()?)
     }
 
     /// Notes what went wrong; when to try again was noted before. Runs as the owner.
@@ -406,21 +407,32 @@ impl Step {
         )
     }
 
-    /// Notes that the step has come to an end. What was wrong with the table is so no more; what is wrong with a row stays
-    /// until all rows are read again.
-    fn note(&self, problem: Option<&str>, rows: i32, wait: Duration) -> Result<()> {
+    /// Notes that the step has come to an end. What was wrong with the table is so no more, nor with a row that was read
+    /// now. Where several rows were left out, that stays until all are read again.
+    fn note(&self, problems: &Problems, rows: i32, wait: Duration) -> Result<()> {
+        let read: Vec<String> = self.part.keys.iter().map(|key| self.attached.slug(key)).collect();
         statement::execute(
             "UPDATE docsearch.attached_table a
              SET reading = false, attempts = 0, step_rows = $3,
-                 error = coalesce($2, CASE WHEN a.attempts <= 1 THEN a.error END),
+                 error = CASE WHEN $2::text IS NULL THEN CASE WHEN e.several OR NOT e.is_read THEN e.error END
+                              WHEN $6 OR e.several OR NOT e.is_read THEN $2 || $7 ELSE $2 END,
                  next_attempt = clock_timestamp() + greatest(
                      $4 * interval '1 second', CASE WHEN NOT a.loading THEN a.poll_every END)
-             WHERE a.id = $1",
+             FROM (SELECT o.id, o.error, o.error IS NOT NULL AND right(o.error, length($7)) = $7 AS several,
+                          o.error IS NULL OR EXISTS (SELECT FROM unnest($5::text[]) AS r(slug)
+                                                     WHERE starts_with(o.error, r.slug || ': ')) AS is_read
+                   FROM docsearch.attached_table k
+                   CROSS JOIN LATERAL (SELECT k.id, CASE WHEN k.attempts <= 1 THEN k.error END AS error) o
+                   WHERE k.id = $1) e
+             WHERE a.id = e.id",
             &[
                 DatumWithOid::from(self.attached.id),
-                DatumWithOid::from(problem),
+                DatumWithOid::from(problems.last.as_deref()),
                 DatumWithOid::from(rows),
                 DatumWithOid::from(wait.as_secs_f64()),
+                DatumWithOid::from(read),
+                DatumWithOid::from(problems.several),
+                DatumWithOid::from(OTHERS),
             ],
         )
     }
@@ -438,7 +450,7 @@ impl Step {
             "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL, error = NULL WHERE a.id = $1",
             &[DatumWithOid::from(self.attached.id)],
         )?;
-        self.note(None, self.attached.step_rows, Duration::ZERO)
+        self.note(&Problems::default(), self.attached.step_rows, Duration::ZERO)
     }
 }
 

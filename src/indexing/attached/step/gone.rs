@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use pgrx::datum::DatumWithOid;
 
-use super::{Outcome, Step};
+use super::{Outcome, Problems, Step};
 use crate::indexing::attached::agreement;
 use crate::indexing::deletion;
 use crate::postgres::owner::AsUser;
@@ -104,7 +104,7 @@ impl Step {
             deletion::delete(&project, slugs, Some(&attached.source_root))?;
         }
         self.looked_at = LookedAt::To(last);
-        self.note(None, attached.step_rows, self.wait()?)
+        self.note(&Problems::default(), attached.step_rows, self.wait()?)
     }
 
     /// All documents of a table that was dropped have been removed, or cannot be.

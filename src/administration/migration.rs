@@ -6,6 +6,7 @@ use pgrx::prelude::*;
 use crate::indexing::{attached, indexer};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{self, Result};
+use crate::postgres::restriction::LoweredSuperuser;
 use crate::postgres::statement;
 use crate::tables::{rules, schema};
 
@@ -77,6 +78,7 @@ pub(crate) fn migrate() -> Result<i32> {
         // SAFETY: what the first call has committed is looked up afresh.
         unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
         let missing = schema::version()?;
+        let _lowered = LoweredSuperuser::enter();
         for (number, version) in VERSIONS.iter().enumerate().skip(missing) {
             Spi::run(version.sql).map_err(report::internal)?;
             let number = i32::try_from(number + 1).map_err(report::internal)?;

@@ -11,6 +11,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::advisory::AdvisoryLocks;
 use crate::postgres::report::{self, Result, error_with_hint, undefined};
+use crate::postgres::restriction::SettingsLevel;
 use crate::postgres::{catalog, statement};
 
 /// What is read and written as the role that attached a table: whoever owns one of these could put code of his own there, as
@@ -19,26 +20,36 @@ const ROLE_TABLES: [&CStr; 5] = [c"attached_table", c"document", c"project", c"m
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
 pub(crate) struct AsOwner {
+    // Closed first, so that nothing of the owner's runs between the two.
+    _settings: SettingsLevel,
     _user: AsUser,
 }
 
 impl AsOwner {
-    /// Becomes the owner.
+    /// Becomes the owner. Code of the owner's tables leaves nothing to be done later, by whoever the session belongs to.
     pub(crate) fn enter() -> Result<Self> {
-        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
-        Ok(Self {
-            _user: AsUser::enter(owner()?, flags),
-        })
+        let owner = owner()?;
+        // SAFETY: asks for the current user.
+        if owner == unsafe { pg_sys::GetUserId() } {
+            let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS;
+            return Ok(Self::with(owner, flags));
+        }
+        Self::restricted()
     }
 
-    /// The same where the session's user can do more than the owner: nothing is left to be done later,
-    /// when this is gone.
+    /// The same where the session's user, who may be the owner, was given up for it.
     pub(crate) fn restricted() -> Result<Self> {
         let flags =
             pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS | pg_sys::SECURITY_RESTRICTED_OPERATION;
-        Ok(Self {
-            _user: AsUser::enter(owner()?, flags),
-        })
+        Ok(Self::with(owner()?, flags))
+    }
+
+    fn with(owner: pg_sys::Oid, flags: u32) -> Self {
+        let user = AsUser::enter(owner, flags);
+        Self {
+            _settings: SettingsLevel::open(),
+            _user: user,
+        }
     }
 
     /// Becomes the owner of the schema, who may make objects in it.

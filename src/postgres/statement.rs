@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::postgres::report::{Result, internal};
+use crate::postgres::restriction::LoweredSuperuser;
 
 thread_local! {
     /// By the text of the statement.
@@ -197,6 +198,7 @@ fn run<T>(
     read_only: bool,
     mut convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
+    let _lowered = LoweredSuperuser::for_statement(sql);
     let plan = prepare(sql, args, planned)?;
     let mut converted = Vec::new();
     let mut problem = None;

@@ -70,8 +70,21 @@ mod tests {
         assert_eq!((before.user.as_str(), before.context), ("caller", 0));
         {
             let _owner = AsOwner::enter()?;
+            assert_eq!(
+                (user()?, context()),
+                ("keeper".to_owned(), LOCAL | NO_FORCE | RESTRICTED)
+            );
+            // What its code sets for the session.
+            sql("SET search_path = pg_temp; SET work_mem = '9MB'");
+        }
+        assert_eq!(state()?, before);
+        sql("SET LOCAL ROLE keeper");
+        {
+            // Whoever is the owner is not restricted.
+            let _owner = AsOwner::enter()?;
             assert_eq!((user()?, context()), ("keeper".to_owned(), LOCAL | NO_FORCE));
         }
+        sql("SET LOCAL ROLE caller");
         assert_eq!(state()?, before);
         {
             let _owner = AsOwner::restricted()?;

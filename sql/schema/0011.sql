@@ -13,3 +13,19 @@ ALTER TABLE docsearch.attached_table
     ADD COLUMN shape text;
 COMMENT ON COLUMN docsearch.attached_table.shape IS 'versions of the catalog rows of its columns when it was read: a table whose columns have changed since is read again';
 COMMENT ON COLUMN docsearch.attached_table.rows_where IS 'condition of rows that have documents, as its trigger and the comment on it hold it, too; NULL: all rows';
+-- Logical replication. Where a publication holds a table without a key, as one FOR ALL TABLES does, Postgres refuses to
+-- change and delete its rows, and indexing with them.
+ALTER TABLE docsearch.document_name REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.term_stat REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.project_stat REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.container REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.action REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.action_synonym REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.intent_conflict REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.generic_term REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.synonym REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.framework_alias REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.platform REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.query_word REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.news_name REPLICA IDENTITY FULL;
+ALTER TABLE docsearch.search_tip REPLICA IDENTITY FULL;

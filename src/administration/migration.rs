@@ -61,6 +61,22 @@ const VERSIONS: [Version; schema::NEWEST] = [
 /// What makes the tables usable for another role.
 pub(crate) const SET_UP: &str = "SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)";
 
+/// Before PostgreSQL changes rows of a published table, it asks for its replica identity: where all tables are published, as
+/// soon as they are made.
+const IDENTIFY: &str = "DO $$
+DECLARE
+    found regclass;
+BEGIN
+    FOR found IN SELECT c.oid FROM pg_class c
+                 WHERE c.relnamespace = 'docsearch'::regnamespace AND c.relkind = 'r' AND c.relreplident = 'd'
+                   AND pg_has_role(c.relowner, 'USAGE')
+                   AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)
+    LOOP
+        EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', found);
+    END LOOP;
+END
+$$";
+
 /// What leads to a version: statements, and what they cannot say.
 struct Version {
     sql: &'static str,
@@ -80,6 +96,7 @@ pub(crate) fn migrate() -> Result<i32> {
         let missing = schema::version()?;
         let _lowered = LoweredSuperuser::enter();
         for (number, version) in VERSIONS.iter().enumerate().skip(missing) {
+            Spi::run(IDENTIFY).map_err(report::internal)?;
             Spi::run(version.sql).map_err(report::internal)?;
             let number = i32::try_from(number + 1).map_err(report::internal)?;
             statement::execute(

@@ -56,9 +56,8 @@ impl AsOwner {
     pub(crate) fn of_schema() -> Result<Self> {
         owner()?;
         let schema = catalog::schema_owner().ok_or_else(no_tables)?;
-        Ok(Self {
-            _user: AsUser::enter(schema, pg_sys::SECURITY_LOCAL_USERID_CHANGE),
-        })
+        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
+        Ok(Self::with(schema, flags))
     }
 }
 

@@ -11,6 +11,7 @@ mod access;
 mod agreement;
 mod rows;
 mod step;
+mod subscription;
 mod table;
 mod trigger;
 mod trouble;
@@ -19,6 +20,7 @@ mod watched;
 pub(crate) use access::Access;
 pub(crate) use agreement::agree_to_earlier;
 pub(crate) use step::{drop_unused, due_in, step};
+pub(crate) use subscription::{REMEDY, subscribed};
 pub(crate) use table::Table;
 pub(crate) use trouble::{Kind as TroubleKind, troubles};
 
@@ -118,6 +120,7 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
     // What the caller has asked for, and not what the table has stored of it: triggers there are its owner's.
     attached.agree(table)?;
     watched::watch(id, &watched)?;
+    subscription::warn_of(watched.iter().chain([table]).map(|table| table.oid).collect())?;
     wake::wake()
 }
 

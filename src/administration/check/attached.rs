@@ -1,4 +1,5 @@
-//! Attached tables with rows that cannot be read, or that are found by more than may read them.
+//! Attached tables with rows that cannot be read, whose changes are not seen, or that are found by more than may read
+//! them.
 
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::indexing::attached::{self, TroubleKind};
@@ -6,7 +7,14 @@ use crate::postgres::report::Result;
 
 pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
     let project = checked.named.as_ref().and(checked.projects.first());
-    let troubles = attached::troubles(project.map(|project| project.id))?;
+    let project = project.map(|project| project.id);
+    let troubles = attached::troubles(project)?;
+    let subscribed = attached::subscribed(project)?.into_iter().map(|object| Finding {
+        problem: "attached table subscribed",
+        object,
+        detail: "a subscription writes it and fires no triggers: its changes are not indexed".to_owned(),
+        mend: Mend::ByHand(attached::REMEDY.to_owned()),
+    });
     let findings = troubles.into_iter().map(|trouble| {
         let (problem, advice) = match trouble.kind {
             TroubleKind::Unread => (
@@ -29,5 +37,5 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
             mend: Mend::ByHand(advice.to_owned()),
         }
     });
-    Ok(findings.collect())
+    Ok(findings.chain(subscribed).collect())
 }

@@ -362,19 +362,21 @@ impl Step {
         if let [only] = self.part.keys.as_slice() {
             return self.leave_out(only, &format!("the row takes {allows}"));
         }
-        let wait = self.begun.elapsed() * SHARE;
+        if self.attached.step_rows <= 1 {
+            return self.failed(&format!("rows of the table take {allows}"));
+        }
+        // With fewer rows it may succeed: nothing has failed, and what is known of rows stays.
         statement::execute(
             "UPDATE docsearch.attached_table a
-             SET step_rows = greatest(a.step_rows / $2, 1),
-                 next_attempt = greatest(a.next_attempt, clock_timestamp() + $3 * interval '1 second')
+             SET reading = false, attempts = greatest(a.attempts - 1, 0), step_rows = greatest(a.step_rows / $2, 1),
+                 next_attempt = clock_timestamp() + $3 * interval '1 second'
              WHERE a.id = $1",
             &[
                 DatumWithOid::from(self.attached.id),
                 DatumWithOid::from(FEWER),
-                DatumWithOid::from(wait.as_secs_f64()),
+                DatumWithOid::from((self.begun.elapsed() * SHARE).as_secs_f64()),
             ],
-        )?;
-        self.failed(&format!("rows of the table take {allows}"))
+        )
     }
 
     /// Goes on without the only row of the step, which is told. Runs as the owner.

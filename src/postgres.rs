@@ -1,7 +1,7 @@
 //! What the server offers, in Rust: statements, catalogs, roles, transactions, errors. Knows no table of ours.
 
-pub(crate) mod argument;
 pub(crate) mod advisory;
+pub(crate) mod argument;
 pub(crate) mod catalog;
 pub(crate) mod condition;
 pub(crate) mod interrupt;

@@ -15,8 +15,8 @@ mod indexes;
 mod models;
 mod orphans;
 mod statistics;
-mod versions;
 mod vectors;
+mod versions;
 
 /// What is checked: one project, or all.
 pub(crate) struct CheckScope {

@@ -14,6 +14,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 mod passages;
+mod renaming;
 mod writing;
 use passages::PassageVectors;
 use writing::Stored;
@@ -26,13 +27,13 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
-use crate::tables::document::has_entry_share;
 use crate::tables::document_input::DocumentInput;
-use crate::tables::project::{self, Project};
+use crate::tables::project::Project;
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{model_grant, names, sight, terms, wake};
+use crate::tables::{model_grant, sight, terms, wake};
 
+pub(crate) use renaming::{rename, rename_all};
 pub(crate) use writing::read_stored;
 
 /// Documents that are read, cut and submitted together; bounds the memory of a call.
@@ -155,43 +156,6 @@ fn write_delta(project: &Project, delta: Delta) -> Result<()> {
     }
     terms::tidy_index()?;
     statistics::write(delta, project.id)
-}
-
-/// Writes the names of documents, what they belong to and how far they are lists again. Runs as the owner.
-pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
-    for batch in documents.chunks(BATCH) {
-        pgrx::check_for_interrupts!();
-        for (id, input) in read_inputs(project, batch)? {
-            names::write(project.id, id, &input, true)?;
-            if !has_entry_share() {
-                continue;
-            }
-            statement::execute(
-                "UPDATE docsearch.document d SET entry_share = $3
-                 WHERE d.project_id = $1 AND d.id = $2 AND d.entry_share IS DISTINCT FROM $3",
-                &[
-                    DatumWithOid::from(project.id),
-                    DatumWithOid::from(id),
-                    DatumWithOid::from(markdown::entry_share(input.body.as_deref().unwrap_or_default())),
-                ],
-            )?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the names of all documents again.
-pub(crate) fn rename_all() -> Result<()> {
-    let _owner = AsOwner::enter()?;
-    for project in project::selected(None)? {
-        let documents = statement::rows(
-            "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1",
-            &[DatumWithOid::from(project.id)],
-            |row| row.required(1),
-        )?;
-        rename(&project, &documents)?;
-    }
-    Ok(())
 }
 
 /// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was

@@ -1,5 +1,6 @@
 //! The tables of schema `docsearch`, each with what it says to Rust: rows, what is read of them, what is written.
 
+pub(crate) mod confirmation;
 pub(crate) mod document;
 pub(crate) mod document_input;
 pub(crate) mod keys;

@@ -359,3 +359,49 @@ def test_a_project_moves_from_a_remote_model_to_the_shipped_one(database: Databa
     endpoint.asked.clear()
     assert database.execute(SEARCH, "care of a lantern")[0][0] == "p/lantern"
     assert endpoint.asked == []
+
+
+@pytest.mark.parametrize("column, value", [("url", "'http://127.0.0.1:9/v1'"), ("api_key_file", "'/etc/hostname'"),
+                                           ("model", "'other'"), ("names_dimension", "NOT names_dimension")])
+def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endpoint, column: str, value: str):
+    """Whoever may write all data may write docsearch.endpoint, and has no text sent elsewhere and no file read as a key."""
+    name = role = f"w{uuid4().hex[:10]}"
+    number, = database.execute(ADD, name, endpoint.url)[0]
+    database.execute("SELECT docsearch.create_project(%s, model => %s)", name, name)
+    database.execute(f"CREATE ROLE {role} IN ROLE pg_write_all_data, pg_read_all_data")
+    former, = database.execute(f"SELECT {column} FROM docsearch.endpoint WHERE model_id = %s", number)[0]
+    unusable = f"SELECT FROM docsearch.check() WHERE problem = 'model unusable' AND object = '{name}'"
+    assert database.execute(unusable) == []
+    with database.connect() as writer:
+        writer.execute(f"SET ROLE {role}")
+        writer.execute(f"UPDATE docsearch.endpoint SET {column} = {value} WHERE model_id = {number}")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute(f"COMMENT ON DOMAIN docsearch.endpoint_{number} IS 'mine'")
+    endpoint.asked.clear()
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
+        database.execute("SELECT docsearch.test_model(%s)", name)
+    assert "no superuser has confirmed" in refused.value.diag.message_primary
+    assert "docsearch.add_remote_model()" in refused.value.diag.message_hint
+    assert len(database.execute(unusable)) == 1
+    assert endpoint.asked == []
+    database.execute(f"UPDATE docsearch.endpoint SET {column} = %s WHERE model_id = {number}", former)
+    database.execute("SELECT docsearch.test_model(%s)", name)
+    assert database.execute(unusable) == []
+    database.execute("SELECT docsearch.drop_project(%s)", name)
+
+
+def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpoint: Endpoint):
+    """A model of files does not become one that sends texts away."""
+    role = f"w{uuid4().hex[:10]}"
+    database.execute(f"CREATE ROLE {role} IN ROLE pg_write_all_data, pg_read_all_data")
+    with database.connect() as writer:
+        writer.execute(f"SET ROLE {role}")
+        writer.execute("INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background, remote)"
+                       " VALUES ('forged', 3, 512, 'x', 0.1, true)")
+        writer.execute("INSERT INTO docsearch.endpoint (model_id, url, model, names_dimension)"
+                       " SELECT id, %s, 'tri', false FROM docsearch.model WHERE name = 'forged'", [endpoint.url])
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
+        database.execute("SELECT docsearch.embed('a secret', 'forged')")
+    assert "no superuser has confirmed" in refused.value.diag.message_primary
+    assert endpoint.asked == []
+    database.execute("DELETE FROM docsearch.model WHERE name = 'forged'")

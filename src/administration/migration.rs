@@ -4,6 +4,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::indexing::{attached, indexer};
+use crate::models::remote;
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{self, Result};
 use crate::postgres::restriction::LoweredSuperuser;
@@ -54,7 +55,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0011.sql"),
-        then: attached::agree_to_earlier,
+        then: || attached::agree_to_earlier().and_then(|()| remote::confirm_earlier()),
     },
 ];
 

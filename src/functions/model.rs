@@ -128,8 +128,12 @@ mod docsearch {
         remote::require_superuser()?;
         migration::migrate()?;
         schema::require_owner(remote::CALL)?;
-        let _owner = AsOwner::enter()?;
-        remote::register(new)
+        let registered = {
+            let _owner = AsOwner::enter()?;
+            remote::register(new)?
+        };
+        registered.confirm()?;
+        Ok(registered.id)
     }
 
     /// Embeds a text with a model, and the texts of the self-test if it runs on this server.

@@ -6,6 +6,7 @@ use docsearch_inference::{Embedder, Endpoint, EndpointModel, RemoteEmbedding};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
+use serde_json::{Value, json};
 
 use crate::models::trial::{self, Unfit};
 use crate::models::{batch, files, service};
@@ -14,12 +15,15 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, inference, internal, invalid};
 use crate::postgres::statement;
 use crate::settings;
+use crate::tables::confirmation;
 use crate::tables::model::ModelRow;
 
 /// Components of a vector that an index of the vectors can take.
 const MAX_DIMENSION: usize = 4000;
 /// Tokens of one text, with which chunks are of use to search.
 const TOKENS: std::ops::RangeInclusive<i32> = 32..=32_768;
+const PREFACE: &str =
+    "What a superuser gave docsearch.add_remote_model(); the model is used only while its row stays as it is.";
 pub(crate) const CALL: &str = "SELECT docsearch.add_remote_model(...)";
 
 /// The arguments of `add_remote_model`.
@@ -152,9 +156,75 @@ pub(crate) fn require_superuser() -> Result<()> {
     ))
 }
 
+/// A model as it was registered, which the superuser who did so has to confirm.
+pub(crate) struct Registered {
+    pub(crate) id: i32,
+    terms: Value,
+}
+
+impl Registered {
+    /// Begins as the superuser.
+    pub(crate) fn confirm(&self) -> Result<()> {
+        let name = confirmed_by(self.id);
+        confirmation::forget(&name)?;
+        confirmation::write(&name, &confirmation::text(PREFACE, &self.terms))
+    }
+}
+
+/// The type whose comment confirms where a model is.
+fn confirmed_by(id: i32) -> String {
+    format!("endpoint_{id}")
+}
+
+/// All that a row of `docsearch.endpoint` says.
+fn terms(id: i32, endpoint: &Endpoint, names_dimension: bool) -> Value {
+    json!({
+        "model_id": id,
+        "url": endpoint.url,
+        "model": endpoint.model,
+        "names_dimension": names_dimension,
+        "api_key_file": endpoint.key_file,
+    })
+}
+
+/// Whether a superuser has confirmed a row, and nobody has changed it since: others may write the table, but must not have
+/// the server connect anywhere and send any file of it as a key.
+fn is_confirmed(id: i32, terms: &Value) -> Result<bool> {
+    // SAFETY: asks about a role, which need not exist.
+    let by_superuser = |keeper| unsafe { pg_sys::superuser_arg(keeper) };
+    let confirmed = confirmation::read(&confirmed_by(id))?;
+    Ok(confirmed.is_some_and(|(keeper, confirmed)| by_superuser(keeper) && confirmed == *terms))
+}
+
+/// Confirms the rows of before there were confirmations, once, where nobody can have written them but superusers. A model of another row
+/// has to be added again.
+pub(crate) fn confirm_earlier() -> Result<()> {
+    // SAFETY: asks about the current user.
+    if !unsafe { pg_sys::superuser() } || !confirmation::only_its_owner_writes("docsearch.endpoint")? {
+        return Ok(());
+    }
+    let rows = statement::rows(
+        "SELECT e.model_id, e.url, e.model, e.api_key_file, e.names_dimension FROM docsearch.endpoint e
+         WHERE (SELECT r.rolsuper FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
+                WHERE c.oid = 'docsearch.endpoint'::regclass)",
+        &[],
+        |row| {
+            let id = row.required(1)?;
+            let endpoint = Endpoint {
+                url: row.required(2)?,
+                model: row.required(3)?,
+                key_file: row.optional(4)?,
+            };
+            let terms = terms(id, &endpoint, row.required(5)?);
+            Ok(Registered { id, terms })
+        },
+    )?;
+    rows.iter().try_for_each(Registered::confirm)
+}
+
 /// The row of a new model, with its endpoint; of a known one, its address and key are changed. Runs as
 /// the owner.
-pub(crate) fn register(mut new: RemoteModel) -> Result<i32> {
+pub(crate) fn register(mut new: RemoteModel) -> Result<Registered> {
     Lock::Models.acquire();
     let known = statement::change(
         "SELECT m.id, m.remote, e.model, m.dimension, e.names_dimension, m.query_prefix, m.passage_prefix, m.max_tokens
@@ -193,7 +263,7 @@ pub(crate) fn register(mut new: RemoteModel) -> Result<i32> {
     add(new)
 }
 
-fn add(mut new: RemoteModel) -> Result<i32> {
+fn add(mut new: RemoteModel) -> Result<Registered> {
     let (name, endpoint) = (new.name.clone(), new.endpoint.clone());
     let (query_prefix, passage_prefix) = (new.query_prefix.clone(), new.passage_prefix.clone());
     let (max_tokens, names_dimension) = (new.max_tokens, new.names_dimension);
@@ -218,6 +288,7 @@ fn add(mut new: RemoteModel) -> Result<i32> {
         |row| row.required::<i32>(1),
     )?;
     let id = *id.first().ok_or_else(|| internal("no model id"))?;
+    let terms = terms(id, &endpoint, names_dimension);
     statement::execute(
         "INSERT INTO docsearch.endpoint (model_id, url, model, names_dimension, api_key_file) VALUES ($1, $2, $3, $4, $5)",
         &[
@@ -228,7 +299,7 @@ fn add(mut new: RemoteModel) -> Result<i32> {
             DatumWithOid::from(endpoint.key_file),
         ],
     )?;
-    Ok(id)
+    Ok(Registered { id, terms })
 }
 
 /// The number of components of its vectors, by embedding a text.
@@ -264,7 +335,8 @@ fn try_one(model: RemoteModel) -> Result<Vec<f32>> {
 }
 
 /// Another address and key for a model that is known.
-fn move_to(id: i32, model: RemoteModel) -> Result<i32> {
+fn move_to(id: i32, model: RemoteModel) -> Result<Registered> {
+    let terms = terms(id, &model.endpoint, model.names_dimension);
     let Endpoint { url, key_file, .. } = model.endpoint.clone();
     try_one(model)?;
     statement::execute(
@@ -275,7 +347,7 @@ fn move_to(id: i32, model: RemoteModel) -> Result<i32> {
             DatumWithOid::from(key_file),
         ],
     )?;
-    Ok(id)
+    Ok(Registered { id, terms })
 }
 
 /// The model of a row.
@@ -322,6 +394,12 @@ pub(crate) fn open(row: &ModelRow) -> Result<Box<dyn Embedder>> {
             "the owner of docsearch.endpoint is not a superuser",
             "A superuser can run: ALTER TABLE docsearch.endpoint OWNER TO a superuser.",
         )),
+        Some((model, true)) if !is_confirmed(row.id, &terms(row.id, &model.endpoint, model.names_dimension))? => {
+            Err(unusable(
+                "no superuser has confirmed its row in docsearch.endpoint as it is",
+                "A superuser can look at the row, and add the model again with docsearch.add_remote_model().",
+            ))
+        }
         Some((model, true)) => model.open(),
     }
 }

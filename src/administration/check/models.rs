@@ -3,11 +3,22 @@
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::models::{embedder, files};
 use crate::postgres::report::Result;
+use crate::tables::model;
 
 pub(super) fn models(checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    // No endpoint is contacted here: docsearch.test_model() does that.
-    for row in checked.models()?.into_iter().filter(|row| row.used && !row.remote) {
+    for row in checked.models()?.into_iter().filter(|row| row.used) {
+        if row.remote {
+            // No endpoint is contacted here: docsearch.test_model() does that.
+            let problem = model::by_id(row.id).and_then(|row| embedder::of_row(&row)).err();
+            findings.extend(problem.map(|problem| Finding {
+                problem: "model unusable",
+                object: row.name,
+                detail: problem.message().to_owned(),
+                mend: Mend::ByHand(problem.hint().unwrap_or("The server log says more.").to_owned()),
+            }));
+            continue;
+        }
         let described = embedder::open_directory(&row.name, &row.directory, None)
             .and_then(|model| embedder::describe(model.as_ref()));
         let found = match described {

@@ -7,7 +7,6 @@
 //!   to act as both roles. It is what the role that writes has agreed to, where that is not the owner of the table, and it
 //!   ends when the table is detached, whatever becomes of the trigger.
 
-use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
@@ -16,9 +15,8 @@ use super::{Attached, Table};
 use crate::postgres::owner::{self, AsOwner};
 use crate::postgres::report::{Result, error_with_hint, internal, undefined};
 use crate::postgres::{catalog, statement, subtransaction};
+use crate::tables::confirmation::{self, LONGEST};
 
-/// Most bytes of a comment. Names of all columns and the longest condition are shorter.
-const LONGEST: usize = 1 << 20;
 const PREFACE: &str =
     "What was agreed on when docsearch.attach_table() was called; rows are read only while it stays as it is.";
 const AGAIN: &str =
@@ -58,7 +56,7 @@ impl Attached {
                 "writes_as": self.writes_as.to_u32(),
             },
         });
-        let text = format!("{PREFACE}\n{agreement}");
+        let text = confirmation::text(PREFACE, &agreement);
         if text.len() > LONGEST {
             return Err(internal("what is to be attached is described by too many words"));
         }
@@ -74,7 +72,11 @@ impl Attached {
 
     /// Refuses to read and write what has not been agreed on, and what has ended since: see [`agree`](Self::agree).
     pub(super) fn require_agreed(&self, table: &Table) -> Result<()> {
-        let Some(agreed) = table.commented(self.id, LONGEST)?.as_deref().and_then(parse) else {
+        let Some(agreed) = table
+            .commented(self.id, LONGEST)?
+            .as_deref()
+            .and_then(confirmation::parse)
+        else {
             return Err(not_agreed(
                 format!(
                     "the owner of table {} has not confirmed how it is attached",
@@ -210,60 +212,24 @@ fn place() -> String {
     unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
 }
 
-/// What a comment says; nothing if it is none of ours.
-fn parse(comment: &str) -> Option<Value> {
-    let (_, agreement) = comment.split_once('\n')?;
-    serde_json::from_str(agreement).ok()
-}
-
 fn type_name(id: i32) -> String {
     format!("attached_{id}")
 }
 
-/// Has the owner of the schema record a comment. Nobody else may use the type, so that nothing comes to depend on it.
+/// Has the owner of the schema record what was agreed on.
 fn record(id: i32, text: &str) -> Result<()> {
-    let (name, text) = (type_name(id), pgrx::spi::quote_literal(text));
     let _owner = AsOwner::of_schema()?;
-    Spi::run(&format!(
-        "CREATE DOMAIN docsearch.{name} AS pg_catalog.bool;
-         REVOKE ALL ON DOMAIN docsearch.{name} FROM PUBLIC;
-         COMMENT ON DOMAIN docsearch.{name} IS {text}"
-    ))
-    .map_err(internal)
+    confirmation::write(&type_name(id), text)
 }
 
 /// What was recorded, and the owner of the type that bears it.
 fn recorded(id: i32) -> Result<Option<(pg_sys::Oid, Value)>> {
-    let found = statement::rows(
-        "SELECT t.typowner, d.description FROM pg_type t
-         JOIN pg_description d ON d.classoid = 'pg_type'::regclass AND d.objoid = t.oid AND d.objsubid = 0
-         WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'
-           AND octet_length(d.description) <= $2",
-        &[DatumWithOid::from(type_name(id)), DatumWithOid::from(LONGEST as i32)],
-        |row| Ok((row.required::<pg_sys::Oid>(1)?, row.required::<String>(2)?)),
-    )?;
-    let found = found.into_iter().next();
-    Ok(found.and_then(|(keeper, comment)| Some((keeper, parse(&comment)?))))
+    confirmation::read(&type_name(id))
 }
 
 /// Ends what was recorded.
 pub(super) fn forget(id: i32) -> Result<()> {
-    let exists = statement::one(
-        "SELECT FROM pg_type t WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'",
-        &[DatumWithOid::from(type_name(id))],
-        |_| Ok(()),
-    )?;
-    if exists.is_none() {
-        return Ok(());
-    }
-    let name = type_name(id);
-    let _owner = AsOwner::of_schema()?;
-    let run = |statement: String| subtransaction::run(|| Spi::run(&statement).map_err(internal));
-    if run(format!("DROP DOMAIN docsearch.{name}")).is_err() {
-        // Something uses it all the same, or somebody keeps it: without its comment it says nothing.
-        run(format!("COMMENT ON DOMAIN docsearch.{name} IS NULL")).ok();
-    }
-    Ok(())
+    confirmation::forget(&type_name(id))
 }
 
 /// Ends what was recorded of tables that are not attached any more, as their projects were dropped. Runs as the owner.
@@ -283,7 +249,7 @@ pub(super) fn forget_unused() -> Result<()> {
 /// `docsearch.attached_table`, who may act as the roles that it names. Other tables wait until they are attached again. Runs
 /// as the owner of the schema.
 pub(crate) fn agree_to_earlier() -> Result<()> {
-    if !only_its_owner_writes()? {
+    if !confirmation::only_its_owner_writes("docsearch.attached_table")? {
         return Ok(());
     }
     for attached in super::read("true", &[])? {
@@ -301,23 +267,4 @@ pub(crate) fn agree_to_earlier() -> Result<()> {
         drop(agreed);
     }
     Ok(())
-}
-
-/// Whether no right to write `docsearch.attached_table` has been given to others, superusers aside.
-fn only_its_owner_writes() -> Result<bool> {
-    let others = statement::one(
-        "SELECT EXISTS (
-             SELECT FROM pg_class c, aclexplode(c.relacl) g
-             WHERE c.oid = 'docsearch.attached_table'::regclass AND g.grantee <> c.relowner
-               AND g.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRIGGER'))
-         OR EXISTS (
-             SELECT FROM pg_attribute t, aclexplode(t.attacl) g
-             WHERE t.attrelid = 'docsearch.attached_table'::regclass AND g.privilege_type IN ('INSERT', 'UPDATE'))
-         OR EXISTS (
-             SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member
-             WHERE m.roleid = 'pg_write_all_data'::regrole AND NOT r.rolsuper)",
-        &[],
-        |row| row.required::<bool>(1),
-    )?;
-    Ok(others == Some(false))
 }

@@ -1,0 +1,89 @@
+//! What rows of tables say that only certain roles may decide, such as roles, addresses and files of the server, as those
+//! roles have confirmed it: in the comment on a type of schema `docsearch`. No right to write data is enough to make one, and
+//! the comment is as good as the owner of the type.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use serde_json::Value;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, internal};
+use crate::postgres::{statement, subtransaction};
+
+/// Most bytes of a comment.
+pub(crate) const LONGEST: usize = 1 << 20;
+
+/// The text of a comment: for people, and for [`parse`].
+pub(crate) fn text(preface: &str, terms: &Value) -> String {
+    format!("{preface}\n{terms}")
+}
+
+/// What a comment says; nothing if it is none of ours.
+pub(crate) fn parse(comment: &str) -> Option<Value> {
+    let (_, terms) = comment.split_once('\n')?;
+    serde_json::from_str(terms).ok()
+}
+
+/// Makes the type, of the current user, with the comment. No other role may use the type, so that nothing comes to depend on it.
+pub(crate) fn write(name: &str, text: &str) -> Result<()> {
+    let text = pgrx::spi::quote_literal(text);
+    Spi::run(&format!(
+        "CREATE DOMAIN docsearch.{name} AS pg_catalog.bool;
+         REVOKE ALL ON DOMAIN docsearch.{name} FROM PUBLIC;
+         COMMENT ON DOMAIN docsearch.{name} IS {text}"
+    ))
+    .map_err(internal)
+}
+
+/// What was confirmed, and the owner of the type.
+pub(crate) fn read(name: &str) -> Result<Option<(pg_sys::Oid, Value)>> {
+    let found = statement::rows(
+        "SELECT t.typowner, d.description FROM pg_type t
+         JOIN pg_description d ON d.classoid = 'pg_type'::regclass AND d.objoid = t.oid AND d.objsubid = 0
+         WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'
+           AND octet_length(d.description) <= $2",
+        &[DatumWithOid::from(name), DatumWithOid::from(LONGEST as i32)],
+        |row| Ok((row.required::<pg_sys::Oid>(1)?, row.required::<String>(2)?)),
+    )?;
+    let found = found.into_iter().next();
+    Ok(found.and_then(|(keeper, comment)| Some((keeper, parse(&comment)?))))
+}
+
+/// Drops the type, if it is there.
+pub(crate) fn forget(name: &str) -> Result<()> {
+    let exists = statement::one(
+        "SELECT FROM pg_type t WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'",
+        &[DatumWithOid::from(name)],
+        |_| Ok(()),
+    )?;
+    if exists.is_none() {
+        return Ok(());
+    }
+    let _owner = AsOwner::of_schema()?;
+    let run = |statement: String| subtransaction::run(|| Spi::run(&statement).map_err(internal));
+    if run(format!("DROP DOMAIN docsearch.{name}")).is_err() {
+        // Something uses it all the same, or somebody keeps it: without its comment it says nothing.
+        run(format!("COMMENT ON DOMAIN docsearch.{name} IS NULL")).ok();
+    }
+    Ok(())
+}
+
+/// Whether no right to write this table has been given to others than its owner, superusers aside.
+pub(crate) fn only_its_owner_writes(table: &str) -> Result<bool> {
+    let others = statement::one(
+        "SELECT EXISTS (
+             SELECT FROM pg_class c, aclexplode(c.relacl) g
+             WHERE c.oid = $1::regclass AND g.grantee <> c.relowner
+               AND g.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRIGGER'))
+         OR EXISTS (
+             SELECT FROM pg_attribute t, aclexplode(t.attacl) g
+             WHERE t.attrelid = $1::regclass AND g.privilege_type IN ('INSERT', 'UPDATE'))
+         OR EXISTS (
+             SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member
+             WHERE m.roleid = 'pg_write_all_data'::regrole AND NOT r.rolsuper)",
+        &[DatumWithOid::from(table)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(others == Some(false))
+}

@@ -53,56 +53,14 @@ impl<I: Iterator> Interruptible for I {}
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::chunk::{ChunkLimits, chunk_document};
     use crate::document::{Document, Shape, render};
     use crate::{definition, digest, identifier, keyword, markdown, token};
 
-    thread_local! {
-        static LAST: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
-        static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    }
-    /// Asking what a thread has worked takes as long as a thousand steps.
-    const SHORT: Duration = Duration::from_millis(20);
-
-    /// The time that this thread has had a processor for: other programs do not count.
-    fn worked() -> Duration {
-        let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-        let nanoseconds = statistics.split(' ').next().and_then(|first| first.parse().ok());
-        Duration::from_nanos(nanoseconds.unwrap_or_default())
-    }
-
-    fn note() {
-        let now = Instant::now();
-        let last = LAST.get();
-        if last.is_some_and(|(at, _)| now - at < SHORT) {
-            return;
-        }
-        let work = worked();
-        LAST.set(Some((now, work)));
-        LONGEST.set(
-            LONGEST
-                .get()
-                .max(last.map_or(Duration::ZERO, |(_, before)| work - before)),
-        );
-    }
-
     fn unwind() {
         std::panic::resume_unwind(Box::new("cancelled"));
-    }
-
-    /// The longest time between two calls of [`check`] while something is done.
-    fn longest_wait(work: impl FnOnce()) -> Duration {
-        LAST.set(None);
-        LONGEST.set(Duration::ZERO);
-        set(note);
-        note();
-        work();
-        note();
-        set(nothing);
-        LONGEST.get()
     }
 
     type Work<'a> = (&'static str, Box<dyn Fn() + 'a>);
@@ -144,33 +102,7 @@ mod tests {
         ]
     }
 
-    /// What opens something in Markdown.
-    const MARKDOWN: [&str; 7] = ["[", "*a_", "1. ", "- a\n", "# a\n", "|a|b|\n", "a "];
-    /// What makes many tokens, or one.
-    const TEXTS: [&str; 6] = ["aB.", "A0", "a_", "漢字", "a ", "a"];
-    /// Longer than what is parsed at once.
-    const BYTES: usize = 5 << 18;
-
-    /// Whatever a text is, work on it can be ended at any time: how long that takes does not grow with the text.
-    #[test]
-    fn whatever_a_text_is_the_work_on_it_can_be_ended() {
-        // In a build that is hardly optimised.
-        const PATIENCE: Duration = Duration::from_millis(800);
-        let waits = |run: &str, work: &[Work<'_>]| {
-            for (name, work) in work {
-                let waited = longest_wait(work);
-                assert!(waited < PATIENCE, "{name} of {run:?}: {waited:?}");
-            }
-        };
-        for run in MARKDOWN {
-            waits(run, &of_markdown(&run.repeat(BYTES / run.len())));
-        }
-        for run in TEXTS {
-            waits(run, &of_text(&run.repeat(BYTES / run.len())));
-        }
-    }
-
-    /// Each looks, and leaves nothing behind when that unwinds.
+    /// Each looks, and leaves nothing behind when that unwinds. How soon is for `tests/test_interrupts.py`.
     #[test]
     fn work_that_was_ended_can_be_done_again() {
         let text = "# Heading\n\nSome `code_name` and a [link](x), *em*.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c | d |\n\n";

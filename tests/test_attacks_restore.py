@@ -280,13 +280,16 @@ def test_a_superuser_still_does_what_there_is_to_do(given: Given):
     assert ("ibis",) in database.execute("SELECT slug FROM search_docs('ibis wades', 'more')")
     database.execute("DELETE FROM docsearch.chunk c USING docsearch.document d WHERE d.id = c.document_id AND d.slug = 'ibis'")
     assert ("chunks missing",) in database.execute("SELECT problem FROM docsearch.repair()")
-    database.execute("DELETE FROM docsearch.schema_version WHERE version = (SELECT max(version) FROM docsearch.schema_version)")
     assert database.execute("SELECT docsearch.migrate()") == database.execute("SELECT max(version) FROM docsearch.schema_version")
     database.execute("SELECT docsearch.grant_usage('pg_monitor'); SELECT docsearch.reset_rules()")
     assert database.execute("SELECT problem, object FROM docsearch.check()") == []
     owners = "SELECT DISTINCT pg_get_userbyid(relowner)::text FROM pg_class WHERE relnamespace = 'docsearch'::regnamespace"
     assert database.execute(owners) == [(OWNER,)]
     assert database.execute("SELECT docsearch.drop_project('more')") == [(1,)]
+    database.execute("SELECT docsearch.drop_all(current_database()::text)")
+    # All versions of the tables, from the first one.
+    assert database.execute("SELECT docsearch.create_project('anew') > 0") == [(True,)]
+    assert database.execute(owners) == [(OWNER,)]
     database.execute("SELECT docsearch.drop_all(current_database()::text)")
     database.execute("DROP EXTENSION pg_docsearch")
 

@@ -361,19 +361,27 @@ def test_a_project_moves_from_a_remote_model_to_the_shipped_one(database: Databa
     assert endpoint.asked == []
 
 
+@pytest.fixture
+def etl(database: Database) -> Iterator[str]:
+    """A role that may write all data. Other tests ask whether there is any on the server."""
+    role = f"etl{uuid4().hex[:10]}"
+    database.execute(f"CREATE ROLE {role} IN ROLE pg_write_all_data, pg_read_all_data")
+    yield role
+    database.execute(f"DROP ROLE {role}")
+
+
 @pytest.mark.parametrize("column, value", [("url", "'http://127.0.0.1:9/v1'"), ("api_key_file", "'/etc/hostname'"),
                                            ("model", "'other'"), ("names_dimension", "NOT names_dimension")])
-def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endpoint, column: str, value: str):
+def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endpoint, etl: str, column: str, value: str):
     """Whoever may write all data may write docsearch.endpoint, and has no text sent elsewhere and no file read as a key."""
-    name = role = f"w{uuid4().hex[:10]}"
+    name = f"m{uuid4().hex[:10]}"
     number, = database.execute(ADD, name, endpoint.url)[0]
     database.execute("SELECT docsearch.create_project(%s, model => %s)", name, name)
-    database.execute(f"CREATE ROLE {role} IN ROLE pg_write_all_data, pg_read_all_data")
     former, = database.execute(f"SELECT {column} FROM docsearch.endpoint WHERE model_id = %s", number)[0]
     unusable = f"SELECT FROM docsearch.check() WHERE problem = 'model unusable' AND object = '{name}'"
     assert database.execute(unusable) == []
     with database.connect() as writer:
-        writer.execute(f"SET ROLE {role}")
+        writer.execute(f"SET ROLE {etl}")
         writer.execute(f"UPDATE docsearch.endpoint SET {column} = {value} WHERE model_id = {number}")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             writer.execute(f"COMMENT ON DOMAIN docsearch.endpoint_{number} IS 'mine'")
@@ -390,12 +398,10 @@ def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endp
     database.execute("SELECT docsearch.drop_project(%s)", name)
 
 
-def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpoint: Endpoint):
+def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpoint: Endpoint, etl: str):
     """A model of files does not become one that sends texts away."""
-    role = f"w{uuid4().hex[:10]}"
-    database.execute(f"CREATE ROLE {role} IN ROLE pg_write_all_data, pg_read_all_data")
     with database.connect() as writer:
-        writer.execute(f"SET ROLE {role}")
+        writer.execute(f"SET ROLE {etl}")
         writer.execute("INSERT INTO docsearch.model (name, dimension, max_tokens, digest, background, remote)"
                        " VALUES ('forged', 3, 512, 'x', 0.1, true)")
         writer.execute("INSERT INTO docsearch.endpoint (model_id, url, model, names_dimension)"

@@ -311,7 +311,7 @@ mod tests {
                 take(lock, times);
             }
             let outcome = subtransaction::run(|| {
-                let _confined = Confined::enter("other")?;
+                let _confined = Confined::enter(role("other"))?;
                 statement::execute(code, &[])
             });
             assert_eq!(outcome.is_err(), is_error, "{code}");
@@ -328,16 +328,16 @@ mod tests {
         prepare();
         take(LOCKS[0], 1);
         {
-            let _outer = Confined::enter("other")?;
+            let _outer = Confined::enter(role("other"))?;
             take(LOCKS[0], 1);
             let failed = subtransaction::run(|| {
-                let _inner = Confined::enter("other")?;
+                let _inner = Confined::enter(role("other"))?;
                 take(LOCKS[1], 2);
                 statement::execute("SELECT pg_advisory_unlock(42), 1 / 0", &[])
             });
             assert!(failed.is_err());
             {
-                let _inner = Confined::enter("other")?;
+                let _inner = Confined::enter(role("other"))?;
                 take(LOCKS[2], 2);
             }
             let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";

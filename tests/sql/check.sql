@@ -43,11 +43,11 @@ UPDATE docsearch.vector_1 v SET embedding = (SELECT array_agg(x + CASE WHEN n = 
 WHERE document_id = pg_temp.document('gamma') AND chunk_no = 1;
 UPDATE docsearch.vector_1 v SET embedding = (SELECT o.embedding FROM docsearch.vector_1 o WHERE o.document_id = pg_temp.document('beta') AND o.chunk_no = 0)
 FROM docsearch.document d WHERE d.id = v.document_id AND d.slug = 'long';
-SELECT * FROM docsearch.check();
-SELECT * FROM docsearch.check('flat');
+SELECT * FROM pg_temp.problems();
+SELECT * FROM pg_temp.problems('flat');
 SELECT * FROM docsearch.repair('flat');
 SELECT * FROM docsearch.repair();
-SELECT * FROM docsearch.check();
+SELECT * FROM pg_temp.problems();
 
 -- Statistics.
 INSERT INTO docsearch.term_stat SELECT p.id, 'bogus', 7, 7 FROM docsearch.project p WHERE p.name = 'checked';

@@ -29,7 +29,9 @@ SELECT docsearch.drop_all(confirm => current_database());
 DROP EXTENSION pg_docsearch;
 INSERT INTO before SELECT * FROM catalogued();
 
+SET client_min_messages = error;
 CREATE EXTENSION pg_docsearch;
+RESET client_min_messages;
 -- It does without tables, too.
 SELECT docsearch.drop_all(confirm => current_database());
 -- Whatever projects, attached tables and people make of it.
@@ -102,7 +104,9 @@ TABLE difference;
 INSERT INTO app.articles VALUES (1, 'Kea', 'A parrot.');
 
 -- And again, in the same session.
+SET client_min_messages = error;
 CREATE EXTENSION pg_docsearch;
+RESET client_min_messages;
 SELECT docsearch.create_project('shelf') > 0 AS created;
 SELECT docsearch.index_doc('shelf', 'kea', 'Kea', 'A parrot of the mountains.');
 SELECT slug FROM search_docs('kea');

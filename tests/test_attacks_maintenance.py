@@ -129,7 +129,7 @@ def test_whoever_maintains_our_tables_changes_no_answer_and_sees_nothing(databas
             maintainer.execute(f"VACUUM (FULL, ANALYZE) {name}")
         maintainer.execute("CLUSTER docsearch.document USING document_pkey")
     assert database.execute("SELECT slug, score FROM search_docs('petrel colony')") == found
-    assert database.execute("SELECT problem, object FROM docsearch.check()") == []
+    assert database.problems() == []
     database.execute("DROP INDEX docsearch.of_words, docsearch.of_title")
     database.execute("REVOKE pg_maintain FROM nobody_special; REVOKE USAGE ON SCHEMA docsearch FROM nobody_special")
 

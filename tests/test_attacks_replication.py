@@ -100,7 +100,7 @@ def test_a_subscriber_answers_as_its_publisher(publisher, subscriber, tmp_path):
         source.execute("SELECT docsearch.configure_project('kit', '{\"hybrid_weight\": 0.5}')")
         caught_up(publisher)
         assert answers(target) == answers(source)
-        assert target.execute("SELECT problem, object FROM docsearch.check()") == []
+        assert target.problems() == []
         # Its own worker has nothing to do.
         assert target.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     source.execute("DROP PUBLICATION answers")
@@ -139,7 +139,7 @@ def test_rows_that_a_subscription_writes_are_not_seen_by_triggers_which_is_said(
         connection.add_notice_handler(lambda notice: said.append(notice.message_primary))
         connection.execute("SELECT docsearch.attach_table('public.ringed', public => true)")
     assert said == ["a subscription writes table public.ringed, and fires no triggers: its changes are not indexed"]
-    assert ringed.execute("SELECT problem, object FROM docsearch.check()") == [("attached table subscribed", "public.ringed")]
+    assert [found[:2] for found in ringed.problems()] == [("attached table subscribed", "public.ringed")]
     if triggers == "ENABLE ALWAYS":
         for name, in ringed.execute("SELECT tgname FROM pg_trigger WHERE tgrelid = 'public.ringed'::regclass AND NOT tgisinternal"):
             ringed.execute(f"ALTER TABLE public.ringed ENABLE ALWAYS TRIGGER {name}")
@@ -167,7 +167,7 @@ def test_a_view_of_a_table_that_a_subscription_writes_follows_it(publisher, ring
 def test_a_view_that_is_to_be_told_of_such_a_table_says_so(ringed):
     ringed.execute("CREATE VIEW public.rings AS SELECT * FROM public.ringed")
     ringed.execute("SELECT docsearch.attach_table('public.rings', project => 'ringed', public => true, changes_in => '{ringed}')")
-    assert ringed.execute("SELECT problem, object FROM docsearch.check()") == [("attached table subscribed", "public.ringed")]
+    assert [found[:2] for found in ringed.problems()] == [("attached table subscribed", "public.ringed")]
 
 
 def test_a_truncation_that_a_subscription_applies_runs_as_the_tables_owner(publisher, ringed):

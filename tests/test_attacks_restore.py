@@ -267,7 +267,7 @@ def test_functions_of_ours_are_found_by_their_types_whatever_else_is_in_the_sche
                         " AS $$ BEGIN PERFORM keeper.spy('embed'); RETURN '{1}'; END $$"
                         .replace("unknown", "varchar"))
     given.owner.execute("TRUNCATE keeper.seen")
-    assert given.database.execute("SELECT problem FROM docsearch.check(NULL::text)") == []
+    assert given.database.problems() == []
     assert given.database.execute("SELECT docsearch.embed('heron'::text, NULL::text) IS NOT NULL") == [(True,)]
     assert given.seen() == []
 
@@ -282,7 +282,7 @@ def test_a_superuser_still_does_what_there_is_to_do(given: Given):
     assert ("chunks missing",) in database.execute("SELECT problem FROM docsearch.repair()")
     assert database.execute("SELECT docsearch.migrate()") == database.execute("SELECT max(version) FROM docsearch.schema_version")
     database.execute("SELECT docsearch.grant_usage('pg_monitor'); SELECT docsearch.reset_rules()")
-    assert database.execute("SELECT problem, object FROM docsearch.check()") == []
+    assert database.problems() == []
     owners = "SELECT DISTINCT pg_get_userbyid(relowner)::text FROM pg_class WHERE relnamespace = 'docsearch'::regnamespace"
     assert database.execute(owners) == [(OWNER,)]
     assert database.execute("SELECT docsearch.drop_project('more')") == [(1,)]

@@ -170,7 +170,7 @@ def test_attached_tables_go_on_in_the_restored_database(new_database, reader, tm
     assert copy.execute("SELECT docsearch.wait_for_index()") == [(True,)]
     slugs = "SELECT slug FROM docsearch.document ORDER BY slug"
     assert copy.execute(slugs) == [("bird/1",), ("shown/-1",), ("shown/1",)]
-    assert copy.execute("SELECT problem, object FROM docsearch.check()") == []
+    assert copy.problems() == []
     # What was agreed on holds there, too.
     copy.execute(f"UPDATE docsearch.attached_table SET writes_as = '{reader}'")
     copy.execute("INSERT INTO bird VALUES (2, 'Gull', 'Dives.')")

@@ -109,7 +109,9 @@ def test_a_row_of_the_owner_leads_to_no_other_directory_of_the_server(without_co
             assert refused.value.diag.message_primary == \
                 'the row of model "outside" in docsearch.model names no directory below docsearch.model_directory'
             assert "column directory" in refused.value.diag.message_hint
-        problems = owner.execute("SELECT problem, object, detail, repair FROM docsearch.check('lost')")
+        faults = owner.known_faults()
+        found = owner.execute("SELECT problem, object, detail, repair FROM docsearch.check('lost')")
+        problems = [row for row in found if row[:2] not in faults]
         assert [(problem, name) for problem, name, *_ in problems][0] == ("model unusable", "outside")
         assert "column directory" in problems[0][3]
         loaded = owner.execute("SELECT models FROM docsearch.status()")[0][0]

@@ -125,7 +125,10 @@ proptest! {
     ) {
         let text = deliver(&answer, format, budget(max_chars));
         let shown = references(&text);
-        prop_assert_eq!(shown.len(), counted(&text).0, "{}", text);
+        // One that is cut before its slash leads nowhere any more.
+        let cut = text.matches("…]\n").count();
+        let whole = counted(&text).0.saturating_sub(cut);
+        prop_assert!((whole..=whole + cut).contains(&shown.len()), "{}", text);
         prop_assert!(are_of(&shown, &answer.results), "{}\n{:?}", text, answer.results);
     }
 }

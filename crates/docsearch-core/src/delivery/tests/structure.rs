@@ -21,13 +21,15 @@ fn references(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether each shown reference is that of a result, in order; long ones may be cut.
+/// Whether each shown reference is that of a result, in their order; long ones may be cut.
 fn are_of(shown: &[&str], results: &[SearchResult]) -> bool {
-    shown.iter().zip(results).all(|(shown, result)| {
+    let mut results = results.iter();
+    let is_of = |shown: &str, result: &SearchResult| {
         let reference = name_in_one_line(&result.reference());
-        let whole = with_brackets(shown).unwrap_or_else(|| (*shown).to_owned());
+        let whole = with_brackets(shown).unwrap_or_else(|| shown.to_owned());
         whole == reference || is_beginning(shown, &reference_in_brackets(&reference))
-    })
+    };
+    shown.iter().all(|shown| results.any(|result| is_of(shown, result)))
 }
 
 /// Fields of authors, each trying to be something of ours.

@@ -21,23 +21,28 @@ thread_local! {
     static STOPS_AT_EXIT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The same for texts that the caller chooses: a remote model has to be granted to him.
-pub(crate) fn open_for_caller(name: &str) -> Result<Box<dyn Embedder>> {
-    if let Some(row) = known(name)?.filter(|row| row.remote) {
-        model_grant::require(row.id)?;
-    }
-    open(name)
-}
-
 /// The model of this name, wherever it runs.
 pub(crate) fn open(name: &str) -> Result<Box<dyn Embedder>> {
     Ok(open_somewhere(name)?.0)
 }
 
+/// The same for texts that the caller chooses: a remote model has to be granted to him.
+pub(crate) fn open_for_caller(name: &str) -> Result<Box<dyn Embedder>> {
+    let row = known(name)?;
+    if let Some(row) = row.as_ref().filter(|row| row.remote) {
+        model_grant::require(row.id)?;
+    }
+    Ok(open_known(name, row.as_ref())?.0)
+}
+
 /// The model of this name, and whether an endpoint runs it.
 pub(crate) fn open_somewhere(name: &str) -> Result<(Box<dyn Embedder>, bool)> {
-    match known(name)? {
-        Some(row) if row.remote => Ok((remote::open(&row)?, true)),
+    open_known(name, known(name)?.as_ref())
+}
+
+fn open_known(name: &str, row: Option<&ModelRow>) -> Result<(Box<dyn Embedder>, bool)> {
+    match row {
+        Some(row) if row.remote => Ok((remote::open(row)?, true)),
         Some(row) => Ok((open_directory(name, &row.directory, None)?, false)),
         None => Ok((open_directory(name, name, None)?, false)),
     }

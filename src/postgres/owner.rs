@@ -135,8 +135,9 @@ pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
 /// views: in a restricted operation, with the names of Postgres, and nothing that code sets or locks for
 /// the session outlasts it. What Postgres does for the expressions of indexes.
 pub(crate) struct Confined {
-    // Undone first, so that nothing of the role's runs between the two.
-    _settings: Scratch,
+    // Undone in this order, so that nothing of the role's runs once it is not the user any more.
+    _settings: SettingsLevel,
+    _locks: AdvisoryLocks,
     _user: AsUser,
 }
 
@@ -144,40 +145,13 @@ impl Confined {
     /// Becomes this role.
     pub(crate) fn enter(role: pg_sys::Oid) -> Result<Self> {
         let user = AsUser::acting_as(role)?;
-        Ok(Self {
-            _settings: Scratch::open()?,
-            _user: user,
-        })
-    }
-}
-
-/// A level of settings that leaves nothing behind, and advisory locks as they were.
-struct Scratch {
-    level: i32,
-    // Dropped after the settings: code of others runs before both.
-    _locks: AdvisoryLocks,
-}
-
-impl Scratch {
-    fn open() -> Result<Self> {
-        // SAFETY: the level is closed on drop, and by Postgres at an abort.
-        let level = unsafe { pg_sys::NewGUCNestLevel() };
-        let scratch = Self {
-            level,
+        let confined = Self {
+            _settings: SettingsLevel::open(),
             _locks: AdvisoryLocks::guard(),
+            _user: user,
         };
         set_locally("search_path", "pg_catalog, pg_temp")?;
-        Ok(scratch)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // During an abort Postgres closes the level itself.
-        if !std::thread::panicking() {
-            // SAFETY: closes the level that `open` opened.
-            unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
-        }
+        Ok(confined)
     }
 }
 

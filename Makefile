@@ -54,6 +54,7 @@ help:
 ##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
 ## make bench-questions         questions as people ask them, over documentation of packages that pip and npm fetch
 ##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]
+## make bench-share DATA=dirs   whether another share of the vector score, for all or for each query, would rank better
 ## make check-sources          pages, code, anchors and links of documentation that packages bring, against what is expected
 ##                             [SETS="git flask"] [SHOW=1] the links that lead nowhere; [UPDATE=1] expect what is counted;
 ##                             [AGAIN=1] how long a run without changes takes, with the development server
@@ -192,6 +193,12 @@ bench-questions: cli
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/questions.py --url "$$($(server) url)" \
 		--program $(docsearch) $(if $(SETS),--sets $(SETS)) $(if $(SHOW),--show) $(if $(CONFIG),--config '$(CONFIG)') \
 		$(if $(OUTPUT),--output "$(OUTPUT)") $(if $(BASELINE),--baseline "$(BASELINE)")
+
+.PHONY: bench-share
+bench-share:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/vector_share.py $(DATA) --url "$$($(server) url)" \
+		$(if $(OUTPUT),--observations "$(OUTPUT)")
 
 # Need the network once.
 .PHONY: check-sources check-sites

@@ -108,7 +108,7 @@ weights! {
         "chosen, as for names of code; not measured alone";
     hybrid_weight_question: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of the dense score where the query is a question.",
-        "chosen, as for names of code; not measured alone";
+        "decision 28: at .6, .7 and .8 ray-docs-pages loses .003, .018 and .035 of nDCG@10, tools-bfcl-live .001, .007 and .011";
     hybrid_weight_words: f32 = 0.4 in 0.0..=1.0, "share",
         "Share of the dense score where the query is some words.",
         "with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914), python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004";
@@ -117,7 +117,7 @@ weights! {
         "chosen: a generic term alone is a word to be found as it stands";
     document_share: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of the document as a whole in the keyword score; the rest is its best section.",
-        "chosen; not measured alone";
+        "decision 28: at .25 how-questions gain .029 of nDCG@10, symptoms lose .031 and ray-docs-pages .010";
     bm25_k1: f32 = 1.0 in 0.0..=10.0, "factor",
         "BM25F: how soon more occurrences of a word stop to count.",
         "tools-azure-mcp: P@1 .839 at 0.9 and 1.0, .827 at 1.2; python-docs symbol: .821, .839, .857";

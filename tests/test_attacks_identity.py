@@ -191,7 +191,7 @@ FORGED = {
 # What the worker notes itself: which of the rows that were attached are read next, and when.
 NOTES = {
     "loading": "true", "loaded_to": "'1'", "error": "'x'", "next_attempt": "now()", "attached_at": "now()", "attempts": "3",
-    "step_rows": "2147483647", "reading": "true", "shape": "'x'",
+    "step_rows": "2147483647", "reading": "true", "shape": "'x'", "rests_until": "now()",
 }
 
 

@@ -87,6 +87,31 @@ def test_attached_tables_go_on_where_only_the_owner_of_our_tables_can_have_writt
     assert attached.execute(CONFIRMED) == [(2,)]
 
 
+@pytest.mark.parametrize("version", [10, 11])
+def test_changes_that_were_noted_before_are_kept(new_database, model, version):
+    database = new_database()
+    tables_of(version, database, model)
+    database.execute(ATTACHED if version == 10 else ATTACHED.replace("current_user", "current_user::regrole"))
+    database.execute("UPDATE docsearch.attached_table SET loading = false")
+    database.execute("INSERT INTO article VALUES (1, 'Train', 'From the station.'), (2, 'Bus', 'From the square.')")
+    database.execute("DELETE FROM article WHERE id = 2")
+    noted = "SELECT key, noted_at FROM docsearch.table_change ORDER BY key, noted_at"
+    before = database.execute(noted)
+    assert [key for key, _ in before] == ["1", "2", "2"]
+    with database.connect() as connection:
+        # The worker sees them when all of it is done.
+        connection.execute("BEGIN")
+        assert connection.execute("SELECT docsearch.migrate()").fetchone() == (len(VERSIONS),)
+        assert connection.execute(noted).fetchall() == before
+        connection.execute("COMMIT")
+    assert database.execute("SELECT docsearch.wait_for_index()") == [(version == 10,)]
+    if version == 11:
+        # Nothing has confirmed what is attached: the changes wait.
+        assert database.execute(noted) == before
+        return
+    assert database.execute("SELECT slug FROM docsearch.document WHERE source_root IS NOT NULL") == [("article/1",)]
+
+
 @pytest.mark.parametrize(("doubt", "undone"), [
     ("GRANT pg_write_all_data TO versions_etl", "REVOKE pg_write_all_data FROM versions_etl"),
     ("GRANT UPDATE ON docsearch.attached_table TO versions_etl", ""),

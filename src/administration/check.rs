@@ -126,13 +126,14 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 12] = [
+pub(crate) const CHECKS: [Check; 13] = [
     versions::known_faults,
     functions::functions,
     models::models,
     models::vector_tables,
     indexes::indexes,
     orphans::orphans,
+    orphans::of_detached_tables,
     attached::attached_tables,
     documents::documents,
     documents::names,

@@ -57,6 +57,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0011.sql"),
         then: || attached::agree_to_earlier().and_then(|()| remote::confirm_earlier()),
     },
+    Version {
+        sql: include_str!("../../sql/schema/0012.sql"),
+        then: || Ok(()),
+    },
 ];
 
 /// What makes the tables usable for another role.

@@ -116,6 +116,7 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
         ));
     };
     attached.id = id;
+    project::keep_source(project.id, &attached.source_root, false)?;
     table.mark(id, attached.rows_where.as_deref())?;
     // What the caller has asked for, and not what the table has stored of it: triggers there are its owner's.
     attached.agree(table)?;
@@ -168,9 +169,9 @@ pub(crate) fn read_again(table: &Table, project: Option<i64>) -> Result<()> {
                  UPDATE docsearch.attached_table a
                  SET next_attempt = CASE WHEN a.attempts = 0 THEN now() ELSE a.next_attempt END
                  WHERE a.source = $1::oid::regclass AND ($2::bigint IS NULL OR a.project_id = $2) RETURNING a.id)
-             INSERT INTO docsearch.table_change (attached_id) SELECT due.id FROM due RETURNING id",
+             INSERT INTO docsearch.table_change (attached_id) SELECT due.id FROM due RETURNING attached_id",
             &[DatumWithOid::from(table.oid), DatumWithOid::from(project)],
-            |row| row.required::<i64>(1),
+            |row| row.required::<i32>(1),
         )?
     };
     if noted.is_empty() {
@@ -206,6 +207,11 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
         return Err(not_attached(table));
     }
     require_writer()?;
+    {
+        // Whoever removes everything takes it first, too.
+        let _owner = AsOwner::enter()?;
+        statement::execute("LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
+    }
     let mut removed = 0;
     for attached in attached {
         if table.owned {
@@ -215,7 +221,11 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
         }
         watched::unwatch(attached.id)?;
         {
+            // The worker holds it while it writes documents: what it has written is seen here, and then it writes no more.
             let _owner = AsOwner::enter()?;
+            if !attached.hold()? {
+                continue;
+            }
             for of_table in [
                 "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
                 "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
@@ -224,7 +234,9 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
             }
         }
         agreement::forget(attached.id)?;
-        if !keep_documents {
+        if keep_documents {
+            project::keep_source(attached.project, &attached.source_root, true)?;
+        } else {
             let project = project::by_id(attached.project)?;
             let slugs = attached.slugs_after(None, None)?;
             removed += deletion::delete(&project, slugs, Some(&attached.source_root))?.len();

@@ -256,7 +256,8 @@ impl EmbeddedWork {
         // A pause of a minute ends a run.
         statement::execute(
             "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents)
-             VALUES ($1, clock_timestamp() - $3 * interval '1 second', clock_timestamp(), $2)
+             SELECT p.id, clock_timestamp() - $3 * interval '1 second', clock_timestamp(), $2
+             FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE
              ON CONFLICT (project_id) DO UPDATE
              SET documents = CASE WHEN embedding_rate.until > excluded.since - interval '1 minute'
                                   THEN embedding_rate.documents ELSE 0 END + excluded.documents,

@@ -49,6 +49,14 @@ pub(crate) fn wait(timeout: Duration) -> Result<bool> {
             "SELECT * FROM docsearch.index_progress() shows why; they are tried again from time to time.",
         );
     }
+    let left_out = left_out()?;
+    if left_out > 0 {
+        warn(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            format!("{left_out} rows of attached tables could not be indexed"),
+            "docsearch.index_progress() shows their owner why, and docsearch.check() the owner of schema docsearch; they are tried again from time to time.",
+        );
+    }
     tables_are_read()
 }
 
@@ -105,7 +113,7 @@ pub(crate) fn is_waited_for() -> Result<bool> {
              OR EXISTS (SELECT FROM docsearch.attached_table a WHERE ",
             is_reshaped!(),
             "           OR a.attempts < $1 AND (a.reading OR a.attempts = 0 OR a.next_attempt <= clock_timestamp())
-                          AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id)
+                          AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id AND c.attempts = 0)
                                OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)
                                OR a.poll_every IS NOT NULL AND a.next_attempt <= clock_timestamp()))"
         ),
@@ -120,6 +128,17 @@ fn failed() -> Result<i64> {
     let failed = statement::latest(
         "SELECT count(*) FROM docsearch.embedding_queue q WHERE q.attempts >= $1",
         &[DatumWithOid::from(ATTEMPTS)],
+        |row| row.required::<i64>(1),
+    )?;
+    Ok(failed.first().copied().unwrap_or(0))
+}
+
+/// Rows of attached tables that failed.
+fn left_out() -> Result<i64> {
+    let _owner = AsOwner::enter()?;
+    let failed = statement::latest(
+        "SELECT count(*) FROM docsearch.table_change c WHERE c.attempts > 0",
+        &[],
         |row| row.required::<i64>(1),
     )?;
     Ok(failed.first().copied().unwrap_or(0))

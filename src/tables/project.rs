@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::postgres::catalog::{self, TextConfigProblem};
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner;
+use crate::postgres::owner::{self, AsOwner};
 use crate::postgres::report::{Result, error_with_hint, internal, invalid, undefined};
 use crate::postgres::statement;
 use crate::tables::model::ModelRow;
@@ -158,6 +158,21 @@ pub(crate) fn by_name(name: &str) -> Result<Project> {
             known_projects(name)?,
         )),
     }
+}
+
+/// Notes whether documents of this source are to stay although no table is attached that they come from. Begins as the caller.
+pub(crate) fn keep_source(project: i64, source_root: &str, stays: bool) -> Result<()> {
+    let _owner = AsOwner::enter()?;
+    statement::execute(
+        "UPDATE docsearch.project p
+         SET kept_sources = CASE WHEN $3 THEN array_append(p.kept_sources, $2) ELSE array_remove(p.kept_sources, $2) END
+         WHERE p.id = $1 AND ($2 = ANY (p.kept_sources)) <> $3",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(source_root),
+            DatumWithOid::from(stays),
+        ],
+    )
 }
 
 /// Whether there is a project of this name.

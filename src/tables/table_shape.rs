@@ -1,13 +1,25 @@
-//! Whether the columns of an attached table are still those that were read. Changes of the table itself fire no trigger: a
-//! column that was dropped and added again, renamed or given another type may hold other keys and texts.
+//! Whether an attached table is still as it was read. Changes of the table itself fire no trigger: a column that was dropped
+//! and added again, renamed or given another type may hold other keys and texts, what changed while triggers were disabled was
+//! not noted, and policies that are forced decide which rows its owner reads.
 
-/// What catalogs say about the columns of the table of a row `a`, and about the query of a view; NULL while a column is
-/// missing. The version of a catalog row is the transaction that wrote it.
+/// What catalogs say about the columns, triggers and policies of the table of a row `a`, and about the query of a view; NULL
+/// while a column is missing. The version of a catalog row is the transaction that wrote it.
 macro_rules! shape {
     () => {
         "(SELECT CASE WHEN bool_and(t.attnum IS NOT NULL) THEN
                  string_agg(format('%s:%s', t.attnum, t.xmin), ',' ORDER BY n.place)
-                 || coalesce((SELECT ',' || w.xmin::text FROM pg_rewrite w WHERE w.ev_class = a.source AND w.ev_type = '1'), '') END
+                 || coalesce((SELECT ',' || w.xmin::text FROM pg_rewrite w WHERE w.ev_class = a.source AND w.ev_type = '1'), '')
+                 || coalesce((SELECT ';' || string_agg(format('%s:%s', c.attnum, c.xmin), ',' ORDER BY c.attnum)
+                              FROM pg_attribute c WHERE c.attrelid = a.source AND c.attnum > 0 AND NOT c.attisdropped
+                                AND position(c.attname::text IN a.rows_where) > 0), '')
+                 || coalesce((SELECT ';' || string_agg(format('%s:%s', g.oid, g.xmin), ',' ORDER BY g.oid)
+                              FROM pg_trigger g WHERE g.tgfoid = 'docsearch.attached_changed'::regproc
+                                AND g.tgrelid = ANY (ARRAY[a.source::oid] || ARRAY(SELECT w.source::oid FROM docsearch.watched_table w
+                                                                                   WHERE w.attached_id = a.id))
+                                AND starts_with(g.tgname::text, format('docsearch_%s_', a.id))), '')
+                 || coalesce((SELECT ';policies' || coalesce(string_agg(format('%s:%s', p.oid, p.xmin), ',' ORDER BY p.oid), '')
+                              FROM pg_class r LEFT JOIN pg_policy p ON p.polrelid = r.oid
+                              WHERE r.oid = a.source AND r.relrowsecurity AND r.relforcerowsecurity HAVING count(r.oid) > 0), '') END
           FROM unnest(array_remove(ARRAY[a.key_column, a.title_column, a.body_column, a.category_column,
                                          a.published_at_column, a.changed_at_column] || a.metadata_columns, NULL))
                WITH ORDINALITY AS n(name, place)

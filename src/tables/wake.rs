@@ -111,10 +111,16 @@ pub(crate) fn resume() -> Result<()> {
         } else {
             ""
         };
+        // Nor do they try rows again.
+        let changes = if catalog::has_column(c"table_change", c"attempts") {
+            "c.attempts = 0 OR c.next_attempt <= now()"
+        } else {
+            "true"
+        };
         statement::one(
             &format!(
                 "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
-                 OR EXISTS (SELECT FROM docsearch.table_change)
+                 OR EXISTS (SELECT FROM docsearch.table_change c WHERE {changes})
                  OR EXISTS (SELECT FROM docsearch.attached_table a
                             WHERE a.next_attempt <= now() AND (a.loading {polled}) {reshaped}
                                OR NOT EXISTS (SELECT FROM pg_class t WHERE t.oid = a.source)

@@ -25,6 +25,10 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
                 "attached table exposed",
                 "detach it, and attach it with policy => 'copied' or public => true",
             ),
+            TroubleKind::Silent => (
+                "attached table silent",
+                "detach the view, and have its owner attach it again",
+            ),
             TroubleKind::Incomplete => (
                 "attached table incomplete",
                 "mend the row that the detail names, and have all rows read again: SELECT docsearch.read_table(...)",

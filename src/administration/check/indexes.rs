@@ -8,7 +8,7 @@ use crate::postgres::{catalog, statement};
 use crate::tables::vectors;
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 14] = [
+const INDEXES: [(&str, &str, &str); 17] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -41,7 +41,26 @@ const INDEXES: [(&str, &str, &str); 14] = [
     ("project_stat_project", "project_stat", "(project_id)"),
     ("container_key", "container", "(project_id, key) INCLUDE (name)"),
     ("embedding_queue_next", "embedding_queue", "(next_attempt)"),
-    ("table_change_attached", "table_change", "(attached_id, id)"),
+    (
+        "table_change_attached",
+        "table_change",
+        "(attached_id, noted_at, id) WHERE attempts = 0",
+    ),
+    (
+        "table_change_failed",
+        "table_change",
+        "(attached_id, next_attempt) WHERE attempts > 0",
+    ),
+    (
+        "table_change_last",
+        "table_change",
+        "(attached_id, noted_at) WHERE attempts > 0",
+    ),
+    (
+        "table_change_key",
+        "table_change",
+        "USING hash (key) WHERE attempts > 0",
+    ),
     (
         "vector_{model}_embedding",
         "vector_{model}",

@@ -77,3 +77,44 @@ pub(super) fn orphans(checked: &CheckScope) -> Result<Vec<Finding>> {
     }
     Ok(findings)
 }
+
+/// Documents of tables that are not attached any more. Whether they are to stay only a person can say, unless that was said when
+/// the table was detached.
+pub(super) fn of_detached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let found = statement::rows(
+        "SELECT p.name, d.source_root, count(*), min(d.slug)
+         FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+         WHERE ($1::bigint IS NULL OR d.project_id = $1) AND starts_with(d.source_root, 'table:')
+           AND d.source_root <> ALL (p.kept_sources)
+           AND NOT EXISTS (SELECT FROM docsearch.attached_table a
+                           WHERE a.project_id = d.project_id AND a.source_root = d.source_root)
+           -- A subscriber has the documents, and its publisher the tables.
+           AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = 'docsearch.document'::regclass)
+         GROUP BY p.name, d.source_root ORDER BY p.name, d.source_root",
+        &[checked.id()],
+        |row| {
+            Ok((
+                row.required::<String>(1)?,
+                row.required::<String>(2)?,
+                row.required::<i64>(3)?,
+                row.required::<String>(4)?,
+            ))
+        },
+    )?;
+    let findings = found.into_iter().map(|(project, root, documents, first)| {
+        let table = root.strip_prefix("table:").unwrap_or(&root).to_owned();
+        let [in_project, of_root] = [&project, &root].map(|name| pgrx::spi::quote_literal(name));
+        Finding {
+            problem: "table detached",
+            object: table,
+            detail: format!(
+                "{} of it in project \"{project}\", such as {first}, and it is not attached",
+                counted(documents, "document")
+            ),
+            mend: Mend::ByHand(format!(
+                "attach the table, or remove them: SELECT docsearch.delete_missing({in_project}, {of_root}, '{{}}')"
+            )),
+        }
+    });
+    Ok(findings.collect())
+}

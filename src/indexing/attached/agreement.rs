@@ -7,6 +7,7 @@
 //!   to act as both roles. It is what the role that writes has agreed to, where that is not the owner of the table, and it
 //!   ends when the table is detached, whatever becomes of the trigger.
 
+use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
@@ -89,12 +90,13 @@ impl Attached {
         owner::require_may_act_as(self.reads_as)?;
         owner::require_may_act_as(self.writes_as)?;
         self.require_recorded()?;
+        let name = |role| catalog::role_name(role).unwrap_or_default();
+        let (reader, writer) = (name(self.reads_as), name(self.writes_as));
+        self.require_rights(table, &writer)?;
         // SAFETY: both are roles.
         if unsafe { pg_sys::has_privs_of_role(self.writes_as, self.reads_as) } {
             return Ok(());
         }
-        let name = |role| catalog::role_name(role).unwrap_or_default();
-        let (reader, writer) = (name(self.reads_as), name(self.writes_as));
         Err(not_agreed(
             format!(
                 "role \"{writer}\", which attached table {}, is not a member of its owner \"{reader}\" any more",
@@ -104,6 +106,31 @@ impl Attached {
                 "GRANT {} TO {}, or detach the table and have its owner attach it again.",
                 pgrx::spi::quote_identifier(&reader),
                 pgrx::spi::quote_identifier(&writer),
+            ),
+        ))
+    }
+
+    /// Refuses a role that may not write documents any more: no document of the table could be written.
+    fn require_rights(&self, table: &Table, writer: &str) -> Result<()> {
+        let may = statement::one(
+            "SELECT has_schema_privilege($1, 'docsearch', 'USAGE') AND has_table_privilege($1, 'docsearch.document', 'DELETE')
+                AND bool_and(has_any_column_privilege($1, 'docsearch.document', r.name))
+             FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS r(name)",
+            &[DatumWithOid::from(self.writes_as)],
+            |row| row.required::<bool>(1),
+        )?;
+        if may == Some(true) {
+            return Ok(());
+        }
+        Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!(
+                "permission denied to write documents as role \"{writer}\", which attached table {}",
+                table.qualified
+            ),
+            format!(
+                "SELECT docsearch.grant_usage({}, write => true).",
+                pgrx::spi::quote_literal(writer)
             ),
         ))
     }

@@ -21,34 +21,25 @@ pub(super) const LONGEST_KEY: usize = 64 << 10;
 /// The same for a view, whose keys are kept.
 pub(super) const LONGEST_VIEW_KEY: usize = 1024;
 
-/// Why rows are left out: the last reason, and whether there are others.
+/// Why rows cannot be read or indexed, by their keys.
 #[derive(Default)]
-pub(super) struct Problems {
-    pub(super) last: Option<String>,
-    pub(super) several: bool,
-}
+pub(super) struct Problems(pub(super) Vec<(String, String)>);
 
 impl Problems {
-    pub(super) fn of(slug: &str, reason: impl std::fmt::Display) -> Self {
-        Self {
-            last: Some(format!("{slug}: {reason}")),
-            several: false,
-        }
+    pub(super) fn add(&mut self, key: &str, reason: impl std::fmt::Display) {
+        self.0.push((key.to_owned(), reason.to_string()));
     }
 
-    pub(super) fn join(&mut self, other: Self) {
-        if let Some(last) = other.last {
-            self.several |= other.several || self.last.is_some();
-            self.last = Some(last);
-        }
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(failed, _)| failed == key)
     }
 }
 
 /// What is known of some keys.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// Documents of rows that are there.
-    pub(super) documents: Vec<Value>,
+    /// Documents of rows that are there, by their keys.
+    pub(super) documents: Vec<(String, Value)>,
     /// Keys of rows that are gone, as they are in slugs.
     pub(super) gone: Vec<String>,
     /// Why rows cannot be read.
@@ -61,7 +52,7 @@ impl Rows {
     fn join(&mut self, other: Self) {
         self.documents.extend(other.documents);
         self.gone.extend(other.gone);
-        self.problems.join(other.problems);
+        self.problems.0.extend(other.problems.0);
     }
 }
 
@@ -79,10 +70,9 @@ struct Reader<'a> {
 }
 
 impl Attached {
-    /// The next keys of a table that is read from its beginning, so many at most, with what says whether the row of a view
-    /// has changed.
-    pub(super) fn next_keys(&self, most: i32) -> Result<Vec<(String, Option<String>)>> {
-        self.confined(|reader| reader.keys_after(self.loaded_to.as_deref(), most))
+    /// Keys of rows behind this one, so many at most, with what says whether the row of a view has changed.
+    pub(super) fn keys_after(&self, last: Option<&str>, most: i32) -> Result<Vec<(String, Option<String>)>> {
+        self.confined(|reader| reader.keys_after(last, most))
     }
 
     /// Those of the keys that no row has.
@@ -90,14 +80,16 @@ impl Attached {
         self.confined(|reader| reader.without_row(keys))
     }
 
-    /// Rows by their keys. One that cannot be read does not lose the others. `None` if they are too large to
-    /// be read at once.
+    /// Rows by their keys. One that cannot be read does not lose the others; an error is one of the table, which would be
+    /// that of every row. `None` if they are too large to be read at once.
     pub(super) fn rows(&self, keys: &[String]) -> Result<Option<Rows>> {
         self.confined(|reader| {
             let all = subtransaction::run(|| reader.rows(keys));
             if all.is_ok() || reader.exceeds.get() {
                 return Ok(all.ok());
             }
+            // A right that is missing, a column that cannot be converted: no row is to blame.
+            reader.rows(&[])?;
             let (mut rows, mut size) = (Rows::default(), 0);
             for key in keys {
                 let one = subtransaction::run(|| reader.rows(std::slice::from_ref(key)));
@@ -105,10 +97,10 @@ impl Attached {
                 if size > LARGEST && keys.len() > 1 {
                     return Ok(None);
                 }
-                rows.join(one.unwrap_or_else(|problem| Rows {
-                    problems: Problems::of(&self.slug(key), in_one_line(&problem)),
-                    ..Rows::default()
-                }));
+                match one {
+                    Ok(one) => rows.join(one),
+                    Err(problem) => rows.problems.add(key, in_one_line(&problem)),
+                }
             }
             Ok(Some(rows))
         })
@@ -273,16 +265,15 @@ impl<'a> Reader<'a> {
             match document {
                 Ok(document) => {
                     if documents.insert(key.clone(), document).is_some() {
-                        let problem = Problems::of(&attached.slug(&key), "several rows have this key");
-                        rows.problems.join(problem);
+                        rows.problems.add(&key, "several rows have this key");
                     }
                 }
-                Err(problem) => rows.problems.join(Problems::of(&attached.slug(&key), problem)),
+                Err(problem) => rows.problems.add(&key, problem),
             }
             there.insert(key);
         }
         rows.gone = canonical.into_iter().filter(|key| !there.contains(key)).collect();
-        rows.documents = documents.into_values().collect();
+        rows.documents = documents.into_iter().collect();
         rows.size = taken;
         Ok(rows)
     }

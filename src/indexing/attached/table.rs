@@ -14,26 +14,54 @@ use crate::postgres::statement;
 struct Event {
     name: &'static str,
     referencing: &'static str,
+    /// `pg_trigger.tgtype` of a trigger for statements that fires after it.
+    kind: i16,
 }
 
 const EVENTS: [Event; 4] = [
     Event {
         name: "INSERT",
         referencing: "REFERENCING NEW TABLE AS docsearch_new",
+        kind: pg_sys::TRIGGER_TYPE_INSERT as i16,
     },
     Event {
         name: "UPDATE",
         referencing: "REFERENCING OLD TABLE AS docsearch_old NEW TABLE AS docsearch_new",
+        kind: pg_sys::TRIGGER_TYPE_UPDATE as i16,
     },
     Event {
         name: "DELETE",
         referencing: "REFERENCING OLD TABLE AS docsearch_old",
+        kind: pg_sys::TRIGGER_TYPE_DELETE as i16,
     },
     Event {
         name: "TRUNCATE",
         referencing: "",
+        kind: pg_sys::TRIGGER_TYPE_TRUNCATE as i16,
     },
 ];
+
+/// A trigger of a table, as the catalog has it.
+struct Marked {
+    arguments: Vec<u8>,
+    is_enabled: bool,
+    kind: i16,
+    /// Whether it fires only under a condition, or for certain columns.
+    is_partial: bool,
+    transition_tables: (bool, bool),
+}
+
+impl Marked {
+    /// Whether it notes every change of an event, for this number.
+    fn notes(&self, id: i32, event: &Event, referencing: &str) -> bool {
+        let number = self.arguments.split(|byte| *byte == 0).next();
+        let wanted = (referencing.contains("OLD TABLE"), referencing.contains("NEW TABLE"));
+        number == Some(id.to_string().as_bytes())
+            && self.kind == event.kind
+            && !self.is_partial
+            && self.transition_tables == wanted
+    }
+}
 
 /// Views are not read more often, in microseconds.
 const SHORTEST: i128 = 1_000_000;
@@ -173,7 +201,7 @@ impl Table {
     /// rows. A view has one that notes nothing.
     pub(super) fn mark(&self, id: i32, condition: Option<&str>) -> Result<()> {
         for (place, event) in self.events().iter().enumerate() {
-            let referencing = if self.is_view() { "" } else { event.referencing };
+            let referencing = self.referencing(event);
             let condition = condition.filter(|_| place == 0).map(pgrx::spi::quote_literal);
             let condition = condition.map(|condition| format!(", {condition}")).unwrap_or_default();
             self.create_trigger(id, event.name, referencing, &condition)?;
@@ -195,7 +223,17 @@ impl Table {
             trigger(id, event),
             self.qualified,
         ))
-        .map_err(internal)
+        .map_err(internal)?;
+        if self.is_view() {
+            return Ok(());
+        }
+        // Also in a session that sets session_replication_role.
+        let (table, trigger) = (&self.qualified, trigger(id, event));
+        Spi::run(&format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}")).map_err(internal)
+    }
+
+    fn referencing(&self, event: &Event) -> &'static str {
+        if self.is_view() { "" } else { event.referencing }
     }
 
     /// Comments on the first of these triggers, as only the owner of the table can.
@@ -229,11 +267,21 @@ impl Table {
     pub(super) fn marked(&self, id: i32, noted: Option<&str>) -> Result<Option<String>> {
         let names = self.trigger_names(id);
         let triggers = statement::rows(
-            "SELECT t.tgargs, t.tgenabled::text FROM pg_trigger t
+            "SELECT t.tgargs, t.tgenabled IN ('O', 'A'), t.tgtype, t.tgqual IS NOT NULL OR t.tgattr::text <> '',
+                    t.tgoldtable IS NOT NULL, t.tgnewtable IS NOT NULL
+             FROM pg_trigger t
              WHERE t.tgrelid = $1 AND t.tgfoid = 'docsearch.attached_changed'::regproc AND t.tgname::text = ANY ($2)
              ORDER BY array_position($2, t.tgname::text)",
             &[DatumWithOid::from(self.oid), DatumWithOid::from(names.clone())],
-            |row| Ok((row.required::<Vec<u8>>(1)?, row.required::<String>(2)?)),
+            |row| {
+                Ok(Marked {
+                    arguments: row.required(1)?,
+                    is_enabled: row.required(2)?,
+                    kind: row.required(3)?,
+                    is_partial: row.required(4)?,
+                    transition_tables: (row.required(5)?, row.required(6)?),
+                })
+            },
         )?;
         let broken = |what: &str| {
             let hint = "Detach it, and have its owner attach it again.";
@@ -243,16 +291,15 @@ impl Table {
         if triggers.len() < names.len() {
             return Err(broken("there are no triggers any more"));
         }
-        if triggers
-            .iter()
-            .any(|(_, enabled)| !["O", "A"].contains(&enabled.as_str()))
-        {
+        if triggers.iter().any(|trigger| !trigger.is_enabled) {
             return Err(broken("somebody has disabled triggers"));
         }
-        let mut arguments = triggers[0].0.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-        let is_its_own = arguments.next().as_deref() == Some(id.to_string().as_str());
-        let condition = arguments.next().filter(|condition| !condition.is_empty());
-        if !is_its_own || condition.as_deref() != noted {
+        let mut arguments = triggers[0].arguments.split(|byte| *byte == 0).skip(1);
+        let condition = arguments.next().map(String::from_utf8_lossy);
+        let condition = condition.filter(|condition| !condition.is_empty());
+        let note_all = (triggers.iter().zip(self.events()))
+            .all(|(trigger, event)| trigger.notes(id, event, self.referencing(event)));
+        if !note_all || condition.as_deref() != noted {
             return Err(broken("others have taken the place of the triggers"));
         }
         Ok(condition.map(std::borrow::Cow::into_owned))
@@ -296,9 +343,12 @@ impl Table {
         format!("table:{}", self.qualified)
     }
 
-    /// The triggers of a table that tells of changes for this number.
-    pub(super) fn watch_names(id: i32) -> Vec<String> {
-        trigger_names(id, &EVENTS)
+    /// The triggers of a table that tells of changes for this number, and their kinds.
+    pub(super) fn watch_triggers(id: i32) -> (Vec<String>, Vec<i16>) {
+        (
+            trigger_names(id, &EVENTS),
+            EVENTS.iter().map(|event| event.kind).collect(),
+        )
     }
 
     /// Its triggers for this number.

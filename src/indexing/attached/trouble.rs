@@ -12,8 +12,10 @@ use crate::postgres::{catalog, statement};
 pub(crate) enum Kind {
     /// Rows wait to be read.
     Unread,
-    /// More roles find its rows than may read them, or changes are not told.
+    /// More roles find its rows than may read them.
     Exposed,
+    /// Changes of tables that a view is made of are not noted.
+    Silent,
     /// Some rows were left out.
     Incomplete,
 }
@@ -90,8 +92,8 @@ impl Attached {
             return trouble(name, error, Kind::Unread);
         }
         if let Some(silent) = watched::silent(self.id)? {
-            let reason = format!("there are no triggers any more, or disabled ones, that tell of changes in {silent}");
-            return trouble(name, reason, Kind::Exposed);
+            let reason = format!("triggers that note changes of {silent} are missing, disabled or changed");
+            return trouble(name, reason, Kind::Silent);
         }
         match (self.access == Access::Readers.as_str()).then(|| access::problem(&table, &columns)) {
             Some(problem) => problem?.map_or(Ok(None), |problem| trouble(name, problem, Kind::Exposed)),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use pgrx::datum::DatumWithOid;
 
 use super::Attached;
+use super::rows::Problems;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::postgres::transaction::{Failure, try_as_owner};
@@ -41,7 +42,7 @@ impl Attached {
     /// The next rows that have changed, as far as is known. Needs no transaction around it.
     pub(super) fn next_part(&self) -> std::result::Result<Part, Failure> {
         if self.changed_at.is_none() {
-            let keys = try_as_owner(|| self.next_keys(self.step_rows))?;
+            let keys = try_as_owner(|| self.keys_after(self.loaded_to.as_deref(), self.step_rows))?;
             return Ok(Part {
                 more: keys.len() == self.step_rows as usize,
                 last: keys.last().map(|(key, _)| key.clone()),
@@ -49,7 +50,7 @@ impl Attached {
                 keys: keys.into_iter().map(|(key, _)| key).collect(),
             });
         }
-        let found = try_as_owner(|| self.next_keys(LOOKED_AT))?;
+        let found = try_as_owner(|| self.keys_after(self.loaded_to.as_deref(), LOOKED_AT))?;
         let known = try_as_owner(|| self.known(&found))?;
         let mut part = Part {
             more: found.len() == LOOKED_AT as usize,
@@ -81,9 +82,16 @@ impl Attached {
         Ok(known.into_iter().collect())
     }
 
-    /// Notes what was read of a view. Runs as the owner.
-    pub(super) fn note_read(&self, part: &Part) -> Result<()> {
-        if part.changed.is_empty() {
+    /// Notes what was read of a view, but for rows that failed. Runs as the owner.
+    pub(super) fn note_read(&self, part: &Part, problems: &Problems) -> Result<()> {
+        let read = part
+            .keys
+            .iter()
+            .zip(&part.changed)
+            .filter(|(key, _)| !problems.has(key));
+        let (keys, changed): (Vec<String>, Vec<Option<String>>) =
+            read.map(|(key, changed)| (key.clone(), changed.clone())).unzip();
+        if keys.is_empty() {
             return Ok(());
         }
         statement::execute(
@@ -92,8 +100,8 @@ impl Attached {
              ON CONFLICT (attached_id, key) DO UPDATE SET changed = excluded.changed",
             &[
                 DatumWithOid::from(self.id),
-                DatumWithOid::from(part.keys.clone()),
-                DatumWithOid::from(part.changed.clone()),
+                DatumWithOid::from(keys),
+                DatumWithOid::from(changed),
             ],
         )
     }

@@ -86,18 +86,24 @@ pub(super) fn is_watched(id: i32, table: pg_sys::Oid) -> Result<bool> {
     Ok(!found.is_empty())
 }
 
-/// A table that is there and does not tell any more, as its triggers are gone or disabled. Runs as the owner.
+/// A table that is there and does not tell any more, as its triggers are gone, disabled or changed. Runs as the owner.
 pub(super) fn silent(id: i32) -> Result<Option<String>> {
-    let names = Table::watch_names(id);
+    let (names, kinds) = Table::watch_triggers(id);
     let silent = statement::latest(
         "SELECT format('%I.%I', n.nspname, c.relname)
          FROM docsearch.watched_table w JOIN pg_class c ON c.oid = w.source JOIN pg_namespace n ON n.oid = c.relnamespace
          WHERE w.attached_id = $1
            AND (SELECT count(*) FROM pg_trigger t
+                JOIN unnest($2::text[], $3::smallint[]) AS k(name, kind) ON t.tgname::text = k.name AND t.tgtype = k.kind
                 WHERE t.tgrelid = w.source AND t.tgfoid = 'docsearch.attached_changed'::regproc
-                  AND t.tgname::text = ANY ($2) AND t.tgenabled IN ('O', 'A')) < cardinality($2)
+                  AND t.tgenabled IN ('O', 'A') AND t.tgqual IS NULL AND t.tgattr::text = ''
+                  AND t.tgargs = convert_to($1::text, 'UTF8') || decode('00', 'hex')) < cardinality($2)
          ORDER BY 1 LIMIT 1",
-        &[DatumWithOid::from(id), DatumWithOid::from(names)],
+        &[
+            DatumWithOid::from(id),
+            DatumWithOid::from(names),
+            DatumWithOid::from(kinds),
+        ],
         |row| row.required::<String>(1),
     )?;
     Ok(silent.into_iter().next())

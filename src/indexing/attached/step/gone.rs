@@ -8,12 +8,12 @@ use pgrx::datum::DatumWithOid;
 use super::{Outcome, Problems, Step};
 use crate::indexing::attached::agreement;
 use crate::indexing::deletion;
-use crate::postgres::owner::AsUser;
-use crate::postgres::report::Result;
+use crate::postgres::owner::{AsOwner, AsUser};
+use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::try_as_owner;
-use crate::postgres::{catalog, statement};
+use crate::postgres::{catalog, statement, subtransaction};
 use crate::settings;
-use crate::tables::project;
+use crate::tables::project::{self, Project};
 
 /// For each row of a step, documents of rows that are gone which one step removes.
 const GONE_PER_ROW: i32 = 16;
@@ -84,10 +84,56 @@ impl Step {
         });
     }
 
+    /// Removes the documents of rows that are gone, as who attached the table, and notes those that stay.
+    pub(super) fn remove(&self, project: &Project, gone: Vec<String>, problems: &mut Problems) -> Result<()> {
+        let attached = &self.attached;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let slugs: Vec<String> = gone.iter().map(|key| attached.slug(key)).collect();
+        let root = Some(attached.source_root.as_str());
+        let all = subtransaction::run(|| deletion::delete(project, slugs.clone(), root));
+        if all.is_err() {
+            for (key, slug) in gone.iter().zip(&slugs) {
+                if let Err(problem) = subtransaction::run(|| deletion::delete(project, vec![slug.clone()], root)) {
+                    problems.add(key, in_one_line(&problem));
+                }
+            }
+        }
+        let kept: Vec<String> = {
+            let _owner = AsOwner::enter()?;
+            statement::rows(
+                "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug = ANY ($3)",
+                &[
+                    DatumWithOid::from(project.id),
+                    DatumWithOid::from(root),
+                    DatumWithOid::from(slugs),
+                ],
+                |row| row.required(1),
+            )?
+        };
+        let role = catalog::role_name(attached.writes_as).unwrap_or_default();
+        for slug in kept {
+            let key = slug.strip_prefix(&attached.slug_prefix).unwrap_or(&slug);
+            if !problems.has(key) {
+                problems.add(
+                    key,
+                    format_args!(
+                        "the row is gone, and policies keep its document from role \"{role}\", which attached the table"
+                    ),
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// The table was dropped, and its rows with it. Its documents go, a part at a time, within the policies of who attached
     /// it, as everywhere; those that these keep are told, and tried again. If that role is gone, too, all go.
     pub(super) fn forget(&mut self) -> Result<()> {
         let attached = &self.attached;
+        if !attached.hold()? {
+            return Ok(());
+        }
         attached.require_recorded_documents()?;
         let project = project::by_id(attached.project)?;
         let last = LOOKED_AT.with_borrow(|known| known.get(&attached.id).cloned());
@@ -104,7 +150,7 @@ impl Step {
             deletion::delete(&project, slugs, Some(&attached.source_root))?;
         }
         self.looked_at = LookedAt::To(last);
-        self.note(&Problems::default(), attached.step_rows, self.wait()?)
+        self.note(attached.step_rows, self.wait()?)
     }
 
     /// All documents of a table that was dropped have been removed, or cannot be.

@@ -1,0 +1,28 @@
+-- Attached tables. The trigger of a table draws from no sequence: lastval() and currval() of who writes it stay as they were.
+-- A row that cannot be read or indexed stays noted, with what is wrong with it, until it has been read.
+ALTER TABLE docsearch.table_change ALTER COLUMN id DROP IDENTITY;
+DROP INDEX docsearch.table_change_attached;
+ALTER TABLE docsearch.table_change
+    ALTER COLUMN id TYPE uuid USING gen_random_uuid(),
+    ALTER COLUMN id SET DEFAULT gen_random_uuid(),
+    ALTER COLUMN noted_at SET DEFAULT clock_timestamp(),
+    ADD COLUMN attempts int NOT NULL DEFAULT 0 CONSTRAINT table_change_attempts_positive CHECK (attempts >= 0),
+    ADD COLUMN next_attempt timestamptz,
+    ADD COLUMN error text CONSTRAINT table_change_error_bounded CHECK (octet_length(error) <= 65536);
+CREATE INDEX table_change_attached ON docsearch.table_change (attached_id, noted_at, id) WHERE attempts = 0;
+CREATE INDEX table_change_failed ON docsearch.table_change (attached_id, next_attempt) WHERE attempts > 0;
+CREATE INDEX table_change_last ON docsearch.table_change (attached_id, noted_at) WHERE attempts > 0;
+CREATE INDEX table_change_key ON docsearch.table_change USING hash (key) WHERE attempts > 0;
+COMMENT ON TABLE docsearch.table_change IS 'rows of attached tables that are to be read: those that changed, and those that failed';
+COMMENT ON COLUMN docsearch.table_change.id IS 'identifies the change';
+COMMENT ON COLUMN docsearch.table_change.key IS 'key of the row as text; NULL: the whole table is to be read';
+COMMENT ON COLUMN docsearch.table_change.noted_at IS 'when it changed, or failed last';
+COMMENT ON COLUMN docsearch.table_change.attempts IS 'attempts to read and index the row that failed in a row';
+COMMENT ON COLUMN docsearch.table_change.next_attempt IS 'of a row that failed: not before this time; NULL: not before it changes or the table is read again';
+COMMENT ON COLUMN docsearch.table_change.error IS 'what the last attempt failed with';
+ALTER TABLE docsearch.attached_table ADD COLUMN rests_until timestamptz;
+COMMENT ON COLUMN docsearch.attached_table.rests_until IS 'a view that is read from time to time: changes do not have it read before this time';
+COMMENT ON COLUMN docsearch.attached_table.shape IS 'versions of the catalog rows of its columns, triggers and policies when it was read: a table where they have changed since is read again';
+ALTER TABLE docsearch.project ADD COLUMN kept_sources text[] NOT NULL DEFAULT '{}'
+    CONSTRAINT project_kept_sources_bounded CHECK (array_position(kept_sources, NULL) IS NULL AND octet_length(kept_sources::text) <= 1048576);
+COMMENT ON COLUMN docsearch.project.kept_sources IS 'source roots of tables that were detached and whose documents were to stay';

@@ -93,6 +93,8 @@ COMMENT ON FUNCTION docsearch.drop_all(text) IS
     'removes all projects, documents and tables, everything else in schema docsearch that is no member of the extension, and the triggers of attached tables; confirm has to be the name of the database. Then DROP EXTENSION needs no CASCADE: objects elsewhere that use the extension are an error that names them (2BP01), and nothing is removed. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.check(text) IS
     'what is wrong with one project or with all, and no row if nothing is: chunks, names, containers, vectors and statistics that are not those of the documents, rows without an owner, missing or invalid indexes, models that cannot be used, known faults of the server and of pgvector. repair says what to run or to do. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
+COMMENT ON FUNCTION docsearch.check(boolean, text) IS
+    'docsearch.check(project) and, if deep is true, attached tables compared with their documents: rows without a document, documents without a row, documents unlike their row; what waits to be read is left out. Each table is read as the role that the worker reads it as, in this session: statement_timeout holds. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.repair(text) IS
     'mends what docsearch.check finds, as far as the extension can, and says what it did; what failed is a row that begins with "not mended". Indexing waits until the transaction ends, searching does not. For the owner of schema docsearch: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.known_faults() IS

@@ -39,6 +39,7 @@ extension_sql_file!(
     name = "privileges",
     requires = [
         check,
+        check_deep,
         repair,
         drop_all,
         restart_inference,

@@ -22,6 +22,8 @@ mod versions;
 pub(crate) struct CheckScope {
     pub(crate) projects: Vec<Project>,
     named: Option<String>,
+    /// Whether rows of attached tables are compared with their documents.
+    deep: bool,
 }
 
 impl CheckScope {
@@ -29,7 +31,12 @@ impl CheckScope {
         Ok(Self {
             projects: project::selected(project)?,
             named: project.map(str::to_owned),
+            deep: false,
         })
+    }
+
+    pub(crate) fn deep(self, deep: bool) -> Self {
+        Self { deep, ..self }
     }
 
     /// The id of the project, or NULL for all.

@@ -31,8 +31,48 @@ mod docsearch {
         >,
     > {
         arguments!(project);
+        found(project, false)
+    }
+
+    /// The same, and with `deep` what is stored of attached tables against their rows, as who reads them.
+    #[pg_extern(name = "check", volatile, parallel_unsafe, cost = 1000000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn check_deep(
+        deep: Option<bool>,
+        project: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(problem, String),
+                name!(object, String),
+                name!(detail, String),
+                name!(repair, String),
+            ),
+        >,
+    > {
+        arguments!(project);
+        found(project, deep == Some(true))
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn found(
+        project: Option<&str>,
+        deep: bool,
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(problem, String),
+                name!(object, String),
+                name!(detail, String),
+                name!(repair, String),
+            ),
+        >,
+    > {
         schema::require_owner("SELECT * FROM docsearch.check()")?;
-        let checked = CheckScope::new(project)?;
+        let checked = CheckScope::new(project)?.deep(deep);
         let _owner = AsOwner::enter()?;
         if let Some((applied, newest)) = schema::behind()? {
             // Nothing can be asked of tables that are not there yet.

@@ -9,6 +9,7 @@ use pgrx::prelude::*;
 
 mod access;
 mod agreement;
+mod comparison;
 mod rows;
 mod step;
 mod subscription;
@@ -19,6 +20,7 @@ mod view;
 mod watched;
 pub(crate) use access::Access;
 pub(crate) use agreement::agree_to_earlier;
+pub(crate) use comparison::differences;
 pub(crate) use step::{drop_unused, due_in, step};
 pub(crate) use subscription::{REMEDY, subscribed};
 pub(crate) use table::Table;

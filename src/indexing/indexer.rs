@@ -1,5 +1,6 @@
 //! From documents to rows: cutting and embedding them; `writing` writes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
@@ -134,6 +135,35 @@ pub(crate) fn index(
 pub(crate) fn prepare(project: &Project) -> Result<()> {
     let model = embedder::of_row(&project.model)?;
     model.tokenizer().map(|_| ()).map_err(|failure| inference(&failure))
+}
+
+/// Documents that are not stored as they are given, by their slugs, and whether they are stored at all; those of other sources
+/// are left out. Begins as the owner.
+pub(crate) fn differing(project: &Project, inputs: &[DocumentInput], source_root: &str) -> Result<Vec<(String, bool)>> {
+    if inputs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let indexer = Indexer::open(project, IndexMode::Deferred, Source::Root(source_root))?;
+    let slugs: Vec<String> = inputs.iter().map(|input| input.slug.clone()).collect();
+    let stored = statement::latest(
+        "SELECT d.slug, CASE WHEN d.source_root = $3 THEN d.content_hash END FROM docsearch.document d
+         WHERE d.project_id = $1 AND d.slug = ANY ($2)",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(slugs),
+            DatumWithOid::from(source_root),
+        ],
+        |row| Ok((row.required::<String>(1)?, row.optional::<String>(2)?)),
+    )?;
+    let stored: HashMap<String, Option<String>> = stored.into_iter().collect();
+    let differing = inputs.iter().filter_map(|input| match stored.get(&input.slug) {
+        None => Some((input.slug.clone(), false)),
+        Some(None) => None,
+        Some(Some(hash)) => {
+            (*hash != input.content_hash(indexer.limits.max_tokens)).then(|| (input.slug.clone(), true))
+        }
+    });
+    Ok(differing.collect())
 }
 
 /// Cuts and embeds documents again as they are stored, and says what became of each. What their author

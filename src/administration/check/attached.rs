@@ -15,6 +15,19 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
         detail: "a subscription writes it and fires no triggers: its changes are not indexed".to_owned(),
         mend: Mend::ByHand(attached::REMEDY.to_owned()),
     });
+    let mut differing = Vec::new();
+    if checked.deep {
+        differing = attached::differences(project)?;
+    }
+    let differing = differing.into_iter().map(|difference| {
+        let [table, project] = [&difference.table, &difference.project].map(|name| pgrx::spi::quote_literal(name));
+        Finding {
+            problem: "attached table differs",
+            object: difference.table,
+            detail: difference.detail,
+            mend: Mend::ByHand(format!("SELECT docsearch.read_table({table}, {project})")),
+        }
+    });
     let findings = troubles.into_iter().map(|trouble| {
         let (problem, advice) = match trouble.kind {
             TroubleKind::Unread => (
@@ -41,5 +54,5 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
             mend: Mend::ByHand(advice.to_owned()),
         }
     });
-    Ok(findings.chain(subscribed).collect())
+    Ok(findings.chain(subscribed).chain(differing).collect())
 }

@@ -261,8 +261,9 @@ def argument(text: str) -> str:
     return f"{name} {kind}" + (f" = {DEFAULTS.get(default, default)}" if default else "")
 
 
-def signatures(text: str, known: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Holds what a block says of functions against their arguments and results in the catalog."""
+def signatures(text: str, known: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
+    """Holds what a block says of functions against their arguments and results in the catalog; of several functions of a name, it
+    has to be that of one."""
     before = ""
     for entry in re.split(r"\n(?=\S)", text):
         name = SIGNATURE.match(entry)
@@ -277,11 +278,12 @@ def signatures(text: str, known: dict[str, tuple[str, str]]) -> Iterator[str]:
         given, result = [], re.sub(r"\s+", " ", entry[closed:]).strip()
         for part in parts(entry[opened:closed - 1]):
             if same := re.fullmatch(r"\.\.\. (?:as (\w+)|the same) \.\.\.", part):
-                given += map(argument, parts(known[same[1] or before][0]))
+                given += map(argument, parts(known[same[1] or before][0][0]))
             else:
                 given.append(argument(part))
-        arguments, results = known[name[1]]
-        if given != (expected := list(map(argument, parts(arguments)))):
+        found = [(list(map(argument, parts(arguments))), results) for arguments, results in known[name[1]]]
+        expected, results = next((each for each in found if each[0] == given), found[0])
+        if given != expected:
             yield f"{name[1]} takes {expected}, and not {given}"
         if result and columns(result.removeprefix("RETURNS ")) != columns(results):
             yield f"{name[1]} returns {columns(results)}, and not {columns(result)}"

@@ -57,7 +57,9 @@ def test_what_a_page_tells_to_type_runs(page: Page, reader: Reader):
 
 
 def test_signatures_are_those_of_the_functions(database: Database):
-    known = {name: (arguments, result) for name, arguments, result in database.execute(FUNCTIONS)}
+    known: dict[str, list[tuple[str, str]]] = {}
+    for name, arguments, result in database.execute(FUNCTIONS):
+        known.setdefault(name, []).append((arguments, result))
     pages = [page for path in PAGES if (page := read(path)).signatures]
     assert pages
     problems = [f"{named(page)}:{line}: {problem}" for page in pages for line, text in page.signatures

@@ -78,7 +78,8 @@ class Function:
     def ordinary(self) -> list[str]:
         values = [ORDINARY[type] for type in self.types]
         if self.name in PROJECT_FIRST:
-            values[0] = "'new'" if self.name == "create_project" else "'kit'"
+            # The first text: docsearch.check has a boolean before it where it has two arguments.
+            values[self.types.index("text")] = "'new'" if self.name == "create_project" else "'kit'"
         else:
             # Optional texts: a project of that name is none.
             for place, type in enumerate(self.types):

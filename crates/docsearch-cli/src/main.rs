@@ -93,6 +93,7 @@ mod xml;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use connection::ConnectionArgs;
@@ -114,7 +115,7 @@ Exit codes:
 
 /// Index documentation into Postgres and search it.
 #[derive(Debug, Parser)]
-#[command(name = "docsearch", version, after_help = AFTER_HELP)]
+#[command(name = "docsearch", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -176,8 +177,17 @@ fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     }
 }
 
+/// An error of the command line that does not list what only this program runs.
+fn without_own_commands(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
+        names.retain(|name| name != pdf::COMMAND);
+        error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(names));
+    }
+    error
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| without_own_commands(error).exit());
     match cli.command.run(&cli.connection) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
         Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),
@@ -191,7 +201,16 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn a_missing_command_does_not_list_one_for_own_use() {
+        for arguments in [&["docsearch"][..], &["docsearch", "--url", "postgres://host/db"]] {
+            let error = super::Cli::try_parse_from(arguments).expect_err("no command");
+            let text = super::without_own_commands(error).to_string();
+            assert!(text.contains("search") && !text.contains("read-pdf"), "{text}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -19,6 +19,9 @@ const MOST_CHARS: usize = 4_000;
 pub(crate) const MAX_TOLD: usize = 1_000;
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
+/// Between two lines of progress where no bar is shown: so much time, or so many sources.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+const LINE_SOURCES: u64 = 1_000;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -45,20 +48,27 @@ pub(crate) struct Report {
     bar: ProgressBar,
     started: Instant,
     last_progress: Cell<Option<Instant>>,
+    /// Whether progress is told by lines: people read a log, where there is no bar.
+    has_lines: bool,
+    last_line: Cell<(Instant, u64)>,
     told: RefCell<Vec<Told>>,
 }
 
 impl Report {
     /// `total`: how many sources there are, where that is known.
     pub(crate) fn new(is_machine: bool, total: Option<u64>) -> Self {
-        Self::with_bar(
+        let report = Self::with_bar(
             is_machine,
             match total {
                 _ if is_machine => ProgressBar::hidden(),
                 Some(total) => progress_bar(total),
                 None => endless_bar(),
             },
-        )
+        );
+        Self {
+            has_lines: !is_machine && report.bar.is_hidden(),
+            ..report
+        }
     }
 
     /// Nothing but lines on standard error.
@@ -72,6 +82,8 @@ impl Report {
             bar,
             started: Instant::now(),
             last_progress: Cell::new(None),
+            has_lines: false,
+            last_line: Cell::new((Instant::now(), 0)),
             told: RefCell::default(),
         }
     }
@@ -160,6 +172,8 @@ impl Report {
         if let Some(total) = total {
             self.bar.set_length(total);
         }
+        let label = if event == "reading" { "read" } else { "done" };
+        self.line(label, done, total);
         let is_due = self
             .last_progress
             .get()
@@ -167,6 +181,19 @@ impl Report {
         if self.is_machine && is_due {
             self.last_progress.set(Some(Instant::now()));
             self.emit(event, fields());
+        }
+    }
+
+    /// A line of progress, if one is due.
+    fn line(&self, label: &str, done: u64, total: Option<u64>) {
+        let (at, before) = self.last_line.get();
+        if self.has_lines && is_line_due(at.elapsed(), before, done) {
+            self.last_line.set((Instant::now(), done));
+            let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+            eprintln!("{label}: {done}{of}, {}", HumanDuration(self.started.elapsed()));
+        } else if done < before {
+            // Reading and sending count on their own.
+            self.last_line.set((at, 0));
         }
     }
 
@@ -184,6 +211,7 @@ impl Report {
         self.bar.set_message(pace(rate, seconds_left));
         self.bar.set_length(total);
         self.bar.set_position(done);
+        self.line("embedded", done, Some(total));
         if self.is_machine {
             self.emit("waiting", fields());
         }
@@ -270,6 +298,11 @@ fn emit(event: &Value) {
     writeln!(output, "{line}").and_then(|()| output.flush()).ok();
 }
 
+/// Whether a line of progress is due, so long after the last one and with so many sources then and now.
+fn is_line_due(since: Duration, before: u64, done: u64) -> bool {
+    since >= LINE_INTERVAL || done >= before + LINE_SOURCES
+}
+
 /// A bar on standard error; nothing where that is not a terminal.
 pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:32} {human_pos}/{human_len} {pace} {eta} left {msg}")
@@ -305,6 +338,17 @@ fn endless_bar() -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_has_a_line_of_progress_now_and_then() {
+        let seconds = Duration::from_secs;
+        assert!(!is_line_due(seconds(9), 0, 999));
+        assert!(is_line_due(seconds(10), 0, 0));
+        assert!(is_line_due(seconds(0), 0, 1_000));
+        assert!(!is_line_due(seconds(0), 1_000, 1_999));
+        // Sending begins to count again.
+        assert!(!is_line_due(seconds(0), 3_000, 5));
+    }
 
     #[test]
     fn a_reason_without_an_end_is_cut() {

@@ -1,5 +1,7 @@
 //! Models: the functions that embed, and those that make models known.
 
+use docsearch_core::bounds;
+use docsearch_inference::Embedder;
 use pgrx::prelude::*;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +13,32 @@ use crate::postgres::argument::{LongText, Text, Texts, arguments};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, inference, internal, invalid};
 use crate::tables::schema;
+
+/// Bytes of a text whose tokens are counted, at most.
+const COUNTED_BYTES: usize = 256 << 10;
+
+/// Says how many passages are longer than what the model reads.
+fn notice_cut(model: &dyn Embedder, passages: &[String]) -> Result<()> {
+    let most = embedder::describe(model)?.info.passage_tokens;
+    // A token has a byte at least.
+    let long = || passages.iter().filter(|passage| passage.len() > most);
+    if long().next().is_none() {
+        return Ok(());
+    }
+    let tokenizer = model.tokenizer().map_err(|failure| inference(&failure))?;
+    let mut cut = 0;
+    for passage in long() {
+        let tokens = tokenizer.count(bounds::beginning(passage, COUNTED_BYTES));
+        cut += usize::from(tokens.map_err(|failure| inference(&failure))? > most);
+    }
+    if cut > 0 {
+        notice!(
+            "of {cut} of {} passages only the beginning is embedded: the model reads {most} tokens",
+            passages.len()
+        );
+    }
+    Ok(())
+}
 
 #[pg_schema]
 mod docsearch {
@@ -50,6 +78,7 @@ mod docsearch {
             .enumerate()
             .filter_map(|(place, passage)| passage.map(|text| (place, text)))
             .unzip();
+        notice_cut(model.as_ref(), &texts)?;
         let mut vectors = vec![None; count];
         let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
         while let Some((index, vector)) = batch::next_vector(batch.as_mut())? {

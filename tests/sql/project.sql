@@ -15,6 +15,8 @@ INSERT INTO docsearch.vector_1 VALUES (1, 1, 0, '[1,2,3]');
 
 -- s3_5, s3_8: embedding.
 SELECT vector_dims(docsearch.embed('a query')), docsearch.embedding_dimension();
+-- s3_6: what the model does not read is told.
+SELECT array_length(docsearch.embed_passages(ARRAY['short', repeat('a long passage ', 1000), repeat('and another ', 1000)]), 1);
 SELECT docsearch.embed('same') = (docsearch.embed_passages(ARRAY['other', 'same']))[2] AS independent_of_neighbours;
 SELECT array_length(docsearch.embed_passages(ARRAY['a', NULL, 'b']), 1), docsearch.embed(NULL) IS NULL;
 

@@ -8,6 +8,10 @@ SELECT docsearch.index_doc('manual', 'button', 'Button of the manual', 'Another 
 SELECT regexp_replace(load_doc('guides/install'), '\d{4}-\d\d-\d\d', 'DATE');
 -- s3_20: without metadata, without sections.
 SELECT load_doc('guides/install', false, false);
+-- s3_21: what a page begins with is its summary, and is said once.
+SELECT regexp_count(load_doc(project || '/' || slug), E'\n## Summary\n') AS summaries,
+       bool_and(regexp_count(load_doc(project || '/' || slug), description, 1) <= 1) AS once
+FROM list_docs(project => 'swiftui') WHERE description ~ '^[A-Za-z ,.]+$' GROUP BY 1;
 -- The reference project/slug#anchor, a section by anchor or heading.
 SELECT load_doc('manual/guides/install#linux', include_metadata => false);
 SELECT load_doc('guides/install', include_metadata => false, section => 'Windows');

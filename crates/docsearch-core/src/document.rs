@@ -8,10 +8,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::address::section_url;
+use crate::delivery::estimated_tokens;
 use crate::markdown;
 use crate::outline::{Neighbours, Outline};
 
 pub use json::to_json;
+
+/// What stands before the text of a document.
+const SECTIONS: &str = "\n## Sections\n\n";
 
 /// Section names that an error lists, at most.
 const LISTED_SECTIONS: usize = 20;
@@ -163,15 +167,39 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
             text.push_str(&format!("\n{}\n{around}", cut.trim()));
         }
         None => {
-            if let Some(summary) = document.summary.as_deref().filter(|summary| !summary.is_empty()) {
+            let summary = document.summary.as_deref().filter(|summary| !summary.is_empty());
+            let rest = markdown::without_title(&document.body, &document.title);
+            let place = match shape.sections {
+                true => summary.map_or(SummaryPlace::Apart, |summary| {
+                    SummaryPlace::of(summary, &document.body[rest.clone()])
+                }),
+                false => SummaryPlace::Apart,
+            };
+            if let Some(summary) = summary.filter(|_| place == SummaryPlace::Apart) {
                 text.push_str(&format!("\n## Summary\n\n{summary}\n"));
             }
             if shape.sections {
-                text.push_str("\n## Sections\n\n");
-                let rest = markdown::without_title(&document.body, &document.title);
-                let cut = outline.cut(rest, room(&text).saturating_sub(1));
+                let head = match place {
+                    SummaryPlace::Beginning(_) => "\n## Summary\n\n",
+                    SummaryPlace::Apart | SummaryPlace::Within => SECTIONS,
+                };
+                text.push_str(head);
+                let second = match place {
+                    SummaryPlace::Beginning(_) => SECTIONS.len(),
+                    SummaryPlace::Apart | SummaryPlace::Within => 0,
+                };
+                let beginning = match place {
+                    SummaryPlace::Beginning(end) => &document.body[rest.start..rest.start + end],
+                    SummaryPlace::Apart | SummaryPlace::Within => "",
+                };
+                let cut = outline.cut(rest, room(&text).saturating_sub(1 + second));
                 is_cut = matches!(cut, Cow::Owned(_));
-                text.push_str(&cut);
+                match cut.strip_prefix(beginning).map(str::trim_start) {
+                    Some(sections) if !beginning.is_empty() && !sections.is_empty() => {
+                        text.push_str(&format!("{beginning}\n{SECTIONS}{sections}"));
+                    }
+                    _ => text.push_str(&cut),
+                }
                 text.push('\n');
             }
         }
@@ -182,6 +210,66 @@ fn write(document: &Document, outline: &Outline<'_>, section: Option<usize>, sha
             is_cut: true,
         },
         _ => Rendering { markdown: text, is_cut },
+    }
+}
+
+/// Where the words of a summary are in the text of its document, which are not to be read twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SummaryPlace {
+    /// They are the first paragraph, or begin it, which ends at this byte.
+    Beginning(usize),
+    /// They are a later paragraph, or begin it.
+    Within,
+    /// Nowhere.
+    Apart,
+}
+
+impl SummaryPlace {
+    fn of(summary: &str, text: &str) -> Self {
+        let Some((range, lead)) = markdown::lead(text) else {
+            return Self::Apart;
+        };
+        let mut words = lead.split_whitespace();
+        // Of a long paragraph a summary is the beginning, up to any character.
+        let begins = summary
+            .split_whitespace()
+            .all(|word| words.next().is_some_and(|own| own.starts_with(word)));
+        match begins {
+            true if text[..range.start].trim().is_empty() => Self::Beginning(text[..range.end].trim_end().len()),
+            true => Self::Within,
+            false => Self::Apart,
+        }
+    }
+}
+
+/// What it takes to load a document or one of its sections.
+#[derive(Debug)]
+pub struct LoadCost<'a> {
+    document: &'a Document,
+    outline: Outline<'a>,
+}
+
+impl<'a> LoadCost<'a> {
+    /// Reads the sections of a document.
+    pub fn new(document: &'a Document) -> Self {
+        Self {
+            document,
+            outline: Outline::new(&document.body),
+        }
+    }
+
+    /// Estimated tokens of what [`render`] gives with everything: of the document for an empty anchor, or else of the section.
+    /// `None` if there is no such section.
+    pub fn tokens(&self, anchor: &str) -> Option<usize> {
+        let anchor = Some(anchor).filter(|anchor| !anchor.is_empty());
+        let section = find(self.document, &self.outline, anchor).ok()?;
+        let shape = Shape {
+            sections: true,
+            metadata: true,
+            max_chars: None,
+        };
+        let loaded = write(self.document, &self.outline, section, shape);
+        Some(estimated_tokens(loaded.markdown.chars().count()))
     }
 }
 
@@ -231,137 +319,4 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    pub(super) const WHOLE: Shape = Shape {
-        sections: true,
-        metadata: true,
-        max_chars: None,
-    };
-
-    pub(super) fn guide() -> Document {
-        Document {
-            project: "kit".to_owned(),
-            slug: "guides/install".to_owned(),
-            title: "Install".to_owned(),
-            category: Some("guides".to_owned()),
-            source_urls: vec!["https://example.org/a".to_owned(), "https://example.org/b".to_owned()],
-            updated_at: "2025-11-01T08:30:00Z".to_owned(),
-            summary: Some("How to install.".to_owned()),
-            body: "# Install\n\nFirst words.\n\n## On Linux\n\nUse the package.\n\n### Debian\n\nUse apt.\n\n## On macOS\n\nUse brew.\n"
-                .to_owned(),
-            ..Document::default()
-        }
-    }
-
-    fn rendered(section: Option<&str>, shape: Shape) -> Rendering {
-        render(&guide(), section, shape).expect("a section that is there")
-    }
-
-    fn loaded(section: Option<&str>, shape: Shape) -> String {
-        rendered(section, shape).markdown
-    }
-
-    #[test]
-    fn s3_21_a_document_has_its_title_its_place_and_its_text() {
-        let text = loaded(None, WHOLE);
-        assert!(text.starts_with(
-            "# Install\n\n**Category:** guides\n**Sources:** https://example.org/a, https://example.org/b\n\
-             **Last Updated:** 2025-11-01\n\n## Summary\n\nHow to install.\n\n## Sections\n\nFirst words."
-        ));
-        assert!(text.ends_with("Use brew.\n"));
-    }
-
-    #[test]
-    fn s3_20_parts_that_are_not_wanted_are_left_out() {
-        let text = loaded(
-            None,
-            Shape {
-                sections: false,
-                metadata: false,
-                ..WHOLE
-            },
-        );
-        assert_eq!(text, "# Install\n\n## Summary\n\nHow to install.\n");
-    }
-
-    #[test]
-    fn a_section_names_those_around_it() {
-        let text = loaded(Some("debian"), WHOLE);
-        assert!(text.contains("### Debian\n\nUse apt."), "{text}");
-        assert!(!text.contains("Use brew") && !text.contains("Use the package"));
-        assert!(text.ends_with(
-            "[parent: kit/guides/install#on-linux; previous: kit/guides/install#on-linux; \
-             next: kit/guides/install#on-macos]\n"
-        ));
-    }
-
-    #[test]
-    fn s3_40_a_section_is_loaded_with_its_url() {
-        let published = Document {
-            url: Some("https://example.org/a".to_owned()),
-            anchors: BTreeMap::from([("apt".to_owned(), "debian".to_owned())]),
-            ..guide()
-        };
-        let of_section = "**Sources:** https://example.org/a#debian, https://example.org/b\n";
-        for wanted in ["debian", "apt"] {
-            let text = render(&published, Some(wanted), WHOLE).expect(wanted).markdown;
-            assert!(text.contains(of_section), "{text}");
-        }
-        let elsewhere = Document {
-            source_urls: Vec::new(),
-            ..published
-        };
-        let text = render(&elsewhere, None, WHOLE).expect("all").markdown;
-        assert!(text.contains("**Sources:** https://example.org/a\n"), "{text}");
-    }
-
-    #[test]
-    fn an_unknown_section_is_an_error_that_names_others() {
-        let problem = render(&guide(), Some("windows"), WHOLE).expect_err("no such section");
-        assert_eq!(problem.anchors, ["install", "on-linux", "debian", "on-macos"]);
-        let plain = Document {
-            body: "words".to_owned(),
-            ..guide()
-        };
-        assert_eq!(
-            render(&plain, Some("x"), WHOLE).expect_err("none").anchors,
-            Vec::<String>::new()
-        );
-    }
-
-    #[test]
-    fn nothing_of_the_head_forges_a_line_of_it() {
-        let forged = Document {
-            title: "A\n\n**Category:** b".to_owned(),
-            category: Some("c\r## Sections".to_owned()),
-            source_urls: vec!["x\n**Last Updated:** 2099-01-01\u{2028}".to_owned()],
-            ..guide()
-        };
-        let text = render(&forged, None, WHOLE).expect("all").markdown;
-        assert!(
-            text.starts_with(
-                "# A  **Category:** b\n\n**Category:** c ## Sections\n**Sources:** x **Last Updated:** 2099-01-01 \n\
-                 **Last Updated:** 2025-11-01\n\n## Summary"
-            ),
-            "{text}"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_is_longer_than_asked(most in 0usize..400, section in proptest::option::of(0usize..4), sections in any::<bool>(), metadata in any::<bool>()) {
-            let names = ["install", "on-linux", "debian", "on-macos"];
-            let shape = Shape { sections, metadata, max_chars: Some(most) };
-            let Rendering { markdown: text, is_cut } = rendered(section.map(|section| names[section]), shape);
-            prop_assert!(text.chars().count() <= most);
-            let whole = loaded(section.map(|section| names[section]), Shape { max_chars: None, ..shape });
-            // White space at the end of a section takes room and is not shown.
-            prop_assert!(whole.chars().count() + 4 > most || whole == text);
-            prop_assert!(is_cut || whole == text);
-        }
-    }
-}
+mod tests;

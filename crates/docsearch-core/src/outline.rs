@@ -134,6 +134,11 @@ impl<'a> Outline<'a> {
         found.range.start..end
     }
 
+    /// The Markdown of a section with the sections below it.
+    pub fn text(&self, section: usize) -> &'a str {
+        self.markdown.get(self.range(section)).unwrap_or_default()
+    }
+
     /// Parent, previous and next of a section. Text before the first heading has no anchor and is no neighbour.
     pub fn neighbours(&self, section: usize) -> Neighbours<'_> {
         let Some(found) = self.sections.get(section) else {

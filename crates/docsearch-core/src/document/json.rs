@@ -62,7 +62,7 @@ struct LoadedSection<'a> {
 
 /// A document as an object: `project`, `slug`, `reference` (of the section, if one is asked for), `title`, `summary`;
 /// with [`Shape::metadata`] `category`, `kind`, `version`, `url` (of the section, too), `source_urls`, `keywords`, `metadata`, `published_at`,
-/// `created_at` and `updated_at`; `tokens` of its text, 4 bytes each; `sections` in order, with `anchor`, `level`,
+/// `created_at` and `updated_at`; `tokens` of its text, 4 characters each; `sections` in order, with `anchor`, `level`,
 /// `title` and `tokens` (those below included); `section`, if one is asked for, with the same and the references
 /// `parent`, `previous` and `next`; `content`, the Markdown of [`super::render`]; and whether that is `truncated`.
 ///
@@ -91,7 +91,7 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
         title: &document.title,
         summary: document.summary.as_deref().filter(|summary| !summary.is_empty()),
         metadata: shape.metadata.then(|| Metadata::of(document, anchor)),
-        tokens: estimated_tokens(document.body.len()),
+        tokens: estimated_tokens(document.body.chars().count()),
         sections: (0..outline.sections().len())
             .filter_map(|place| Heading::of(&outline, place))
             .collect(),
@@ -127,7 +127,7 @@ impl<'a> Heading<'a> {
             anchor: &section.anchor,
             level: section.level,
             title: section.heading_path.last().map_or("", String::as_str),
-            tokens: estimated_tokens(outline.range(place).len()),
+            tokens: estimated_tokens(outline.text(place).chars().count()),
         })
     }
 }
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(document["reference"], "kit/guides/install");
         assert_eq!(document["updated_at"], "2025-11-01T08:30:00Z");
         assert_eq!(document["metadata"]["platform"], "linux");
-        // 82 bytes; from "# On Linux" to the end of "apt.", 49; 20; 22.
+        // 82 characters; from "# On Linux" to the end of "apt.", 49; 20; 22.
         assert_eq!(document["tokens"], 21);
         assert_eq!(
             document["sections"],

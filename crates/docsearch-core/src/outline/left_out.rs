@@ -30,10 +30,16 @@ impl<'a> LeftOut<'a> {
         for step in text.as_bytes().chunks(STEP) {
             counts.push(counts.last().unwrap_or(&0) + characters(step));
         }
+        let covers = |place: usize, section: &Section| {
+            let next = || sections[place + 1..].iter().find(|next| next.level <= section.level);
+            section.range.start <= range.start && next().is_none_or(|next| next.range.start >= range.end)
+        };
         let sections = sections
             .iter()
-            .filter(|section| section.level > 0)
-            .filter_map(|section| {
+            .enumerate()
+            // Whoever loads what holds all of this gets the same again.
+            .filter(|(place, section)| section.level > 0 && !covers(*place, section))
+            .filter_map(|(_, section)| {
                 let start = section.range.start.max(range.start);
                 let part = markdown.get(start..section.range.end.min(range.end))?.trim_end();
                 (!part.is_empty()).then(|| (start + part.len() - range.start, section.anchor.as_str()))
@@ -110,10 +116,15 @@ mod tests {
                 let note = left_out.note(at, max_chars);
                 let counted = format!("[{} of {} tokens", tokens(&text[at..]), tokens(text));
                 prop_assert!(note.starts_with(&counted), "{} at {}: {}", counted, at, note);
-                let named = sections.iter().filter(|section| {
+                let named = sections.iter().enumerate().filter(|(place, section)| {
                     let rest = section.range.start.max(start + at)..section.range.end;
-                    section.level > 0 && page.get(rest).is_some_and(|rest| !rest.trim().is_empty())
+                    let is_rest = page.get(rest).is_some_and(|rest| !rest.trim().is_empty());
+                    // What holds all that there is to show is no part of it.
+                    let holds_all = section.range.start <= start
+                        && sections[place + 1..].iter().all(|next| next.level > section.level);
+                    section.level > 0 && is_rest && !holds_all
                 });
+                let named = named.map(|(_, section)| section);
                 if note.contains('#') && named.clone().count() <= NAMED_SECTIONS {
                     let names: Vec<String> = named.map(|section| format!("#{}", section.anchor)).collect();
                     prop_assert!(note.ends_with(&format!(": {}]", names.join(", "))), "{} at {}", note, at);

@@ -31,6 +31,9 @@ pub enum FilterError {
         /// The key.
         key: String,
     },
+    /// `latest` is not the only version that is asked for.
+    #[error("filter key \"version\" combines \"{LATEST}\" with something else")]
+    Latest,
     /// `after` or `before` is not a text.
     #[error("filter key \"{key}\" must be a date or timestamp as text")]
     Date {
@@ -72,6 +75,7 @@ impl Filter {
                 "after" => parsed.after = Some(date(key, value)?),
                 "before" => parsed.before = Some(date(key, value)?),
                 "version" if value == LATEST => parsed.latest = true,
+                "version" if names_latest(value) => return Err(FilterError::Latest),
                 field if FIELDS.contains(&field) => fields.push(condition(key, std::slice::from_ref(key), value)?),
                 _ => metadata.push(condition(key, &spellings(key), value)?),
             }
@@ -81,9 +85,35 @@ impl Filter {
         Ok(parsed)
     }
 
+    /// A filter for each key of a filter, with the key.
+    pub fn by_key(filter: &Value) -> Result<Vec<(&str, Self)>, FilterError> {
+        let keys = filter.as_object().into_iter().flatten();
+        let alone = keys.map(|(key, value)| {
+            let alone = Map::from_iter([(key.clone(), value.clone())]);
+            Ok((key.as_str(), Self::parse(&Value::Object(alone))?))
+        });
+        alone.collect()
+    }
+
+    /// Where the values of a key are: `jsonpath`s into the metadata. `None` for a field of the document.
+    pub fn values_of(key: &str) -> Option<[String; 2]> {
+        let is_field = FIELDS.contains(&key) || ["after", "before"].contains(&key);
+        let paths = || spellings(key).map(|key| format!("$.{}[*]", Value::String(key)));
+        (!is_field).then(paths)
+    }
+
     /// Whether every document matches.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// Whether a value has `latest` somewhere within, where it is no text to be compared.
+fn names_latest(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(|value| value == LATEST),
+        Value::Object(map) => map.values().any(|value| value == LATEST || names_latest(value)),
+        _ => false,
     }
 }
 
@@ -214,8 +244,17 @@ mod tests {
         let filter = Filter::parse(&json!({"version": "latest", "kind": "guide"})).expect("valid");
         assert!(filter.latest);
         assert_eq!(filter.fields.as_deref(), Some(r#"($."kind" == "guide")"#));
-        let filter = Filter::parse(&json!({"version": {"not": "latest"}})).expect("valid");
-        assert!(!filter.latest && filter.fields.is_some());
+        // It is refused rather than compared as a text.
+        for other in [
+            json!({"not": "latest"}),
+            json!(["latest"]),
+            json!(["1.0", "latest"]),
+            json!({"not": ["latest"]}),
+            json!({"from": "1.0", "to": "latest"}),
+        ] {
+            assert_eq!(Filter::parse(&json!({"version": other})), Err(FilterError::Latest));
+        }
+        assert!(Filter::parse(&json!({"platform": {"not": "latest"}})).is_ok());
     }
 
     #[test]

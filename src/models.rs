@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod embedder;
 pub(crate) mod files;
 pub(crate) mod language_model;
+pub(crate) mod recent_vectors;
 pub(crate) mod registration;
 pub(crate) mod remote;
 pub(crate) mod run_directory;

@@ -3,6 +3,7 @@
 pub(crate) mod candidates;
 pub(crate) mod config;
 pub(crate) mod explain;
+mod filtering;
 pub(crate) mod grade;
 pub(crate) mod group;
 pub(crate) mod invariants;

@@ -337,6 +337,61 @@ def test_s3_27_a_time_limit_holds(database: Database, endpoint: Endpoint):
     assert slug == "p/orchestra" and similarity is None and "within 0.3 s" in notice
 
 
+def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(database: Database, endpoint: Endpoint):
+    """Only in the session and for the role that asked, with the documents as they are now and as the role sees them."""
+    recovered(database, endpoint)
+    asked = "where to turn a lantern"
+    rows = "SELECT slug, similarity, notice FROM search_docs(%s, 'kit', max_results => 20)"
+    database.execute(f"CREATE ROLE {PLAIN_ROLE}")
+    database.execute(f"SELECT docsearch.grant_usage('{PLAIN_ROLE}')")
+    database.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
+    database.execute(f"CREATE POLICY some ON docsearch.document FOR SELECT TO {PLAIN_ROLE} USING (slug <> 'p/lantern')")
+    try:
+        with database.connect() as connection:
+            before = connection.execute(rows, [asked]).fetchall()
+            # The program's own cache is gone with it.
+            database.execute("SELECT docsearch.restart_inference()")
+            connection.execute("SET docsearch.endpoint_timeout = '300ms'")
+            endpoint.react = hangs
+            again = connection.execute(rows, [asked]).fetchall()
+            assert [row[:2] for row in again] == [row[:2] for row in before]
+            assert all("vector_recalled: " in notice and "within 0.3 s" in notice for *_, notice in again)
+            answer = connection.execute("SELECT search_docs_json(%s, 'kit')", [asked]).fetchone()[0]
+            assert answer["vector_recalled"] is True
+            assert "vector_recalled" in [notice["code"] for notice in answer["notices"]]
+            # Another text is another vector.
+            assert all(row[1] is None for row in connection.execute(rows, [asked + "s"]).fetchall())
+            # Another role does not learn from the notice what was asked.
+            connection.execute(f"SET ROLE {PLAIN_ROLE}")
+            others = connection.execute(rows, [asked]).fetchall()
+            assert others and all(similarity is None and "vector_unavailable: " in notice
+                                  for _, similarity, notice in others)
+            assert "p/lantern" not in [slug for slug, *_ in others]
+            # What it asks itself, it gets within its policies.
+            endpoint.react = None
+            database.execute("SELECT docsearch.test_model('remote')")
+            own = connection.execute(rows, [asked]).fetchall()
+            database.execute("SELECT docsearch.restart_inference()")
+            endpoint.react = hangs
+            recalled = connection.execute(rows, [asked]).fetchall()
+            assert [row[:2] for row in recalled] == [row[:2] for row in own]
+            assert all("vector_recalled: " in notice for *_, notice in recalled)
+            assert "p/lantern" not in [slug for slug, *_ in recalled]
+            connection.execute("RESET ROLE")
+            # What was deleted is found no more.
+            database.execute("SELECT docsearch.delete_doc('kit', 'p/tractor')")
+            later = connection.execute(rows, [asked]).fetchall()
+            assert {slug for slug, *_ in later} == {slug for slug, *_ in before} - {"p/tractor"}
+            assert all("vector_recalled: " in notice for *_, notice in later)
+    finally:
+        recovered(database, endpoint)
+        database.execute("DROP POLICY some ON docsearch.document")
+        database.execute("ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY")
+        database.execute(f"DROP OWNED BY {PLAIN_ROLE}")
+        database.execute(f"DROP ROLE {PLAIN_ROLE}")
+        database.index("kit", *PAGES)
+
+
 def test_a_model_that_hangs_does_not_keep_other_projects_waiting(database: Database, endpoint: Endpoint):
     recovered(database, endpoint)
     database.execute("SELECT docsearch.create_project('here')")

@@ -1,5 +1,6 @@
 //! `docsearch.answer_prompt` and `docsearch.detect_language`: for a language model that answers from documents.
 
+use docsearch_core::delivery::Notice;
 use docsearch_core::language::{LANGUAGES, Language};
 use docsearch_core::prompt::answer_prompt as prompt;
 use pgrx::datum::DatumWithOid;
@@ -54,6 +55,11 @@ mod docsearch {
             max_tokens.ok_or_else(|| invalid("max_tokens must be at least 200", "Allow 200 tokens or more."))?;
         let answer = request.answer(Detail::Rows)?;
         let contexts = grade::contexts(&answer.results, usize::MAX)?;
+        if contexts.is_empty()
+            && let Some(notice) = Notice::in_one_text(&answer.notices)
+        {
+            notice!("the prompt has no contexts: {notice}");
+        }
         let sources = contexts.iter().map(Context::as_source);
         Ok(prompt(
             &request.query.text,

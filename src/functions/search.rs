@@ -1,6 +1,8 @@
 //! `search_docs`, `search_docs_json`, `search_docs_text` and `docsearch.search_answer`.
 
-use docsearch_core::delivery::{Answer, Budget, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, Notice, deliver};
+use docsearch_core::delivery::{
+    Answer, Budget, BudgetError, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, MIN_MAX_TOKENS, Notice, deliver,
+};
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Json, Text, arguments};
@@ -61,7 +63,7 @@ fn search_docs(
         config,
     };
     let answer = arguments.resolve()?.answer(Detail::Rows)?;
-    let notice = in_one_text(&answer.notices);
+    let notice = Notice::in_one_text(&answer.notices);
     if answer.results.is_empty()
         && let Some(notice) = &notice
     {
@@ -91,15 +93,6 @@ fn search_docs(
         )
     });
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))
-}
-
-/// All notices in one text.
-fn in_one_text(notices: &[Notice]) -> Option<String> {
-    let texts: Vec<String> = notices
-        .iter()
-        .map(|notice| format!("{}: {}", notice.code.as_str(), notice.message))
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// The documents that best answer a query, with everything that is known of the answer.
@@ -249,9 +242,13 @@ fn budget(max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Budget> {
     };
     let max_chars = max_chars.map_or(default, size);
     Budget::new(max_chars, max_tokens.map(size)).map_err(|problem| {
+        let least = match problem {
+            BudgetError::Chars(_) => format!("{MIN_MAX_CHARS} characters"),
+            BudgetError::Tokens(_) => format!("{MIN_MAX_TOKENS} tokens"),
+        };
         invalid(
             problem.to_string(),
-            format!("Allow at least {MIN_MAX_CHARS} characters, or omit the limit."),
+            format!("Allow at least {least}, or omit the limit."),
         )
     })
 }

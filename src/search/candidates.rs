@@ -24,6 +24,7 @@ use crate::search::lexical::KeywordLeg;
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
 use crate::search::vocabulary;
+use crate::tables::project::Projects;
 use crate::tables::sight::{MAX_LISTED, Sight};
 use crate::tables::vectors::{Nearest, VectorTable};
 use crate::tables::{document, keys, names};
@@ -118,8 +119,8 @@ struct Asked<'a> {
 }
 
 /// What a filter and a category ask of a document `d`, with the parameters of
-/// [`Search::conditions`].
-const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
+/// [`conditions`].
+pub(super) const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
     AND ($3::text IS NULL OR d.metadata @@ $3::jsonpath)
     AND ($4::text IS NULL OR jsonb_build_object('category', d.category, 'version', d.version,
                                                 'kind', d.kind) @@ $4::jsonpath)
@@ -127,10 +128,56 @@ const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.
     AND ($6::text IS NULL OR d.published_at <= $6::timestamptz)
     AND ($7::bigint[] IS NULL OR d.id NOT IN (SELECT unnest($7)))";
 
+/// The projects and the parameters of [`CONDITIONS`].
+pub(super) fn conditions<'a>(
+    projects: DatumWithOid<'static>,
+    category: Option<&'a str>,
+    filter: &'a Filter,
+    superseded: Option<&[i64]>,
+) -> Vec<DatumWithOid<'a>> {
+    vec![
+        projects,
+        DatumWithOid::from(category),
+        DatumWithOid::from(filter.metadata.as_deref()),
+        DatumWithOid::from(filter.fields.as_deref()),
+        DatumWithOid::from(filter.after.as_deref()),
+        DatumWithOid::from(filter.before.as_deref()),
+        DatumWithOid::from(superseded.map(<[i64]>::to_vec)),
+    ]
+}
+
+/// The documents that are not the newest version of their page, if only those are wanted. Runs as the
+/// caller: a version that is hidden supersedes nothing.
+pub(super) fn superseded_by(projects: &Projects, filter: &Filter) -> Result<Option<Vec<i64>>> {
+    if !filter.latest {
+        return Ok(None);
+    }
+    let documents = statement::rows(
+        &format!(
+            "SELECT d.project_id, d.id, d.slug, d.version FROM docsearch.document d
+             WHERE {} AND d.version IS NOT NULL",
+            projects.condition("d")
+        ),
+        &[projects.argument()],
+        |row| {
+            let document = keys::document_id(row)?;
+            Ok((document, row.required::<String>(3)?, row.required::<String>(4)?))
+        },
+    )?;
+    let versioned = documents.iter().map(|(document, slug, version)| Versioned {
+        document: document.document,
+        project: document.project,
+        slug,
+        version,
+    });
+    let older = superseded(&versioned.collect::<Vec<_>>()).into_iter();
+    Ok(Some(older.map(|(document, _)| document).collect()))
+}
+
 impl Search<'_> {
     /// Ranks the documents of a group of projects. `embedding` is the query's vector, if there is one.
     pub(crate) fn rank(&self, group: &mut Group<'_>, embedding: Option<&[f32]>) -> Result<Ranking> {
-        let superseded = self.superseded(group)?;
+        let superseded = superseded_by(&group.projects, self.filter)?;
         let scope = self.scope(group, superseded.as_deref())?;
         if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
             return Ok(Ranking::default());
@@ -298,45 +345,8 @@ impl Search<'_> {
         Ok(documents.into_iter().collect())
     }
 
-    /// The documents that are not the newest version of their page, if only those are wanted. Runs as the
-    /// caller: a version that is hidden supersedes nothing.
-    fn superseded(&self, group: &Group<'_>) -> Result<Option<Vec<i64>>> {
-        if !self.filter.latest {
-            return Ok(None);
-        }
-        let documents = statement::rows(
-            &format!(
-                "SELECT d.project_id, d.id, d.slug, d.version FROM docsearch.document d
-                 WHERE {} AND d.version IS NOT NULL",
-                group.projects.condition("d")
-            ),
-            &[group.projects.argument()],
-            |row| {
-                let document = keys::document_id(row)?;
-                Ok((document, row.required::<String>(3)?, row.required::<String>(4)?))
-            },
-        )?;
-        let versioned = documents.iter().map(|(document, slug, version)| Versioned {
-            document: document.document,
-            project: document.project,
-            slug,
-            version,
-        });
-        let older = superseded(&versioned.collect::<Vec<_>>()).into_iter();
-        Ok(Some(older.map(|(document, _)| document).collect()))
-    }
-
-    /// The projects and the parameters of [`CONDITIONS`].
     fn conditions(&self, projects: DatumWithOid<'static>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'_>> {
-        vec![
-            projects,
-            DatumWithOid::from(self.category),
-            DatumWithOid::from(self.filter.metadata.as_deref()),
-            DatumWithOid::from(self.filter.fields.as_deref()),
-            DatumWithOid::from(self.filter.after.as_deref()),
-            DatumWithOid::from(self.filter.before.as_deref()),
-            DatumWithOid::from(superseded.map(<[i64]>::to_vec)),
-        ]
+        conditions(projects, self.category, self.filter, superseded)
     }
 
     /// Begins as the caller.

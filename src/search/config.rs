@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use docsearch_core::bounds;
-use docsearch_core::delivery::{Dedup, Format, Thresholds};
+use docsearch_core::delivery::{Dedup, Format, MAX_OFFSET, Syntax, Thresholds};
 use docsearch_core::grade::{MAX_CONTEXTS, Minimum};
 use docsearch_core::weight::{WEIGHTS, Weight, Weights};
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::tables::project::Project;
 const MAX_RESULTS: i64 = 1000;
 
 /// Keys of `config` that are not settings.
-const CALL_KEYS: [&str; 8] = [
+const CALL_KEYS: [&str; 9] = [
     "limit",
     "max_results",
     "offset",
@@ -25,6 +25,7 @@ const CALL_KEYS: [&str; 8] = [
     "dedup",
     "format",
     "grade",
+    "syntax",
     "transform",
 ];
 
@@ -51,6 +52,8 @@ pub(crate) struct SearchConfig {
     /// How `search_docs_text` writes, if `config` says so.
     pub(crate) format: Option<Format>,
     pub(crate) dedup: Dedup,
+    /// How notices write calls.
+    pub(crate) syntax: Syntax,
     pub(crate) weights: Weights,
     /// Names of the weights that the call gives.
     given: BTreeSet<String>,
@@ -82,12 +85,10 @@ impl SearchConfig {
             ));
         }
         let offset = overrides.integer("offset")?.unwrap_or(0);
-        if !(0..=MAX_RESULTS).contains(&offset) {
-            return Err(invalid(
-                format!("offset is {offset}"),
-                format!("Use 0 to {MAX_RESULTS}."),
-            ));
-        }
+        let offset = usize::try_from(offset)
+            .ok()
+            .filter(|offset| *offset <= MAX_OFFSET)
+            .ok_or_else(|| invalid(format!("offset is {offset}"), format!("Use 0 to {MAX_OFFSET}.")))?;
         let min_score = overrides.number("min_score")?.unwrap_or(min_score.into());
         if !(0.0..=1.0).contains(&min_score) {
             return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
@@ -99,10 +100,11 @@ impl SearchConfig {
         let config = Self {
             max_results,
             shown: max_results,
-            offset: usize::try_from(offset).unwrap_or(usize::MAX),
+            offset,
             min_score: min_score as f32,
             format,
             dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
+            syntax: overrides.text("syntax")?.map(syntax).transpose()?.unwrap_or_default(),
             thresholds: thresholds(&weights, min_score as f32),
             transform: overrides.transform()?,
             grade: false,
@@ -318,6 +320,15 @@ impl Overrides {
 /// The format of this name.
 pub(crate) fn format(name: &str) -> Result<Format> {
     Format::parse(name).ok_or_else(|| invalid(format!("unknown format \"{name}\""), "Use compact, detailed or raw."))
+}
+
+fn syntax(name: &str) -> Result<Syntax> {
+    Syntax::parse(name).ok_or_else(|| {
+        invalid(
+            format!("unknown syntax \"{name}\""),
+            "Use sql, command_line, mcp or http.",
+        )
+    })
 }
 
 fn parse_dedup(name: &str) -> Result<Dedup> {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docsearch_core::address::section_url;
 use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
+use docsearch_core::document::LoadCost;
 use docsearch_core::fusion::Entry;
-use docsearch_core::hit::Hit;
+use docsearch_core::hit::{Hit, SECTION_MATCHES};
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::markdown;
 use docsearch_core::rank::{ChunkId, DocumentId};
@@ -21,9 +22,16 @@ use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
+use crate::search::retrieval::Detail;
+use crate::tables::document;
 use crate::tables::document::as_iso;
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
+
+/// Bytes of documents that are read in one search for what it takes to load them: 4 MB take some 80 ms.
+const COSTED_BYTES: usize = 4 << 20;
+/// Documents that are read at a time.
+const READ_TOGETHER: usize = 32;
 
 /// Reads what is shown of the chosen results.
 pub(crate) fn present(
@@ -31,6 +39,7 @@ pub(crate) fn present(
     groups: &[Group<'_>],
     chosen: Vec<Hit>,
     config: &SearchConfig,
+    detail: Detail,
 ) -> Result<Vec<SearchResult>> {
     let _settings = LocalSettings::by_index()?;
     let mut chunks: BTreeMap<i64, Vec<ChunkId>> = BTreeMap::new();
@@ -60,6 +69,10 @@ pub(crate) fn present(
         }
         let matches = result.sections.iter();
         let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
+        // Of several chunks of a section the best one is shown.
+        let mut anchors = BTreeSet::new();
+        let matches = matches.filter(|(section, _)| anchors.insert(section.anchor.as_str()));
+        let matches = matches.take(SECTION_MATCHES);
         Some(SearchResult {
             rank: 0,
             project: document.project.clone(),
@@ -79,7 +92,7 @@ pub(crate) fn present(
             chunk_no: result.chunk.chunk,
             chunk_count: document.chunk_count,
             additional_chunk: result.additional,
-            load_tokens: document.load_tokens,
+            load_tokens: None,
             updated_at: Some(document.updated_at.clone()),
             source_key: document.source_key.clone(),
             metadata: document.metadata.clone(),
@@ -92,7 +105,51 @@ pub(crate) fn present(
     for (rank, result) in (first..).zip(&mut results) {
         result.rank = rank;
     }
+    if detail == Detail::Sections {
+        let bytes: HashMap<DocumentId, usize> = documents.iter().map(|(id, document)| (*id, document.bytes)).collect();
+        cost(&mut results, &bytes)?;
+    }
     Ok(results)
+}
+
+/// Notes what it takes to load each reference. Runs as the caller.
+fn cost(results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Result<()> {
+    let mut room = COSTED_BYTES;
+    let mut readable = BTreeSet::new();
+    let mut anchors: HashMap<DocumentId, BTreeMap<String, Option<u32>>> = HashMap::new();
+    for result in results.iter() {
+        let id = document_id(result);
+        let bytes = bytes.get(&id).copied().unwrap_or_default();
+        if !anchors.contains_key(&id) && bytes <= room {
+            room -= bytes;
+            readable.insert(id);
+        }
+        // Of a page that is too large to be read for it, the bytes tell.
+        let estimate = u32::try_from(estimated_tokens(bytes)).ok();
+        let known = anchors.entry(id).or_default();
+        known.insert(result.anchor.clone(), estimate.filter(|_| result.anchor.is_empty()));
+    }
+    let readable: Vec<DocumentId> = readable.into_iter().collect();
+    for some in readable.chunks(READ_TOGETHER) {
+        for (id, document) in document::of_ids(some)? {
+            let cost = LoadCost::new(&document);
+            for (anchor, tokens) in anchors.get_mut(&id).into_iter().flatten() {
+                *tokens = cost.tokens(anchor).and_then(|tokens| u32::try_from(tokens).ok());
+            }
+        }
+    }
+    for result in results {
+        let known = anchors.get(&document_id(result));
+        result.load_tokens = known.and_then(|known| known.get(&result.anchor).copied()).flatten();
+    }
+    Ok(())
+}
+
+fn document_id(result: &SearchResult) -> DocumentId {
+    DocumentId {
+        project: result.project_id,
+        document: result.document_id,
+    }
 }
 
 struct DocumentView {
@@ -102,7 +159,7 @@ struct DocumentView {
     category: Option<String>,
     url: Option<String>,
     chunk_count: i32,
-    load_tokens: u32,
+    bytes: usize,
     updated_at: String,
     source_key: Option<String>,
     metadata: Value,
@@ -122,7 +179,6 @@ fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<Docum
         &keys::document_arguments(&documents),
         |row| {
             let slug: String = row.required(2)?;
-            let bytes = usize::try_from(row.required::<i32>(7)?).unwrap_or_default();
             let document = DocumentView {
                 project: project.name.clone(),
                 title: row.required(3)?,
@@ -131,7 +187,7 @@ fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<Docum
                     .optional(5)?
                     .or_else(|| project::address(project.root_url.as_deref(), &slug)),
                 chunk_count: row.required(6)?,
-                load_tokens: u32::try_from(estimated_tokens(bytes)).unwrap_or(u32::MAX),
+                bytes: usize::try_from(row.required::<i32>(7)?).unwrap_or_default(),
                 updated_at: row.required(8)?,
                 source_key: row.optional(9)?,
                 metadata: row.required::<StoredJson>(10)?.0,

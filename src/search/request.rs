@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
 
+use docsearch_core::bounds;
 use docsearch_core::delivery::{Answer, Confidence, Notice};
 use docsearch_core::filter::{Filter, FilterError};
 use docsearch_core::fusion::{Found, Other};
@@ -13,16 +14,20 @@ use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rank::DocumentId;
 use docsearch_core::transformation::Transformation;
 use docsearch_core::understanding::Class;
-use pgrx::pg_sys;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::models::embedder;
 use crate::models::language_model::Calls;
+use crate::models::recent_vectors;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::owner::LocalSettings;
-use crate::postgres::report::{self, Result, internal, invalid};
+use crate::postgres::report::{self, Result, error_with_hint, internal, invalid};
+use crate::postgres::statement;
 use crate::search::candidates::{Ranking, Search};
 use crate::search::config::{SearchConfig, Transform};
+use crate::search::filtering::Restriction;
 use crate::search::grade;
 use crate::search::group::Group;
 use crate::search::present::present;
@@ -73,10 +78,12 @@ impl<'a> Arguments<'a> {
             [project] => config.of_project(project),
             _ => config,
         };
+        let given = self.filter.map_or(Value::Null, |JsonB(filter)| filter);
         Ok(Request {
             query,
             category: self.category,
-            filter: parse_filter(self.filter)?,
+            filter: parse_filter(&given)?,
+            given_filter: given,
             projects,
             left_out,
             config,
@@ -91,6 +98,8 @@ pub(crate) struct Request<'a> {
     pub(crate) query: Query,
     category: Option<&'a str>,
     filter: Filter,
+    /// As it was given.
+    given_filter: Value,
     pub(crate) projects: Vec<Project>,
     /// What is to be said of projects that cannot be searched.
     left_out: Option<Notice>,
@@ -130,7 +139,8 @@ impl Request<'_> {
     ) -> Result<(Answer, Option<Features>)> {
         let chosen = retrieval.choose(&self.config, detail)?;
         let presenting = Instant::now();
-        let mut results = present(&self.projects, &retrieval.groups, chosen, &self.config)?;
+        let before = chosen.before;
+        let mut results = present(&self.projects, &retrieval.groups, chosen.hits, &self.config, detail)?;
         let mut timings = vec![
             ("embed_ms", retrieval.timings.embed),
             ("rank_ms", retrieval.timings.rank),
@@ -168,13 +178,27 @@ impl Request<'_> {
             suggestions: Vec::new(),
             confidence: Confidence::Low,
             candidates: retrieval.candidates,
+            vector_recalled: retrieval.vector_recalled,
             grade: grade.map(serde_json::to_value).transpose().map_err(internal)?,
             timings: timings.into_iter().map(|(stage, ms)| (stage.to_owned(), ms)).collect(),
-            offset: self.config.offset,
+            offset: before,
+            syntax: self.config.syntax,
         };
         let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
         let tips: Vec<String> = retrieval.rules.general().tables().tips.values().cloned().collect();
         answer.conclude(lone_generic_term, &tips);
+        if answer.results.is_empty() && before == 0 {
+            let restriction = Restriction {
+                category: self.category,
+                filter: &self.given_filter,
+                parsed: &self.filter,
+            };
+            if let Some(reason) = restriction.reason(&Projects::new(&self.projects))? {
+                // How to write queries is of no help.
+                answer.tips.clear();
+                answer.notices.push(reason);
+            }
+        }
         Ok((answer, features))
     }
 
@@ -302,6 +326,7 @@ impl Request<'_> {
             is_part: config.is_part(),
             notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,
+            vector_recalled: false,
             timings: Timings::default(),
         };
         if query.truncated {
@@ -320,7 +345,9 @@ impl Request<'_> {
                     let begun = Instant::now();
                     let is_limited = group.model.remote && self.projects.len() > 1;
                     let limit = is_limited.then_some(patience);
-                    let embedding = embed(group, limit, &mut retrieval.notices)?;
+                    let (embedding, problem) = embed(group, limit)?;
+                    retrieval.vector_recalled |= embedding.is_some() && problem.is_some();
+                    retrieval.notices.extend(problem);
                     retrieval.timings.embed += milliseconds(begun);
                     if is_limited {
                         patience = patience.saturating_sub(begun.elapsed());
@@ -356,12 +383,12 @@ impl Request<'_> {
     }
 }
 
-/// The query's vector; without a model, or one that answers within `limit`, the search goes on with keywords, and says so.
-fn embed(group: &Group<'_>, limit: Option<Duration>, notices: &mut Vec<Notice>) -> Result<Option<Vec<f32>>> {
+/// The query's vector; without a model, or one that answers within `limit`, the one that an equal query had before in this
+/// session, or none: then the search goes on with keywords. It says so.
+fn embed(group: &Group<'_>, limit: Option<Duration>) -> Result<(Option<Vec<f32>>, Option<Notice>)> {
     if !VectorTable::exists(group.model) {
         let reason = format!("the vectors of model \"{}\" are missing", group.model.name);
-        notices.push(Notice::vector_unavailable(&reason));
-        return Ok(None);
+        return Ok((None, Some(Notice::vector_unavailable(&reason))));
     }
     let limit = limit.map(|limit| {
         limit
@@ -372,34 +399,76 @@ fn embed(group: &Group<'_>, limit: Option<Duration>, notices: &mut Vec<Notice>) 
     let _settings = limit
         .map(|limit| LocalSettings::apply(&[("docsearch.inference_timeout", &limit)]))
         .transpose()?;
-    let embedded = embedder::of_row(group.model).and_then(|model| {
-        model
-            .embed_query(&group.understanding.embedded())
-            .map_err(|failure| report::inference(&failure))
-    });
-    match embedded {
-        Ok(vector) => Ok(Some(vector)),
-        Err(problem) => {
-            // SAFETY: asks about the current user.
-            let detailed = unsafe { pg_sys::superuser() };
-            let reason = if detailed {
-                problem.message().to_owned()
-            } else {
-                format!("model \"{}\" cannot be used", group.model.name)
-            };
-            notices.push(Notice::vector_unavailable(&reason));
-            Ok(None)
+    let query = group.understanding.embedded();
+    let key = recent_vectors::Key::of(group.model, &query);
+    // What may not be used at all is not used from memory either.
+    let (embedded, may_recall) = match embedder::of_row(group.model) {
+        Ok(model) => {
+            let embedded = model.embed_query(&query);
+            let may_recall = embedded.as_ref().is_err_and(|failure| failure.class().passes());
+            (embedded.map_err(|failure| report::inference(&failure)), may_recall)
         }
-    }
+        Err(problem) => (Err(problem), false),
+    };
+    let problem = match embedded {
+        Ok(vector) => {
+            recent_vectors::keep(key, &vector);
+            return Ok((Some(vector), None));
+        }
+        Err(problem) => problem,
+    };
+    // SAFETY: asks about the current user.
+    let detailed = unsafe { pg_sys::superuser() };
+    let reason = if detailed {
+        problem.message().to_owned()
+    } else {
+        format!("model \"{}\" cannot be used", group.model.name)
+    };
+    let recalled = may_recall.then(|| recent_vectors::recall(&key)).flatten();
+    let notice = match recalled {
+        Some(_) => Notice::vector_recalled(&reason),
+        None => Notice::vector_unavailable(&reason),
+    };
+    Ok((recalled, Some(notice)))
 }
 
-fn parse_filter(filter: Option<JsonB>) -> Result<Filter> {
-    let filter = filter.map_or(Value::Null, |JsonB(filter)| filter);
-    Filter::parse(&filter).map_err(|problem: FilterError| {
-        invalid(
-            problem.to_string(),
-            "A filter is an object of keys with a scalar, an array (any of), {\"not\": value} or \
-             {\"from\": value, \"to\": value}; category, version, kind, after and before are fields of the document.",
-        )
-    })
+fn parse_filter(given: &Value) -> Result<Filter> {
+    let filter = Filter::parse(given).map_err(|problem| {
+        let hint = match problem {
+            FilterError::Latest => {
+                "Give {\"version\": \"latest\"} for the newest of each page, or name versions: {\"version\": [\"1.0\", \"1.1\"]}."
+            }
+            FilterError::Date { .. } => DATE_HINT,
+            FilterError::NotAnObject | FilterError::TooLarge | FilterError::Value { .. } => {
+                "A filter is an object of keys with a scalar, an array (any of), {\"not\": value} or \
+                 {\"from\": value, \"to\": value}; category, version, kind, after and before are fields of the document."
+            }
+        };
+        invalid(problem.to_string(), hint)
+    })?;
+    for (key, date) in [("after", &filter.after), ("before", &filter.before)] {
+        if let Some(date) = date {
+            require_date(key, date)?;
+        }
+    }
+    Ok(filter)
+}
+
+const DATE_HINT: &str = "Give a date or a timestamp: {\"after\": \"2026-11-01\"}.";
+
+/// Refuses what is no date before any document is looked at.
+fn require_date(key: &str, date: &str) -> Result<()> {
+    let is_date = statement::one(
+        "SELECT pg_catalog.pg_input_is_valid($1, 'timestamptz')",
+        &[DatumWithOid::from(date)],
+        |row| row.required::<bool>(1),
+    )?;
+    if is_date == Some(true) {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
+        format!("filter key \"{key}\" is no date: \"{}\"", bounds::shown(date)),
+        DATE_HINT,
+    ))
 }

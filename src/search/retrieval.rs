@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
 use docsearch_core::fusion::{Found, Other};
-use docsearch_core::hit::{self, Hit, SECTION_MATCHES};
+use docsearch_core::hit::{self, Chosen, Page, SECTION_CHUNKS};
 use docsearch_core::rank::{ChunkId, Map};
 use docsearch_core::transformation::Transformation;
 
@@ -41,6 +41,8 @@ pub(crate) struct Retrieval<'a> {
     pub(super) is_part: bool,
     pub(crate) notices: Vec<Notice>,
     pub(super) candidates: usize,
+    /// Whether a query could not be embedded and its vector is that of an equal one before.
+    pub(super) vector_recalled: bool,
     pub(super) timings: Timings,
 }
 
@@ -96,10 +98,10 @@ impl Retrieval<'_> {
     }
 
     /// Chooses the sections that are shown, in order.
-    pub(super) fn choose(&mut self, config: &SearchConfig, detail: Detail) -> Result<Vec<Hit>> {
+    pub(super) fn choose(&mut self, config: &SearchConfig, detail: Detail) -> Result<Chosen> {
         let beside = match detail {
             Detail::Rows => 0,
-            Detail::Sections => SECTION_MATCHES,
+            Detail::Sections => SECTION_CHUNKS,
         };
         let hits = hit::hits(std::mem::take(&mut self.found), config.wanted(), beside);
         let vectors = match config.dedup {
@@ -111,8 +113,12 @@ impl Retrieval<'_> {
             max_similarity: config.weights.dedup_similarity,
             limit: config.wanted(),
         };
-        let (chosen, notice) = hit::choose(hits, &dedup, &vectors, config.min_score, config.offset);
-        self.notices.extend(notice);
+        let page = Page {
+            offset: config.offset,
+            shown: config.shown,
+        };
+        let mut chosen = hit::choose(hits, &dedup, &vectors, config.min_score, page);
+        self.notices.extend(chosen.notice.take());
         Ok(chosen)
     }
 

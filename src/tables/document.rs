@@ -260,46 +260,69 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
 fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
     statement::rows(
         &format!(
-            "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.kind, d.version,
-                    coalesce(d.source_urls[1], d.metadata ->> 'url'), p.root_url,
-                    ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
-                    ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                    {}, {}, {}, d.summary, d.body
-             FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
+            "{} FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name",
-            as_iso("d.published_at"),
-            as_iso("d.created_at"),
-            as_iso("d.updated_at"),
+            select()
         ),
         &[DatumWithOid::from(slug), DatumWithOid::from(project)],
-        |row| {
-            let slug: String = row.required(4)?;
-            let root_url: Option<String> = row.optional(10)?;
-            Ok(StoredDocument {
-                id: keys::document_id(row)?,
-                document: Document {
-                    project: row.required(3)?,
-                    title: row.required(5)?,
-                    category: row.optional(6)?,
-                    kind: row.optional(7)?,
-                    version: row.optional(8)?,
-                    url: row
-                        .optional(9)?
-                        .or_else(|| project::address(root_url.as_deref(), &slug)),
-                    source_urls: row.required(11)?,
-                    keywords: row.required(12)?,
-                    metadata: Value::Null,
-                    anchors: BTreeMap::new(),
-                    published_at: row.optional(13)?,
-                    created_at: row.required(14)?,
-                    updated_at: row.required(15)?,
-                    summary: row.optional(16)?,
-                    body: row.required(17)?,
-                    slug,
-                },
-            })
-        },
+        stored,
     )
+}
+
+/// Documents, with all that it takes to know what they and their sections are when they are loaded.
+pub(crate) fn of_ids(ids: &[DocumentId]) -> Result<Vec<(DocumentId, Document)>> {
+    let found = statement::lookup(
+        &format!(
+            "{} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
+                  JOIN docsearch.project p ON p.id = d.project_id",
+            select()
+        ),
+        &keys::document_arguments(ids),
+        stored,
+    )?;
+    Ok(found.into_iter().map(|found| (found.id, found.document)).collect())
+}
+
+/// The columns of [`stored`].
+fn select() -> String {
+    format!(
+        "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.kind, d.version,
+                coalesce(d.source_urls[1], d.metadata ->> 'url'), p.root_url,
+                ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
+                ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
+                {}, {}, {}, d.summary, d.body",
+        as_iso("d.published_at"),
+        as_iso("d.created_at"),
+        as_iso("d.updated_at"),
+    )
+}
+
+fn stored(row: &statement::Row) -> Result<StoredDocument> {
+    let slug: String = row.required(4)?;
+    let root_url: Option<String> = row.optional(10)?;
+    Ok(StoredDocument {
+        id: keys::document_id(row)?,
+        document: Document {
+            project: row.required(3)?,
+            title: row.required(5)?,
+            category: row.optional(6)?,
+            kind: row.optional(7)?,
+            version: row.optional(8)?,
+            url: row
+                .optional(9)?
+                .or_else(|| project::address(root_url.as_deref(), &slug)),
+            source_urls: row.required(11)?,
+            keywords: row.required(12)?,
+            metadata: Value::Null,
+            anchors: BTreeMap::new(),
+            published_at: row.optional(13)?,
+            created_at: row.required(14)?,
+            updated_at: row.required(15)?,
+            summary: row.optional(16)?,
+            body: row.required(17)?,
+            slug,
+        },
+    })
 }
 
 /// What [`read`] leaves out, since only objects show it.

@@ -41,6 +41,22 @@ FROM unnest(ARRAY['frame', 'Button in SwiftUI', 'zzqqxx']) query, pg_temp.json(q
 SELECT jsonb_array_length(answer -> 'results') AS results, jsonb_path_query_array(answer, '$.notices[*].message') AS notices
 FROM unnest(ARRAY[0.9, 1]::real[]) least, pg_temp.json('Button', min_score => least) answer;
 
+-- s4_19: each number is true of the rows beside it, also where sections take the places of pages.
+SELECT format('%s results, %s reach it: %s', count(*), count(*) FILTER (WHERE score >= 0.6), min(notice))
+       ~ '^(\d+) results, \1 reach it: .*below_threshold: \1 of \d+ results above' AS true_of_rows
+FROM search_docs('magnify or turn the map', 'swiftui', min_score => 0.6, max_results => 10);
+-- Behind the last result it is not said that there is none.
+SELECT jsonb_path_query_array(pg_temp.json('Button', '{"offset": 1000}'), '$.notices[*].message') AS notices;
+
+-- s4_2: the cost of each reference is that of loading it; s3_13: each section is shown once.
+SELECT count(*) > 20 AS several, count(DISTINCT r ->> 'anchor') > 2 AS sections,
+       bool_and((r ->> 'load_tokens')::int = ceil(length(load_doc(
+           (r ->> 'project') || '/' || (r ->> 'slug') || coalesce('#' || nullif(r ->> 'anchor', ''), ''))) / 4.0)) AS cost,
+       bool_and((SELECT count(*) = count(DISTINCT m ->> 'id') AND count(*) <= 5
+                 FROM jsonb_array_elements(r -> 'section_matches') m)) AS once
+FROM unnest(ARRAY['magnify or turn the map', 'Button', 'navigation', 'how do I show rows?']) query,
+     jsonb_array_elements(search_docs_json(query, max_results => 20, dedup => 'none') -> 'results') r;
+
 -- s4_2, s4_3: compact text: three lines for each result, 5 results within 2,000 characters.
 SELECT regexp_replace(line, '[0-9]\.[0-9]+', '0.00') AS line FROM regexp_split_to_table(search_docs_text('Button in SwiftUI', max_results => 2), E'\n') line;
 SELECT bool_and(length(search_docs_text(query)) <= 2000) FROM unnest(ARRAY['Button', 'navigation', 'view', 'zzqqxx', '@>']) query;
@@ -54,6 +70,19 @@ SELECT length(text) <= 600 AS fits, text LIKE '%switched_to_compact%' AS compact
 FROM search_docs_text('view', format => 'detailed', max_chars => 600) text;
 SELECT length(search_docs_text('view', max_tokens => 100)) <= 400 AS fits;
 
+-- s4_41: the call that the text names brings the rest, and nothing else.
+CREATE FUNCTION pg_temp.references(text text) RETURNS text[] LANGUAGE sql
+    AS $$ SELECT coalesce(array_agg(m[1]), '{}') FROM regexp_matches(text, '^\d+\. .*\[([^][]+)\]$', 'gn') m $$;
+SELECT least_tokens, pg_temp.references(part) <> '{}' AS some,
+       pg_temp.references(part) || pg_temp.references(search_docs_text('view', max_results => call[1]::int, config => call[2]::jsonb))
+       = pg_temp.references(search_docs_text('view', max_results => 8)) AS whole
+FROM unnest(ARRAY[130, 170]) least_tokens, search_docs_text('view', max_results => 8, max_tokens => least_tokens) part,
+     regexp_matches(part, 'max_results => (\d+), config => ''([^'']+)'' gives them') call;
+SELECT search_docs_text('view', format => 'detailed', max_chars => call[1]::int) LIKE '%   score: %' AS detailed
+FROM regexp_matches(search_docs_text('view', format => 'detailed', max_chars => 900), 'Switched to compact: .*: max_chars => (\d+)') call;
+SELECT search_docs_text('view', max_chars => 600, config => '{"syntax": "http"}') LIKE '%max_results=%&offset=%' AS http;
+SELECT search_docs_text('view', config => '{"syntax": "java"}');
+
 -- s4_29: config says the same as the arguments, and goes before them.
 SELECT search_docs_text('Button', config => '{"limit": 3, "format": "detailed"}')
      = search_docs_text('Button', max_results => 3, format => 'detailed') AS same;
@@ -66,6 +95,7 @@ FROM docsearch.search_answer('Button', filter => '{"platform": "none"}', max_tok
 SELECT content::jsonb -> 'results' = '[]' AS none, results FROM docsearch.search_answer('Button', filter => '{"platform": "none"}', format => 'raw');
 SELECT * FROM docsearch.search_answer(' ');
 SELECT * FROM docsearch.search_answer('Button', max_chars => 10);
+SELECT * FROM docsearch.search_answer('Button', max_tokens => 1);
 
 -- What cannot be used.
 SELECT search_docs_text('view', format => 'xml');

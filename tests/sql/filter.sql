@@ -34,6 +34,22 @@ FROM (VALUES (1, 200), (1, 10), (15, 10)) v(asked, set_to),
 SELECT * FROM search_docs('x', filter => '[1]');
 SELECT * FROM search_docs('x', filter => '{"level": {"over": 3}}');
 SELECT * FROM search_docs('x', filter => '{"after": "someday"}');
+\set VERBOSITY sqlstate
+SELECT * FROM search_docs('x', filter => '{"before": "2026-13-40"}');
+\set VERBOSITY default
+
+-- A filter that leaves nothing is said to be the reason, with what there is instead.
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "iOS"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"version": "9.9"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"level": {"from": 100}}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"colour": "red"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"kind": "guide"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"after": "2030-01-01"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', category => 'Rare', filter => '{"level": 1}');
+SELECT search_docs_text('alerts', 'filters', filter => '{"platform": "iOS"}');
+SELECT docsearch.answer_prompt('alerts', 'filters', filter => '{"version": "9.9"}') LIKE '%alerts%' AS prompt;
+-- What finds nothing for another reason says nothing of the filter.
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "ios"}', config => '{"offset": 1000}');
 SELECT docsearch.drop_project('filters');
 
 -- Versions of a page: "latest" keeps the newest of each.
@@ -46,6 +62,8 @@ SELECT count(*) FROM docsearch.index_docs('versions', (
 SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "latest"}', max_results => 10) ORDER BY slug COLLATE "C";
 SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": {"not": "2.0"}}', max_results => 10) ORDER BY slug COLLATE "C";
 SELECT slug FROM search_docs('frobnicator', filter => '{"version": "latest", "kind": "guide"}');
+SELECT slug FROM search_docs('frobnicator', filter => '{"version": {"not": "latest"}}');
+SELECT slug FROM search_docs('frobnicator', filter => '{"version": ["latest"]}');
 -- Without it the newest comes first, also of pages with the name that is asked for, and it says why.
 SELECT slug FROM search_docs('install the frobnicator', project => 'versions', max_results => 1);
 SELECT slug FROM search_docs('Installing', project => 'versions', max_results => 1);
@@ -60,6 +78,8 @@ ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY released ON docsearch.document FOR SELECT TO docsearch_reader USING (version NOT LIKE '2%');
 SET ROLE docsearch_reader;
 SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "latest"}', max_results => 10) ORDER BY slug COLLATE "C";
+-- Only versions of pages that the caller sees are named.
+SELECT slug FROM search_docs('frobnicator', project => 'versions', filter => '{"version": "9.9"}');
 RESET ROLE;
 DROP POLICY released ON docsearch.document;
 ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY;

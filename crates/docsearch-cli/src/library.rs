@@ -8,7 +8,7 @@ mod connections;
 mod listing;
 
 use clap::ValueEnum;
-use serde_json::Value;
+use serde_json::{Value, json};
 use strum::{AsRefStr, EnumString};
 use tokio_postgres::Row;
 
@@ -35,6 +35,16 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
+/// A way of writing arguments, as `config` names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, AsRefStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Syntax {
+    #[default]
+    CommandLine,
+    Mcp,
+    Http,
+}
+
 /// The arguments of `docsearch.search_answer`; those that are `None` have the defaults of the function.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SearchRequest {
@@ -49,6 +59,8 @@ pub(crate) struct SearchRequest {
     pub(crate) format: OutputFormat,
     pub(crate) max_chars: Option<i32>,
     pub(crate) max_tokens: Option<i32>,
+    /// How the caller writes the call that a notice names.
+    pub(crate) syntax: Syntax,
 }
 
 /// The arguments of `load_doc` and `load_doc_json`.
@@ -122,9 +134,15 @@ impl Library {
     /// The answer to a search.
     pub(crate) async fn search(&self, request: &SearchRequest) -> Result<Answer, Error> {
         let max_chars = request.max_chars.unwrap_or(match request.format {
-            OutputFormat::Json => i32::MAX,
-            OutputFormat::Compact | OutputFormat::Detailed => DEFAULT_MAX_CHARS,
+            OutputFormat::Compact | OutputFormat::Detailed if request.max_tokens.is_none() => DEFAULT_MAX_CHARS,
+            // The limit that the caller has given is the one that a notice has him raise.
+            OutputFormat::Json | OutputFormat::Compact | OutputFormat::Detailed => i32::MAX,
         });
+        let mut config = request.config.clone().unwrap_or_else(|| json!({}));
+        if let Some(keys) = config.as_object_mut() {
+            let syntax: &str = request.syntax.as_ref();
+            keys.entry("syntax").or_insert_with(|| syntax.into());
+        }
         let format: &str = request.format.as_ref();
         let rows = self
             .rows(
@@ -139,7 +157,7 @@ impl Library {
                     &request.max_results,
                     &request.min_score,
                     &request.dedup,
-                    &request.config,
+                    &config,
                     &format,
                     &max_chars,
                     &request.max_tokens,

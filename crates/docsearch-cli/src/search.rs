@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
-use crate::library::{OutputFormat, SearchRequest};
+use crate::library::{OutputFormat, SearchRequest, Syntax};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::{ScopeArgs, ask};
@@ -62,6 +62,7 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
         format: args.output.format,
         max_chars: None,
         max_tokens: args.max_tokens,
+        syntax: Syntax::CommandLine,
     };
     let answer = ask(connection, async |library| library.search(&request).await)?;
     let kind = match args.output.format {

@@ -11,6 +11,7 @@ mod json;
 mod line;
 mod notice;
 mod reference;
+mod syntax;
 mod text;
 
 pub use answer::{Answer, SearchResult, SectionMatch};
@@ -22,8 +23,9 @@ pub use dedup::{Dedup, Deduplication, Kept};
 #[cfg(test)]
 use line::name_in_one_line;
 pub(crate) use line::{clip, one_line};
-pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD, above_threshold};
+pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD};
 pub use reference::{reference_in_brackets, reference_range, with_brackets, without_references};
+pub use syntax::{MAX_OFFSET, MCP_MAX_TOKENS, Syntax};
 pub use text::compact_limit;
 
 /// How `search_docs_text` writes an answer.
@@ -60,7 +62,8 @@ pub fn deliver(answer: &Answer, format: Format, budget: Budget) -> String {
             if length <= budget.max_chars() {
                 whole
             } else {
-                text::compact(answer, budget, Some(Notice::switched_to_compact(length)))
+                let call = answer.syntax.length(length, budget);
+                text::compact(answer, budget, Some(Notice::switched_to_compact(length, &call)))
             }
         }
         Format::Raw => json::raw(answer, budget),

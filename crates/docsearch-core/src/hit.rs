@@ -1,7 +1,7 @@
 //! From ranked documents to the sections that are shown: which section stands for a document, what else of it matches,
 //! and which are left when repetitions, a least score and an offset have been taken off.
 
-use crate::delivery::{Deduplication, Notice, above_threshold};
+use crate::delivery::{Deduplication, Notice};
 use crate::fusion::{Asked, Entry, Found};
 use crate::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
 use crate::rerank::Ranked;
@@ -10,6 +10,8 @@ use crate::score::{EVIDENCE_CEILING, Step};
 // Chosen, not measured, all three.
 /// Sections of a result's document that are shown beside it, at most.
 pub const SECTION_MATCHES: usize = 5;
+/// Chunks that are read for them: several may be of one section.
+pub const SECTION_CHUNKS: usize = 2 * SECTION_MATCHES;
 /// Sections that are compared with each other for one result, with dedup `similar`.
 const COMPARED: usize = 8;
 /// A section matches, too, if its base score is at least this share of the best section's.
@@ -66,14 +68,36 @@ pub fn compared(hits: &[Hit], wanted: usize) -> impl Iterator<Item = ChunkId> {
     hits.iter().take(COMPARED * wanted).map(|hit| hit.chunk)
 }
 
-/// The hits that are shown, in order, without the first `offset` of them. `vectors` are those of [`compared`].
+/// Which of the chosen results are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Results that are passed over.
+    pub offset: usize,
+    /// Results that are shown of the others, at most.
+    pub shown: usize,
+}
+
+/// The results of an answer.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// In order; those that are shown first.
+    pub hits: Vec<Hit>,
+    /// How many were passed over.
+    pub before: usize,
+    /// What is said of those below the least score.
+    pub notice: Option<Notice>,
+}
+
+/// The hits that are shown, in order. `vectors` are those of [`compared`]. Those below `min_score` are left out; if none
+/// reaches it, all stay: an answer is never empty for its scores, and [`Confidence::of`](crate::delivery::Confidence::of)
+/// marks them low.
 pub fn choose(
     hits: Vec<Hit>,
     dedup: &Deduplication,
     vectors: &Map<ChunkId, Vec<f32>>,
     min_score: f32,
-    offset: usize,
-) -> (Vec<Hit>, Option<Notice>) {
+    page: Page,
+) -> Chosen {
     let choose = |hits: Vec<Hit>| {
         let chosen = dedup.choose(
             hits,
@@ -86,15 +110,26 @@ pub fn choose(
         });
         chosen.collect::<Vec<Hit>>()
     };
-    let reaching = hits.iter().filter(|hit| min_score > 0.0 && hit.score >= min_score);
-    let reaching: Vec<Hit> = reaching.cloned().collect();
-    let (mut chosen, notice) = above_threshold(choose(hits), min_score, |hit: &Hit| hit.score);
-    if notice.is_some() && !reaching.is_empty() {
+    let is_below = |hit: &&Hit| hit.score < min_score;
+    let of_page = |chosen: &[Hit]| -> Vec<Hit> { chosen.iter().skip(page.offset).take(page.shown).cloned().collect() };
+    let reaching: Vec<Hit> = match min_score > 0.0 {
+        true => hits.iter().filter(|hit| !is_below(hit)).cloned().collect(),
+        false => Vec::new(),
+    };
+    let mut chosen = choose(hits);
+    let below = of_page(&chosen).iter().filter(is_below).count();
+    if !reaching.is_empty() && chosen.iter().any(|hit| is_below(&hit)) {
         // The places of what was left out go to further sections that reach the score, as in a longer answer.
         chosen = choose(reaching);
     }
-    chosen.drain(..offset.min(chosen.len()));
-    (chosen, notice)
+    let above = of_page(&chosen).iter().filter(|hit| !is_below(hit)).count();
+    let before = page.offset.min(chosen.len());
+    chosen.drain(..before);
+    Chosen {
+        hits: chosen,
+        before,
+        notice: (below > 0).then(|| Notice::below_threshold(above, above + below)),
+    }
 }
 
 /// What a section is chosen by: a heading that the query names beats a nearer vector.
@@ -199,205 +234,4 @@ fn of_document(
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::delivery::Dedup;
-    use crate::rank::ScoredDocument;
-
-    fn ranked(number: i64, score: f32, bases: &[f32]) -> Ranked {
-        let document = DocumentId {
-            project: 1,
-            document: number,
-        };
-        // The best section is not the first of the document.
-        let places = (0..bases.len() as i32).rev();
-        let chunks = places.zip(bases).map(|(chunk, &base)| ScoredChunk {
-            id: ChunkId { document, chunk },
-            similarity: Some(base),
-            lexical: base / 2.0,
-            heading: 0.0,
-            base,
-        });
-        Ranked {
-            document: ScoredDocument {
-                document,
-                similarity: Some(0.9),
-                dense: 0.8,
-                lexical: 0.7,
-                base: 0.6,
-                chunks: chunks.collect(),
-            },
-            score,
-        }
-    }
-
-    fn shown(hits: &[Hit]) -> Vec<(i64, i32)> {
-        hits.iter()
-            .map(|hit| (hit.chunk.document.document, hit.chunk.chunk))
-            .collect()
-    }
-
-    fn all(ranked: Vec<Ranked>, wanted: usize, beside: usize) -> Vec<Hit> {
-        let found = Found {
-            ranked,
-            ..Found::default()
-        };
-        hits(found, wanted, beside)
-    }
-
-    #[test]
-    fn the_best_section_stands_for_its_document() {
-        let found = all(vec![ranked(1, 0.8, &[0.6, 0.3]), ranked(2, 0.7, &[0.5])], 5, 5);
-        assert_eq!(shown(&found), [(1, 1), (2, 0), (1, 0)]);
-        assert_eq!((found[0].score, found[2].score), (0.8, 0.4));
-        assert_eq!((found[0].similarity, found[0].keyword_score), (Some(0.9), 0.7));
-        assert_eq!((found[2].similarity, found[2].keyword_score), (Some(0.3), 0.15));
-        assert_eq!(found[0].sections.len(), 2);
-        assert!(found[2].sections.is_empty());
-    }
-
-    #[test]
-    fn who_asks_by_name_is_shown_the_beginning() {
-        let found = all(vec![ranked(1, 0.99, &[0.6, 0.4, 0.3])], 5, 5);
-        assert_eq!(shown(&found)[0], (1, 0));
-        let other = all(vec![ranked(1, 0.93, &[0.6, 0.4, 0.3])], 5, 5);
-        assert_eq!(shown(&other)[0], (1, 2));
-    }
-
-    #[test]
-    fn what_is_asked_for_stands_for_its_document() {
-        let entry = Entry {
-            path: vec!["Options".to_owned(), "--tags".to_owned()],
-            anchor: "--tags".to_owned(),
-        };
-        let asked = Asked {
-            chunk: 1,
-            entry: Some(entry.clone()),
-        };
-        let ranked = vec![ranked(1, 0.99, &[0.6, 0.4, 0.3])];
-        let document = ranked[0].document.document;
-        let found = Found {
-            ranked,
-            sections: [(document, asked)].into_iter().collect(),
-            ..Found::default()
-        };
-        let found = hits(found, 5, 5);
-        assert_eq!(shown(&found)[0], (1, 1));
-        assert_eq!(found[0].entry, Some(entry));
-        assert!(found[1..].iter().all(|hit| hit.entry.is_none()));
-    }
-
-    #[test]
-    fn sections_beside_have_half_of_the_best_ones_score_at_least() {
-        let found = all(vec![ranked(1, 0.8, &[0.6, 0.3, 0.29, 0.28])], 0, 5);
-        assert_eq!(
-            found[0].sections.iter().map(|(id, _)| id.chunk).collect::<Vec<_>>(),
-            [3, 2]
-        );
-        assert_eq!(all(vec![ranked(1, 0.8, &[0.6, 0.3])], 0, 1)[0].sections.len(), 1);
-        assert_eq!(all(vec![ranked(1, 0.8, &[0.6, 0.3])], 0, 0).len(), 1);
-    }
-
-    #[test]
-    fn sections_of_a_document_that_its_name_alone_brings_are_worth_nothing() {
-        let found = all(vec![ranked(1, 0.5, &[0.0, 0.0])], 5, 5);
-        assert_eq!(found.iter().map(|hit| hit.score).collect::<Vec<_>>(), [0.5, 0.0]);
-    }
-
-    #[test]
-    fn so_many_sections_are_compared_for_each_result() {
-        let found = all(vec![ranked(1, 0.8, &[0.5; 40])], 40, 0);
-        assert_eq!(compared(&found, 2).count(), 2 * COMPARED);
-        let first: Vec<ChunkId> = found.iter().take(3).map(|hit| hit.chunk).collect();
-        assert_eq!(compared(&found, 2).take(3).collect::<Vec<_>>(), first);
-    }
-
-    #[test]
-    fn a_document_without_sections_is_shown_by_its_first() {
-        assert_eq!(shown(&all(vec![ranked(4, 0.5, &[])], 3, 3)), [(4, 0)]);
-    }
-
-    #[test]
-    fn the_lead_is_that_of_the_best_document_over_the_next() {
-        let (first, by) = lead(&[ranked(1, 0.5, &[]), ranked(2, 0.9, &[]), ranked(3, 0.6, &[])]);
-        assert_eq!(first.map(|first| first.document), Some(2));
-        assert!((by - 0.3).abs() < 1e-6);
-        let (first, by) = lead(&[ranked(1, 0.9, &[]), ranked(2, 0.5, &[]), ranked(3, 0.6, &[])]);
-        assert_eq!(first.map(|first| first.document), Some(1));
-        assert!((by - 0.3).abs() < 1e-6);
-        assert_eq!(lead(&[ranked(1, 0.9, &[])]).1, 0.0);
-        assert_eq!(lead(&[]).0, None);
-        let found = all(vec![ranked(1, 0.8, &[0.6, 0.3]), ranked(2, 0.7, &[0.5])], 5, 0);
-        let leads: Vec<f32> = found.iter().map(|hit| hit.lead).collect();
-        assert!((leads[0] - 0.1).abs() < 1e-6 && leads[1..] == [0.0, 0.0]);
-    }
-
-    fn dedup(mode: Dedup, limit: usize) -> Deduplication {
-        Deduplication {
-            mode,
-            max_similarity: 0.8,
-            limit,
-        }
-    }
-
-    #[test]
-    fn s4_6_each_document_is_shown_once_before_any_is_shown_again() {
-        let found = || all(vec![ranked(1, 0.9, &[0.6, 0.5]), ranked(2, 0.4, &[0.5])], 5, 0);
-        let choose =
-            |mode, limit, min_score, offset| choose(found(), &dedup(mode, limit), &Map::default(), min_score, offset);
-        assert_eq!(shown(&choose(Dedup::Document, 2, 0.0, 0).0), [(1, 1), (2, 0)]);
-        assert_eq!(shown(&choose(Dedup::None, 2, 0.0, 0).0), [(1, 1), (1, 0)]);
-        assert_eq!(shown(&choose(Dedup::None, 3, 0.0, 1).0), [(1, 0), (2, 0)]);
-        assert_eq!(shown(&choose(Dedup::None, 3, 0.0, 9).0), []);
-        let (kept, notice) = choose(Dedup::Document, 2, 0.5, 0);
-        assert_eq!(
-            shown(&kept),
-            [(1, 1), (1, 0)],
-            "a further section comes before what is left out"
-        );
-        assert!(notice.is_some());
-    }
-
-    #[test]
-    fn s4_12_a_further_section_is_shown_if_it_says_something_else() {
-        let found = || all(vec![ranked(1, 0.9, &[0.6, 0.5])], 5, 0);
-        assert_eq!(compared(&found(), 1).count(), 2);
-        let with = |second: [f32; 2]| {
-            let ids: Vec<ChunkId> = compared(&found(), 1).collect();
-            let vectors = Map::from_iter([(ids[0], vec![1.0, 0.0]), (ids[1], second.to_vec())]);
-            choose(found(), &dedup(Dedup::Similar, 2), &vectors, 0.0, 0).0
-        };
-        let other = with([0.0, 1.0]);
-        assert_eq!(
-            other.iter().map(|hit| hit.additional).collect::<Vec<_>>(),
-            [false, true]
-        );
-        assert_eq!(with([0.0, 1.0]).len(), 2);
-    }
-
-    proptest! {
-        #[test]
-        fn no_section_stands_before_its_documents_best(
-            documents in proptest::collection::vec((0.0f32..1.0, proptest::collection::vec(0.0f32..1.0, 1..5)), 1..6),
-        ) {
-            let ranked: Vec<Ranked> = (0..)
-                .zip(documents)
-                .map(|(number, (score, mut bases))| {
-                    bases.sort_by(|a, b| b.total_cmp(a));
-                    ranked(number, score, &bases)
-                })
-                .collect();
-            let found = all(ranked.clone(), 10, 10);
-            prop_assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
-            for document in &ranked {
-                let own: Vec<&Hit> =
-                    found.iter().filter(|hit| hit.chunk.document == document.document.document).collect();
-                prop_assert_eq!(own.len(), document.document.chunks.len());
-                prop_assert_eq!(own[0].score, document.score);
-                prop_assert!(own[0].place == 0);
-            }
-        }
-    }
-}
+mod tests;

@@ -37,6 +37,7 @@ pub mod place;
 pub mod prompt;
 pub mod query;
 pub mod rank;
+pub mod recent;
 pub mod refinement;
 pub mod rerank;
 pub mod row_policy;

@@ -44,6 +44,21 @@ pub enum ErrorClass {
     Malformed,
 }
 
+impl ErrorClass {
+    /// Whether the same call may well succeed another time: nothing about the model is wrong.
+    pub fn passes(self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable
+                | Self::OutOfMemory
+                | Self::TimedOut
+                | Self::Unreachable
+                | Self::RateLimited
+                | Self::ServerError
+        )
+    }
+}
+
 /// An [`Error`] as it is sent from one process to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use docsearch_core::delivery::MCP_MAX_TOKENS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use super::resources::Address;
 use crate::error::Error;
 
 /// Tokens that no answer exceeds, whatever the caller says: clients cut what is longer.
-pub(super) const MOST_TOKENS: i32 = 20_000;
+pub(super) const MOST_TOKENS: i32 = MCP_MAX_TOKENS as i32;
 
 /// A tool that only reads, here and nowhere else.
 pub(super) fn tool(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Parameter};
 use super::tool::{MOST_TOKENS, message, reference, tool};
 use super::{chatgpt, overview};
-use crate::library::{CHARS_PER_TOKEN, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest};
+use crate::library::{CHARS_PER_TOKEN, Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
 
 /// Tokens of an answer, at 4 characters each, unless the caller says otherwise.
 const SEARCH_TOKENS: i32 = 2_000;
@@ -228,6 +228,7 @@ async fn search(library: &Library, given: Option<JsonObject>) -> Result<CallTool
         config: offset.map(|offset| json!({ "offset": offset })),
         format: format(&arguments)?,
         max_tokens: tokens(&arguments, SEARCH_TOKENS)?,
+        syntax: Syntax::Mcp,
         ..SearchRequest::default()
     };
     let answer = library.search(&request).await.map_err(message)?;

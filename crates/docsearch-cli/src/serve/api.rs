@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::health::Health;
 use crate::error::Error;
-use crate::library::{Library, ListRequest, LoadRequest, OutputFormat, SearchRequest};
+use crate::library::{Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
 
 const DESCRIPTION: &str = include_str!("openapi.json");
 /// Documents of a list, unless told otherwise, and at most.
@@ -84,6 +84,7 @@ async fn search(
         format: OutputFormat::Json,
         max_chars: None,
         max_tokens: query.max_tokens,
+        syntax: Syntax::Http,
     };
     let answer = library.search(&request).await?;
     Ok(([(CONTENT_TYPE, "application/json")], answer.content).into_response())

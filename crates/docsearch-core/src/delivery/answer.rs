@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::confidence::Confidence;
 use super::notice::{Notice, is_similar};
+use super::syntax::Syntax;
 use crate::decimal::{decimal, optional_decimal};
 use crate::score::Step;
 use crate::suggestion::Suggestion;
@@ -35,13 +36,19 @@ pub struct Answer {
     pub confidence: Confidence,
     /// Number of candidates that were scored.
     pub candidates: usize,
+    /// Whether the query's vector is that of an equal query before, since it could not be embedded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vector_recalled: bool,
     /// Grade of the results, if they were graded.
     pub grade: Option<Value>,
     /// Milliseconds by stage, such as `embed_ms`, `rank_ms`, `present_ms` and `total_ms`.
     pub timings: BTreeMap<String, f64>,
-    /// Results before the first one (`offset` of the call).
+    /// Results before the first one: `offset` of the call, or as many as there are.
     #[serde(skip)]
     pub offset: usize,
+    /// How the caller writes calls.
+    #[serde(skip)]
+    pub syntax: Syntax,
 }
 
 /// A chunk of a document that answers the query.
@@ -87,8 +94,9 @@ pub struct SearchResult {
     pub chunk_count: i32,
     /// Whether an earlier result is of the same document, and this one fills a place or says something else.
     pub additional_chunk: bool,
-    /// Estimated tokens of the whole document, what `load_doc` would cost.
-    pub load_tokens: u32,
+    /// Estimated tokens of what `load_doc` gives for the reference, see [`crate::document::LoadCost`]; `None` for a
+    /// section of a page that is too large to be read for it.
+    pub load_tokens: Option<u32>,
     /// When the document last changed, as text.
     pub updated_at: Option<String>,
     /// Further sections of the document that match, best first.
@@ -166,7 +174,7 @@ impl Answer {
             _ => Confidence::Low,
         };
         if self.results.is_empty() {
-            self.notices.push(Notice::no_results());
+            self.notices.push(Notice::no_results(self.offset));
         } else if is_similar(self.results.iter().map(|result| result.score)) {
             self.notices.push(Notice::similar_relevance());
         }

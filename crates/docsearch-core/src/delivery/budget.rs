@@ -22,6 +22,7 @@ pub fn estimated_tokens(chars: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     max_chars: usize,
+    max_tokens: Option<usize>,
 }
 
 /// A budget in which nothing can be said.
@@ -43,16 +44,24 @@ impl Budget {
         }
         match max_tokens {
             Some(tokens) if tokens < MIN_MAX_TOKENS => Err(BudgetError::Tokens(tokens)),
-            Some(tokens) => Ok(Self {
-                max_chars: max_chars.min(tokens.saturating_mul(CHARS_PER_TOKEN)),
-            }),
-            None => Ok(Self { max_chars }),
+            _ => Ok(Self { max_chars, max_tokens }),
         }
     }
 
     /// Greatest length in characters (Unicode scalar values, as Postgres counts them).
     pub fn max_chars(self) -> usize {
-        self.max_chars
+        let by_tokens = self.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+        self.max_chars.min(by_tokens.unwrap_or(usize::MAX))
+    }
+
+    /// The arguments of SQL that raise each limit that is below so many characters.
+    pub(super) fn raised_to(self, chars: usize) -> String {
+        let tokens = chars.div_ceil(CHARS_PER_TOKEN);
+        let by_tokens = self.max_tokens.filter(|most| *most < tokens);
+        let by_tokens = by_tokens.map(|_| format!("max_tokens => {tokens}"));
+        let by_chars = (self.max_chars < chars).then(|| format!("max_chars => {chars}"));
+        let raised: Vec<String> = by_tokens.into_iter().chain(by_chars).collect();
+        raised.join(", ")
     }
 }
 

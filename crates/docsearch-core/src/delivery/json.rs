@@ -7,9 +7,13 @@ use super::answer::Answer;
 use super::budget::Budget;
 use super::line::clip;
 use super::notice::Notice;
+use super::text::rest;
 
 /// Lengths of excerpts that are tried before results are left out, in characters.
 const EXCERPTS: [usize; 2] = [160, 80];
+
+/// Characters by which the same answer may be longer another time: its times have more digits.
+const LATER_CHARS: usize = 64;
 
 /// Characters of a query, a title and a path of headings that are kept when the answer is over the budget: one title of
 /// 64 kB must not keep the other results out.
@@ -24,7 +28,9 @@ pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
     if length <= limit {
         return whole;
     }
-    let mut lean = lean(answer, Notice::switched_to_compact(length));
+    let enough = (length + LATER_CHARS).next_multiple_of(100);
+    let call = answer.syntax.length(enough, budget);
+    let mut lean = lean(answer, Notice::switched_to_compact(length, &call));
     let mut encoded = encode(&lean);
     for max_chars in EXCERPTS {
         if encoded.chars().count() <= limit {
@@ -36,7 +42,7 @@ pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
             shortened |= snippet != result.snippet;
             result.snippet = snippet;
         }
-        let notice = Notice::excerpts_shortened();
+        let notice = Notice::excerpts_shortened(None);
         if shortened && !lean.notices.contains(&notice) {
             lean.notices.push(notice);
         }
@@ -45,7 +51,7 @@ pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
     if encoded.chars().count() <= limit {
         return encoded;
     }
-    cut(lean, limit)
+    cut(lean, limit, &call)
 }
 
 /// The answer without detail.
@@ -67,10 +73,11 @@ fn lean(answer: &Answer, switched: Notice) -> Answer {
 }
 
 /// The answer with as many results as fit. If not even the rest of it fits, only that is said.
-fn cut(mut answer: Answer, limit: usize) -> String {
+fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
     let results = std::mem::take(&mut answer.results);
     let total = results.len();
-    let left_out = |shown| Notice::results_left_out(shown, total, answer.offset, limit);
+    let (offset, syntax) = (answer.offset, answer.syntax);
+    let left_out = |shown| Notice::results_left_out(shown, total, limit, &rest(syntax, shown, total, offset, whole));
     // Characters of the results before each place, with a comma behind each.
     let mut starts = vec![0];
     for result in results.iter().take(total.saturating_sub(1)) {

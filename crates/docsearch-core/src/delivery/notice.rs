@@ -3,6 +3,8 @@
 use serde::Serialize;
 use strum::IntoStaticStr;
 
+use crate::bounds::{listed, shown};
+
 /// Spread of the scores of an answer, best less worst, below which its results are equally relevant.
 pub const SIMILAR_SPREAD: f32 = 0.05;
 
@@ -17,10 +19,14 @@ pub enum NoticeCode {
     SimilarRelevance,
     /// Results below `min_score` were excluded.
     BelowThreshold,
+    /// The filter or the category leaves no document.
+    FilteredOut,
     /// Only weak matches were found.
     LowConfidence,
     /// The query could not be embedded; keywords and names were searched.
     VectorUnavailable,
+    /// The query could not be embedded; its vector is that of an equal query before.
+    VectorRecalled,
     /// The language model could not be asked, or said nothing of use; the rules stood in.
     TransformFallback,
     /// The same, of a grade.
@@ -68,14 +74,50 @@ impl Notice {
         }
     }
 
-    /// Nothing was found.
-    pub fn no_results() -> Self {
-        Self::new(NoticeCode::NoResults, "No document matches")
+    /// Nothing was found, or nothing after so many results.
+    pub fn no_results(before: usize) -> Self {
+        let message = match before {
+            0 => "No document matches".to_owned(),
+            before => format!("No result after the first {before}"),
+        };
+        Self::new(NoticeCode::NoResults, message)
+    }
+
+    /// So many of the results that there would be without `min_score` reach it. The others are left out, unless none
+    /// reaches it.
+    pub fn below_threshold(above: usize, all: usize) -> Self {
+        Self::new(
+            NoticeCode::BelowThreshold,
+            format!("{above} of {all} results above the threshold"),
+        )
     }
 
     /// The scores spread by less than [`SIMILAR_SPREAD`].
     pub fn similar_relevance() -> Self {
         Self::new(NoticeCode::SimilarRelevance, "Results have similar relevance")
+    }
+
+    /// No document has what the filter asks of this key; `values` are some of the `all` that documents have.
+    pub fn filtered_out(key: &str, values: &[String], all: usize) -> Self {
+        let message = if values.is_empty() {
+            format!("No document has a value for {}, which the filter names", shown(key))
+        } else {
+            let quoted: Vec<String> = values.iter().map(|value| format!("\"{}\"", shown(value))).collect();
+            format!(
+                "The filter leaves no document: {} is {}",
+                shown(key),
+                listed(&quoted, all)
+            )
+        };
+        Self::new(NoticeCode::FilteredOut, message)
+    }
+
+    /// Documents have what is asked, but none has all of it.
+    pub fn filtered_out_together() -> Self {
+        Self::new(
+            NoticeCode::FilteredOut,
+            "No document matches the category and all keys of the filter together",
+        )
     }
 
     /// Only weak matches were found, or the query is a generic term alone.
@@ -119,6 +161,23 @@ impl Notice {
         Self::new(NoticeCode::VectorUnavailable, format!("Keywords only, since {reason}"))
     }
 
+    /// The query was not embedded, for this reason; its vector is that of an equal query before.
+    pub fn vector_recalled(reason: &str) -> Self {
+        Self::new(
+            NoticeCode::VectorRecalled,
+            format!("With the vector of the same query before, since {reason}"),
+        )
+    }
+
+    /// All notices in one text; `None` if there are none.
+    pub fn in_one_text(notices: &[Self]) -> Option<String> {
+        let texts = notices
+            .iter()
+            .map(|notice| format!("{}: {}", notice.code.as_str(), notice.message));
+        let texts: Vec<String> = texts.collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
     /// These projects cannot be searched.
     pub fn projects_left_out(names: &[&str]) -> Self {
         let shown: Vec<String> = names
@@ -146,39 +205,36 @@ impl Notice {
         )
     }
 
-    /// The detailed answer would take so many characters.
-    pub(super) fn switched_to_compact(chars: usize) -> Self {
+    /// The detailed answer would take so many characters, and these arguments give it.
+    pub(super) fn switched_to_compact(chars: usize, call: &str) -> Self {
         Self::new(
             NoticeCode::SwitchedToCompact,
-            format!("Switched to compact: all details take {chars} characters"),
+            format!("Switched to compact: all details take {chars} characters: {call}"),
         )
     }
 
-    pub(super) fn excerpts_shortened() -> Self {
-        Self::new(NoticeCode::ExcerptsShortened, "Excerpts are shortened to fit")
+    /// Excerpts are shorter than those that the arguments give, if they are named.
+    pub(super) fn excerpts_shortened(call: Option<&str>) -> Self {
+        let call = call.map(|call| format!(": {call} gives more of them"));
+        Self::new(
+            NoticeCode::ExcerptsShortened,
+            format!("Excerpts are shortened to fit{}", call.unwrap_or_default()),
+        )
     }
 
-    pub(super) fn references_shortened() -> Self {
+    pub(super) fn references_shortened(call: &str) -> Self {
         Self::new(
             NoticeCode::ReferencesShortened,
-            "References that end in … are cut: format => 'raw' has them whole",
+            format!("References that end in … are cut: {call} has them whole"),
         )
     }
 
-    /// Of `total` results after `offset`, the first `shown` fit into `max_chars` characters.
-    pub(super) fn results_left_out(shown: usize, total: usize, offset: usize, max_chars: usize) -> Self {
+    /// Of `total` results the first `shown` fit into `max_chars` characters; these arguments give the others.
+    pub(super) fn results_left_out(shown: usize, total: usize, max_chars: usize, call: &str) -> Self {
         let left_out = total - shown;
-        let remedy = if shown == 0 {
-            "raise max_chars".to_owned()
-        } else {
-            format!(
-                "config => '{{\"offset\": {}}}' gives the next",
-                offset.saturating_add(shown)
-            )
-        };
         Self::new(
             NoticeCode::ResultsLeftOut,
-            format!("{left_out} of {total} results left out to fit {max_chars} characters: {remedy}"),
+            format!("{left_out} of {total} results left out to fit {max_chars} characters: {call} gives them"),
         )
     }
 }
@@ -192,42 +248,14 @@ pub(super) fn is_similar(scores: impl Iterator<Item = f32>) -> bool {
     count > 1 && greatest - least < SIMILAR_SPREAD
 }
 
-/// Excludes the results below `min_score`, and says how many; 0 excludes none. If none reaches it, all stay: an answer
-/// is never empty for its scores, and [`Confidence::of`](super::Confidence::of) marks them low.
-pub fn above_threshold<T>(mut results: Vec<T>, min_score: f32, score: impl Fn(&T) -> f32) -> (Vec<T>, Option<Notice>) {
-    let reaches = |result: &T| score(result) >= min_score;
-    let total = results.len();
-    let above = results.iter().filter(|result| reaches(result)).count();
-    if above == total || min_score <= 0.0 {
-        return (results, None);
-    }
-    if above > 0 {
-        results.retain(reaches);
-    }
-    let message = format!("{above} of {total} results above the threshold");
-    (results, Some(Notice::new(NoticeCode::BelowThreshold, message)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn s4_19_a_threshold_says_what_it_excludes() {
-        let scores = vec![0.9, 0.85, 0.8, 0.5, 0.1];
-        let (kept, notice) = above_threshold(scores.clone(), 0.8, |score| *score);
-        assert_eq!(kept, [0.9, 0.85, 0.8]);
-        let notice = notice.expect("two are excluded");
-        assert_eq!(notice.code, NoticeCode::BelowThreshold);
-        assert_eq!(notice.message, "3 of 5 results above the threshold");
-        assert_eq!(above_threshold(scores.clone(), 0.0, |score| *score), (scores, None));
-    }
-
-    #[test]
-    fn s4_8_a_threshold_never_empties_the_answer() {
-        let (kept, notice) = above_threshold(vec![0.4, 0.2], 0.99, |score| *score);
-        assert_eq!(kept, [0.4, 0.2]);
-        assert!(notice.is_some_and(|notice| notice.message.starts_with("0 of 2")));
+    fn an_answer_behind_the_last_result_does_not_say_that_there_is_none() {
+        assert_eq!(Notice::no_results(0).message, "No document matches");
+        assert_eq!(Notice::no_results(3).message, "No result after the first 3");
     }
 
     #[test]
@@ -239,12 +267,12 @@ mod tests {
 
     #[test]
     fn codes_are_written_as_they_are_named() {
-        let notice = Notice::results_left_out(2, 5, 10, 900);
+        let notice = Notice::results_left_out(2, 5, 900, "offset: 12");
         assert_eq!(
             serde_json::to_value(&notice).expect("a notice is JSON"),
             serde_json::json!({
                 "code": notice.code.as_str(),
-                "message": "3 of 5 results left out to fit 900 characters: config => '{\"offset\": 12}' gives the next",
+                "message": "3 of 5 results left out to fit 900 characters: offset: 12 gives them",
             })
         );
     }

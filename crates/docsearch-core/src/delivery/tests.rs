@@ -9,6 +9,7 @@ use super::*;
 use crate::score::Step;
 use crate::suggestion::{Suggestion, SuggestionKind};
 
+mod rest;
 mod structure;
 
 fn step(matched: &str, after: f32) -> Step {
@@ -53,7 +54,7 @@ fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
         chunk_no: 2,
         chunk_count: 7,
         additional_chunk: false,
-        load_tokens: 1240,
+        load_tokens: Some(1240),
         updated_at: Some("2025-11-01".into()),
         source_key: None,
         metadata: Value::Null,
@@ -79,9 +80,11 @@ fn answer(results: Vec<SearchResult>) -> Answer {
         suggestions: Vec::new(),
         confidence: Confidence::High,
         candidates: 200,
+        vector_recalled: false,
         grade: None,
         timings: BTreeMap::from([("total_ms".into(), 4.2)]),
         offset: 0,
+        syntax: Syntax::Sql,
     }
 }
 
@@ -158,9 +161,10 @@ fn s4_32_results_that_do_not_fit_are_counted() {
     ten.offset = 20;
     let text = deliver(&ten, Format::Compact, budget(700));
     let shown = text.lines().filter(|line| line.contains(". Button")).count();
+    let left_out = 10 - shown;
     let said = format!(
-        "note (results_left_out): {} of 10 results left out to fit 700 characters: config => '{{\"offset\": {}}}' gives the next",
-        10 - shown,
+        "note (results_left_out): {left_out} of 10 results left out to fit 700 characters: \
+         max_results => {left_out}, config => '{{\"offset\": {}}}' gives them",
         20 + shown
     );
     assert!(shown > 2 && text.contains(&said), "{text}");
@@ -290,7 +294,7 @@ fn drawn(pool: &[String], draw: [u8; 9], document_id: i64, score: f32, load_toke
         category: Some(category),
         url: (!draw[2].is_multiple_of(3)).then_some(url),
         additional_chunk: document_id == 0,
-        load_tokens,
+        load_tokens: Some(load_tokens),
         section_matches: vec![section_match; usize::from(draw[0] % 3)],
         source_key: draw[3].is_multiple_of(2).then(|| more.clone()),
         metadata: json!({ "more": more }),
@@ -397,7 +401,7 @@ fn is_score_line(line: &str, result: &SearchResult) -> bool {
     let facts = format!(
         "   {:.2} {confidence} | {} tokens to load",
         result.score.clamp(0.0, 1.0),
-        result.load_tokens
+        result.load_tokens.unwrap_or_default()
     );
     let Some(mut rest) = line.strip_prefix(&facts) else {
         return false;

@@ -12,6 +12,7 @@ use super::confidence::Confidence;
 use super::line::{clip, name_in_one_line, one_line};
 use super::notice::Notice;
 use super::reference::{reference_in_brackets, without_references};
+use super::syntax::Syntax;
 use crate::suggestion::SuggestionKind;
 
 /// Greatest number of characters of a compact answer with so many results, whatever `max_chars` allows: 2,000 up to
@@ -84,12 +85,10 @@ struct Lines {
 impl Lines {
     fn of(answer: &Answer, at: usize) -> Self {
         let result = &answer.results[at];
-        let mut facts = format!(
-            "{} {} | {} tokens to load",
-            score(result.score),
-            trust(result.confidence),
-            result.load_tokens
-        );
+        let mut facts = format!("{} {}", score(result.score), trust(result.confidence));
+        if let Some(tokens) = result.load_tokens {
+            let _ = write!(facts, " | {tokens} tokens to load");
+        }
         if let Some(same) = same_document(answer, at) {
             let _ = write!(facts, " | {same}");
         }
@@ -153,6 +152,7 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
     let results: Vec<Lines> = (0..answer.results.len()).map(|at| Lines::of(answer, at)).collect();
     let natural = compact_limit(results.len());
     let limit = natural.min(budget.max_chars());
+    let whole = answer.syntax.length(natural, budget);
     let further = further_lines(answer);
     // What is said after the results may take a fifth from them.
     let reserved = length(&further).min(limit / 5);
@@ -160,10 +160,11 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
     let said = |limits: &Limits| {
         let mut own: Vec<String> = switched.iter().map(note).collect();
         if limit < natural && results.iter().any(|result| longer(&result.excerpt, limits.excerpt)) {
-            own.push(note(&Notice::excerpts_shortened()));
+            let call = switched.is_none().then_some(whole.as_str());
+            own.push(note(&Notice::excerpts_shortened(call)));
         }
         if results.iter().any(|result| longer(&result.reference, limits.reference)) {
-            own.push(note(&Notice::references_shortened()));
+            own.push(note(&Notice::references_shortened(answer.syntax.json())));
         }
         own
     };
@@ -176,14 +177,14 @@ pub(super) fn compact(answer: &Answer, budget: Budget, switched: Option<Notice>)
         None => {
             let own = said(&TIGHTEST);
             let sizes = results.iter().map(|result| result.max_chars(&TIGHTEST));
-            let (shown, own) = fitting(answer, sizes, own, reserved, limit);
+            let (shown, own) = fitting(answer, sizes, own, reserved, limit, &whole);
             (&TIGHTEST, shown, own)
         }
     };
     let mut text: String = results[..shown].iter().map(|result| result.block(limits)).collect();
     lines.extend(further);
     let room = limit.saturating_sub(text.chars().count());
-    text.extend(fitted(lines, room));
+    text.extend(fitted(lines, room, answer.syntax));
     text.truncate(text.trim_end().len());
     text
 }
@@ -195,10 +196,12 @@ fn fitting(
     own: Vec<String>,
     reserved: usize,
     limit: usize,
+    whole: &str,
 ) -> (usize, Vec<String>) {
     let total = answer.results.len();
     let said = |shown: usize| {
-        let left_out = Notice::results_left_out(shown, total, answer.offset, limit);
+        let call = rest(answer.syntax, shown, total, answer.offset, whole);
+        let left_out = Notice::results_left_out(shown, total, limit, &call);
         let mut lines = vec![note(&left_out)];
         lines.extend(own.iter().cloned());
         lines
@@ -218,13 +221,23 @@ fn fitting(
     (shown, said(shown))
 }
 
+/// The arguments that give the results behind the first `shown` of `total`; `whole` are those of a longer answer.
+pub(super) fn rest(syntax: Syntax, shown: usize, total: usize, offset: usize, whole: &str) -> String {
+    let rest = syntax.results(total - shown, offset.saturating_add(shown));
+    rest.filter(|_| shown > 0).unwrap_or_else(|| whole.to_owned())
+}
+
 /// The first lines that fit, and how many do not.
-fn fitted(mut lines: Vec<String>, room: usize) -> Vec<String> {
+fn fitted(mut lines: Vec<String>, room: usize, syntax: Syntax) -> Vec<String> {
     if length(&lines) <= room {
         return lines;
     }
     let all = lines.len();
-    let rest = |shown: usize| format!("note: {} more lines left out\n", all - shown);
+    let call = match room {
+        ..200 => String::new(),
+        _ => format!(": {} has them", syntax.detailed()),
+    };
+    let rest = |shown: usize| format!("note: {} more lines left out{call}\n", all - shown);
     while length(&lines) + rest(lines.len()).chars().count() > room && lines.pop().is_some() {}
     lines.push(rest(lines.len()));
     lines
@@ -361,10 +374,12 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
             step.rule, step.before, step.after
         );
     }
+    let tokens = result
+        .load_tokens
+        .map_or_else(String::new, |tokens| format!("{tokens} tokens to load, "));
     let _ = write!(
         text,
-        "   document: {} tokens to load, chunk {} of {}",
-        result.load_tokens,
+        "   document: {tokens}chunk {} of {}",
         result.chunk_no.saturating_add(1),
         result.chunk_count
     );

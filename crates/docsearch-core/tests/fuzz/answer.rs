@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use docsearch_core::delivery::{Answer, Budget, Confidence, Format, SearchResult, SectionMatch, deliver};
+use docsearch_core::delivery::{Answer, Budget, Confidence, Format, SearchResult, SectionMatch, Syntax, deliver};
 use docsearch_core::grade::{Grade, Minimum};
 use docsearch_core::prompt::{Source, answer_prompt, grade_prompt, rewrite_prompt};
 use docsearch_core::{json_object, transformation::Transformation};
@@ -53,7 +53,7 @@ fn answer(text: &str) -> Answer {
         chunk_no: 0,
         chunk_count: i32::MAX,
         additional_chunk: rank == 2,
-        load_tokens: u32::MAX,
+        load_tokens: Some(u32::MAX),
         updated_at: Some(url.to_owned()),
         source_key: Some(slug.to_owned()),
         metadata: serde_json::json!({ title: section }),
@@ -76,9 +76,11 @@ fn answer(text: &str) -> Answer {
         suggestions: Vec::new(),
         confidence: Confidence::Low,
         candidates: 3,
+        vector_recalled: false,
         grade: None,
         timings: BTreeMap::new(),
         offset: 0,
+        syntax: Syntax::Sql,
     };
     answer.conclude(title.is_empty(), &[section.to_owned()]);
     answer

@@ -1,0 +1,106 @@
+//! Why a search finds nothing: whether its filter and category leave any document that the caller sees. Everything runs
+//! as the caller.
+
+use docsearch_core::delivery::Notice;
+use docsearch_core::filter::Filter;
+use pgrx::datum::DatumWithOid;
+use serde_json::Value;
+
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::search::candidates::{self, CONDITIONS};
+use crate::tables::project::Projects;
+
+/// Values that a notice shows, at most, and characters of each.
+const SHOWN_VALUES: i32 = 5;
+const SHOWN_CHARS: i32 = 40;
+
+/// Keys that are looked at one by one, at most: each reads all documents.
+const LOOKED_AT: usize = 16;
+
+/// What a search is restricted to.
+pub(super) struct Restriction<'a> {
+    pub(super) category: Option<&'a str>,
+    /// As it was given.
+    pub(super) filter: &'a Value,
+    pub(super) parsed: &'a Filter,
+}
+
+impl Restriction<'_> {
+    /// What keeps every document of the projects out; `None` if nothing does.
+    pub(super) fn reason(&self, projects: &Projects) -> Result<Option<Notice>> {
+        if self.category.is_none() && self.parsed.is_empty()
+            || leaves_any(projects, self.category, self.parsed)?
+            || !leaves_any(projects, None, &Filter::default())?
+        {
+            return Ok(None);
+        }
+        for (key, alone) in Filter::by_key(self.filter)
+            .unwrap_or_default()
+            .into_iter()
+            .take(LOOKED_AT)
+        {
+            if !leaves_any(projects, None, &alone)? {
+                let (values, all) = values(projects, key)?;
+                return Ok(Some(Notice::filtered_out(key, &values, all)));
+            }
+        }
+        Ok(Some(Notice::filtered_out_together()))
+    }
+}
+
+/// Whether a document that the caller sees is in the category and matches the filter.
+fn leaves_any(projects: &Projects, category: Option<&str>, filter: &Filter) -> Result<bool> {
+    let superseded = candidates::superseded_by(projects, filter)?;
+    let found = statement::rows(
+        &format!(
+            "SELECT 1 FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT 1",
+            projects.condition("d")
+        ),
+        &candidates::conditions(projects.argument(), category, filter, superseded.as_deref()),
+        |_| Ok(()),
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// Some values of a key of filters in the documents that the caller sees, and how many there are.
+fn values(projects: &Projects, key: &str) -> Result<(Vec<String>, usize)> {
+    let mut arguments = vec![
+        projects.argument(),
+        DatumWithOid::from(SHOWN_CHARS),
+        DatumWithOid::from(SHOWN_VALUES),
+    ];
+    let values = match (key, Filter::values_of(key)) {
+        (_, Some(paths)) => {
+            arguments.extend(paths.map(DatumWithOid::from));
+            "SELECT v.value #>> '{}' AS value
+             FROM unnest(ARRAY[$4, $5]) AS p(path), jsonb_path_query(d.metadata, p.path::jsonpath) AS v(value)
+             WHERE jsonb_typeof(v.value) IN ('string', 'number', 'boolean')"
+        }
+        ("category", None) => "SELECT d.category",
+        ("version", None) => "SELECT d.version",
+        ("kind", None) => "SELECT d.kind",
+        // The days between which documents were published.
+        _ => "SELECT (d.published_at AT TIME ZONE 'UTC')::date::text",
+    };
+    let order = match key {
+        "after" => "DESC",
+        _ => "ASC",
+    };
+    let mut all = 0;
+    let found = statement::rows(
+        &format!(
+            "SELECT left(found.value, $2), count(*) OVER ()
+             FROM (SELECT DISTINCT v.value FROM docsearch.document d CROSS JOIN LATERAL ({values}) AS v(value)
+                   WHERE {} AND v.value IS NOT NULL) AS found
+             ORDER BY found.value COLLATE \"C\" {order} LIMIT $3",
+            projects.condition("d")
+        ),
+        &arguments,
+        |row| {
+            all = row.required::<i64>(2)?;
+            row.required::<String>(1)
+        },
+    )?;
+    Ok((found, usize::try_from(all).unwrap_or_default()))
+}

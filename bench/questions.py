@@ -5,7 +5,9 @@ bench/questions/sources.json names releases of packages that carry their documen
 cache folder, and each becomes the project questions_SET. bench/questions/SET.tsv has the questions: a group, the pages
 of which any is right, and for each page the heading of the section that answers, or `-`. A page may stand twice, with
 two headings. What lies below a heading belongs to it. No page answers a question of the group unanswerable: there it
-counts how often the answer claims to be grounded all the same.
+counts how often the answer claims to be grounded all the same. With --foreign, each question that has an answer is also
+asked of the documentation two places further in sources.json, and counts in the group foreign. A few of those may have an
+answer there by chance; --show prints them. Shares have 95 % intervals after Wilson.
 """
 
 import argparse
@@ -29,7 +31,9 @@ HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "questions"
 GROUPS = ("how", "name", "what", "keywords", "symptom")
 UNANSWERABLE = "unanswerable"
+FOREIGN = "foreign"
 MEASURES = ("first page", "in three", "section", "grounded")
+HIGH = "high confidence"
 PLACES = 10
 
 
@@ -102,7 +106,7 @@ def ask(connection: psycopg.Connection, name: str, row: dict, config: dict) -> d
     answer = connection.execute("SELECT search_docs_json(%s, %s, max_results => %s, config => %s)",
                                 [row["question"], f"questions_{name}", PLACES,
                                  json.dumps({**config, "grade": True})]).fetchone()[0]
-    results, answerable = answer["results"], row["group"] != UNANSWERABLE
+    results, answerable = answer["results"], row["group"] in GROUPS
     slugs = list(dict.fromkeys(result["slug"] for result in results))
     right = [place for place, slug in enumerate(slugs, start=1) if slug in row["wanted"]]
     headings = row["wanted"].get(slugs[0], []) if slugs else []
@@ -117,25 +121,45 @@ def ask(connection: psycopg.Connection, name: str, row: dict, config: dict) -> d
         "in three": bool(right and right[0] <= 3) if answerable else None,
         "section": any(plain(heading) in shown for heading in headings) if headings else None,
         "grounded": answer["grade"]["grounded"],
+        HIGH: answer["confidence"] == "high",
     }
 
 
+def foreign(name: str, sources: dict) -> str:
+    """The set whose documentation the questions of a set do not belong to. Neighbours in sources.json are much alike."""
+    names = list(sources)
+    return names[(names.index(name) + 2) % len(names)]
+
+
+def wilson(right: int, number: int) -> tuple[float, float]:
+    """The 95 % interval of a share, after Wilson."""
+    z = 1.96
+    middle = right + z * z / 2
+    half = z * math.sqrt(right * (number - right) / number + z * z / 4)
+    return (middle - half) / (number + z * z), (middle + half) / (number + z * z)
+
+
 def share(asked: Iterable[dict], measure: str) -> str:
-    """Percentage of those that have the measure, with the number of those if it is not all."""
+    """Percentage of those that have the measure, with its interval and their number."""
     values = [one[measure] for one in asked if one[measure] is not None]
-    return f"{100 * sum(values) / len(values):.0f} % of {len(values)}" if values else ""
+    if not values:
+        return ""
+    low, high = (round(100 * bound) for bound in wilson(sum(values), len(values)))
+    return f"{100 * sum(values) / len(values):.0f} % ({low}-{high}) of {len(values)}"
 
 
 def table(asked: list[dict]) -> None:
     """Prints the shares of each set, of each group, and of all."""
-    answerable = [one for one in asked if one["group"] != UNANSWERABLE]
+    answerable = [one for one in asked if one["group"] in GROUPS]
     parts = {name: [one for one in answerable if one["set"] == name]
-             for name in dict.fromkeys(one["set"] for one in asked)}
+             for name in dict.fromkeys(one["set"] for one in answerable)}
     parts |= {group: [one for one in answerable if one["group"] == group] for group in GROUPS}
-    parts |= {"all": answerable, UNANSWERABLE: [one for one in asked if one["group"] == UNANSWERABLE]}
-    print(f"\n{'':14}" + "".join(f"{measure:>14}" for measure in MEASURES))
+    parts["all"] = answerable
+    parts |= {group: [one for one in asked if one["group"] == group] for group in (UNANSWERABLE, FOREIGN)}
+    print(f"\n{'':14}" + "".join(f"{measure:>22}" for measure in (*MEASURES, HIGH)))
     for label, part in parts.items():
-        print(f"{label:14}" + "".join(f"{share(part, measure):>14}" for measure in MEASURES))
+        if part:
+            print(f"{label:14}" + "".join(f"{share(part, measure):>22}" for measure in (*MEASURES, HIGH)))
 
 
 def misses(asked: list[dict]) -> None:
@@ -147,7 +171,7 @@ def misses(asked: list[dict]) -> None:
             instead = one["shown"] if what == "section" else f"place {one['place']}" if one["place"] else "not found"
             print(f"{one['set']}, {one['group']}, {what}: {one['question']} -> {one['found']} ({instead}), "
                   f"not {one['wanted']}")
-        if one["grounded"] == (one["group"] == UNANSWERABLE):
+        if one["grounded"] != (one["group"] in GROUPS):
             print(f"{one['set']}, {one['group']}, {'' if one['grounded'] else 'not '}grounded: {one['question']}")
 
 
@@ -155,15 +179,17 @@ def compare(before: list[dict], after: list[dict], show: bool) -> None:
     """Prints, for questions of both runs, how many became right and wrong, with the chance of that by a sign test."""
     known = {(one["set"], one["question"]): one for one in before}
     pairs = [(known[key], one) for one in after if (key := (one["set"], one["question"])) in known]
-    print(f"\n{'of both runs':26}{'before':>14}{'after':>14}{'better':>8}{'worse':>8}{'p':>8}")
-    for part, measure, right in (*(("all", measure, True) for measure in MEASURES), (UNANSWERABLE, "grounded", False)):
-        both = [pair for pair in pairs if (pair[0]["group"] == UNANSWERABLE) == (part == UNANSWERABLE)
+    print(f"\n{'of both runs':26}{'before':>22}{'after':>22}{'better':>8}{'worse':>8}{'p':>8}")
+    parts = (*(("all", measure, True) for measure in MEASURES), *((group, "grounded", False)
+                                                                 for group in (UNANSWERABLE, FOREIGN)))
+    for part, measure, right in parts:
+        both = [pair for pair in pairs if part == ("all" if pair[0]["group"] in GROUPS else pair[0]["group"])
                 and None not in (pair[0][measure], pair[1][measure])]
         changed = [(new, new[measure] == right) for old, new in both if old[measure] != new[measure]]
         better = sum(good for _, good in changed)
         tail = sum(math.comb(len(changed), k) for k in range(min(better, len(changed) - better) + 1))
-        print(f"{part + ', ' + measure:26}{share((old for old, _ in both), measure):>14}"
-              f"{share((new for _, new in both), measure):>14}{better:8}{len(changed) - better:8}"
+        print(f"{part + ', ' + measure:26}{share((old for old, _ in both), measure):>22}"
+              f"{share((new for _, new in both), measure):>22}{better:8}{len(changed) - better:8}"
               f"{min(1, 2 * tail / 2 ** len(changed)):8.2f}")
         for new, good in changed if show else ():
             print(f"  {'better' if good else 'worse'}: {new['set']}: {new['question']} -> {new['found']}")
@@ -178,14 +204,18 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", choices=sources, default=list(sources), help="sets (default: all)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the pages (default: %(default)s)")
     parser.add_argument("--config", type=json.loads, default={}, help="the search's config argument, as JSON")
+    parser.add_argument("--foreign", action="store_true", help="ask the questions of another documentation, too")
     parser.add_argument("--show", action="store_true", help="print what is missed")
     parser.add_argument("--output", type=Path, help="file for the answer to each question, as JSON")
     parser.add_argument("--baseline", type=Path, help="such a file of another run, to compare with")
     options = parser.parse_args()
-    for name in options.sets:
+    others = {name: foreign(name, sources) for name in options.sets} if options.foreign else {}
+    for name in dict.fromkeys((*options.sets, *others.values())):
         load(options.program, options.url, name, pages(name, sources[name], options.cache))
     with psycopg.connect(options.url, autocommit=True) as connection:
         asked = [ask(connection, name, row, options.config) for name in options.sets for row in questions(name)]
+        asked += [ask(connection, other, {**row, "group": FOREIGN, "wanted": {}}, options.config)
+                  for name, other in others.items() for row in questions(name) if row["group"] in GROUPS]
     table(asked)
     if options.show:
         misses(asked)

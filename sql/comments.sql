@@ -54,7 +54,7 @@ COMMENT ON FUNCTION docsearch.configure_project(text, jsonb) IS
     'changes settings of a project: those given are set, those given as null are taken away; returns all that it has then. What config of a call says counts for more, what the settings of the session say for less. "vectors" cannot be changed.';
 COMMENT ON FUNCTION docsearch.drop_project(text) IS
     'removes a project with all its documents and returns how many documents the caller saw in it; an unknown project is an error (42704).';
-COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, jsonb, text, text, text, text[], text[], text, text, timestamp with time zone, jsonb) IS
+COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, jsonb, text, text, text, text[], text[], text, text, timestamp with time zone, jsonb, jsonb) IS
     'stores a markdown document with its chunks, names, terms and vectors, and returns added, changed or unchanged. Slug, title and body are required; a chunk whose text is unchanged is not embedded again.';
 COMMENT ON FUNCTION docsearch.index_docs(text, jsonb) IS
     'index_doc for an array of objects whose keys are its arguments; one row each with action added, changed, unchanged or failed, the number of chunks, and what is wrong. A document that fails does not lose the others.';

@@ -26,3 +26,12 @@ COMMENT ON COLUMN docsearch.attached_table.shape IS 'versions of the catalog row
 ALTER TABLE docsearch.project ADD COLUMN kept_sources text[] NOT NULL DEFAULT '{}'
     CONSTRAINT project_kept_sources_bounded CHECK (array_position(kept_sources, NULL) IS NULL AND octet_length(kept_sources::text) <= 1048576);
 COMMENT ON COLUMN docsearch.project.kept_sources IS 'source roots of tables that were detached and whose documents were to stay';
+-- Pages that were grouped into one document: each is a section, with a source and an address of its own. The bounds are those of
+-- docsearch_core::bounds; as text, jsonb has a blank behind every comma and colon, and names the keys.
+ALTER TABLE docsearch.document
+    ADD COLUMN pages jsonb NOT NULL DEFAULT '[]',
+    ADD CONSTRAINT document_pages_bounded CHECK (
+        CASE jsonb_typeof(pages) WHEN 'array' THEN jsonb_array_length(pages) <= 1000 ELSE false END
+        AND NOT jsonb_path_exists(pages, 'strict $[*] ? (@.type() != "object")')
+        AND octet_length(pages::text) <= 1048576) NOT VALID;
+COMMENT ON COLUMN docsearch.document.pages IS 'pages that are sections of it, with their anchors, slugs, sources and addresses';

@@ -41,6 +41,7 @@ mod docsearch {
         source_root: default!(Option<Text<'_>>, "NULL"),
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
         anchors: default!(Option<Json<'_>>, "'{}'"),
+        pages: default!(Option<Json<'_>>, "'[]'"),
     ) -> Result<String> {
         arguments!(
             project,
@@ -56,7 +57,8 @@ mod docsearch {
             source_urls,
             source_path,
             source_root,
-            anchors
+            anchors,
+            pages
         );
         refuse_read_only(c"index_doc()");
         let project = project::given(project)?;
@@ -76,6 +78,7 @@ mod docsearch {
             source_root: owned(source_root),
             published_at: published_at.map(|time| time.to_iso_string()),
             anchors: DocumentInput::anchors(anchors.map(|JsonB(anchors)| anchors))?,
+            pages: DocumentInput::pages(pages.map(|JsonB(pages)| pages))?,
         };
         let mut outcomes = indexer::index(
             &project,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_document};
+use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_pages};
 use docsearch_core::digest::digest;
 use docsearch_core::message::bounded;
 use docsearch_core::passage::{document_passage, embedded_text, passage};
@@ -32,7 +32,7 @@ use crate::tables::document_input::DocumentInput;
 use crate::tables::project::Project;
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{model_grant, sight, terms, wake};
+use crate::tables::{document, model_grant, sight, terms, wake};
 
 pub(crate) use renaming::{rename, rename_all};
 pub(crate) use writing::read_stored;
@@ -192,10 +192,14 @@ fn write_delta(project: &Project, delta: Delta) -> Result<()> {
 /// not given.
 fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
     statement::rows(
-        "SELECT d.id, d.slug, d.title, d.category, d.summary,
-                ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                d.metadata, d.body, ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL)
-         FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
+        &format!(
+            "SELECT d.id, d.slug, d.title, d.category, d.summary,
+                    ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
+                    d.metadata, d.body,
+                    ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL), {}
+             FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
+            document::pages_column()
+        ),
         &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
         |row| {
             let body: String = row.required(8)?;
@@ -210,6 +214,7 @@ fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, Documen
                 metadata: Some(metadata),
                 body: Some(body),
                 source_urls: row.required(9)?,
+                pages: document::pages_of(row.required(10)?),
                 ..DocumentInput::default()
             };
             Ok((row.required(1)?, input))
@@ -455,7 +460,9 @@ impl<'a> Indexer<'a> {
             pgrx::check_for_interrupts!();
             self.tokenizer.count(text).unwrap_or(text.len())
         };
-        let chunked = chunk_document(&input.title, body, input.summary.as_deref(), &counter, &self.limits);
+        let pages = input.pages.iter().map(|page| page.anchor.as_str()).collect();
+        let summary = input.summary.as_deref();
+        let chunked = chunk_pages(&input.title, body, summary, &pages, &counter, &self.limits);
         let chunks = chunked.chunks.into_iter().map(|chunk| ChunkPlan {
             plain: markdown::plain_text(&chunk.body),
             input_hash: digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),

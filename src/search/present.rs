@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use docsearch_core::address::section_url;
 use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
 use docsearch_core::document::LoadCost;
 use docsearch_core::fusion::Entry;
+use docsearch_core::grouped_page::{GroupedPage, url_at};
 use docsearch_core::hit::{Hit, SECTION_MATCHES};
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::markdown;
@@ -23,8 +23,7 @@ use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::retrieval::Detail;
-use crate::tables::document;
-use crate::tables::document::as_iso;
+use crate::tables::document::{self, addressed_pages, as_iso, pages_column};
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
 
@@ -80,7 +79,7 @@ pub(crate) fn present(
             title: document.title.clone(),
             section: section.path,
             category: document.category.clone(),
-            url: document.url.as_deref().map(|url| section_url(url, &section.anchor)),
+            url: url_at(&document.pages, document.url.as_deref(), &section.anchor),
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
@@ -163,6 +162,7 @@ struct DocumentView {
     updated_at: String,
     source_key: Option<String>,
     metadata: Value,
+    pages: Vec<GroupedPage>,
 }
 
 /// The documents of the sections that the caller sees.
@@ -172,9 +172,10 @@ fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<Docum
         &format!(
             "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
                     octet_length(d.body), {},
-                    CASE WHEN starts_with(d.source_root, 'table:') THEN d.source_path END, d.metadata
+                    CASE WHEN starts_with(d.source_root, 'table:') THEN d.source_path END, d.metadata, {}
              FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
-            as_iso("d.updated_at")
+            as_iso("d.updated_at"),
+            pages_column()
         ),
         &keys::document_arguments(&documents),
         |row| {
@@ -191,6 +192,7 @@ fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<Docum
                 updated_at: row.required(8)?,
                 source_key: row.optional(9)?,
                 metadata: row.required::<StoredJson>(10)?.0,
+                pages: addressed_pages(row.required(11)?, project.root_url.as_deref()),
                 slug,
             };
             let id = DocumentId {

@@ -1,8 +1,9 @@
 //! The section of a document that a query asks for: the one that an address names, or that defines a name.
 
-use docsearch_core::address::Address;
+use docsearch_core::address::{Address, address_key};
 use docsearch_core::definition::{anchor_names, defines, heading_defines};
 use docsearch_core::fusion::{Asked, Entry};
+use docsearch_core::grouped_page::GroupedPage;
 use docsearch_core::legs::Legs;
 use docsearch_core::markdown::{Section, sections};
 use docsearch_core::outline::Outline;
@@ -69,8 +70,14 @@ pub(crate) fn asked_for(
     let shown = || shown.iter().take(MAX_DOCUMENTS).map(|ranked| &ranked.document);
     let role = |id: &DocumentId| legs.names.get(id).map(|found| group.forms[found.form].role);
     let is_addressed = |id: &DocumentId| matches!(role(id), Some(NameRole::Address | NameRole::AddressPath));
-    let documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
-    let anchor = Address::read(&group.understanding.text).and_then(|address| address.anchor);
+    let mut documents: Vec<DocumentId> = shown().map(|shown| shown.document).filter(is_addressed).collect();
+    let address = Address::read(&group.understanding.text);
+    let anchor = address.and_then(|address| address.anchor);
+    let pages_asked_for = match address {
+        Some(address) if !documents.is_empty() => of_pages(address, &documents)?,
+        _ => Map::default(),
+    };
+    documents.retain(|id| !pages_asked_for.contains_key(id));
     let mut sections = match (documents.as_slice(), anchor) {
         ([], _) | (_, None) => Map::default(),
         (documents, Some(anchor)) => {
@@ -83,6 +90,7 @@ pub(crate) fn asked_for(
             found
         }
     };
+    sections.extend(pages_asked_for);
     // Anchors are made of what they stand at: `json.loads`, `GUC-WORK-MEM`.
     let keys = anchor.map(anchor_names).unwrap_or_default();
     let anchored =
@@ -138,6 +146,29 @@ fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, A
         entry: None,
     };
     Ok(found.into_iter().map(|id| (id.document, whole(id))).collect())
+}
+
+/// The sections of documents that are pages with this address, or the sections there that its anchor names. Begins as the
+/// caller.
+fn of_pages(address: Address<'_>, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
+    let wanted = address_key(address.text);
+    let is_meant = |page: &&GroupedPage| page.source_url.as_deref().is_some_and(|url| address_key(url) == wanted);
+    let mut found = Map::default();
+    for (id, pages) in document::grouped_pages(documents)? {
+        let Some(page) = pages.iter().find(is_meant) else {
+            continue;
+        };
+        let below = address.anchor.map(|anchor| format!("{}.{anchor}", page.anchor));
+        for anchor in below.iter().chain([&page.anchor]) {
+            if !found.contains_key(&id) {
+                found.extend(addressed(anchor, &[id])?);
+            }
+            if !found.contains_key(&id) {
+                found.extend(led_to(anchor, id)?.map(|section| (id, section)));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The section to which a fragment of a document leads that is no anchor of a chunk. Begins as the caller.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use docsearch_core::bounds;
 use docsearch_core::delivery::{CHARS_PER_TOKEN, shares, with_brackets};
 use docsearch_core::document::{Document, NoSuchSection, Shape, render, to_json};
+use docsearch_core::grouped_page::GroupedPage;
 use docsearch_core::rank::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
@@ -290,10 +291,11 @@ fn select() -> String {
                 coalesce(d.source_urls[1], d.metadata ->> 'url'), p.root_url,
                 ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
                 ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                {}, {}, {}, d.summary, d.body",
+                {}, {}, {}, d.summary, d.body, {}",
         as_iso("d.published_at"),
         as_iso("d.created_at"),
         as_iso("d.updated_at"),
+        pages_column(),
     )
 }
 
@@ -320,6 +322,7 @@ fn stored(row: &statement::Row) -> Result<StoredDocument> {
             updated_at: row.required(15)?,
             summary: row.optional(16)?,
             body: row.required(17)?,
+            pages: addressed_pages(row.required(18)?, root_url.as_deref()),
             slug,
         },
     })
@@ -367,6 +370,52 @@ fn anchors(id: DocumentId) -> Result<BTreeMap<String, String>> {
     let found = found.into_iter().next();
     let found = found.and_then(|StoredJson(anchors)| serde_json::from_value(anchors).ok());
     Ok(found.unwrap_or_default())
+}
+
+/// Whether documents have pages: tables of version 11 have not, until their owner migrates them.
+pub(crate) fn has_pages() -> bool {
+    catalog::has_column(c"document", c"pages")
+}
+
+/// The pages that a document was put together from, as a column of it.
+pub(crate) fn pages_column() -> &'static str {
+    if has_pages() { "d.pages" } else { "'[]'::jsonb" }
+}
+
+/// The pages of those documents that were put together from any. Runs as the caller.
+pub(crate) fn grouped_pages(documents: &[DocumentId]) -> Result<Vec<(DocumentId, Vec<GroupedPage>)>> {
+    if !has_pages() {
+        return Ok(Vec::new());
+    }
+    statement::lookup(
+        &format!(
+            "SELECT project_id, id, d.pages FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
+             WHERE d.pages <> '[]'"
+        ),
+        &keys::document_arguments(documents),
+        |row| Ok((keys::document_id(row)?, pages_of(row.required(3)?))),
+    )
+}
+
+/// What is stored of the pages of a document. Rows that were written by hand may hold anything.
+pub(crate) fn pages_of(StoredJson(pages): StoredJson) -> Vec<GroupedPage> {
+    match pages {
+        Value::Array(pages) => pages
+            .into_iter()
+            .filter_map(|page| serde_json::from_value(page).ok())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The same, with the addresses that their slugs have below that of the project, where they have none of their own.
+pub(crate) fn addressed_pages(stored: StoredJson, root_url: Option<&str>) -> Vec<GroupedPage> {
+    let mut pages = pages_of(stored);
+    for page in &mut pages {
+        let of_slug = || project::address(root_url, page.slug.as_deref()?);
+        page.source_url = page.source_url.take().or_else(of_slug);
+    }
+    pages
 }
 
 /// Whether documents have a share of entries, and further fragments: tables of version 9 have neither, until their owner

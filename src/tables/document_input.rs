@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use docsearch_core::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
 use docsearch_core::digest::digest;
+use docsearch_core::grouped_page::{self, GroupedPage};
 use pgrx::pg_sys::panic::ErrorReport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -45,6 +46,9 @@ pub(crate) struct DocumentInput {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub(crate) anchors: BTreeMap<String, String>,
+    /// The pages that it was put together from, if it was.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pages: Vec<GroupedPage>,
 }
 
 /// What anchors have to be.
@@ -73,7 +77,7 @@ fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
 impl DocumentInput {
     /// What a document may consist of.
     pub(crate) const KEYS_HINT: &'static str = "A document is an object with slug, title and body, and if you like category, metadata, kind, version, \
-         summary, keywords, source_urls, source_path, source_root, published_at and anchors.";
+         summary, keywords, source_urls, source_path, source_root, published_at, anchors and pages.";
 
     /// The argument `anchors`.
     pub(crate) fn anchors(given: Option<Value>) -> Result<BTreeMap<String, String>> {
@@ -81,6 +85,17 @@ impl DocumentInput {
             invalid(
                 ANCHORS_PROBLEM,
                 "Give the anchor of the section for each fragment, such as {\"setup\": \"install\"}, or omit it.",
+            )
+        })
+    }
+
+    /// The argument `pages`.
+    pub(crate) fn pages(given: Option<Value>) -> Result<Vec<GroupedPage>> {
+        let pages: std::result::Result<Option<Vec<GroupedPage>>, _> = serde_json::from_value(given.unwrap_or_default());
+        pages.map(Option::unwrap_or_default).map_err(|problem| {
+            invalid(
+                format!("pages cannot be used: {problem}"),
+                "Give an array of objects with anchor, and if you like slug, source_path and source_url, or omit it.",
             )
         })
     }
@@ -112,6 +127,9 @@ impl DocumentInput {
         self.check_list("source_urls", &self.source_urls)?;
         self.check_metadata()?;
         self.check_anchors()?;
+        if let Some(hint) = grouped_page::problem(&self.pages) {
+            return Err(self.refuse("pages cannot be used", &hint));
+        }
         if self.published_at.as_deref().is_some_and(is_beyond_years) {
             return Err(self.refuse(
                 "published_at cannot be used",

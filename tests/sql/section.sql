@@ -75,4 +75,26 @@ SELECT q, slug, section, url FROM unnest(ARRAY['kiln --glaze=red pot', 'kiln -q 
      search_docs(q, 'manual', max_results => 1) ORDER BY n;
 SELECT r ->> 'anchor' AS anchor FROM search_docs_json('kiln --glaze', 'manual', max_results => 1) AS j, jsonb_array_elements(j -> 'results') AS r;
 
+-- s3_50: sections that were pages have the URLs of their pages, and chunks of their own.
+SELECT docsearch.index_doc('manual', 'controls', 'Controls', E'# Button {#button}\n\nStarts an action.\n\n## Styling {#button.styling}\n\nIt may be round.\n\n# Slider {#slider}\n\nChooses a value.\n\n# Knob {#knob}\n\nTurns.',
+    source_urls => '{https://manual.test/all,https://manual.test/button}', pages => '[{"anchor": "button", "slug": "controls/button", "source_url": "https://manual.test/button#top"},
+    {"anchor": "slider", "slug": "controls/slider", "source_path": "slider.md"}]');
+SELECT c.chunk_no, c.anchor FROM docsearch.chunk c JOIN docsearch.document d ON d.id = c.document_id WHERE d.slug = 'controls' ORDER BY c.chunk_no;
+SELECT q, section, url FROM unnest(ARRAY['starts an action', 'may it be round', 'choose a value', 'https://manual.test/button#styling', 'https://manual.test/button']) WITH ORDINALITY AS t(q, n),
+     search_docs(q, 'manual', max_results => 1) ORDER BY n;
+SELECT s AS section, j ->> 'url' AS url, j -> 'section' ->> 'source_path' AS source_path
+FROM unnest(ARRAY['button.styling', 'slider', 'knob']) AS s, load_doc_json('manual/controls', section => s) AS j;
+SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => '[{"anchor": "a"}, {"anchor": "a"}]');
+SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => '[{"slug": "a"}]');
+SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => '{"anchor": "a"}');
+SELECT docsearch.index_doc('manual', 'wrong', 'Wrong', 'x', pages => (SELECT jsonb_agg(jsonb_build_object('anchor', n::text)) FROM generate_series(1, 1001) AS n));
+SELECT slug, action FROM docsearch.index_docs('manual', '[{"slug": "a", "title": "A", "body": "x", "pages": null}, {"slug": "b", "title": "B", "body": "x", "pages": [7]}]') ORDER BY slug;
+\set VERBOSITY terse
+UPDATE docsearch.document SET pages = '{}' WHERE slug = 'controls';
+UPDATE docsearch.document SET pages = '[7]' WHERE slug = 'controls';
+\set VERBOSITY default
+-- Rows by hand may hold anything that is no page.
+UPDATE docsearch.document SET pages = '[{"anchor": 7}, {"anchor": "slider", "source_url": "https://manual.test/slider"}]' WHERE slug = 'controls';
+SELECT load_doc_json('manual/controls#slider') ->> 'url' AS url;
+
 SELECT docsearch.drop_project('manual');

@@ -28,6 +28,10 @@ pub const METADATA_BYTES: usize = 1024 * 1024;
 pub const ANCHORS: usize = 20_000;
 /// All further fragments as text, in bytes.
 pub const ANCHORS_BYTES: usize = 2 * 1024 * 1024;
+/// Pages that a document may consist of.
+pub const GROUPED_PAGES: usize = 1_000;
+/// Bytes of what is known of these pages, together.
+pub const GROUPED_PAGES_BYTES: usize = 512 * 1024;
 /// Longest name of a file or directory, in bytes: what file systems take.
 pub const DIRECTORY_BYTES: usize = 255;
 /// How many levels values may lie below an object.

@@ -10,8 +10,8 @@ use crate::markdown::{self, HEADING_MAX_BYTES, Section};
 use crate::title::is_repeated_by;
 use measure::Measure;
 use merge::Part;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use unit::{Source, Unit};
 
 /// Counts the tokens of a model.
@@ -100,15 +100,28 @@ pub struct Chunked {
     pub duplicates: usize,
 }
 
-/// Cuts a document into chunks.
-///
-/// Chunk 0 is the summary: `summary`, or else the lead paragraph up to half of the budget. A document that fits one
-/// chunk has only that, with its whole text. Body chunks hold at most `max_tokens` together with the special tokens and
-/// the [`context`](crate::passage::context); only code blocks and tables go beyond it, up to four times, before they are cut at lines.
+/// Cuts a document that is one page into chunks, see [`chunk_pages`].
 pub fn chunk_document(
     title: &str,
     markdown: &str,
     summary: Option<&str>,
+    counter: &dyn TokenCounter,
+    limits: &ChunkLimits,
+) -> Chunked {
+    chunk_pages(title, markdown, summary, &HashSet::new(), counter, limits)
+}
+
+/// Cuts a document into chunks. The sections with the anchors `pages` are pages that were grouped: each has chunks of its
+/// own, however small it is, and what is no page has, too. Sections of a page have its anchor, a dot, and one of their own.
+///
+/// Chunk 0 is the summary: `summary`, or else the lead paragraph up to half of the budget. A document that fits one
+/// chunk has only that, with its whole text. Body chunks hold at most `max_tokens` together with the special tokens and
+/// the [`context`](crate::passage::context); only code blocks and tables go beyond it, up to four times, before they are cut at lines.
+pub fn chunk_pages(
+    title: &str,
+    markdown: &str,
+    summary: Option<&str>,
+    pages: &HashSet<&str>,
     counter: &dyn TokenCounter,
     limits: &ChunkLimits,
 ) -> Chunked {
@@ -125,14 +138,18 @@ pub fn chunk_document(
         source,
         measure,
         limits,
+        pages,
     };
     let mut chunks = Collector::default();
     let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
-    if let Some(whole) = document.whole(summary) {
+    if let Some(whole) = document.whole(summary).filter(|_| pages.is_empty()) {
         chunks.push(ChunkKind::Summary, Vec::new(), String::new(), whole);
         return chunks.finish();
     }
-    chunks.push(ChunkKind::Summary, Vec::new(), String::new(), document.summary(summary));
+    // The lead paragraph is one page's alone.
+    let contents = (!pages.is_empty()).then(|| document.contents(&sections));
+    let summary = document.summary(summary.or(contents.as_deref()));
+    chunks.push(ChunkKind::Summary, Vec::new(), String::new(), summary);
     for group in merge::grouped(document.parts(sections), limits.min_tokens) {
         document.push_group(group, &mut chunks);
     }
@@ -145,6 +162,7 @@ struct Document<'a> {
     source: Source<'a>,
     measure: Measure<'a>,
     limits: &'a ChunkLimits,
+    pages: &'a HashSet<&'a str>,
 }
 
 impl<'a> Document<'a> {
@@ -170,6 +188,24 @@ impl<'a> Document<'a> {
         }
         let lead = markdown::lead(self.source.text).map_or("", |(range, _)| &self.source.text[range]);
         self.beginning(lead, (budget / 2).max(1))
+    }
+
+    /// The titles of the pages.
+    fn contents(&self, sections: &[Section]) -> String {
+        let pages = sections
+            .iter()
+            .filter(|section| self.pages.contains(section.anchor.as_str()));
+        let titles = pages.filter_map(|section| Some(format!("{}.", section.heading_path.last()?)));
+        titles.collect::<Vec<String>>().join(" ")
+    }
+
+    /// The page that a section is on, by its anchor: that of the page, or one that begins with it and a dot.
+    fn page_of<'s>(&self, anchor: &'s str) -> Option<&'s str> {
+        let mut page = anchor;
+        while !self.pages.contains(page) {
+            page = &page[..page.rfind('.')?];
+        }
+        Some(page)
     }
 
     /// As many whole sentences as fit `budget`.
@@ -208,6 +244,12 @@ impl<'a> Document<'a> {
             let parent = section.level > 0 && levels.get(index + 1).is_some_and(|next| *next > section.level);
             parts.push(self.part(section, path, budget, parent));
         }
+        let mut before = None;
+        for part in &mut parts {
+            let page = self.page_of(&part.anchor).map(str::to_owned);
+            part.begins = page != before;
+            before = page;
+        }
         parts
     }
 
@@ -233,6 +275,7 @@ impl<'a> Document<'a> {
         let tokens = units.iter().map(|unit| unit.tokens).sum();
         Part {
             path,
+            begins: false,
             anchor: section.anchor,
             heading,
             heading_tokens,

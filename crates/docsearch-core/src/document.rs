@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::address::section_url;
 use crate::delivery::estimated_tokens;
+use crate::grouped_page::{GroupedPage, page_at, url_at};
 use crate::markdown;
 use crate::outline::{Neighbours, Outline};
 
@@ -55,6 +55,8 @@ pub struct Document {
     pub body: String,
     /// Further fragments that lead into it, with the anchors of the sections where they lie.
     pub anchors: BTreeMap<String, String>,
+    /// The pages that it was put together from, if it was.
+    pub pages: Vec<GroupedPage>,
 }
 
 impl Document {
@@ -66,12 +68,14 @@ impl Document {
 
     /// The address to show, of a section if it has an anchor.
     fn url(&self, anchor: &str) -> Option<String> {
-        let url = self.url.as_deref().filter(|url| !url.is_empty());
-        url.map(|url| section_url(url, anchor))
+        url_at(&self.pages, self.url.as_deref().filter(|url| !url.is_empty()), anchor)
     }
 
-    /// Where it is published: first the address to show.
+    /// Where it is published: first the address to show. A section that was a page has that of its page alone.
     fn sources(&self, anchor: &str) -> Vec<String> {
+        if page_at(&self.pages, anchor).is_some() {
+            return self.url(anchor).into_iter().collect();
+        }
         let shown = self.url.as_ref();
         let others = self.source_urls.iter().filter(|source| Some(*source) != shown);
         self.url(anchor).into_iter().chain(others.cloned()).collect()

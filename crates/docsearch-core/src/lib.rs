@@ -14,6 +14,7 @@ pub mod filter;
 pub mod framing;
 pub mod fusion;
 pub mod grade;
+pub mod grouped_page;
 pub mod hit;
 pub mod identifier;
 pub mod interrupt;

@@ -21,7 +21,7 @@ use crate::title::unqualified;
 pub(crate) use block::{Block, BlockKind, blocks, spans};
 pub use enumeration::entry_share;
 pub(crate) use events::events;
-pub(crate) use fence::close_fences;
+pub use fence::close_fences;
 pub(crate) use lead::lead;
 pub use lead::{lead_paragraph, says_something};
 pub use plain::plain_text;

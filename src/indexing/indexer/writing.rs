@@ -17,7 +17,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
-use crate::tables::document::has_entry_share;
+use crate::tables::document::{has_entry_share, has_pages};
 use crate::tables::project::Project;
 use crate::tables::{names, schema};
 
@@ -160,15 +160,22 @@ impl Indexer<'_> {
             DatumWithOid::from(input.published_at.as_deref()),
             DatumWithOid::from(document.entry_share),
             DatumWithOid::from(JsonB(json!(input.anchors))),
+            DatumWithOid::from(JsonB(json!(input.pages))),
         ];
-        let (columns, values, set) = match has_entry_share() {
-            true => (
+        let (columns, values, set) = match (has_pages(), has_entry_share()) {
+            (true, _) => (
+                ", entry_share, anchors, pages",
+                ", $18, $19, $20",
+                ", entry_share = $18, anchors = $19, pages = $20",
+            ),
+            (false, _) if !input.pages.is_empty() => return Err(schema::outdated()),
+            (false, true) => (
                 ", entry_share, anchors",
                 ", $18, $19",
                 ", entry_share = $18, anchors = $19",
             ),
-            false if input.anchors.is_empty() => ("", "", ""),
-            false => return Err(schema::outdated()),
+            (false, false) if input.anchors.is_empty() => ("", "", ""),
+            (false, false) => return Err(schema::outdated()),
         };
         let written = match &document.known {
             None => statement::change(
@@ -189,7 +196,7 @@ impl Indexer<'_> {
                          keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
                          metadata = coalesce($12, '{{}}'), body = $13, content_hash = $14, term_count = $15,
                          chunk_count = $16, published_at = $17::timestamptz{set}, updated_at = now()
-                     WHERE d.project_id = $1 AND d.id = $20 RETURNING d.id"),
+                     WHERE d.project_id = $1 AND d.id = $21 RETURNING d.id"),
                     &args,
                     |row| row.required::<i64>(1),
                 )

@@ -17,6 +17,8 @@ pub(super) struct Part<'a> {
     pub(super) budget: usize,
     /// Whether sections below carry the heading in their path.
     pub(super) parent: bool,
+    /// Whether a page begins here, or ends before: it shares no chunk with what comes before it.
+    pub(super) begins: bool,
 }
 
 impl Part<'_> {
@@ -88,8 +90,10 @@ fn push_block(text: &mut String, block: &str) {
 /// A heading with nothing but sections below it is kept only inside a group: elsewhere their paths say it.
 pub(super) fn grouped(parts: Vec<Part<'_>>, min_tokens: usize) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut begins = false;
     for part in parts {
-        if let Some(group) = groups.last_mut()
+        begins |= part.begins;
+        if let Some(group) = groups.last_mut().filter(|_| !begins)
             && let Some(common) = group.accepts(&part, min_tokens)
         {
             group.common = common;
@@ -97,6 +101,7 @@ pub(super) fn grouped(parts: Vec<Part<'_>>, min_tokens: usize) -> Vec<Group<'_>>
             group.parts.push(part);
         } else if !part.only_heads_others() {
             groups.push(Group::of(part));
+            begins = false;
         }
     }
     for group in &mut groups {

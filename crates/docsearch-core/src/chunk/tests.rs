@@ -299,6 +299,23 @@ fn limits() -> impl Strategy<Value = ChunkLimits> {
     })
 }
 
+#[test]
+fn s3_50_pages_that_would_fit_one_chunk_have_one_each() {
+    let text = "# Button {#button}\n\nPress.\n\n# Slider {#slider}\n\nDrag.\n";
+    let anchors = |pages: &[&str]| -> Vec<String> {
+        let pages = pages.iter().copied().collect();
+        let chunked = chunk_pages("Controls", text, Some("All."), &pages, &words, &ChunkLimits::default());
+        chunked.chunks.into_iter().map(|chunk| chunk.anchor).collect()
+    };
+    assert_eq!(anchors(&["button", "slider"]), ["", "button", "slider"]);
+    assert_eq!(anchors(&[]), [""]);
+    // What comes behind a page is no part of it, and without a summary the titles are one.
+    assert_eq!(anchors(&["button"]), ["", "button", "slider"]);
+    let pages = ["button", "slider"].into();
+    let chunked = chunk_pages("Controls", text, None, &pages, &words, &ChunkLimits::default());
+    assert_eq!(chunked.chunks[0].body, "Button. Slider.");
+}
+
 proptest! {
     #[test]
     fn no_word_is_lost_and_every_fence_is_closed(markdown in document(), limits in limits()) {
@@ -321,6 +338,42 @@ proptest! {
         for chunk in &chunked.chunks {
             prop_assert!(words(&chunk.body) <= budget && chunk.token_count <= budget, "{:?}", chunk);
         }
+    }
+
+    #[test]
+    fn s3_50_a_page_that_changes_leaves_the_chunks_of_the_others(
+        pages in proptest::collection::vec((0usize..60, 0usize..3), 1..6),
+        changed in any::<proptest::sample::Index>(),
+        to in (0usize..60, 0usize..3),
+        limits in limits(),
+    ) {
+        let cut = |pages: &[(usize, usize)]| {
+            let numbers: Vec<String> = (0..pages.len()).map(|number| format!("p{number}")).collect();
+            let text: String = pages.iter().zip(&numbers).map(|((lead, parts), page)| {
+                let below: String = (0..*parts)
+                    .map(|part| format!("## Part {part} {{#{page}.{part}}}\n\n{page}x{part}\n\n"))
+                    .collect();
+                format!("# Page {page} {{#{page}}}\n\n{}\n\n{below}", format!("{page} ").repeat(*lead))
+            }).collect();
+            let starts = numbers.iter().map(String::as_str).collect();
+            chunk_pages("Group", &text, Some("All."), &starts, &words, &limits).chunks
+        };
+        let changed = changed.index(pages.len());
+        let of_others = |chunks: Vec<Chunk>| -> Vec<(String, Vec<String>, String)> {
+            let own = format!("p{changed}");
+            let chunks = chunks.into_iter().filter(|chunk| chunk.anchor.split('.').next() != Some(own.as_str()));
+            chunks.map(|chunk| (chunk.anchor, chunk.heading_path, chunk.body)).collect()
+        };
+        let before = cut(&pages);
+        for chunk in &before[1..] {
+            let page = chunk.anchor.split('.').next().unwrap_or_default();
+            prop_assert!((0..pages.len()).map(|number| format!("p{number}")).all(|other| {
+                other == page || !chunk.body.contains(&format!("{other} "))
+            }), "{:?}", chunk);
+        }
+        let mut after = pages.clone();
+        after[changed] = to;
+        prop_assert_eq!(of_others(before), of_others(cut(&after)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Document, NoSuchSection, Shape, find, write};
 use crate::delivery::estimated_tokens;
+use crate::grouped_page::page_at;
 use crate::outline::Outline;
 
 /// What is known of a document, and its text.
@@ -55,6 +56,9 @@ struct Heading<'a> {
 struct LoadedSection<'a> {
     #[serde(flatten)]
     heading: Heading<'a>,
+    /// Of the page that it is of, if the document was put together from pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_path: Option<&'a str>,
     parent: Option<String>,
     previous: Option<String>,
     next: Option<String>,
@@ -64,7 +68,7 @@ struct LoadedSection<'a> {
 /// with [`Shape::metadata`] `category`, `kind`, `version`, `url` (of the section, too), `source_urls`, `keywords`, `metadata`, `published_at`,
 /// `created_at` and `updated_at`; `tokens` of its text, 4 characters each; `sections` in order, with `anchor`, `level`,
 /// `title` and `tokens` (those below included); `section`, if one is asked for, with the same and the references
-/// `parent`, `previous` and `next`; `content`, the Markdown of [`super::render`]; and whether that is `truncated`.
+/// `parent`, `previous` and `next`, and of a page that was grouped its `source_path`; `content`, the Markdown of [`super::render`]; and whether that is `truncated`.
 ///
 /// # Errors
 ///
@@ -76,8 +80,11 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
     let loaded = section.and_then(|place| {
         let around = outline.neighbours(place);
         let reference = |anchor: Option<&str>| anchor.map(|anchor| document.reference(Some(anchor)));
+        let heading = Heading::of(&outline, place)?;
+        let page = page_at(&document.pages, heading.anchor);
         Some(LoadedSection {
-            heading: Heading::of(&outline, place)?,
+            source_path: page.and_then(|(page, _)| page.source_path.as_deref()),
+            heading,
             parent: reference(around.parent),
             previous: reference(around.previous),
             next: reference(around.next),

@@ -86,6 +86,46 @@ fn s3_40_a_section_is_loaded_with_its_url() {
 }
 
 #[test]
+fn s3_50_a_section_that_was_a_page_has_its_source_and_url() {
+    let page = |anchor: &str, path: &str| GroupedPage {
+        anchor: anchor.to_owned(),
+        source_path: Some(path.to_owned()),
+        source_url: Some(format!("https://kit.test/{anchor}")),
+        ..GroupedPage::default()
+    };
+    let body =
+        "# Button {#button}\n\nPress.\n\n## Round {#button.round}\n\nRolls.\n\n# Slider {#slider}\n\nDrag.\n";
+    let controls = Document {
+        url: Some("https://kit.test/controls".to_owned()),
+        source_urls: vec![
+            "https://kit.test/button".to_owned(),
+            "https://kit.test/slider".to_owned(),
+        ],
+        body: body.to_owned(),
+        pages: vec![
+            page("button", "controls/button.md"),
+            page("slider", "controls/slider.md"),
+        ],
+        ..guide()
+    };
+    for (section, url, path) in [
+        ("button", "https://kit.test/button", "controls/button.md"),
+        ("button.round", "https://kit.test/button#round", "controls/button.md"),
+        ("slider", "https://kit.test/slider", "controls/slider.md"),
+    ] {
+        let object = to_json(&controls, Some(section), WHOLE).expect(section);
+        assert_eq!(
+            (&object["url"], &object["section"]["source_path"]),
+            (&url.into(), &path.into())
+        );
+        let text = render(&controls, Some(section), WHOLE).expect(section).markdown;
+        assert!(text.contains(&format!("**Sources:** {url}\n")), "{text}");
+    }
+    let whole = to_json(&controls, None, WHOLE).expect("all of it");
+    assert_eq!(whole["url"], "https://kit.test/controls");
+}
+
+#[test]
 fn an_unknown_section_is_an_error_that_names_others() {
     let problem = render(&guide(), Some("windows"), WHOLE).expect_err("no such section");
     assert_eq!(problem.anchors, ["install", "on-linux", "debian", "on-macos"]);

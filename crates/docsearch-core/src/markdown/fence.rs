@@ -9,7 +9,7 @@ use std::ops::Range;
 ///
 /// Such a block runs to the end of the document or of the list item or quotation it stands in. Once closed, every
 /// range of whole blocks is balanced.
-pub(crate) fn close_fences(markdown: &str) -> Cow<'_, str> {
+pub fn close_fences(markdown: &str) -> Cow<'_, str> {
     let open = unclosed_fences(markdown);
     if open.is_empty() {
         return Cow::Borrowed(markdown);

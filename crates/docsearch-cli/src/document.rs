@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use docsearch_core::grouped_page::GroupedPage;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
@@ -53,6 +54,9 @@ pub(crate) struct Document {
     /// Other names of places, each with the anchor of its section.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) anchors: BTreeMap<String, String>,
+    /// The pages that it was put together from, if it was.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pages: Vec<GroupedPage>,
     /// The title of the page above, where the page names one.
     #[serde(skip)]
     pub(crate) parent: Option<String>,

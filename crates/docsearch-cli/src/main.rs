@@ -31,6 +31,7 @@ mod front_matter;
 #[cfg(test)]
 mod fuzz;
 mod git;
+mod grouped_supply;
 mod guard;
 mod heading;
 mod html;
@@ -61,6 +62,7 @@ mod openapi;
 mod outcome;
 mod output;
 mod package;
+mod page_group;
 mod pdf;
 mod per_folder;
 mod printer;

@@ -12,13 +12,14 @@ use toml::{Table, Value};
 use crate::error::Error;
 use crate::git::Address;
 use crate::markup::InputFormat;
+use crate::page_group::GroupRule;
 use crate::site::SiteOptions;
 use crate::source_options::SourceOptions;
 
 pub(crate) const NAME: &str = "docsearch.toml";
 const MAX_BYTES: u64 = 1 << 20;
 /// Keys of a source.
-pub(crate) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 15] = [
     "paths",
     "title",
     "prefix",
@@ -33,6 +34,7 @@ pub(crate) const KEYS: [&str; 14] = [
     "content",
     "follow_links",
     "max_file_size",
+    "groups",
 ];
 /// The name of the project, or the table of several.
 const PROJECT: &str = "project";
@@ -52,6 +54,7 @@ pub(crate) struct Settings {
     /// Millions of bytes.
     pub(crate) max_file_size: Option<u64>,
     pub(crate) options: SourceOptions,
+    pub(crate) groups: Vec<GroupRule>,
 }
 
 /// The table of a source, as it is written.
@@ -75,6 +78,8 @@ struct Written {
     #[serde(default)]
     follow_links: bool,
     max_file_size: Option<u64>,
+    #[serde(default)]
+    groups: Vec<GroupRule>,
 }
 
 /// The nearest file from `folder` upwards.
@@ -233,6 +238,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
         content: written.content,
     };
     options.check(str::to_owned).map_err(|error| error.to_string())?;
+    written.groups.iter().try_for_each(GroupRule::check)?;
     Ok(Settings {
         project: project.to_owned(),
         title: written.title,
@@ -242,6 +248,7 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
         follow_links: written.follow_links,
         max_file_size: written.max_file_size,
         options,
+        groups: written.groups,
     })
 }
 
@@ -362,6 +369,14 @@ mod tests {
             ("project = 'kit'\npaths = ['a']\ncontent = 'a['", "is no CSS selector"),
             ("project = 'kit'\npaths = ['a']\ninclude = ['a[']", "error parsing glob"),
             ("project = 'kit'\npaths = [", "TOML parse error at line 2"),
+            (
+                "project = 'kit'\npaths = ['a']\n[[groups]]\nfolders = 'b'",
+                "unknown field `folders`",
+            ),
+            (
+                "project = 'kit'\npaths = ['a']\n[[groups]]\nslug = 'b'",
+                "has not one of folder",
+            ),
         ] {
             let problem = parsed(text).unwrap_err();
             assert!(problem.contains(expected), "{text}: {problem}");

@@ -145,7 +145,7 @@ fn is_selector(text: &str) -> bool {
 }
 
 /// `*` stays within a segment, `**` does not. A folder stands for everything in it.
-fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
+pub(crate) fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
     let usage =
         |error: globset::Error| Error::Usage(format!("{error}\nHINT:  Patterns are like guide/** or **/old-*."));
     let mut set = GlobSetBuilder::new();

@@ -104,6 +104,29 @@ impl Survey {
         });
     }
 
+    /// Notes that a document takes the place of pages. `false`, and nothing is noted, if something else has its slug.
+    pub(crate) fn group(&mut self, pages: &[String], slug: &str, place: &str) -> bool {
+        if self.slugs.contains_key(slug) && !pages.iter().any(|page| page == slug) {
+            return false;
+        }
+        for page in pages {
+            self.slugs.remove(page);
+        }
+        self.slugs.insert(slug.to_owned(), place.to_owned());
+        true
+    }
+
+    /// Notes that a document stays as it is stored.
+    pub(crate) fn keep(&mut self, slug: &str, place: &str) {
+        self.slugs.entry(slug.to_owned()).or_insert_with(|| place.to_owned());
+    }
+
+    /// Source roots and paths of what could not be read.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = (&str, &str)> {
+        let skipped = self.skipped.iter();
+        skipped.map(|skipped| (skipped.source_root.as_str(), skipped.path.as_str()))
+    }
+
     pub(crate) fn skip_unknown(&mut self) {
         self.unknown += 1;
     }

@@ -70,6 +70,7 @@ pub(super) fn assemble(
         metadata: matter.metadata,
         published_at: matter.published_at,
         anchors,
+        pages: Vec::new(),
         parent,
     };
     Ok(Reading { document, warning })

@@ -94,7 +94,9 @@ fn execute(
             let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
             let options = file_options(job, reading, std::mem::take(&mut plan.left_out));
             let is_sent = matches!(destination, Destination::Database { .. });
-            let found = is_sent.then(|| FoundFiles::of(&plan, &options)).flatten();
+            let found = is_sent
+                .then(|| FoundFiles::of(&plan, &options, &reading.groups))
+                .flatten();
             let mut files = Files::new(plan.inputs, options);
             let run = Run {
                 job,

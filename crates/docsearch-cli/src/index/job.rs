@@ -6,6 +6,7 @@ use crate::archive;
 use crate::file::Links;
 use crate::git::Address;
 use crate::markup::Markup;
+use crate::page_group::GroupRule;
 use crate::source_options::SourceOptions;
 
 /// Documents for a project.
@@ -38,7 +39,7 @@ impl Job {
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// Files of these folders, archives and repositories, and single ones.
-    Paths(Vec<PathBuf>, Reading),
+    Paths(Vec<PathBuf>, Box<Reading>),
     /// Lines of a file, or of standard input.
     Lines(PathBuf),
 }
@@ -49,4 +50,6 @@ pub(super) struct Reading {
     pub(super) markup: Option<Markup>,
     pub(super) links: Links,
     pub(super) options: SourceOptions,
+    /// Which pages become one document.
+    pub(super) groups: Vec<GroupRule>,
 }

@@ -17,6 +17,7 @@ use super::plan::{Plan, Root};
 use crate::cache_folder;
 use crate::error::Error;
 use crate::file::Links;
+use crate::page_group::GroupRule;
 use crate::project;
 use crate::report::{self, Told};
 use crate::site::Sites;
@@ -58,14 +59,14 @@ struct Record<R> {
 
 impl FoundFiles {
     /// Those of a plan, as `options` have them read; `None` where they cannot be told from changed ones.
-    pub(super) fn of(plan: &Plan, options: &FileOptions) -> Option<Self> {
+    pub(super) fn of(plan: &Plan, options: &FileOptions, groups: &[GroupRule]) -> Option<Self> {
         let is_read_anew = !plan.unpacked.is_empty() || !plan.problems.is_empty() || options.links == Links::Anywhere;
         if is_read_anew || plan.inputs.is_empty() {
             return None;
         }
         let before = SystemTime::now().checked_sub(SETTLED)?;
         let mut digest = Sha256::new();
-        note(&mut digest, &(env!("CARGO_PKG_VERSION"), program()?, options));
+        note(&mut digest, &(env!("CARGO_PKG_VERSION"), program()?, options, groups));
         let roots: BTreeSet<&Path> = plan.inputs.iter().map(|input| &*input.root).collect();
         for root in roots {
             note_files(&mut digest, root, before)?;

@@ -1,6 +1,6 @@
 //! One run: documents of a source into a project, and what is no longer there out of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use postgres::Client;
 use serde_json::json;
@@ -11,6 +11,7 @@ use super::plan::Root;
 use crate::backlog::{self, Backlog, WaitArgs};
 use crate::distinct_supply::DistinctSupply;
 use crate::error::Error;
+use crate::grouped_supply::GroupedSupply;
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use crate::printer::{Printer, Reader};
@@ -57,7 +58,8 @@ impl Run<'_> {
         let report = Report::plain();
         self.tell_problems(&report);
         let mut survey = Survey::default();
-        let mut supply = self.titled(supply, interrupt);
+        let mut grouped = self.grouped(supply)?;
+        let mut supply = self.titled(&mut grouped, interrupt);
         let mut printer = Printer::new();
         'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
             for document in &documents {
@@ -85,7 +87,8 @@ impl Run<'_> {
         interrupt: &Interrupt,
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
-        let total = supply.len();
+        let mut grouped = self.grouped(supply)?;
+        let total = grouped.len();
         let report = Report::new(self.manner.json, total);
         self.tell_problems(&report);
         if let Some(found) = self.found.as_ref().filter(|_| !self.manner.refresh)
@@ -98,7 +101,7 @@ impl Run<'_> {
             true => HashMap::new(),
             false => project::source_roots(client, project)?,
         };
-        let mut supply = self.titled(supply, interrupt);
+        let mut supply = self.titled(&mut grouped, interrupt);
         let mut loader = Loader::new(client, project, self.manner.batch)?;
         let (mut sources, mut sent) = (0, 0);
         'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
@@ -152,6 +155,19 @@ impl Run<'_> {
             is_interrupted,
         };
         self.end(&course, client, interrupt, &report)
+    }
+
+    /// Pages of folders that were listed whole may be grouped; lines of JSON are as they are.
+    fn grouped<'s>(&'s self, supply: &'s mut dyn Supply) -> Result<GroupedSupply<'s>, Error> {
+        let (rules, prefix) = match &self.job.source {
+            Source::Paths(_, reading) => (reading.groups.as_slice(), reading.options.prefix.as_deref()),
+            Source::Lines(_) => (&[][..], None),
+        };
+        let complete = match self.problems.is_empty() {
+            true => self.folders.iter().map(|root| root.name.as_str()).collect(),
+            false => HashSet::new(),
+        };
+        GroupedSupply::new(supply, rules, prefix, complete)
     }
 
     /// Files of a folder may have the same title; lines of JSON are as they are, and may come from a program that never

@@ -109,6 +109,7 @@ fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Job {
             false => Links::Inside,
         },
         options: args.options.or(settings.options),
+        groups: settings.groups,
     };
     let paths = match args.paths.is_empty() {
         true => settings.paths,
@@ -120,7 +121,7 @@ fn job(args: &IndexArgs, settings: Settings, lines: Option<&PathBuf>) -> Job {
         title: args.title.clone().or(settings.title),
         source: match lines {
             Some(path) => Source::Lines(path.clone()),
-            None => Source::Paths(paths, reading),
+            None => Source::Paths(paths, Box::new(reading)),
         },
         source_root: args.source_root.clone().or(settings.source_root),
         max_file_size: megabytes.unwrap_or(super::DEFAULT_MAX_FILE_MEGABYTES) * 1_000_000,

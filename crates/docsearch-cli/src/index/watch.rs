@@ -174,16 +174,12 @@ fn problem(error: &notify::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::job::Reading;
 
     fn job(paths: &[&Path]) -> Job {
         Job {
             project: "kit".to_owned(),
             title: None,
-            source: Source::Paths(
-                paths.iter().map(|path| (*path).to_owned()).collect(),
-                Reading::default(),
-            ),
+            source: Source::Paths(paths.iter().map(|path| (*path).to_owned()).collect(), Box::default()),
             source_root: None,
             max_file_size: 1,
         }

@@ -159,7 +159,7 @@ def argument(kind: str, name: str, chance: random.Random, slugs: list[str]) -> o
     if kind.endswith("[]"):
         count = chance.choice((0, 1, 1, 2, 5, 500))
         return [argument(kind.removesuffix("[]"), name, chance, slugs) for _ in range(count)]
-    if kind in ("json", "jsonb"):
+    if kind in ("json", "jsonb", "docsearch.json_argument"):
         return chance.choice(OBJECTS) if chance.random() < 0.5 else deep(chance)
     if name in CHOICES and chance.random() < 0.8:
         return chance.choice(CHOICES[name])
@@ -173,7 +173,7 @@ def argument(kind: str, name: str, chance: random.Random, slugs: list[str]) -> o
         return chance.choice(("now", "infinity", "-infinity", "2024-01-01", "294276-12-31"))
     if kind == "interval":
         return chance.choice(("0", "1 ms", "-1 day", "10 ms"))
-    if kind in ("regclass", "regconfig", "regrole"):
+    if kind in ("regclass", "regconfig", "docsearch.regconfig_argument", "regrole"):
         return chance.choice(("wrapped.page", "english", ROLE, "pg_class", "docsearch.document", "0"))
     if "vector" in kind:
         return chance.choice(("[1,2,3]", "[" + ",".join(["0.05"] * 384) + "]", "'a':1A 'b':2", ""))

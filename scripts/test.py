@@ -258,7 +258,7 @@ def client(major: int, files: Sequence[str] = (), everything: bool = True) -> st
     with CLOCK.span(stage, "build"):
         if run(["cargo", "build", "-p", "docsearch-cli"], toolchain.build_environment())[0]:
             raise Failure("docsearch-cli did not build")
-    modules = (toolchain.python_packages(), toolchain.xdist_packages(), toolchain.mcp_packages(),
+    modules = (toolchain.python_packages(), toolchain.xdist_packages(), toolchain.mcp_packages(), toolchain.driver_packages(),
                toolchain.ROOT / "scripts")
     environment = {"PYTHONPATH": os.pathsep.join(map(str, modules)),
                    "DOCSEARCH_TEST_URL": " ".join(instance.url(CLIENT_DATABASE) for instance in instances),

@@ -174,6 +174,13 @@ def xdist_packages() -> Path:
                             "pytest-xdist", pip_install("xdist"))
 
 
+def driver_packages() -> Path:
+    """The directory for PYTHONPATH with the drivers of databases that the tests use beside psycopg."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ensure_directory(CACHE / f"drivers-{python}-{lock_digest('drivers')}",
+                            "Python packages of database drivers", pip_install("drivers"))
+
+
 def zig() -> Path:
     """The directory for PYTHONPATH with zig, and with the program that calls it as a linker of Rust's."""
     return ensure_directory(CACHE / f"zig-{lock_digest('zig')}", "zig", pip_install("zig"))
@@ -333,6 +340,7 @@ PATHS: dict[str, Callable[[], Path]] = {
     "python": python_packages,
     "mcp": mcp_packages,
     "xdist": xdist_packages,
+    "drivers": driver_packages,
     "pgspot": pgspot_packages,
     "node": node_packages,
     "zig": zig,

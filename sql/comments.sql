@@ -1,62 +1,62 @@
 COMMENT ON SCHEMA docsearch IS
     'pg_docsearch: projects, documents and what is derived from them, and the functions that index them';
 
-COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, jsonb, integer, real, text, jsonb) IS
+COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument) IS
     'documents that best answer query, best first: max_results rows (1 to 1000) with scores from 0 to 1, best section, snippet and notices; of one project, category or filter if given. A blank query and unknown keys of config are errors (22023), an unknown project too (42704).';
-COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, jsonb, integer, real, text, jsonb) IS
+COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument) IS
     'the answer of search_docs as one object: query, understood (what its text says: class, symbol, container, identifiers ...), executed_query, results with section_matches and the cost of loading each document in tokens, notices with code and message, tips, suggestions, confidence, candidates, grade and timings in milliseconds.';
-COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, jsonb, integer, real, text, jsonb, text, integer, integer) IS
+COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint) IS
     'the answer of search_docs as text: format compact (three lines for each result; 5 results within 2,000 characters), detailed or raw (the JSON object). Within max_chars characters (200 or more) and max_tokens tokens of 4 characters: detail goes first, then excerpts, then results, and a note says so.';
-COMMENT ON FUNCTION docsearch.search_answer(text, text, text, jsonb, integer, real, text, jsonb, text, integer, integer) IS
+COMMENT ON FUNCTION docsearch.search_answer(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint) IS
     'the text of search_docs_text with what a program would have to read out of it, in one row: content, the text; results, how many were found; confidence of the answer (high, medium or low); notices, their codes.';
-COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, integer) IS
+COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, bigint) IS
     'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at max_tokens tokens (4 characters each); a section comes with the references of its parent, the one before and the next. Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
-COMMENT ON FUNCTION @extschema@.load_doc_json(text, boolean, boolean, text, text, integer) IS
+COMMENT ON FUNCTION @extschema@.load_doc_json(text, boolean, boolean, text, text, bigint) IS
     'the document of load_doc as one object: project, slug, reference, title, summary, category, kind, version, url, source_urls, keywords, metadata, dates (ISO 8601, UTC), tokens (4 bytes each), sections (anchor, level, title, tokens with those below), section with the references of its parent, the one before and the next if one is asked for, content (the markdown of load_doc) and whether max_tokens has truncated it. Errors as of load_doc.';
-COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, integer) IS
+COMMENT ON FUNCTION @extschema@.load_docs(text[], boolean, boolean, text, bigint) IS
     'load_doc for several slugs, one row each in the order given; a slug that cannot be loaded has an error in its row and does not lose the others. max_tokens (4 characters each) holds for all of them together: short documents are whole, long ones share what is left.';
-COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text, integer, integer) IS
+COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text, bigint, bigint) IS
     'the documents that the caller sees, without their text; sort_by is title, category or date (newest change first). A category includes those below it, as in guides and guides/install. Rows after the first skip, and as many as have max_tokens tokens (4 characters each) together, but one at least; a NOTICE says how many follow.';
 
-COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text, integer, integer) IS
+COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text, bigint, bigint) IS
     'the documents of list_docs as a tree: total_documents, next_skip (what skip gives the next part; null at the end), and categories with name, category, document_count (with those below), documents (project, slug, title, description, last_updated) and categories.';
 
-COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, jsonb, jsonb) IS
+COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, docsearch.json_argument, docsearch.json_argument) IS
     'how search_docs comes to the score of the document that slug names: first what each leg found, then each step with the score before and after it. step is leg, base, boost, penalty or name; contribution is after less before; the last after is the score, 0 to 1. Errors: unknown document (42704), one that category or filter leave out (22023).';
 COMMENT ON FUNCTION docsearch.transform_query(text, text, timestamp with time zone) IS
     'a query with what could be added to it: query, transformed, changed, added_terms (term, source: synonym, vocabulary or time, reason), recency and reason. Names and well-formed questions are left alone; abbreviations are written out; a vague query gets words that the documents it finds share; one that asks for what is new gets month and year of now. The words of the query always stay.';
-COMMENT ON FUNCTION docsearch.grade_results(text, text, text, jsonb, jsonb) IS
+COMMENT ON FUNCTION docsearch.grade_results(text, text, text, docsearch.json_argument, docsearch.json_argument) IS
     'how good the answer to query is, from its first 15 results: score (0.6 relevance + 0.4 completeness), relevance (probability that one of the first 5 answers it), completeness (share of its words, by rarity, that the first 5 hold), grounded (whether the documents are about it), reasoning, and should_refine: whether one of the first three is below docsearch.grade_min_score, grade_min_relevance or grade_min_completeness, or it is not grounded. All from 0 to 1.';
-COMMENT ON FUNCTION docsearch.grade_features(text, text, text, jsonb, jsonb) IS
+COMMENT ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument) IS
     'the features of an answer that grade_results weighs, by name.';
-COMMENT ON FUNCTION docsearch.grade_input(text, text, text, jsonb, jsonb) IS
+COMMENT ON FUNCTION docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument) IS
     'the contexts that a grade is about, best first: at most 15, the first 500 characters of each with its source; empty ones are left out.';
-COMMENT ON FUNCTION docsearch.search_refined(text, text, text, jsonb, integer, real, text, jsonb, integer) IS
+COMMENT ON FUNCTION docsearch.search_refined(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, bigint) IS
     'the answer of search_docs_json, graded; while the grade asks for it, up to max_refinements (0 to 2) better queries are tried, and the answer with the best grade is given. Grades are always of the query as written. Adds iterations, best_iteration, stop_reason (accepted, max_iterations, nothing_to_add or no_results) and trace, an object for each retrieval.';
-COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, jsonb, integer, jsonb, integer, text) IS
+COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_argument, bigint, docsearch.json_argument, bigint, text) IS
     'a prompt for a language model: the question, the best sections as numbered contexts with their sources, and to answer from them only, in the language of the question or the one given (ISO 639-1). At most max_tokens tokens of 4 characters (200 or more); a note says how many contexts did not fit. Nothing is sent anywhere.';
 COMMENT ON FUNCTION docsearch.detect_language(text) IS
     'language of a text as an ISO 639-1 code, such as en or ja, by its small words, its script and its letters; NULL if nothing tells.';
 COMMENT ON FUNCTION docsearch.detect_text_config(text) IS
     'text search configuration for the language of a text; simple if there is none for it.';
-COMMENT ON FUNCTION docsearch.suggest(text, text, integer) IS
+COMMENT ON FUNCTION docsearch.suggest(text, text, bigint) IS
     'what may have been meant by an unfinished or mistyped text, best first, at most max_results (1 to 100): names of pages with their slugs, words of documents, and plainer verbs. kind is name, completion, correction or phrasing (in answers also topic: what many documents are about, when nothing is nearer); score goes from 0 to 1.';
-COMMENT ON FUNCTION docsearch.verify_invariants(text, integer) IS
+COMMENT ON FUNCTION docsearch.verify_invariants(text, bigint) IS
     'searches a project for each unique name (a title, symbol or slug leaf that no other document bears) as written, in lower case, split into words and followed by "in" and the project, and for each slug of several parts, alone and behind the project: a row for each that does not bring its page first, then a row for each form with how many there are and how many hold. With sample, of about so many names and slugs.';
 COMMENT ON FUNCTION docsearch.reset_rules() IS
     'puts the shipped rules back in place of those of all projects, and returns their number; rules of single projects stay.';
 COMMENT ON FUNCTION docsearch.rules_changed() IS
     'trigger of the tables of rules: every backend reads them again.';
 
-COMMENT ON FUNCTION docsearch.create_project(text, text, text, regconfig, text, jsonb) IS
+COMMENT ON FUNCTION docsearch.create_project(text, text, text, docsearch.regconfig_argument, text, docsearch.json_argument) IS
     'creates a project and returns its id; the first call makes the tables and has to come from the owner of schema docsearch. text_config is a text search configuration, docsearch.english if NULL; settings has weights by the names that config has, for searches of this project, and "vectors", which is "sections" or "document".';
-COMMENT ON FUNCTION docsearch.configure_project(text, jsonb) IS
+COMMENT ON FUNCTION docsearch.configure_project(text, docsearch.json_argument) IS
     'changes settings of a project: those given are set, those given as null are taken away; returns all that it has then. What config of a call says counts for more, what the settings of the session say for less. "vectors" cannot be changed.';
 COMMENT ON FUNCTION docsearch.drop_project(text) IS
     'removes a project with all its documents and returns how many documents the caller saw in it; an unknown project is an error (42704).';
-COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, jsonb, text, text, text, text[], text[], text, text, timestamp with time zone, jsonb, jsonb) IS
+COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, docsearch.json_argument, text, text, text, text[], text[], text, text, timestamp with time zone, docsearch.json_argument, docsearch.json_argument) IS
     'stores a markdown document with its chunks, names, terms and vectors, and returns added, changed or unchanged. Slug, title and body are required; a chunk whose text is unchanged is not embedded again.';
-COMMENT ON FUNCTION docsearch.index_docs(text, jsonb) IS
+COMMENT ON FUNCTION docsearch.index_docs(text, docsearch.json_argument) IS
     'index_doc for an array of objects whose keys are its arguments; one row each with action added, changed, unchanged or failed, the number of chunks, and what is wrong. A document that fails does not lose the others.';
 COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
     'removes a document of a project; false if there is none with this slug that the caller sees.';
@@ -77,7 +77,7 @@ COMMENT ON FUNCTION docsearch.passage_embeddings(text[], text) IS
     'vectors of passages as rows of ordinal (from 1) and real[]: what docsearch.embed_passages collects.';
 COMMENT ON FUNCTION docsearch.embedding_dimension(text) IS
     'number of components of a vector of the model named or else of docsearch.default_model.';
-COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, integer) IS
+COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, bigint) IS
     'text that was embedded for a chunk, given by project_id, document_id and chunk_no; NULL if there is no such chunk or the caller does not see its document.';
 
 COMMENT ON FUNCTION docsearch.split_identifier(text) IS
@@ -132,7 +132,7 @@ COMMENT ON FUNCTION docsearch.set_model(text, text) IS
     'gives a project another model in the background: the old one serves until the new one has embedded everything, then it takes over in one transaction; the model it has: ends a switch under way.';
 COMMENT ON FUNCTION docsearch.test_language_model() IS
     'asks the language model of docsearch.llm_url for one word, and says what it answered and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';
-COMMENT ON FUNCTION docsearch.add_remote_model(text, text, text, integer, text, text, text, integer) IS
+COMMENT ON FUNCTION docsearch.add_remote_model(text, text, text, bigint, text, text, text, bigint) IS
     'makes a model known that an OpenAI-compatible endpoint runs: name here, url of the interface (such as http://127.0.0.1:8080/v1), model there, dimension to ask for (1 to 4000; NULL: the model''s own), file of the server with the API key, prefixes, tokens of a chunk (32 to 32768); embeds some texts and returns its number. Of a known name it changes url and api_key_file. For superusers: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.test_model(text) IS
     'embeds a text that no cache knows with the model named or else docsearch.default_model, and says how many components the vector has and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';

@@ -1,7 +1,7 @@
 -- What concerns the whole server, or all tables, is for administrators.
 REVOKE EXECUTE ON FUNCTION docsearch.restart_inference() FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION docsearch.test_language_model(), docsearch.test_model(text) FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION docsearch.add_remote_model(text, text, text, int, text, text, text, int) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION docsearch.add_remote_model(text, text, text, bigint, text, text, text, bigint) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION docsearch.check(text), docsearch.check(boolean, text), docsearch.repair(text), docsearch.drop_all(text) FROM PUBLIC;
 ALTER FUNCTION docsearch.rules_changed() SET search_path TO pg_catalog, pg_temp;
 ALTER FUNCTION docsearch.project_model() SET search_path TO pg_catalog, pg_temp;

@@ -18,6 +18,7 @@ mod tables;
 pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../sql/bootstrap.sql", name = "bootstrap", bootstrap);
+extension_sql_file!("../sql/argument_types.sql", name = "argument_types");
 extension_sql_file!(
     "../sql/known_faults.sql",
     name = "known_faults_found",

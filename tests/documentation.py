@@ -3,6 +3,8 @@
 sql       in one session of psql for the page
 sh        by bash, in a folder of the page's own
 console   the same: lines that begin with `$ ` are typed, the others are what comes
+python    a program, in that folder, with the drivers of the tests
+js        the same for Node.js; left out where there is none
 output    (or text) directly behind one of these: what it prints; `...` stands for anything
 
 A comment before a block says why it cannot be run here: `<!-- not run: needs an endpoint -->`. What a page needs and
@@ -21,7 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RUN = {"sql", "sh", "console"}
+RUN = {"sql", "sh", "console", "python", "js"}
+# How a program is run that a page shows.
+PROGRAMS = {"python": ["python3", "-"], "js": ["node", "--input-type=commonjs", "-"]}
 SHOWN = {"output", "text"}
 FENCE = re.compile(r"( *)```+([^`]*)$")
 NOT_RUN = re.compile(r"<!--\s*not run:?(.*?)-->")
@@ -171,7 +175,12 @@ class Reader:
                 if block.kind == "console":
                     yield from (f"{place}: {problem}" for problem in self.console(text))
                     continue
-                printed = self.sql(text, block.shown) if block.kind == "sql" else self.shell(text, block.background)
+                if block.kind == "js" and "NODE_PATH" not in self.environment:
+                    continue
+                if block.kind in PROGRAMS:
+                    printed = self.program(PROGRAMS[block.kind], text)
+                else:
+                    printed = self.sql(text, block.shown) if block.kind == "sql" else self.shell(text, block.background)
             except Wrong as wrong:
                 yield f"{place}: {wrong}"
                 return
@@ -206,6 +215,14 @@ class Reader:
         done = subprocess.run(command, cwd=self.folder, env=self.environment, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
         if done.returncode != 0:
+            raise Wrong(f"ends with {done.returncode}:\n{done.stdout}")
+        return done.stdout
+
+    def program(self, command: Sequence[str], text: str) -> str:
+        """Runs a program that prints something."""
+        done = subprocess.run(command, cwd=self.folder, env=self.environment, text=True, input=text, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=PATIENCE)
+        if done.returncode != 0 or not done.stdout.strip():
             raise Wrong(f"ends with {done.returncode}:\n{done.stdout}")
         return done.stdout
 
@@ -256,7 +273,7 @@ def argument(text: str) -> str:
     name, _, kind = text.partition(" ")
     array = "[]" if kind.endswith("[]") else ""
     kind = TYPES.get(kind.removesuffix("[]"), kind.removesuffix("[]")) + array
-    default = re.sub(r"::[a-z ]+(\[\])?", "", default)
+    default = re.sub(r"::[a-z_. ]+(\[\])?", "", default)
     default = default.strip("'") if default.startswith("'") else re.sub(r"\.0$", "", default)
     return f"{name} {kind}" + (f" = {DEFAULTS.get(default, default)}" if default else "")
 

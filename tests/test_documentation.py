@@ -37,6 +37,8 @@ def reader(page: Page, new_database, tmp_path: Path):
     environment = {**kept, "PGHOST": connection["host"], "PGPORT": connection["port"], "PGUSER": connection["user"],
                    "PGDATABASE": connection["dbname"], "LC_ALL": "C.UTF-8", "HOME": str(tmp_path),
                    "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    if node := os.environ.get("DOCSEARCH_TEST_NODE"):
+        environment["NODE_PATH"] = f"{node}/node_modules"
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     reader = Reader(tmp_path, environment, [fault for fault, _ in database.known_faults()])
     yield reader

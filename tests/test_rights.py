@@ -17,6 +17,7 @@ HARMLESS = {
     "code_parser_end", "code_parser_start", "code_parser_token", "code_parser_types", "declared_functions",
     "detect_language", "detect_text_config", "embed", "embed_passages", "embedding_dimension", "known_faults", "passage_embeddings", "query_embedding",
     "settings", "split_identifier", "status",
+    *(f"{type}_argument_{use}" for type in ("json", "regconfig") for use in ("in", "out", "recv", "send")),
 }
 FUNCTIONS = """
     SELECT p.pronamespace::regnamespace::text, p.proname::text, p.oid::regprocedure::text,
@@ -37,30 +38,32 @@ HOSTILE = {
     "text": TEXTS,
     "text[]": ["NULL", "'{}'", "'{NULL}'", "'{{a,b},{c,d}}'", "array_fill('kiwi'::text, '{300}')", "'[5:6]={a,b}'",
                "ARRAY[repeat('x', {size} / 100)]"],
-    "jsonb": ["NULL", "'null'", "'[]'", "'7'", "'{}'", "'{\"\": 1}'", DEEP, "'{\"limit\": 1e400}'", "'[1e400]'",
+    "docsearch.json_argument": ["NULL", "'null'", "'[]'", "'7'", "'{}'", "'{\"\": 1}'", DEEP, "'{\"limit\": 1e400}'", "'[1e400]'",
               "'{\"a\": {\"not\": {\"not\": {\"from\": 1}}}}'", "'{\"limit\": -1, \"after\": \"infinity\"}'",
               "jsonb_build_object('a', repeat('x', {size}))",
               "(SELECT jsonb_build_object('a', jsonb_agg(n)) FROM generate_series(1, 20000) n)",
               "(SELECT jsonb_object_agg(n, n) FROM generate_series(1, 5000) n)"],
     "integer": ["NULL", "0", "-1", "2147483647", "-2147483648"],
-    "bigint": ["NULL", "0", "-1", "9223372036854775807", "-9223372036854775808"],
-    "real": ["NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-1", "3.4e38"],
+    "bigint": ["NULL", "0", "-1", "2147483647", "-2147483648", "9223372036854775807", "'-9223372036854775808'"],
+    "double precision": ["NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-1", "3.4e38", "1e300"],
     "boolean": ["NULL", "true", "false"],
     "timestamp with time zone": ["NULL", "'infinity'", "'-infinity'", "'294276-12-31'", "'4713-01-01 BC'"],
     "interval": ["NULL", "'-1 day'", "'-178000000 years'"],
     "regclass": ["NULL", "0", "4294967295", "'pg_class'", "'docsearch.document'", "'docsearch.chunk'"],
     "regclass[]": ["NULL", "'{}'", "'{NULL}'", "'{0,4294967295}'", "'{{pg_class,pg_type},{pg_proc,NULL}}'",
                    "array_fill('docsearch.document'::regclass, '{300}')", "'[5:6]={pg_class,pg_class}'"],
-    "regconfig": ["NULL", "0", "4294967295", "'simple'"],
+    "docsearch.regconfig_argument": ["NULL", "0::oid::regconfig", "4294967295::oid::regconfig", "'simple'"],
     "oid": ["NULL", "0", "4294967295"],
     "internal": ["NULL"],
+    "cstring": ["NULL", "''", "'['", "'nobody.nothing'"],
 }
 # Values that lead deep into a function, by its name or by the type.
 ORDINARY = {
-    "text": "'kiwi'", "text[]": "'{kiwi}'", "jsonb": "'{}'", "integer": "2", "bigint": "1", "real": "0", "boolean": "true",
+    "text": "'kiwi'", "text[]": "'{kiwi}'", "docsearch.json_argument": "'{}'", "integer": "2", "bigint": "1", "double precision": "0",
+    "boolean": "true", "cstring": "'{}'",
     "timestamp with time zone": "'2024-01-01'", "interval": "'1 second'", "regclass": "'rights.birds'",
     "regclass[]": "'{}'",
-    "regconfig": "'docsearch.english'", "oid": "1", "internal": "NULL",
+    "docsearch.regconfig_argument": "'docsearch.english'", "oid": "1", "internal": "NULL",
 }
 PROJECT_FIRST = {"create_project", "drop_project", "index_doc", "index_docs", "delete_doc", "delete_missing", "check", "repair",
                  "merge_statistics", "finish_load", "index_progress", "verify_invariants", "list_docs", "list_docs_json", "set_model"}
@@ -214,7 +217,7 @@ def too_large(size: int) -> dict[str, list[str]]:
     return {
         "text": [f"repeat('x', {size})"],
         "text[]": [f"ARRAY[repeat('x', {size})]", f"array_fill('x'::text, '{{{size // 10}}}')", f"array_fill(NULL::text, '{{{size}}}')"],
-        "jsonb": [f"jsonb_build_object('a', repeat('x', {size}))", f"jsonb_build_array(repeat('x', {size}))",
+        "docsearch.json_argument": [f"jsonb_build_object('a', repeat('x', {size}))", f"jsonb_build_array(repeat('x', {size}))",
                   f"(SELECT jsonb_agg(NULL::text) FROM generate_series(1, {size // 33}))"],
         "regclass[]": [f"array_fill('pg_class'::regclass, '{{{size // 4}}}')"],
     }
@@ -242,7 +245,8 @@ def test_an_argument_that_is_too_large_is_refused_by_its_size(library, functions
             after, own = taken(pid)
             made[value] = after - before
         for function in functions:
-            if function.is_trigger:
+            # What reads and writes a type is as it is for other types.
+            if function.is_trigger or "_argument_" in function.name:
                 continue
             ordinary = function.ordinary()
             for place, type in enumerate(function.types):

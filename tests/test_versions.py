@@ -316,10 +316,10 @@ def test_a_dump_of_the_earlier_version_is_restored_into_this_one(site, tmp_path)
 def test_a_missing_function_is_found(site):
     site.new_files()
     database = filled(site.new_database("missing"))
-    database.execute("ALTER EXTENSION pg_docsearch DROP FUNCTION docsearch.suggest(text, text, int)")
-    database.execute("DROP FUNCTION docsearch.suggest(text, text, int)")
+    database.execute("ALTER EXTENSION pg_docsearch DROP FUNCTION docsearch.suggest(text, text, bigint)")
+    database.execute("DROP FUNCTION docsearch.suggest(text, text, bigint)")
     problems = [row[:2] for row in database.problems()]
-    assert problems == [("function missing", "docsearch.suggest(text, text, integer) record")]
+    assert problems == [("function missing", "docsearch.suggest(text, text, bigint) record")]
 
 
 def test_a_standby_of_another_version_says_so_and_goes_on(site):

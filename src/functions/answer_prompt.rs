@@ -6,7 +6,7 @@ use docsearch_core::prompt::answer_prompt as prompt;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, LongText, Text, arguments};
+use crate::postgres::argument::{Json, LongText, Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::statement;
 use crate::search::grade::{self, Context};
@@ -28,12 +28,21 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
-        max_results: default!(Option<i32>, 5),
+        max_results: default!(Option<Whole>, 5),
         config: default!(Option<Json<'_>>, "NULL"),
-        max_tokens: default!(Option<i32>, 4000),
+        max_tokens: default!(Option<Whole>, 4000),
         language: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<String> {
-        arguments!(query, project, category, filter, config, language);
+        arguments!(
+            query,
+            project,
+            category,
+            filter,
+            config,
+            language,
+            max_results,
+            max_tokens
+        );
         let language = match language {
             Some(code) => Some(Language::of(code).ok_or_else(|| unknown(code))?),
             None => language::detected(query.unwrap_or_default())?,

@@ -4,7 +4,7 @@ use docsearch_core::listing::{ListedDocument, Listing, fitting};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Text, Texts, arguments};
+use crate::postgres::argument::{Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
 use crate::tables::document::{self, DocumentSummary};
@@ -20,9 +20,9 @@ fn load_doc(
     include_metadata: default!(Option<bool>, true),
     project: default!(Option<Text<'_>>, "NULL"),
     section: default!(Option<Text<'_>>, "NULL"),
-    max_tokens: default!(Option<i32>, "NULL"),
+    max_tokens: default!(Option<Whole>, "NULL"),
 ) -> Result<String> {
-    arguments!(slug, project, section);
+    arguments!(slug, project, section, max_tokens);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
     document::load(slug, project, section, shape)
@@ -37,9 +37,9 @@ fn load_doc_json(
     include_metadata: default!(Option<bool>, true),
     project: default!(Option<Text<'_>>, "NULL"),
     section: default!(Option<Text<'_>>, "NULL"),
-    max_tokens: default!(Option<i32>, "NULL"),
+    max_tokens: default!(Option<Whole>, "NULL"),
 ) -> Result<JsonB> {
-    arguments!(slug, project, section);
+    arguments!(slug, project, section, max_tokens);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
     document::load_json(slug, project, section, shape).map(JsonB)
@@ -54,7 +54,7 @@ fn load_docs(
     include_sections: default!(Option<bool>, true),
     include_metadata: default!(Option<bool>, true),
     project: default!(Option<Text<'_>>, "NULL"),
-    max_tokens: default!(Option<i32>, "NULL"),
+    max_tokens: default!(Option<Whole>, "NULL"),
 ) -> Result<
     TableIterator<
         'static,
@@ -65,7 +65,7 @@ fn load_docs(
         ),
     >,
 > {
-    arguments!(slugs, project);
+    arguments!(slugs, project, max_tokens);
     let shape = document::shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
     if let Some(name) = project {
@@ -89,8 +89,8 @@ fn list_docs(
     category: default!(Option<Text<'_>>, "NULL"),
     kind: default!(Option<Text<'_>>, "NULL"),
     sort_by: default!(Option<Text<'_>>, "'title'"),
-    max_tokens: default!(Option<i32>, "NULL"),
-    skip: default!(Option<i32>, 0),
+    max_tokens: default!(Option<Whole>, "NULL"),
+    skip: default!(Option<Whole>, 0),
 ) -> Result<
     TableIterator<
         'static,
@@ -107,7 +107,7 @@ fn list_docs(
         ),
     >,
 > {
-    arguments!(project, category, kind, sort_by);
+    arguments!(project, category, kind, sort_by, max_tokens, skip);
     let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
     let mut rows = document::listed(project, category, kind, sort_by)?;
@@ -146,10 +146,10 @@ fn list_docs_json(
     category: default!(Option<Text<'_>>, "NULL"),
     kind: default!(Option<Text<'_>>, "NULL"),
     sort_by: default!(Option<Text<'_>>, "'title'"),
-    max_tokens: default!(Option<i32>, "NULL"),
-    skip: default!(Option<i32>, 0),
+    max_tokens: default!(Option<Whole>, "NULL"),
+    skip: default!(Option<Whole>, 0),
 ) -> Result<JsonB> {
-    arguments!(project, category, kind, sort_by);
+    arguments!(project, category, kind, sort_by, max_tokens, skip);
     let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
     let documents: Vec<_> = document::listed(project, category, kind, sort_by)?

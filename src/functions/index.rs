@@ -9,7 +9,7 @@ use pgrx::prelude::*;
 
 use crate::indexing::indexer::{self, OnFailure, Outcome};
 use crate::indexing::{deletion, embedding};
-use crate::postgres::argument::{Json, JsonDocuments, LongText, Text, Texts, arguments};
+use crate::postgres::argument::{Json, JsonDocuments, LongText, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
 use crate::postgres::statement;
@@ -175,7 +175,8 @@ mod docsearch {
     /// The text that was embedded for a chunk.
     #[pg_extern(stable, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
-    fn embed_input(project_id: i64, document_id: i64, chunk_no: i32) -> Result<Option<String>> {
+    fn embed_input(project_id: i64, document_id: i64, chunk_no: Whole) -> Result<Option<String>> {
+        arguments!(chunk_no);
         embedding::input_of(ChunkId {
             document: DocumentId {
                 project: project_id,

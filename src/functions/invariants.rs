@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Text, arguments};
+use crate::postgres::argument::{Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::invariants;
 use crate::tables::project;
@@ -20,7 +20,7 @@ mod docsearch {
     #[allow(clippy::type_complexity)]
     fn verify_invariants(
         project: Option<Text<'_>>,
-        sample: default!(Option<i32>, "NULL"),
+        sample: default!(Option<Whole>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -34,7 +34,7 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(project);
+        arguments!(project, sample);
         let project = project::given(project)?;
         if sample.is_some_and(|sample| sample < 1) {
             return Err(invalid("sample must be at least 1", "Omit it for all names."));

@@ -9,7 +9,7 @@ use crate::administration::migration;
 use crate::models::remote::{self, RemoteModel, RemoteModelArguments};
 use crate::models::trial::{self, Trial, Unfit};
 use crate::models::{batch, embedder, files, registration};
-use crate::postgres::argument::{LongText, Text, Texts, arguments};
+use crate::postgres::argument::{LongText, Text, Texts, Whole, arguments};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, inference, internal, invalid};
 use crate::tables::schema;
@@ -137,13 +137,22 @@ mod docsearch {
         name: Option<Text<'_>>,
         url: Option<Text<'_>>,
         model: Option<Text<'_>>,
-        dimension: default!(Option<i32>, "NULL"),
+        dimension: default!(Option<Whole>, "NULL"),
         api_key_file: default!(Option<Text<'_>>, "NULL"),
         query_prefix: default!(Text<'_>, "''"),
         passage_prefix: default!(Text<'_>, "''"),
-        max_tokens: default!(i32, "512"),
+        max_tokens: default!(Whole, "512"),
     ) -> Result<i32> {
-        arguments!(name, url, model, api_key_file, query_prefix, passage_prefix);
+        arguments!(
+            name,
+            url,
+            model,
+            api_key_file,
+            query_prefix,
+            passage_prefix,
+            dimension,
+            max_tokens
+        );
         let new = RemoteModel::given(RemoteModelArguments {
             name,
             url,

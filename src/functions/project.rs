@@ -17,9 +17,9 @@ CREATE FUNCTION docsearch.create_project(
     name text,
     title text DEFAULT NULL,
     model text DEFAULT NULL,
-    text_config regconfig DEFAULT NULL,
+    text_config docsearch.regconfig_argument DEFAULT NULL,
     root_url text DEFAULT NULL,
-    settings jsonb DEFAULT NULL
+    settings docsearch.json_argument DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 use docsearch_core::refinement::MAX_REFINEMENTS;
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, Text, arguments};
+use crate::postgres::argument::{Json, Number, Text, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::search::refine;
@@ -23,13 +23,23 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
-        max_results: default!(Option<i32>, 5),
-        min_score: default!(Option<f32>, 0.0),
+        max_results: default!(Option<Whole>, 5),
+        min_score: default!(Option<Number>, 0.0),
         dedup: default!(Option<Text<'_>>, "'document'"),
         config: default!(Option<Json<'_>>, "NULL"),
-        max_refinements: default!(Option<i32>, 2),
+        max_refinements: default!(Option<Whole>, 2),
     ) -> Result<JsonB> {
-        arguments!(query, project, category, filter, dedup, config);
+        arguments!(
+            query,
+            project,
+            category,
+            filter,
+            dedup,
+            config,
+            max_results,
+            min_score,
+            max_refinements
+        );
         let asked = max_refinements.unwrap_or(2);
         let most = usize::try_from(asked).ok().filter(|most| *most <= MAX_REFINEMENTS);
         let most = most.ok_or_else(|| {

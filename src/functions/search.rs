@@ -5,7 +5,7 @@ use docsearch_core::delivery::{
 };
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, Text, arguments};
+use crate::postgres::argument::{Json, Number, Text, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::search::config;
@@ -21,8 +21,8 @@ fn search_docs(
     project: default!(Option<Text<'_>>, "NULL"),
     category: default!(Option<Text<'_>>, "NULL"),
     filter: default!(Option<Json<'_>>, "NULL"),
-    max_results: default!(Option<i32>, 5),
-    min_score: default!(Option<f32>, 0.0),
+    max_results: default!(Option<Whole>, 5),
+    min_score: default!(Option<Number>, 0.0),
     dedup: default!(Option<Text<'_>>, "'document'"),
     config: default!(Option<Json<'_>>, "NULL"),
 ) -> Result<
@@ -51,7 +51,7 @@ fn search_docs(
         ),
     >,
 > {
-    arguments!(query, project, category, filter, dedup, config);
+    arguments!(query, project, category, filter, dedup, config, max_results, min_score);
     let arguments = Arguments {
         query,
         project,
@@ -104,12 +104,12 @@ fn search_docs_json(
     project: default!(Option<Text<'_>>, "NULL"),
     category: default!(Option<Text<'_>>, "NULL"),
     filter: default!(Option<Json<'_>>, "NULL"),
-    max_results: default!(Option<i32>, 5),
-    min_score: default!(Option<f32>, 0.0),
+    max_results: default!(Option<Whole>, 5),
+    min_score: default!(Option<Number>, 0.0),
     dedup: default!(Option<Text<'_>>, "'document'"),
     config: default!(Option<Json<'_>>, "NULL"),
 ) -> Result<JsonB> {
-    arguments!(query, project, category, filter, dedup, config);
+    arguments!(query, project, category, filter, dedup, config, max_results, min_score);
     let arguments = Arguments {
         query,
         project,
@@ -132,15 +132,27 @@ fn search_docs_text(
     project: default!(Option<Text<'_>>, "NULL"),
     category: default!(Option<Text<'_>>, "NULL"),
     filter: default!(Option<Json<'_>>, "NULL"),
-    max_results: default!(Option<i32>, 5),
-    min_score: default!(Option<f32>, 0.0),
+    max_results: default!(Option<Whole>, 5),
+    min_score: default!(Option<Number>, 0.0),
     dedup: default!(Option<Text<'_>>, "'document'"),
     config: default!(Option<Json<'_>>, "NULL"),
     format: default!(Option<Text<'_>>, "'compact'"),
-    max_chars: default!(Option<i32>, "NULL"),
-    max_tokens: default!(Option<i32>, "NULL"),
+    max_chars: default!(Option<Whole>, "NULL"),
+    max_tokens: default!(Option<Whole>, "NULL"),
 ) -> Result<String> {
-    arguments!(query, project, category, filter, dedup, config, format);
+    arguments!(
+        query,
+        project,
+        category,
+        filter,
+        dedup,
+        config,
+        format,
+        max_results,
+        min_score,
+        max_chars,
+        max_tokens
+    );
     let writing = Writing::new(format, max_chars, max_tokens)?;
     let arguments = Arguments {
         query,
@@ -168,13 +180,13 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
-        max_results: default!(Option<i32>, 5),
-        min_score: default!(Option<f32>, 0.0),
+        max_results: default!(Option<Whole>, 5),
+        min_score: default!(Option<Number>, 0.0),
         dedup: default!(Option<Text<'_>>, "'document'"),
         config: default!(Option<Json<'_>>, "NULL"),
         format: default!(Option<Text<'_>>, "'compact'"),
-        max_chars: default!(Option<i32>, "NULL"),
-        max_tokens: default!(Option<i32>, "NULL"),
+        max_chars: default!(Option<Whole>, "NULL"),
+        max_tokens: default!(Option<Whole>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -186,7 +198,19 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(query, project, category, filter, dedup, config, format);
+        arguments!(
+            query,
+            project,
+            category,
+            filter,
+            dedup,
+            config,
+            format,
+            max_results,
+            min_score,
+            max_chars,
+            max_tokens
+        );
         let writing = Writing::new(format, max_chars, max_tokens)?;
         let arguments = Arguments {
             query,

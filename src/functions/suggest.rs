@@ -3,7 +3,7 @@
 use docsearch_core::query::Query;
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Text, arguments};
+use crate::postgres::argument::{Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
@@ -26,7 +26,7 @@ mod docsearch {
     fn suggest(
         text: Option<Text<'_>>,
         project: default!(Option<Text<'_>>, "NULL"),
-        max_results: default!(Option<i32>, 10),
+        max_results: default!(Option<Whole>, 10),
     ) -> Result<
         TableIterator<
             'static,
@@ -38,7 +38,7 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(text, project);
+        arguments!(text, project, max_results);
         let query = text.and_then(Query::parse).ok_or_else(|| {
             invalid(
                 "text must not be null or blank",

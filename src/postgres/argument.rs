@@ -1,7 +1,8 @@
 //! Arguments of functions, which are not looked at before their size is: a datum says how large it is without being
 //! fetched, decompressed or copied.
 //!
-//! Every text, array and `jsonb` that a function takes has one of these types; `arguments!` reads them by name.
+//! Every text, array, JSON value and number that a function takes has one of these types; `arguments!` reads them by
+//! name. Their SQL types are those that everything that drivers send is cast to (`sql/argument_types.sql`).
 
 use std::marker::PhantomData;
 
@@ -114,11 +115,41 @@ pub(crate) struct Texts<'a>(Given<'a>);
 /// An array of relations.
 pub(crate) struct Relations<'a>(Given<'a>);
 
-/// A `jsonb`.
+/// A JSON value, stored as `jsonb` is.
 pub(crate) struct Json<'a>(Given<'a>);
 
-/// A `jsonb` with an array of documents.
+/// An array of documents, stored as `jsonb` is.
 pub(crate) struct JsonDocuments<'a>(Given<'a>);
+
+/// A whole number.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole(i64);
+
+/// A number.
+#[derive(Clone, Copy)]
+pub(crate) struct Number(f64);
+
+impl Argument for Whole {
+    type Value = i32;
+
+    fn read(self, name: &str) -> Result<i32> {
+        i32::try_from(self.0).map_err(|_| {
+            invalid(
+                format!("{name} is {}, which is out of range", self.0),
+                format!("Give a whole number from {} to {}.", i32::MIN, i32::MAX),
+            )
+        })
+    }
+}
+
+impl Argument for Number {
+    type Value = f32;
+
+    /// The nearest number of single precision; one that is too large is infinite.
+    fn read(self, _name: &str) -> Result<f32> {
+        Ok(self.0 as f32)
+    }
+}
 
 impl<'a> Argument for Text<'a> {
     type Value = &'a str;
@@ -220,5 +251,37 @@ macro_rules! argument_types {
 }
 
 argument_types! {
-    Text, "text"; LongText, "text"; Texts, "text[]"; Relations, "regclass[]"; Json, "jsonb"; JsonDocuments, "jsonb"
+    Text, "text"; LongText, "text"; Texts, "text[]"; Relations, "regclass[]";
+    Json, "docsearch.json_argument"; JsonDocuments, "docsearch.json_argument"
 }
+
+macro_rules! number_types {
+    ($($type:ident, $number:ty, $sql:literal);+) => {$(
+        // SAFETY: the SQL type of these arguments, which `SqlTranslatable` names, is that of the number.
+        unsafe impl<'fcx> ArgAbi<'fcx> for $type {
+            unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+                let index = arg.index();
+                // SAFETY: as above.
+                let given: Option<$number> = unsafe { arg.unbox_arg_using_from_datum() };
+                Self(given.unwrap_or_else(|| panic!("argument {index} must not be null")))
+            }
+
+            unsafe fn unbox_nullable_arg(arg: Arg<'_, 'fcx>) -> Nullable<Self> {
+                // SAFETY: as above.
+                let given: Option<$number> = unsafe { arg.unbox_arg_using_from_datum() };
+                given.map(Self).into()
+            }
+        }
+
+        // SAFETY: the name is that of the SQL type.
+        unsafe impl SqlTranslatable for $type {
+            const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!($type);
+            const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
+            const ARGUMENT_SQL: std::result::Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal($sql));
+            const RETURN_SQL: std::result::Result<ReturnsRef, ReturnsError> =
+                Ok(ReturnsRef::One(SqlMappingRef::literal($sql)));
+        }
+    )+};
+}
+
+number_types! { Whole, i64, "bigint"; Number, f64, "double precision" }

@@ -19,7 +19,8 @@ SELECT load_doc('anything');
 SELECT p.proname
 FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
 JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'pg_docsearch'
-WHERE (p.proconfig IS NULL AND p.proname NOT LIKE 'code\_parser\_%' AND p.proname <> 'split_identifier')
+WHERE (p.proconfig IS NULL AND p.proname NOT LIKE 'code\_parser\_%' AND p.proname <> 'split_identifier'
+       AND p.proname !~ '_argument_(in|out|recv|send)$')
    OR obj_description(p.oid, 'pg_proc') IS NULL
 ORDER BY 1;
 

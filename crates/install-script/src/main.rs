@@ -17,6 +17,8 @@ use pgrx_sql_entity_graph::{ControlFile, PgrxSql, SqlGraphEntity, ToSql};
 const EXTENSION: &str = "pg_docsearch";
 /// SQL files that make what stays: an upgrade leaves them out.
 const ONCE: [&str; 1] = ["text_search"];
+/// SQL files that make types of arguments: functions come after them.
+const TYPES: [&str; 1] = ["argument_types"];
 const CREATE_FUNCTION: [&str; 2] = ["CREATE FUNCTION ", "CREATE  FUNCTION "];
 
 fn main() -> Result<()> {
@@ -108,6 +110,7 @@ fn parts(library: &[u8], control: &Path) -> Result<Vec<Part>> {
 enum Place {
     Bootstrap,
     Schema(String),
+    Types(String),
     Function(String),
     Sql { file: String, line: u32 },
     Last,
@@ -123,6 +126,7 @@ impl Place {
             SqlGraphEntity::Trigger(trigger) => Self::Function(trigger.full_path.to_owned()),
             SqlGraphEntity::CustomSql(sql) if sql.bootstrap => Self::Bootstrap,
             SqlGraphEntity::CustomSql(sql) if sql.finalize => Self::Last,
+            SqlGraphEntity::CustomSql(sql) if TYPES.contains(&sql.name) => Self::Types(sql.name.to_owned()),
             SqlGraphEntity::CustomSql(sql) => Self::Sql {
                 file: sql.file.to_owned(),
                 line: sql.line,

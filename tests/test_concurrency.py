@@ -1,6 +1,8 @@
 """Indexing, deleting and searching at the same time."""
 
+import os
 import random
+import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -280,6 +282,97 @@ def test_first_projects_may_be_created_at_once(new_database, prepare):
     at_once(lambda writer: database.execute("SELECT docsearch.create_project(%s)", f"project{writer}"))
     assert database.execute("SELECT count(*) FROM docsearch.project") == [(WRITERS,)]
     assert database.execute("SELECT count(*) FROM docsearch.model") == [(1,)]
+
+
+@pytest.mark.parametrize("prepare", [[], ["SELECT docsearch.create_project('other')"],
+                                     ["SELECT docsearch.migrate()", "SELECT docsearch.add_model('all-MiniLM-L6-v2')"]],
+                         ids=["without tables", "beside others", "without vectors"])
+def test_first_loads_of_a_project_may_begin_at_once(new_database, tmp_path, prepare):
+    """Whichever creates the project, all load into it, and none ends with an error."""
+    database = new_database()
+    for statement in prepare:
+        database.execute(statement)
+    for number in range(6):
+        (tmp_path / f"page{number}.md").write_text(f"# Page {number}\n\nText of page {number}.\n")
+
+    def load(_: int) -> subprocess.CompletedProcess:
+        return subprocess.run([os.environ["DOCSEARCH_TEST_CLI"], "index", tmp_path, "--project", "fresh", "--url", database.conninfo],
+                              capture_output=True, text=True)
+
+    for done in at_once(load, 6):
+        assert done.returncode == 0, done.stderr
+    assert len(slugs(database, "fresh")) == 6
+    assert database.problems() == []
+    assert_consistent(database)
+
+
+def test_a_project_that_is_created_twice_at_once_is_a_clear_error(new_database):
+    """And nothing but that: the one that is first creates it, whatever the others find."""
+    database = new_database()
+
+    def create(_: int) -> str | None:
+        try:
+            database.execute("SELECT docsearch.create_project('same')")
+        except psycopg.Error as error:
+            assert "already exists" in str(error) and error.diag.message_hint
+            return error.sqlstate
+        return None
+
+    for _ in range(3):
+        assert Counter(at_once(create, 6)) == {None: 1, "42710": 5}
+        database.execute("SELECT docsearch.drop_project('same')")
+
+
+def test_a_project_is_removed_once(new_database):
+    """Whoever comes second is told that there is none."""
+    database = new_database()
+    for _ in range(3):
+        database.execute("SELECT docsearch.create_project('same')")
+        database.index("same", page("a", "Text."), page("b", "More text."))
+
+        def remove(_: int) -> int | str:
+            try:
+                return database.execute("SELECT docsearch.drop_project('same')")[0][0]
+            except psycopg.Error as error:
+                return error.sqlstate
+
+        assert Counter(at_once(remove)) == {2: 1, "42704": WRITERS - 1}
+    assert database.problems() == []
+
+
+def test_rights_are_given_and_taken_at_once(new_database):
+    """To one role and to several: each call holds, and none fails because of another."""
+    database = new_database()
+    database.execute("SELECT docsearch.migrate()")
+    roles = [f"concurrent_{random.randrange(10 ** 9)}" for _ in range(WRITERS)]
+    for role in roles:
+        database.execute(f"CREATE ROLE {role}")
+    write = "SELECT bool_and(has_table_privilege(r, 'docsearch.document', 'INSERT')) FROM unnest(%s::text[]) r"
+    try:
+        for _ in range(ROUNDS):
+            at_once(lambda number: database.execute("SELECT docsearch.grant_usage(%s, write => true)", roles[number]))
+            at_once(lambda number: database.execute("SELECT docsearch.grant_usage(%s, write => true)", roles[0]))
+            assert database.execute(write, roles) == [(True,)]
+            at_once(lambda number: database.execute("SELECT docsearch.revoke_usage(%s)", roles[number]))
+            assert database.execute("SELECT bool_or(has_schema_privilege(r, 'docsearch', 'USAGE')) FROM unnest(%s::text[]) r",
+                                    roles) == [(False,)]
+    finally:
+        for role in roles:
+            database.execute(f"DROP OWNED BY {role}")
+            database.execute(f"DROP ROLE {role}")
+
+
+def test_tables_that_share_a_name_are_attached_at_once(new_database):
+    """Each call finds no project of the name and would create it."""
+    database = new_database()
+    for number in range(WRITERS):
+        database.execute(f"CREATE SCHEMA part{number}")
+        database.execute(f"CREATE TABLE part{number}.article (id int PRIMARY KEY, title text, body text)")
+    attach = "SELECT docsearch.attach_table('part{0}.article', slug_prefix => 'part{0}/', public => true)"
+    attached = at_once(lambda number: database.execute(attach.format(number)))
+    assert attached == [[("article",)]] * WRITERS
+    assert database.execute("SELECT count(*) FROM docsearch.attached_table") == [(WRITERS,)]
+    assert database.problems() == []
 
 
 def test_statistics_are_read_without_waiting(database, project):

@@ -31,6 +31,18 @@ pub(crate) struct NewProject<'a> {
 
 /// Creates a project and returns its id. The first call makes the tables.
 pub(crate) fn create(new: NewProject<'_>) -> Result<i64> {
+    let name = new.name;
+    create_unless_there(new)?.ok_or_else(|| {
+        error_with_hint(
+            PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
+            format!("project \"{}\" already exists", name.unwrap_or_default()),
+            "Index into it, or remove it first: SELECT docsearch.drop_project('name').",
+        )
+    })
+}
+
+/// The same, unless there is a project of this name: of transactions that create one at once, the others wait for the first.
+pub(crate) fn create_unless_there(new: NewProject<'_>) -> Result<Option<i64>> {
     let NewProject {
         name,
         title,
@@ -65,13 +77,7 @@ pub(crate) fn create(new: NewProject<'_>) -> Result<i64> {
         ],
         |row| row.required::<i64>(1),
     )?;
-    created.first().copied().ok_or_else(|| {
-        error_with_hint(
-            PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
-            format!("project \"{name}\" already exists"),
-            "Index into it, or remove it first: SELECT docsearch.drop_project('name').",
-        )
-    })
+    Ok(created.first().copied())
 }
 
 /// Removes a project with all its documents and returns how many documents there were.
@@ -79,7 +85,15 @@ pub(crate) fn remove(name: &str) -> Result<i64> {
     let project = project::by_name(name)?;
     let id = [DatumWithOid::from(project.id)];
     // Nobody adds a document from here on.
-    statement::execute("SELECT FROM docsearch.project p WHERE p.id = $1 FOR UPDATE", &id)?;
+    let locked = statement::change(
+        "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR UPDATE",
+        &id,
+        |row| row.required::<i64>(1),
+    )?;
+    if locked.is_empty() {
+        // Another transaction has removed it meanwhile.
+        project::by_name(name)?;
+    }
     let documents = statement::change(
         "WITH gone AS (DELETE FROM docsearch.document d WHERE d.project_id = $1 RETURNING 1)
          SELECT count(*) FROM gone",

@@ -4,6 +4,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use crate::postgres::lock::Lock;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{self, Result, invalid, undefined};
 use crate::postgres::statement;
@@ -15,6 +16,7 @@ pub(crate) fn usage(role: &str, write: bool) -> Result<()> {
         return Err(undefined(format!("role \"{role}\" does not exist"), "Name a role."));
     }
     let role = pgrx::spi::quote_identifier(role);
+    one_at_a_time();
     Spi::run(&format!(
         "GRANT USAGE ON SCHEMA docsearch TO {role};
          GRANT SELECT ON docsearch.model, docsearch.project, docsearch.document, docsearch.schema_version, {} TO {role}",
@@ -28,6 +30,13 @@ pub(crate) fn usage(role: &str, write: bool) -> Result<()> {
         .map_err(report::internal)?;
     }
     Ok(())
+}
+
+/// Two transactions cannot change rights on a table at once: the second waits, and then sees those of the first.
+pub(super) fn one_at_a_time() {
+    Lock::Schema.acquire();
+    // SAFETY: has the caches of this process look again.
+    unsafe { pg_sys::AcceptInvalidationMessages() };
 }
 
 /// A model and a role that are to be brought together or apart.

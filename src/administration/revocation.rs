@@ -3,7 +3,7 @@
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::postgres::owner::AsOwner;
+use crate::administration::grant;
 use crate::postgres::report::{self, Result, internal, invalid, undefined};
 use crate::postgres::{catalog, statement};
 use crate::tables::schema;
@@ -41,6 +41,7 @@ struct Revoked {
 pub(crate) fn revoke(role: &str) -> Result<()> {
     schema::require_owner("SELECT docsearch.revoke_usage('the role')")?;
     let role = Revoked::named(role)?;
+    grant::one_at_a_time();
     for object in role.granted()? {
         Spi::run(&format!("REVOKE ALL ON {object} FROM {}", role.name)).map_err(internal)?;
     }

@@ -151,7 +151,7 @@ fn project_of(table: &Table, name: Option<&str>) -> Result<Project> {
         return project::by_name(name);
     }
     if !schema::exists() || !project::exists(&table.name)? {
-        creation::create(NewProject {
+        creation::create_unless_there(NewProject {
             name: Some(&table.name),
             ..NewProject::default()
         })?;

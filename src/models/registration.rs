@@ -14,39 +14,12 @@ use crate::postgres::statement;
 ///
 /// Runs as the owner of the tables.
 pub(crate) fn register(name: &str, directory: Option<&str>, unfit: Unfit) -> Result<i32> {
-    let known = statement::one(
-        "SELECT m.id, m.directory, m.digest, m.remote FROM docsearch.model m WHERE m.name = $1",
-        &[DatumWithOid::from(name)],
-        |row| {
-            let (id, remote) = (row.required(1)?, row.required::<bool>(4)?);
-            Ok((id, row.optional::<String>(2)?, row.required::<String>(3)?, remote))
-        },
-    )?;
-    if let Some((id, known, digest, remote)) = known {
-        if remote && directory.is_none() {
-            return Ok(id);
-        }
-        if let Some(directory) = directory
-            && known.as_deref().unwrap_or(name) != directory
-        {
-            return Err(error_with_hint(
-                PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
-                format!("model \"{name}\" already exists, with other files"),
-                "Add the model under another name.",
-            ));
-        }
-        let below = known.as_deref().unwrap_or(name);
-        embedder::open_directory(name, below, Some(&digest)).and_then(|model| embedder::describe(model.as_ref()))?;
+    if let Some(id) = known(name, directory)? {
         return Ok(id);
     }
     // Of two calls that add the same model the second waits here and then finds it.
     Lock::Models.acquire();
-    let known = statement::change(
-        "SELECT m.id FROM docsearch.model m WHERE m.name = $1",
-        &[DatumWithOid::from(name)],
-        |row| row.required(1),
-    )?;
-    if let Some(&id) = known.first() {
+    if let Some(id) = known(name, directory)? {
         return Ok(id);
     }
     let model = embedder::open_directory(name, directory.unwrap_or(name), None)?;
@@ -73,4 +46,32 @@ pub(crate) fn register(name: &str, directory: Option<&str>, unfit: Unfit) -> Res
     )?;
     let id = *id.first().ok_or_else(|| internal("no model id"))?;
     Ok(id)
+}
+
+/// The model of this name, if its files are the same and are there. Looks afresh each time.
+fn known(name: &str, directory: Option<&str>) -> Result<Option<i32>> {
+    let known = statement::change(
+        "SELECT m.id, m.directory, m.digest, m.remote FROM docsearch.model m WHERE m.name = $1",
+        &[DatumWithOid::from(name)],
+        |row| {
+            let (id, remote) = (row.required::<i32>(1)?, row.required::<bool>(4)?);
+            Ok((id, row.optional::<String>(2)?, row.required::<String>(3)?, remote))
+        },
+    )?;
+    let Some((id, known, digest, remote)) = known.into_iter().next() else {
+        return Ok(None);
+    };
+    if remote && directory.is_none() {
+        return Ok(Some(id));
+    }
+    let below = known.as_deref().unwrap_or(name);
+    if directory.is_some_and(|directory| directory != below) {
+        return Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
+            format!("model \"{name}\" already exists, with other files"),
+            "Add the model under another name.",
+        ));
+    }
+    embedder::open_directory(name, below, Some(&digest)).and_then(|model| embedder::describe(model.as_ref()))?;
+    Ok(Some(id))
 }

@@ -315,6 +315,15 @@ pub(crate) fn create(model: i32) -> Result<()> {
     let Some(&dimension) = dimension.first() else {
         return Ok(());
     };
+    // Another transaction may have made it while this one waited for the row.
+    let is_there = statement::one(
+        "SELECT to_regclass('docsearch.vector_' || $1) IS NOT NULL",
+        &[DatumWithOid::from(model)],
+        |row| row.required::<bool>(1),
+    )?;
+    if is_there == Some(true) {
+        return Ok(());
+    }
     let vector = schema()?;
     let _builds = SafeBuilds::begin()?;
     Spi::run(&format!(

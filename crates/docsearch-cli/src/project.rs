@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use postgres::error::SqlState;
 use postgres::types::Json;
 use postgres::{Client, Statement};
 use serde_json::Value;
@@ -49,17 +50,32 @@ pub(crate) fn ensure(
         return Ok(());
     }
     let title = title.unwrap_or(name);
-    match settings {
+    let created = match settings {
         Some(settings) => client.execute(
             "SELECT docsearch.create_project(name => $1, title => $2, settings => $3::jsonb)",
             &[&name, &title, &Json(settings)],
-        )?,
+        ),
         None => client.execute(
             "SELECT docsearch.create_project(name => $1, title => $2)",
             &[&name, &title],
-        )?,
+        ),
     };
-    Ok(())
+    match created {
+        Ok(_) => Ok(()),
+        // Another load has made it meanwhile.
+        Err(failure)
+            if failure.code() == Some(&SqlState::DUPLICATE_OBJECT) && has_settings(client, name, settings)? =>
+        {
+            Ok(())
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// Whether a project is there, with these settings if any are given.
+fn has_settings(client: &mut Client, name: &str, settings: Option<&Value>) -> Result<bool, Error> {
+    let found = client.query_opt("SELECT settings FROM docsearch.project WHERE name = $1", &[&name])?;
+    Ok(found.is_some_and(|row| settings.is_none_or(|settings| row.get::<_, Value>(0) == *settings)))
 }
 
 /// The tables come with the first project, so they may be missing.

@@ -4,4 +4,5 @@ REVOKE EXECUTE ON FUNCTION docsearch.test_language_model(), docsearch.test_model
 REVOKE EXECUTE ON FUNCTION docsearch.add_remote_model(text, text, text, bigint, text, text, text, bigint) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION docsearch.check(text), docsearch.check(boolean, text), docsearch.repair(text), docsearch.drop_all(text) FROM PUBLIC;
 ALTER FUNCTION docsearch.rules_changed() SET search_path TO pg_catalog, pg_temp;
+ALTER FUNCTION docsearch.count_changes() SET search_path TO pg_catalog, pg_temp;
 ALTER FUNCTION docsearch.project_model() SET search_path TO pg_catalog, pg_temp;

@@ -46,6 +46,7 @@ extension_sql_file!(
         restart_inference,
         rules_changed,
         project_model,
+        count_changes,
         add_remote_model,
         test_language_model,
         test_model,

@@ -35,3 +35,22 @@ ALTER TABLE docsearch.document
         AND NOT jsonb_path_exists(pages, 'strict $[*] ? (@.type() != "object")')
         AND octet_length(pages::text) <= 1048576) NOT VALID;
 COMMENT ON COLUMN docsearch.document.pages IS 'pages that are sections of it, with their anchors, slugs, sources and addresses';
+-- Statistics: rows of these tables that are written by hand are counted, too. With transition tables, each event has a trigger.
+DO $$
+DECLARE
+    counted text;
+BEGIN
+    FOREACH counted IN ARRAY '{document,chunk}'::text[]
+    LOOP
+        EXECUTE format('CREATE TRIGGER count_inserted AFTER INSERT ON docsearch.%I REFERENCING NEW TABLE AS docsearch_new
+                            FOR EACH STATEMENT EXECUTE FUNCTION docsearch.count_changes();
+                        CREATE TRIGGER count_updated AFTER UPDATE ON docsearch.%1$I
+                            REFERENCING OLD TABLE AS docsearch_old NEW TABLE AS docsearch_new
+                            FOR EACH STATEMENT EXECUTE FUNCTION docsearch.count_changes();
+                        CREATE TRIGGER count_deleted AFTER DELETE ON docsearch.%1$I REFERENCING OLD TABLE AS docsearch_old
+                            FOR EACH STATEMENT EXECUTE FUNCTION docsearch.count_changes();
+                        CREATE TRIGGER count_truncated AFTER TRUNCATE ON docsearch.%1$I
+                            FOR EACH STATEMENT EXECUTE FUNCTION docsearch.count_changes()', counted);
+    END LOOP;
+END
+$$;

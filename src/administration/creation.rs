@@ -13,6 +13,7 @@ use crate::postgres::jsonb::{JsonB, StoredJson};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::statement;
+use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{project, vectors};
 
 /// The setting that says what gets a vector.
@@ -84,6 +85,8 @@ pub(crate) fn create_unless_there(new: NewProject<'_>) -> Result<Option<i64>> {
 pub(crate) fn remove(name: &str) -> Result<i64> {
     let project = project::by_name(name)?;
     let id = [DatumWithOid::from(project.id)];
+    // Its statistics go with it.
+    let _counted = CountedElsewhere::begin();
     // Nobody adds a document from here on.
     let locked = statement::change(
         "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR UPDATE",

@@ -5,6 +5,8 @@ use pgrx::prelude::*;
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, internal};
+use crate::postgres::trigger::{self, TriggerRow};
+use crate::tables::statistics::by_hand;
 use crate::tables::{project, schema, statistics};
 
 #[pg_schema]
@@ -20,6 +22,18 @@ mod docsearch {
         require_writer()?;
         let _owner = AsOwner::enter()?;
         statistics::merge(project.id)
+    }
+
+    /// Counts what statements by hand write to documents and chunks. A trigger of these tables.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.count_changes() RETURNS trigger
+LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn count_changes(call: pg_sys::FunctionCallInfo) -> Result<TriggerRow> {
+        // SAFETY: the call is this one.
+        let data = unsafe { trigger::data(call, "docsearch.count_changes()")? };
+        by_hand::count(data)?;
+        Ok(TriggerRow(None))
     }
 
     /// Ends a load: merges the project's statistics and those of the planner.

@@ -8,12 +8,13 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::tables::project::Project;
-use crate::tables::statistics;
+use crate::tables::statistics::{self, by_hand::CountedElsewhere};
 
 /// Removes the documents with these slugs that the caller may remove, and returns their slugs; of one source
 /// root, if it is given.
 pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Option<&str>) -> Result<Vec<String>> {
     slugs.sort();
+    let _counted = CountedElsewhere::begin();
     let mut delta = Delta::default();
     let mut deleted = Vec::new();
     for slug in slugs {

@@ -26,6 +26,22 @@ pub(crate) unsafe fn called<'a>(call: pg_sys::FunctionCallInfo, function: &str) 
         .ok_or_else(|| misused(function, "was not called by trigger manager"))
 }
 
+/// What Postgres says of the trigger that calls a function.
+///
+/// # Safety
+///
+/// As for [`called`].
+pub(crate) unsafe fn data<'a>(call: pg_sys::FunctionCallInfo, function: &str) -> Result<&'a mut pg_sys::TriggerData> {
+    // SAFETY: the caller vouches for the call; only a node of this type is read as the data of a trigger.
+    unsafe {
+        let context = call.as_ref().map_or(std::ptr::null_mut(), |call| call.context);
+        if context.is_null() || (*context).type_ != pg_sys::NodeTag::T_TriggerData {
+            return Err(misused(function, "was not called by trigger manager"));
+        }
+        Ok(&mut *context.cast::<pg_sys::TriggerData>())
+    }
+}
+
 /// The error of a function that is called otherwise than its triggers do.
 pub(crate) fn misused(function: &str, problem: &str) -> pg_sys::panic::ErrorReport {
     error_with_hint(

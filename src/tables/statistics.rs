@@ -12,6 +12,8 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::tables::project::Projects;
 
+pub(crate) mod by_hand;
+
 /// Unmerged rows of `term_stat` beyond which an indexing call merges them, if they are also more
 /// than twice the merged ones: so writing them again costs no more than writing them did.
 const MERGE_AT: i64 = 20_000;

@@ -19,6 +19,7 @@ use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
 use crate::tables::document::{has_entry_share, has_pages};
 use crate::tables::project::Project;
+use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{names, schema};
 
 /// What is there of a document that changes.
@@ -84,6 +85,7 @@ impl Indexer<'_> {
     /// Writes a document and all that is derived from it; `vectors` are those of its new chunks.
     /// `None` if another transaction has written it since it was planned.
     pub(super) fn write(&self, document: &DocumentPlan, vectors: Vec<(i32, Vec<f32>)>) -> Result<Option<Delta>> {
+        let _counted = CountedElsewhere::begin();
         let mut delta = Delta::default();
         let stored = match &document.known {
             Some(known) if !self.lock(known)? => return Ok(None),

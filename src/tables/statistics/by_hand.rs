@@ -1,0 +1,192 @@
+//! Rows that are written by hand: triggers count what the functions of the extension do not count themselves.
+
+use std::cell::Cell;
+
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use super::{hold_merges, merge_if_due, recount};
+use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::report::{Result, internal};
+use crate::postgres::{catalog, statement};
+
+thread_local! {
+    /// How deep in triggers the statements run that are counted elsewhere.
+    static COUNTED_AT: Cell<Option<i32>> = const { Cell::new(None) };
+}
+
+/// While this lives, what statements of the extension write to documents and chunks is counted by the function that runs
+/// them: once for a whole load, where triggers would count each statement.
+pub(crate) struct CountedElsewhere {
+    before: Option<i32>,
+}
+
+impl CountedElsewhere {
+    pub(crate) fn begin() -> Self {
+        Self {
+            before: COUNTED_AT.replace(Some(trigger_depth())),
+        }
+    }
+}
+
+impl Drop for CountedElsewhere {
+    fn drop(&mut self) {
+        COUNTED_AT.set(self.before);
+    }
+}
+
+fn trigger_depth() -> i32 {
+    // SAFETY: takes no argument, and gives a number.
+    unsafe { pgrx::direct_function_call::<i32>(pg_sys::pg_trigger_depth, &[]) }.unwrap_or(0)
+}
+
+/// Whether the trigger that runs is one of a statement that is counted elsewhere. Triggers of users write by hand, and theirs
+/// run deeper. Those of chunks that go with their document do not: foreign keys leave them to the statement.
+fn is_counted_elsewhere() -> bool {
+    COUNTED_AT.get().is_some_and(|depth| trigger_depth() <= depth + 1)
+}
+
+/// A table whose rows are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Table {
+    Document,
+    Chunk,
+}
+
+impl Table {
+    fn of(relation: pg_sys::Oid) -> Option<Self> {
+        if Some(relation) == catalog::table(c"document") {
+            Some(Self::Document)
+        } else {
+            (Some(relation) == catalog::table(c"chunk")).then_some(Self::Chunk)
+        }
+    }
+
+    /// Adds up the rows that the statement took away and those that it wrote, of projects that are still there, and returns
+    /// the projects.
+    ///
+    /// In how many documents a word is depends on the other chunks of each document, as they are now: those before are
+    /// these without what was written and with what was taken away.
+    fn statement(self, changed: &str) -> String {
+        match self {
+            Self::Document => format!(
+                "INSERT INTO docsearch.project_stat
+                     (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+                 SELECT c.project_id, sum(c.sign), sum(c.sign * c.term_count), 0, 0, 0, false
+                 FROM ({changed}) c JOIN docsearch.project p ON p.id = c.project_id
+                 GROUP BY c.project_id HAVING sum(c.sign) <> 0 OR sum(c.sign * c.term_count) <> 0
+                 RETURNING project_id"
+            ),
+            Self::Chunk => format!(
+                "WITH changed AS MATERIALIZED ({changed}),
+                 moved AS (
+                     SELECT c.project_id, c.document_id, t.lexeme COLLATE \"C\" AS lexeme, sum(c.sign) AS chunks
+                     FROM changed c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
+                     GROUP BY 1, 2, 3 HAVING sum(c.sign) <> 0
+                 ),
+                 present AS (
+                     SELECT d.project_id, d.document_id, t.lexeme COLLATE \"C\" AS lexeme, count(*) AS chunks
+                     FROM (SELECT DISTINCT c.project_id, c.document_id FROM changed c) d,
+                          LATERAL (SELECT c.terms FROM docsearch.chunk c
+                                   WHERE c.project_id = d.project_id AND c.document_id = d.document_id) c,
+                          unnest(tsvector_to_array(c.terms)) AS t(lexeme)
+                     GROUP BY 1, 2, 3
+                 ),
+                 written AS (
+                     INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
+                     SELECT m.project_id, m.lexeme, sum(m.chunks),
+                            sum((coalesce(n.chunks, 0) > 0)::int - (coalesce(n.chunks, 0) - m.chunks > 0)::int)
+                     FROM moved m JOIN docsearch.project p ON p.id = m.project_id
+                     LEFT JOIN present n ON (n.project_id, n.document_id, n.lexeme) = (m.project_id, m.document_id, m.lexeme)
+                     GROUP BY m.project_id, m.lexeme
+                     RETURNING project_id
+                 )
+                 INSERT INTO docsearch.project_stat
+                     (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
+                 SELECT c.project_id, 0, 0, sum(c.sign), sum(c.sign * c.term_count),
+                        (SELECT count(*) FROM written w WHERE w.project_id = c.project_id), false
+                 FROM changed c JOIN docsearch.project p ON p.id = c.project_id GROUP BY c.project_id
+                 RETURNING project_id"
+            ),
+        }
+    }
+
+    /// Rows of a transition table, to be added or taken away.
+    fn rows(self, transition: &str, sign: i32) -> String {
+        let columns = match self {
+            Self::Document => "t.term_count::bigint AS term_count",
+            Self::Chunk => "t.term_count::bigint AS term_count, t.document_id, t.terms",
+        };
+        format!("SELECT t.project_id, {columns}, {sign} AS sign FROM {transition} t")
+    }
+}
+
+/// Counts what a statement has changed. Other tables and other triggers change nothing.
+pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
+    // SAFETY: the relation of a trigger that has fired.
+    let Some(table) = Table::of(unsafe { (*data.tg_relation).rd_id }) else {
+        return Ok(());
+    };
+    let is_for_rows = data.tg_event & pg_sys::TRIGGER_EVENT_ROW != 0;
+    let is_after = data.tg_event & pg_sys::TRIGGER_EVENT_TIMINGMASK == pg_sys::TRIGGER_EVENT_AFTER;
+    if is_for_rows || !is_after || is_counted_elsewhere() {
+        return Ok(());
+    }
+    let _owner = AsOwner::enter()?;
+    if data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_TRUNCATE {
+        return recount_all();
+    }
+    // SAFETY: a trigger with transition tables names them.
+    let (old, new) = unsafe { (name((*data.tg_trigger).tgoldtable), name((*data.tg_trigger).tgnewtable)) };
+    let parts = old
+        .map(|old| table.rows(&old, -1))
+        .into_iter()
+        .chain(new.map(|new| table.rows(&new, 1)));
+    let changed = parts.collect::<Vec<_>>().join(" UNION ALL ");
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let projects = {
+        let _settings = LocalSettings::by_index()?;
+        run(data, &table.statement(&changed))?
+    };
+    projects.into_iter().try_for_each(merge_if_due)
+}
+
+/// The name of a transition table, quoted.
+///
+/// # Safety
+///
+/// It is null or terminated.
+unsafe fn name(name: *const std::ffi::c_char) -> Option<String> {
+    // SAFETY: as above.
+    let name = (!name.is_null()).then(|| unsafe { std::ffi::CStr::from_ptr(name) })?;
+    Some(pgrx::spi::quote_identifier(name.to_str().ok()?))
+}
+
+/// Runs a statement that reads the transition tables of a trigger; the projects that it returns.
+fn run(data: &mut pg_sys::TriggerData, statement: &str) -> Result<Vec<i64>> {
+    Spi::connect_mut(|client| {
+        // SAFETY: the data of the trigger that has fired outlive the connection.
+        if unsafe { pg_sys::SPI_register_trigger_data(data) } < 0 {
+            return Err(internal("the transition tables are not known"));
+        }
+        let rows = client.update(statement, None, &[]).map_err(internal)?;
+        let mut projects = Vec::new();
+        for row in rows {
+            projects.extend(row.get::<i64>(1).map_err(internal)?);
+        }
+        Ok(projects)
+    })
+}
+
+fn recount_all() -> Result<()> {
+    let projects = statement::rows("SELECT p.id FROM docsearch.project p ORDER BY p.id", &[], |row| {
+        row.required::<i64>(1)
+    })?;
+    for project in projects {
+        hold_merges(project);
+        recount(project)?;
+    }
+    Ok(())
+}

@@ -8,5 +8,6 @@ pub(crate) mod indexer;
 pub(crate) mod keywords;
 pub(crate) mod model_switch;
 pub(crate) mod progress;
+pub(crate) mod recut;
 pub(crate) mod waiting;
 pub(crate) mod worker;

@@ -24,6 +24,7 @@ from test_deferred import kill
 DEFAULT = "all-MiniLM-L6-v2"
 SMALL, DIMENSION = "small", 64
 NONSENSE = "nonsense"
+SHORT = "short"
 PAGES = [page(f"p/{number:03}", f"Page {number}.\n\n## Part\n\nThe ferry number {number} leaves at noon.")
          for number in range(120)]
 # Whoever stores one for the same chunk waits.
@@ -55,6 +56,13 @@ def write_small(source: Path, directory: Path) -> None:
     pooling_file.write_text(json.dumps(pooling))
 
 
+def write_short(source: Path, directory: Path) -> None:
+    """A model that reads a quarter as much of a text."""
+    shutil.copytree(source, directory)
+    file = directory / "sentence_bert_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"max_seq_length": 64}))
+
+
 def write_nonsense(source: Path, directory: Path) -> None:
     """The shipped model with weights that are in no order, as an export or a processor that computes otherwise has it."""
     shutil.copytree(source, directory)
@@ -75,6 +83,7 @@ def site(tmp_path_factory) -> Iterator[Site]:
     shutil.copytree(toolchain.model(), models / DEFAULT)
     write_small(models / DEFAULT, models / SMALL)
     write_nonsense(models / DEFAULT, models / NONSENSE)
+    write_short(models / SMALL, models / SHORT)
     (models / "linked").symlink_to(models / SMALL)
     (models / "broken").mkdir()
     for path in [*models.parents[:3], models, *models.rglob("*")]:
@@ -124,6 +133,23 @@ def test_a_model_is_checked_and_recorded(database):
         database.execute("SELECT docsearch.add_model('broken')")
     assert "broken" in str(refused.value)
     assert database.execute("SELECT name FROM docsearch.model ORDER BY name") == [("alias",), (DEFAULT,), ("small",)]
+
+
+def test_a_name_has_the_files_of_one_model_whoever_adds_it_at_once(database):
+    def add(directory: str) -> str:
+        try:
+            database.execute("SELECT docsearch.add_model('twin', %s)", directory)
+        except psycopg.errors.DuplicateObject as refused:
+            assert "with other files" in refused.diag.message_primary
+            return "refused"
+        return directory
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = set(pool.map(add, [SMALL, SHORT]))
+    directory, = outcomes - {"refused"}
+    assert len(outcomes) == 2
+    assert database.execute("SELECT directory FROM docsearch.model WHERE name = 'twin'") == [(directory,)]
+    database.execute("DELETE FROM docsearch.model WHERE name = 'twin'")
 
 
 def test_a_link_below_the_directory_of_models_is_the_administrators(database):
@@ -221,3 +247,41 @@ def test_a_switch_can_be_called_off_and_a_failure_is_told(site, database):
     for statement in ("SELECT docsearch.set_model('kit', 'small')", "SELECT docsearch.add_model('small')"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             nobody.execute(statement)
+
+
+LONG = [page(f"long/{number}", "\n\n".join(
+    [f"# Long {number}\n\nWhat this page is about."]
+    + [f"## Part {part}\n\n" + " ".join(f"Sentence {sentence} of part {part} says that ferry {number} leaves." for sentence in range(number * 4))
+       for part in range(6)])) for number in range(1, 12)]
+# All that searches read of the documents of a project.
+INDEXED = """
+    SELECT d.slug, d.chunk_count, d.term_count, c.chunk_no, c.kind, c.heading_path, c.anchor, c.body, c.token_count, c.term_count,
+           c.document_term_count, c.input_hash, c.terms::text, v.embedding::text
+    FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
+    JOIN docsearch.chunk c ON (c.project_id, c.document_id) = (d.project_id, d.id)
+    LEFT JOIN docsearch.vector_{} v ON (v.project_id, v.document_id, v.chunk_no) = (c.project_id, c.document_id, c.chunk_no)
+    WHERE p.name = '{}' ORDER BY d.slug, c.chunk_no"""
+
+
+def indexed(database: Database, project: str) -> list[tuple]:
+    model, = database.execute("SELECT model_id FROM docsearch.project WHERE name = %s", project)[0]
+    return database.execute(INDEXED.format(model, project))
+
+
+def test_a_project_that_gets_a_model_is_as_one_that_was_created_with_it(database):
+    """The same documents and the same model are the same index, whichever model was there before."""
+    for name, model in (("switched", DEFAULT), ("shorter", SHORT), ("longer", DEFAULT)):
+        database.execute("SELECT docsearch.create_project(%s, model => %s)", name, model)
+        assert {row[1] for row in database.index(name, *LONG)} == {"added"}
+    assert len(indexed(database, "shorter")) > 1.5 * len(indexed(database, "longer"))
+    for model, same in ((SHORT, "shorter"), (SMALL, None), (DEFAULT, "longer"), (SHORT, "shorter")):
+        database.execute("SELECT docsearch.set_model('switched', %s)", model)
+        assert database.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+        assert database.execute("SELECT waiting, failed, switching_to, last_error FROM docsearch.index_progress('switched')") == [
+            (0, 0, None, None)]
+        if same is not None:
+            assert indexed(database, "switched") == indexed(database, same)
+    for name in ("switched", "shorter", "longer"):
+        database.execute("SELECT docsearch.drop_project(%s)", name)
+    # Vectors of models that are not used any more go some seconds later.
+    wait_until(lambda: database.problems() == [])

@@ -54,3 +54,6 @@ BEGIN
     END LOOP;
 END
 $$;
+-- Another model cuts documents otherwise.
+ALTER TABLE docsearch.project ADD COLUMN recut_after bigint;
+COMMENT ON COLUMN docsearch.project.recut_after IS 'documents with greater numbers are still cut as for the model before; NULL: none';

@@ -9,6 +9,7 @@ use crate::indexing::{embedding, indexer};
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{statement, subtransaction};
+use crate::settings::IndexMode;
 use crate::tables::{statistics, vectors};
 
 /// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
@@ -61,7 +62,7 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
             format!("{} deleted", counted(gone.first().copied().unwrap_or(0), "row"))
         }
         Mend::Reindex { project, documents } => {
-            let outcomes = indexer::reindex(&checked.projects[project], &documents)?;
+            let outcomes = indexer::reindex(&checked.projects[project], &documents, IndexMode::Immediate)?;
             let failed: Vec<String> = outcomes
                 .iter()
                 .filter(|outcome| outcome.action == "failed")

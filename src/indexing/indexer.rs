@@ -168,8 +168,8 @@ pub(crate) fn differing(project: &Project, inputs: &[DocumentInput], source_root
 
 /// Cuts and embeds documents again as they are stored, and says what became of each. What their author
 /// gave stays as it is. Runs as the owner, who has locked the documents.
-pub(crate) fn reindex(project: &Project, documents: &[i64]) -> Result<Vec<Outcome>> {
-    let indexer = Indexer::open(project, IndexMode::Immediate, Source::Table)?;
+pub(crate) fn reindex(project: &Project, documents: &[i64], mode: IndexMode) -> Result<Vec<Outcome>> {
+    let indexer = Indexer::open(project, mode, Source::Table)?;
     let mut outcomes = Vec::with_capacity(documents.len());
     let mut delta = Delta::default();
     for batch in documents.chunks(BATCH) {

@@ -56,7 +56,8 @@ pub(crate) struct Switch {
 /// Whether a switch can go on. Runs as the owner.
 pub(crate) fn is_pending() -> Result<bool> {
     let pending = statement::one(
-        "SELECT EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)",
+        "SELECT EXISTS (SELECT FROM docsearch.project p
+                        WHERE coalesce(p.next_model_id, p.recut_after) IS NOT NULL AND p.switch_attempts < $1)",
         &[DatumWithOid::from(ATTEMPTS)],
         |row| row.required::<bool>(1),
     )?;
@@ -158,7 +159,9 @@ impl EmbeddedSwitch {
         let Switch { project, model, .. } = &self.switch;
         let args = [DatumWithOid::from(project.id), DatumWithOid::from(model.id)];
         statement::execute(
-            "UPDATE docsearch.project p SET model_id = $2, next_model_id = NULL, switch_error = NULL, updated_at = now()
+            "UPDATE docsearch.project p
+             SET model_id = $2, next_model_id = NULL, switch_error = NULL, updated_at = now(),
+                 recut_after = (SELECT min(d.id) - 1 FROM docsearch.document d WHERE d.project_id = p.id)
              WHERE p.id = $1 AND p.next_model_id = $2",
             &args,
         )?;

@@ -109,7 +109,7 @@ pub(crate) fn is_waited_for() -> Result<bool> {
     let waits = statement::latest(
         concat!(
             "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
-             OR EXISTS (SELECT FROM docsearch.project p WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1)
+             OR EXISTS (SELECT FROM docsearch.project p WHERE coalesce(p.next_model_id, p.recut_after) IS NOT NULL AND p.switch_attempts < $1)
              OR EXISTS (SELECT FROM docsearch.attached_table a WHERE ",
             is_reshaped!(),
             "           OR a.attempts < $1 AND (a.reading OR a.attempts = 0 OR a.next_attempt <= clock_timestamp())

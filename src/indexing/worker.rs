@@ -19,7 +19,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use crate::indexing::embedding_queue::{self, Due};
-use crate::indexing::{attached, model_switch};
+use crate::indexing::{attached, model_switch, recut};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_held};
@@ -295,6 +295,9 @@ impl Worker {
         if let Some(switch) = as_owner(model_switch::next)? {
             let embedded = switch.embed();
             as_owner(|| embedded.store())?;
+            return Ok(Look::Worked);
+        }
+        if as_owner(recut::step)? {
             return Ok(Look::Worked);
         }
         if let Some(later) = as_owner(attached::due_in)?.filter(|later| *later <= SOON) {

@@ -466,3 +466,86 @@ def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpo
     assert "no superuser has confirmed" in refused.value.diag.message_primary
     assert endpoint.asked == []
     database.execute("DELETE FROM docsearch.model WHERE name = 'forged'")
+
+
+def test_only_the_owner_says_who_may_have_texts_sent(database: Database, endpoint: Endpoint, etl: str):
+    """Whoever may write all data may write docsearch.model_grant, and grants nothing by it: neither to itself nor to others,
+    neither for the first time nor again."""
+    name = f"g{uuid4().hex[:10]}"
+    number, = database.execute(ADD, name, endpoint.url)[0]
+    grant, revoke = "SELECT docsearch.grant_model(%s, %s)", "SELECT docsearch.revoke_model(%s, %s)"
+    forge = f"INSERT INTO docsearch.model_grant (model_id, role) VALUES ({number}, '%s'::regrole) ON CONFLICT DO NOTHING"
+    embed = f"SELECT docsearch.embed('a secret', '{name}')"
+    other = f"{etl}_other"
+    database.execute(f"CREATE ROLE {other}")
+    database.execute(f"SELECT docsearch.grant_usage('{other}', write => true)")
+    database.execute(f"SELECT docsearch.grant_usage('{etl}', write => true)")
+
+    def sends(role: str) -> bool:
+        with database.connect() as connection:
+            connection.execute(f"SET ROLE {role}")
+            try:
+                connection.execute(embed)
+            except psycopg.errors.InsufficientPrivilege as refused:
+                assert "docsearch.grant_model" in refused.diag.message_hint
+                return False
+            return True
+
+    def forged(role: str) -> None:
+        with database.connect() as connection:
+            connection.execute(f"SET ROLE {etl}")
+            connection.execute(forge % role)
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"CREATE DOMAIN docsearch.model_grant_{number} AS bool")
+
+    try:
+        for role in (etl, other):
+            forged(role)
+            assert not sends(role)
+        database.execute(grant, other, name)
+        assert sends(other) and not sends(etl)
+        database.execute(grant, etl, name)
+        assert sends(other) and sends(etl)
+        database.execute(revoke, other, name)
+        forged(other)
+        assert not sends(other) and sends(etl)
+        database.execute(grant, other, name)
+        database.execute("SELECT docsearch.revoke_usage(%s)", other)
+        database.execute(f"SELECT docsearch.grant_usage('{other}', write => true)")
+        forged(other)
+        assert not sends(other) and sends(etl)
+        # A role of the same name is another one.
+        database.execute(grant, other, name)
+        database.execute(f"DROP OWNED BY {other}")
+        database.execute(f"DROP ROLE {other}")
+        database.execute(f"CREATE ROLE {other}")
+        database.execute(f"SELECT docsearch.grant_usage('{other}', write => true)")
+        forged(other)
+        assert not sends(other)
+        database.execute(revoke, etl, name)
+        assert not sends(etl)
+    finally:
+        for role in (etl, other):
+            database.execute("SELECT docsearch.revoke_usage(%s)", role)
+        database.execute(f"DROP ROLE {other}")
+        database.execute("DELETE FROM docsearch.model_grant WHERE model_id = %s", number)
+
+
+def test_models_are_granted_at_once(database: Database, endpoint: Endpoint):
+    name = f"g{uuid4().hex[:10]}"
+    database.execute(ADD, name, endpoint.url)
+    roles = [f"{name}_{number}" for number in range(4)]
+    for role in roles:
+        database.execute(f"CREATE ROLE {role}")
+        database.execute("SELECT docsearch.grant_usage(%s)", role)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda role: database.execute("SELECT docsearch.grant_model(%s, %s)", role, name), roles))
+        for role in roles:
+            with database.connect() as connection:
+                connection.execute(f"SET ROLE {role}")
+                connection.execute("SELECT docsearch.embed('a text', %s)", [name])
+    finally:
+        for role in roles:
+            database.execute("SELECT docsearch.revoke_usage(%s)", role)
+            database.execute(f"DROP ROLE {role}")

@@ -145,3 +145,28 @@ def test_attached_tables_wait_where_others_may_have_written_the_rows(attached, d
             attached.execute(undone)
         attached.execute("DROP OWNED BY versions_etl")
         attached.execute("DROP ROLE versions_etl")
+
+
+@pytest.mark.parametrize(("doubt", "undone", "counts"), [
+    ("SELECT 1", "", True),
+    ("GRANT pg_write_all_data TO versions_etl", "REVOKE pg_write_all_data FROM versions_etl", False),
+    ("GRANT INSERT ON docsearch.model_grant TO versions_etl", "", False),
+    ("GRANT UPDATE (role) ON docsearch.model_grant TO versions_etl", "", False),
+])
+def test_grants_of_models_count_on_where_only_the_owner_can_have_written_them(new_database, model, doubt, undone, counts):
+    database = new_database()
+    tables_of(11, database, model)
+    database.execute("CREATE ROLE versions_etl")
+    try:
+        database.execute(doubt)
+        database.execute("UPDATE docsearch.model SET remote = true")
+        database.execute("INSERT INTO docsearch.model_grant SELECT id, 'versions_etl' FROM docsearch.model")
+        database.execute("SELECT docsearch.migrate()")
+        confirmed = database.execute("SELECT d.description LIKE '%versions_etl%' FROM pg_type t JOIN pg_description d ON d.objoid = t.oid "
+                                     "WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname LIKE 'model_grant_%'")
+        assert confirmed == ([(True,)] if counts else [])
+    finally:
+        if undone:
+            database.execute(undone)
+        database.execute("DROP OWNED BY versions_etl")
+        database.execute("DROP ROLE versions_etl")

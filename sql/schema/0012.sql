@@ -54,6 +54,8 @@ BEGIN
     END LOOP;
 END
 $$;
+-- Who may have texts sent to a model behind an endpoint is confirmed by comments (src/tables/model_grant.rs).
+COMMENT ON TABLE docsearch.model_grant IS 'roles that may give a remote model to projects, whose documents are then sent to its endpoint; only rows that docsearch.grant_model() has written count';
 -- Another model cuts documents otherwise.
 ALTER TABLE docsearch.project ADD COLUMN recut_after bigint;
 COMMENT ON COLUMN docsearch.project.recut_after IS 'documents with greater numbers are still cut as for the model before; NULL: none';

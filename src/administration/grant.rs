@@ -8,7 +8,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{self, Result, invalid, undefined};
 use crate::postgres::statement;
-use crate::tables::{rules, schema};
+use crate::tables::{model_grant, rules, schema};
 
 /// Gives a role what searching needs, or indexing too. The owner of the schema may.
 pub(crate) fn usage(role: &str, write: bool) -> Result<()> {
@@ -83,12 +83,14 @@ impl ModelGrant {
 
     /// Lets the role give the model to projects.
     pub(crate) fn give(&self) -> Result<()> {
-        self.execute("INSERT INTO docsearch.model_grant (model_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+        self.execute("INSERT INTO docsearch.model_grant (model_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING")?;
+        model_grant::add(self.model, self.role)
     }
 
     /// Takes that back. Projects keep their models.
     pub(crate) fn take_back(&self) -> Result<()> {
-        self.execute("DELETE FROM docsearch.model_grant g WHERE g.model_id = $1 AND g.role = $2")
+        self.execute("DELETE FROM docsearch.model_grant g WHERE g.model_id = $1 AND g.role = $2")?;
+        model_grant::remove(self.model, i64::from(self.role.to_u32()))
     }
 
     /// Roles that are gone go from the table, too.

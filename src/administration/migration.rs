@@ -9,7 +9,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::report::{self, Result};
 use crate::postgres::restriction::LoweredSuperuser;
 use crate::postgres::statement;
-use crate::tables::{rules, schema};
+use crate::tables::{model_grant, rules, schema};
 
 /// The versions of the schema: each brings the one before it up by one.
 const VERSIONS: [Version; schema::NEWEST] = [
@@ -59,7 +59,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0012.sql"),
-        then: || Ok(()),
+        then: model_grant::confirm_earlier,
     },
 ];
 

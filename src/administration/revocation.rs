@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use crate::administration::grant;
 use crate::postgres::report::{self, Result, internal, invalid, undefined};
 use crate::postgres::{catalog, statement};
-use crate::tables::schema;
+use crate::tables::{model_grant, schema};
 
 /// What everybody has is granted to this number.
 const PUBLIC: i64 = 0;
@@ -122,11 +122,7 @@ impl Revoked {
         if catalog::table(c"model_grant").is_none() {
             return Ok(());
         }
-        let _owner = AsOwner::enter()?;
-        statement::execute(
-            "DELETE FROM docsearch.model_grant g WHERE g.role::oid = $1::oid",
-            &[DatumWithOid::from(self.id)],
-        )
+        model_grant::remove_role(self.id)
     }
 
     /// Rights that somebody else has to take back, or that come to the role through others.

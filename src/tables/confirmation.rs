@@ -25,6 +25,12 @@ pub(crate) fn parse(comment: &str) -> Option<Value> {
     serde_json::from_str(terms).ok()
 }
 
+/// This database of this server, where numbers of roles mean the same.
+pub(crate) fn place() -> String {
+    // SAFETY: both are set once, when the process connects to its database.
+    unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
+}
+
 /// Makes the type, of the current user, with the comment. No other role may use the type, so that nothing comes to depend on it.
 pub(crate) fn write(name: &str, text: &str) -> Result<()> {
     let text = pgrx::spi::quote_literal(text);

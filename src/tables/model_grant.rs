@@ -1,14 +1,20 @@
 //! Who may have texts sent to a remote model: by giving it to a project, whose documents are then sent, those that
 //! policies hide from him as well; by indexing into such a project; by embedding texts with it.
+//!
+//! Others than the owner of the schema may write the table. So a row counts only if that owner has confirmed it, in the
+//! comment on the type `docsearch.model_grant_N`.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
+use serde_json::{Value, json};
 
 use crate::postgres::catalog;
+use crate::postgres::lock::Lock;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::statement;
+use crate::tables::confirmation;
 
 /// Refuses callers who may not have texts sent to this model.
 pub(crate) fn require(model: i32) -> Result<()> {
@@ -32,21 +38,33 @@ fn require_of(models: &str, id: i64) -> Result<()> {
     let caller = unsafe { pg_sys::GetUserId() };
     let refused = {
         let _owner = AsOwner::enter()?;
-        statement::one(
+        let models = statement::rows(
             &format!(
-                "SELECT m.name FROM docsearch.model m
+                "SELECT m.id, m.name, ARRAY(SELECT g.role::oid::bigint FROM docsearch.model_grant g
+                                            WHERE g.model_id = m.id AND pg_has_role($2, g.role::oid, 'USAGE'))
+                 FROM docsearch.model m
                  WHERE {models} AND m.remote
                    AND NOT EXISTS (SELECT FROM pg_namespace n
                                    WHERE n.nspname = 'docsearch' AND pg_has_role($2, n.nspowner, 'USAGE'))
                    AND NOT EXISTS (SELECT FROM pg_class c
-                                   WHERE c.oid = 'docsearch.project'::regclass AND pg_has_role($2, c.relowner, 'USAGE'))
-                   AND NOT EXISTS (SELECT FROM docsearch.model_grant g
-                                   WHERE g.model_id = m.id AND pg_has_role($2, g.role::oid, 'USAGE'))
-                 LIMIT 1"
+                                   WHERE c.oid = 'docsearch.project'::regclass AND pg_has_role($2, c.relowner, 'USAGE'))"
             ),
             &[DatumWithOid::from(id), DatumWithOid::from(caller)],
-            |row| row.required::<String>(1),
-        )?
+            |row| Ok((row.required::<i32>(1)?, row.required::<String>(2)?, row.required::<Vec<i64>>(3)?)),
+        )?;
+        let mut refused = None;
+        for (model, name, roles) in models {
+            let confirmed = if roles.is_empty() {
+                Vec::new()
+            } else {
+                confirmed(model)?
+            };
+            if !roles.iter().any(|role| confirmed.contains(role)) {
+                refused = Some(name);
+                break;
+            }
+        }
+        refused
     };
     match refused {
         None => Ok(()),
@@ -59,4 +77,121 @@ fn require_of(models: &str, id: i64) -> Result<()> {
             ),
         )),
     }
+}
+
+const PREFACE: &str = "confirms rows of docsearch.model_grant: roles that may have texts sent to this model";
+
+fn type_name(model: i32) -> String {
+    format!("model_grant_{model}")
+}
+
+/// The roles to which the owner of the schema has granted a model. In a database that was restored from a dump, those that have
+/// their names.
+pub(crate) fn confirmed(model: i32) -> Result<Vec<i64>> {
+    let Some((keeper, said)) = confirmation::read(&type_name(model))? else {
+        return Ok(Vec::new());
+    };
+    // SAFETY: asks about roles, which need not exist.
+    let by_owner = catalog::schema_owner().is_some_and(|owner| unsafe { pg_sys::has_privs_of_role(keeper, owner) });
+    if !by_owner || said["model_id"] != json!(model) {
+        return Ok(Vec::new());
+    }
+    let roles = said["roles"].as_array().map_or(&[][..], Vec::as_slice);
+    if said["place"].as_str() == Some(confirmation::place().as_str()) {
+        return Ok(roles.iter().filter_map(|role| role["number"].as_i64()).collect());
+    }
+    let names: Vec<String> = roles
+        .iter()
+        .filter_map(|role| role["name"].as_str())
+        .map(str::to_owned)
+        .collect();
+    statement::rows(
+        "SELECT r.oid::bigint FROM pg_roles r WHERE r.rolname::text = ANY ($1)",
+        &[DatumWithOid::from(names)],
+        |row| row.required::<i64>(1),
+    )
+}
+
+/// Has the owner of the schema confirm that these roles, and no others, have a model.
+fn confirm(model: i32, roles: &[i64]) -> Result<()> {
+    let name = type_name(model);
+    confirmation::forget(&name)?;
+    let roles = statement::rows(
+        "SELECT r.oid::bigint, r.rolname::text FROM pg_roles r WHERE r.oid::bigint = ANY ($1) ORDER BY r.oid",
+        &[DatumWithOid::from(roles.to_vec())],
+        |row| Ok(json!({"number": row.required::<i64>(1)?, "name": row.required::<String>(2)?})),
+    )?;
+    if roles.is_empty() {
+        return Ok(());
+    }
+    let said = json!({"model_id": model, "place": confirmation::place(), "roles": Value::Array(roles)});
+    let _owner = AsOwner::of_schema()?;
+    confirmation::write(&name, &confirmation::text(PREFACE, &said))
+}
+
+/// Confirms that a role has a model. Begins as somebody who may act as the owner of the schema.
+pub(crate) fn add(model: i32, role: pg_sys::Oid) -> Result<()> {
+    Lock::Models.acquire();
+    let role = i64::from(role.to_u32());
+    let mut roles = confirmed(model)?;
+    if roles.contains(&role) {
+        return Ok(());
+    }
+    roles.push(role);
+    confirm(model, &roles)
+}
+
+/// Confirms that a role does not have a model any more. Begins as `add` does.
+pub(crate) fn remove(model: i32, role: i64) -> Result<()> {
+    Lock::Models.acquire();
+    let mut roles = confirmed(model)?;
+    if !roles.contains(&role) {
+        return Ok(());
+    }
+    roles.retain(|known| *known != role);
+    confirm(model, &roles)
+}
+
+/// Takes all models from a role. Begins as `add` does.
+pub(crate) fn remove_role(role: i64) -> Result<()> {
+    let models = {
+        let _owner = AsOwner::enter()?;
+        statement::execute(
+            "DELETE FROM docsearch.model_grant g WHERE g.role::oid = $1::oid",
+            &[DatumWithOid::from(role)],
+        )?;
+        statement::rows("SELECT m.id FROM docsearch.model m WHERE m.remote", &[], |row| {
+            row.required::<i32>(1)
+        })?
+    };
+    models.into_iter().try_for_each(|model| remove(model, role))
+}
+
+/// Confirms the rows of before there were confirmations, once, where none but the owner of the schema and superusers can have
+/// written them. Others have to be granted again.
+pub(crate) fn confirm_earlier() -> Result<()> {
+    let by_owner = {
+        let _owner = AsOwner::enter()?;
+        confirmation::only_its_owner_writes("docsearch.model_grant")?
+            && statement::one(
+                "SELECT pg_has_role(n.nspowner, c.relowner, 'USAGE') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                 WHERE c.oid = 'docsearch.model_grant'::regclass",
+                &[],
+                |row| row.required::<bool>(1),
+            )? == Some(true)
+    };
+    if !by_owner {
+        return Ok(());
+    }
+    let granted = {
+        let _owner = AsOwner::enter()?;
+        statement::rows(
+            "SELECT g.model_id, array_agg(g.role::oid::bigint) FROM docsearch.model_grant g GROUP BY g.model_id",
+            &[],
+            |row| Ok((row.required::<i32>(1)?, row.required::<Vec<i64>>(2)?)),
+        )?
+    };
+    granted
+        .into_iter()
+        .try_for_each(|(model, roles)| confirm(model, &roles))
 }

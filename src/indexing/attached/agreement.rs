@@ -16,7 +16,7 @@ use super::{Attached, Table};
 use crate::postgres::owner::{self, AsOwner};
 use crate::postgres::report::{Result, error_with_hint, internal, undefined};
 use crate::postgres::{catalog, statement, subtransaction};
-use crate::tables::confirmation::{self, LONGEST};
+use crate::tables::confirmation::{self, LONGEST, place};
 
 const PREFACE: &str =
     "What was agreed on when docsearch.attach_table() was called; rows are read only while it stays as it is.";
@@ -231,12 +231,6 @@ impl Attached {
 
 fn not_agreed(problem: String, hint: &str) -> pg_sys::panic::ErrorReport {
     error_with_hint(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, problem, hint)
-}
-
-/// This database of this server, where numbers of roles mean the same.
-fn place() -> String {
-    // SAFETY: both are set once, when the process connects to its database.
-    unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
 }
 
 fn type_name(id: i32) -> String {

@@ -36,7 +36,7 @@ COMMENT ON FUNCTION docsearch.search_refined(text, text, text, docsearch.json_ar
 COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_argument, bigint, docsearch.json_argument, bigint, text) IS
     'a prompt for a language model: the question, the best sections as numbered contexts with their sources, and to answer from them only, in the language of the question or the one given (ISO 639-1). At most max_tokens tokens of 4 characters (200 or more); a note says how many contexts did not fit. Nothing is sent anywhere.';
 COMMENT ON FUNCTION docsearch.detect_language(text) IS
-    'language of a text as an ISO 639-1 code, such as en or ja, by its small words, its script and its letters; NULL if nothing tells.';
+    'language of a text as an ISO 639-1 code, such as en or ja, by its small words, its script and its letters; docsearch.default_language if nothing tells.';
 COMMENT ON FUNCTION docsearch.detect_text_config(text) IS
     'text search configuration for the language of a text; simple if there is none for it.';
 COMMENT ON FUNCTION docsearch.suggest(text, text, bigint) IS

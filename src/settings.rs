@@ -49,10 +49,14 @@ macro_rules! ints {
 }
 
 mod endpoint;
+mod language;
 pub(crate) use endpoint::{
-    LLM_GRADE_MAX_TOKENS, LLM_GRADE_TEMPERATURE, LLM_MAX_CALLS, LLM_TRANSFORM_MAX_TOKENS, LLM_TRANSFORM_TEMPERATURE,
-    LLM_TRANSFORM_TOP_K, LLM_TRANSFORM_TOP_P, endpoint_timeout, language_model, language_model_timeout,
+    LLM_GRADE_MAX_TOKENS, LLM_GRADE_TEMPERATURE, LLM_GRADE_TOP_K, LLM_GRADE_TOP_P, LLM_MAX_CALLS,
+    LLM_TRANSFORM_MAX_TOKENS, LLM_TRANSFORM_TEMPERATURE, LLM_TRANSFORM_TOP_K, LLM_TRANSFORM_TOP_P, endpoint_timeout,
+    language_model, language_model_timeout,
 };
+
+pub(crate) use language::default_language;
 
 /// A row of [`WEIGHTS`] as a setting.
 enum Tunable {
@@ -353,6 +357,7 @@ pub(crate) fn define() {
         GucFlags::SUPERUSER_ONLY,
     );
     endpoint::define();
+    language::define();
     // SAFETY: Postgres copies the prefix; all settings of this library have been defined.
     unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"docsearch".as_ptr()) };
 }

@@ -13,6 +13,7 @@ use crate::search::grade::{self, Context};
 use crate::search::language;
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
+use crate::settings;
 
 #[pg_schema]
 mod docsearch {
@@ -78,12 +79,16 @@ mod docsearch {
         ))
     }
 
-    /// The language of a text as an ISO 639-1 code, such as en or ja; NULL if nothing tells.
+    /// The language of a text as an ISO 639-1 code, such as en or ja; that of docsearch.default_language if nothing tells.
     #[pg_extern(stable, parallel_safe, strict)]
     #[search_path(pg_catalog, pg_temp)]
     fn detect_language(text: LongText<'_>) -> Result<Option<String>> {
         arguments!(text);
-        Ok(language::detected(text)?.map(|language| language.code.to_owned()))
+        let language = match language::detected(text)? {
+            Some(language) => Some(language),
+            None => settings::default_language()?,
+        };
+        Ok(language.map(|language| language.code.to_owned()))
     }
 
     /// The text search configuration for the language of a text, simple if there is none.

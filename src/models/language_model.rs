@@ -23,8 +23,8 @@ fn sampling(purpose: Purpose) -> Sampling {
         },
         Purpose::Grade => Sampling {
             temperature: real(&settings::LLM_GRADE_TEMPERATURE),
-            top_p: None,
-            top_k: None,
+            top_p: Some(real(&settings::LLM_GRADE_TOP_P)),
+            top_k: Some(count(&settings::LLM_GRADE_TOP_K)).filter(|&count| count > 0),
             max_tokens: count(&settings::LLM_GRADE_MAX_TOKENS),
         },
     }

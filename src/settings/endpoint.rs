@@ -17,12 +17,16 @@ reals! {
         c"A language model that rewrites a query chooses among the likeliest words that together have this probability; 1 is all.";
     LLM_GRADE_TEMPERATURE c"llm_grade_temperature" = 0.2 in 0.0..2.0:
         c"How far a language model that grades results strays from the likeliest words: 0 not at all.";
+    LLM_GRADE_TOP_P c"llm_grade_top_p" = 0.95 in 0.0..1.0:
+        c"A language model that grades results chooses among the likeliest words that together have this probability; 1 is all.";
 }
 
 ints! {
     INTS:
     LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
         c"A language model that rewrites a query chooses among so many of the likeliest words; 0 is all.";
+    LLM_GRADE_TOP_K c"llm_grade_top_k" = 40 in 0..1_000_000:
+        c"A language model that grades results chooses among up to this many of the likeliest words; 0 is all.";
 }
 
 // What a search may cost is up to who pays for it.

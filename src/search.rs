@@ -1,6 +1,7 @@
 //! From a query to an answer.
 
 pub(crate) mod candidates;
+pub(crate) mod conditions;
 pub(crate) mod config;
 pub(crate) mod explain;
 mod filtering;
@@ -9,6 +10,7 @@ pub(crate) mod group;
 pub(crate) mod invariants;
 pub(crate) mod language;
 pub(crate) mod lexical;
+pub(crate) mod newest;
 pub(crate) mod present;
 pub(crate) mod refine;
 pub(crate) mod request;

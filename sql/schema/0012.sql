@@ -59,3 +59,12 @@ COMMENT ON TABLE docsearch.model_grant IS 'roles that may give a remote model to
 -- Another model cuts documents otherwise.
 ALTER TABLE docsearch.project ADD COLUMN recut_after bigint;
 COMMENT ON COLUMN docsearch.project.recut_after IS 'documents with greater numbers are still cut as for the model before; NULL: none';
+-- What is new. How queries ask for it is rows, and release notes are told from blogs.
+ALTER TABLE docsearch.news_name ADD COLUMN releases bool NOT NULL DEFAULT true;
+UPDATE docsearch.news_name SET releases = false WHERE lower(name) IN ('announcements', 'blog', 'news', 'oldnews');
+COMMENT ON COLUMN docsearch.news_name.releases IS 'true: such pages are release notes or changelogs; false: other news, such as blogs';
+ALTER TABLE docsearch.query_word DROP CONSTRAINT query_word_kind_check;
+ALTER TABLE docsearch.query_word ADD CONSTRAINT query_word_kind_check
+    CHECK (kind IN ('change', 'happened', 'kind', 'made', 'new', 'news', 'question', 'recency', 'release', 'stop', 'thing', 'when'));
+COMMENT ON COLUMN docsearch.query_word.kind IS
+    'kind: names a sort of page, as in "View protocol"; question: opens a question; recency: asks for what is new; new: asks for it where nothing else is asked for; happened: does so beside a word for a time or a question word; when: is a time; thing: is a page of any kind; made: after "new", is something to be made; release: asks for release notes and changelogs; news: asks for release notes and the like; change: asks for what changed, beside the number of a version; stop: says nothing';

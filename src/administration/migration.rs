@@ -59,7 +59,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0012.sql"),
-        then: model_grant::confirm_earlier,
+        then: || model_grant::confirm_earlier().and_then(|()| rules::seed_asking()),
     },
 ];
 

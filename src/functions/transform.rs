@@ -29,7 +29,7 @@ mod docsearch {
         };
         let request = arguments.resolve()?;
         let retrieval = request.run_query(&request.query, 0, None)?;
-        let made = transform::by_rules(&retrieval, &request.projects, transform::month(now)?)?;
+        let made = transform::by_rules(&retrieval, &request.projects, transform::day(now)?)?;
         serde_json::to_value(made).map(JsonB).map_err(internal)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use docsearch_core::calendar::Day;
 use docsearch_core::filter::Filter;
 use docsearch_core::fusion::Found;
 use docsearch_core::legs::{Legs, keep_best};
@@ -11,20 +12,20 @@ use docsearch_core::page::{DESCRIPTION_BYTES, Page};
 use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, Mix, Set};
 use docsearch_core::rerank::{Reranker, mark_older_versions};
 use docsearch_core::statistics::Totals;
-use docsearch_core::version::{Versioned, superseded};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
+use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::lexical::KeywordLeg;
+use crate::search::newest::{AGE, DAY, Newest};
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
 use crate::search::vocabulary;
-use crate::tables::project::Projects;
 use crate::tables::sight::{MAX_LISTED, Sight};
 use crate::tables::vectors::{Nearest, VectorTable};
 use crate::tables::{document, keys, names};
@@ -48,6 +49,8 @@ pub(crate) struct Ranking {
     pub(crate) rules_ms: f64,
     /// Number of candidates that the caller sees.
     pub(crate) candidates: usize,
+    /// Documents, of those that the caller sees, that were too far from the query.
+    pub(crate) too_distant: usize,
 }
 
 /// Where a search may find documents.
@@ -68,9 +71,6 @@ impl Scope {
         }
     }
 }
-
-/// So many of the newest documents are looked at where nothing else is asked for.
-const NEWEST: i64 = 50;
 
 /// Where what was found is checked, so many documents are looked for at least: the nearest may all be filtered out.
 const LEAST_CHECKED: usize = 20;
@@ -113,65 +113,8 @@ struct Asked<'a> {
     vectors: &'a VectorTable,
     embedding: Option<&'a [f32]>,
     scope: &'a Scope,
-    /// The newest documents, where nothing else is asked for.
-    newest: Set<DocumentId>,
+    newest: Newest,
     mix: Mix,
-}
-
-/// What a filter and a category ask of a document `d`, with the parameters of
-/// [`conditions`].
-pub(super) const CONDITIONS: &str = "($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
-    AND ($3::text IS NULL OR d.metadata @@ $3::jsonpath)
-    AND ($4::text IS NULL OR jsonb_build_object('category', d.category, 'version', d.version,
-                                                'kind', d.kind) @@ $4::jsonpath)
-    AND ($5::text IS NULL OR d.published_at >= $5::timestamptz)
-    AND ($6::text IS NULL OR d.published_at <= $6::timestamptz)
-    AND ($7::bigint[] IS NULL OR d.id NOT IN (SELECT unnest($7)))";
-
-/// The projects and the parameters of [`CONDITIONS`].
-pub(super) fn conditions<'a>(
-    projects: DatumWithOid<'static>,
-    category: Option<&'a str>,
-    filter: &'a Filter,
-    superseded: Option<&[i64]>,
-) -> Vec<DatumWithOid<'a>> {
-    vec![
-        projects,
-        DatumWithOid::from(category),
-        DatumWithOid::from(filter.metadata.as_deref()),
-        DatumWithOid::from(filter.fields.as_deref()),
-        DatumWithOid::from(filter.after.as_deref()),
-        DatumWithOid::from(filter.before.as_deref()),
-        DatumWithOid::from(superseded.map(<[i64]>::to_vec)),
-    ]
-}
-
-/// The documents that are not the newest version of their page, if only those are wanted. Runs as the
-/// caller: a version that is hidden supersedes nothing.
-pub(super) fn superseded_by(projects: &Projects, filter: &Filter) -> Result<Option<Vec<i64>>> {
-    if !filter.latest {
-        return Ok(None);
-    }
-    let documents = statement::rows(
-        &format!(
-            "SELECT d.project_id, d.id, d.slug, d.version FROM docsearch.document d
-             WHERE {} AND d.version IS NOT NULL",
-            projects.condition("d")
-        ),
-        &[projects.argument()],
-        |row| {
-            let document = keys::document_id(row)?;
-            Ok((document, row.required::<String>(3)?, row.required::<String>(4)?))
-        },
-    )?;
-    let versioned = documents.iter().map(|(document, slug, version)| Versioned {
-        document: document.document,
-        project: document.project,
-        slug,
-        version,
-    });
-    let older = superseded(&versioned.collect::<Vec<_>>()).into_iter();
-    Ok(Some(older.map(|(document, _)| document).collect()))
 }
 
 impl Search<'_> {
@@ -213,7 +156,10 @@ impl Search<'_> {
             vectors: &vectors,
             embedding,
             scope: &scope,
-            newest: self.newest(group, superseded.as_deref())?,
+            newest: {
+                let args = self.conditions(group.projects.argument(), superseded.as_deref());
+                Newest::of(group, &self.config.weights, args)?
+            },
             mix,
         };
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
@@ -229,6 +175,7 @@ impl Search<'_> {
             ranking.found.append(further.found);
             ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
+            ranking.too_distant = further.too_distant;
         }
         Ok(ranking)
     }
@@ -251,8 +198,14 @@ impl Search<'_> {
         pages.retain(|_, page| !excluded.iter().any(|word| page.is_filed_under(word)));
         let visible: Set<DocumentId> = pages.keys().copied().collect();
         legs.keep(&visible);
+        let too_distant = legs.limit_distance(self.config.weights.max_distance);
+        if too_distant > 0 {
+            let near = legs.documents();
+            pages.retain(|id, _| near.contains(id));
+        }
         legs.drop_common();
         mark_older_versions(&mut pages);
+        asked.newest.mark(&mut pages);
         let mut named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), &mut pages);
         let ruling = Instant::now();
         let reranker = Reranker::new(
@@ -291,6 +244,7 @@ impl Search<'_> {
                 ranked,
             },
             candidates: pages.len(),
+            too_distant,
         })
     }
 
@@ -325,27 +279,11 @@ impl Search<'_> {
         })
     }
 
-    /// The documents that were published or changed last, if nothing else is asked for. Runs as the caller.
-    fn newest(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Set<DocumentId>> {
-        if !group.understanding.only_recent {
-            return Ok(Set::default());
-        }
-        let mut args = self.conditions(group.projects.argument(), superseded);
-        args.push(DatumWithOid::from(NEWEST));
-        let documents = statement::rows(
-            &format!(
-                "SELECT d.project_id, d.id FROM docsearch.document d
-                 WHERE {} AND {CONDITIONS} AND isfinite(coalesce(d.published_at, d.updated_at))
-                 ORDER BY coalesce(d.published_at, d.updated_at) DESC, d.project_id, d.id LIMIT $8",
-                group.projects.condition("d")
-            ),
-            &args,
-            keys::document_id,
-        )?;
-        Ok(documents.into_iter().collect())
-    }
-
-    fn conditions(&self, projects: DatumWithOid<'static>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'_>> {
+    pub(super) fn conditions(
+        &self,
+        projects: DatumWithOid<'static>,
+        superseded: Option<&[i64]>,
+    ) -> Vec<DatumWithOid<'_>> {
         conditions(projects, self.category, self.filter, superseded)
     }
 
@@ -408,7 +346,7 @@ impl Search<'_> {
             near,
             defining,
             phrase,
-            newest: asked.newest.clone(),
+            newest: asked.newest.documents(),
             focus: None,
         };
         if let Scope::Listed(documents) = scope {
@@ -458,9 +396,7 @@ impl Search<'_> {
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,
-                        CASE WHEN $11 AND isfinite(coalesce(d.published_at, d.updated_at))
-                             THEN extract(epoch FROM now() - coalesce(d.published_at, d.updated_at)) / 86400 END::real,
-                        d.version, d.kind, {entry_share}
+                        CASE WHEN $11 THEN {AGE} END, CASE WHEN $11 THEN {DAY} END, d.version, d.kind, {entry_share}
                  FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
                       JOIN docsearch.document d USING (project_id, id)
                  WHERE {CONDITIONS}"
@@ -476,9 +412,10 @@ impl Search<'_> {
                     description: row.optional::<String>(6)?.unwrap_or_default(),
                     metadata: row.optional::<StoredJson>(7)?.map(|metadata| metadata.0),
                     age_days: row.optional(8)?,
-                    version: row.optional(9)?,
-                    kind: row.optional(10)?,
-                    entry_share: row.required(11)?,
+                    day: row.optional(9)?.map(Day),
+                    version: row.optional(10)?,
+                    kind: row.optional(11)?,
+                    entry_share: row.required(12)?,
                     ..Page::default()
                 };
                 Ok((id, page))

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::postgres::report::Result;
 use crate::postgres::statement;
-use crate::search::candidates::{self, CONDITIONS};
+use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::tables::project::Projects;
 
 /// Values that a notice shows, at most, and characters of each.
@@ -51,13 +51,13 @@ impl Restriction<'_> {
 
 /// Whether a document that the caller sees is in the category and matches the filter.
 fn leaves_any(projects: &Projects, category: Option<&str>, filter: &Filter) -> Result<bool> {
-    let superseded = candidates::superseded_by(projects, filter)?;
+    let superseded = superseded_by(projects, filter)?;
     let found = statement::rows(
         &format!(
             "SELECT 1 FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT 1",
             projects.condition("d")
         ),
-        &candidates::conditions(projects.argument(), category, filter, superseded.as_deref()),
+        &conditions(projects.argument(), category, filter, superseded.as_deref()),
         |_| Ok(()),
     )?;
     Ok(!found.is_empty())

@@ -327,6 +327,7 @@ impl Request<'_> {
             notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,
             vector_recalled: false,
+            too_distant: 0,
             timings: Timings::default(),
         };
         if query.truncated {
@@ -368,13 +369,19 @@ impl Request<'_> {
                 found,
                 rules_ms,
                 candidates,
+                too_distant,
             } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
+            retrieval.too_distant += too_distant;
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
             retrieval.found.ranked.extend(found.ranked);
             retrieval.timings.rank += milliseconds(begun);
             retrieval.timings.rules += rules_ms;
+        }
+        if retrieval.too_distant > 0 {
+            let most = self.config.weights.max_distance;
+            retrieval.notices.push(Notice::too_distant(retrieval.too_distant, most));
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
             project::require_category(&Projects::new(&self.projects), category)?;

@@ -43,6 +43,8 @@ pub(crate) struct Retrieval<'a> {
     pub(super) candidates: usize,
     /// Whether a query could not be embedded and its vector is that of an equal one before.
     pub(super) vector_recalled: bool,
+    /// Documents that were left out for their distance from the query.
+    pub(super) too_distant: usize,
     pub(super) timings: Timings,
 }
 

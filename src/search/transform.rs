@@ -3,12 +3,15 @@
 use std::cell::RefCell;
 
 use docsearch_core::bm25::idf;
+use docsearch_core::calendar::Day;
 use docsearch_core::delivery::Notice;
+use docsearch_core::name;
 use docsearch_core::prompt;
 use docsearch_core::rerank::Ranked;
 use docsearch_core::score::EVIDENCE_CEILING;
 use docsearch_core::statistics::Totals;
-use docsearch_core::transformation::{self, Month, Need, Transformation, need, related, telling};
+use docsearch_core::transformation::{self, Need, Transformation, Usage, has_acronym, need, related, telling};
+use docsearch_core::understanding::Class;
 use docsearch_inference::Purpose;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -19,10 +22,17 @@ use crate::postgres::statement;
 use crate::search::config::Transform;
 use crate::search::group::Group;
 use crate::search::retrieval::Retrieval;
+use crate::search::suggest;
 use crate::tables::project::{Project, Projects};
 
 /// Documents whose keywords are read.
 const READ: usize = 10;
+/// Of what says what the documentation is about: titles, categories and keywords.
+const TITLES: usize = 5;
+const CATEGORIES: i64 = 8;
+const TOPICS: usize = 8;
+/// Documents whose categories are counted.
+const READ_FOR_CATEGORIES: i64 = 500;
 
 /// The query that is to be transformed, and how.
 pub(crate) struct Question<'a> {
@@ -40,14 +50,14 @@ pub(crate) fn of(
     retrieval: &Retrieval<'_>,
     poor: Option<(&str, &str)>,
 ) -> Result<(Transformation, Option<Notice>)> {
-    let now = this_month()?;
+    let now = day(None)?;
     let rules = || by_rules(retrieval, asked.projects, now);
     if asked.transform != Transform::Model || names_what_it_means(retrieval) {
         return Ok((rules()?, None));
     }
     let recency = retrieval.groups.first().is_some_and(|group| group.understanding.recent);
     let query = asked.query;
-    let user = prompt::rewrite_prompt(query, &now.name(), poor);
+    let user = prompt::rewrite_prompt(query, &date(now)?, &about(retrieval, asked.projects)?, poor);
     let made = language_model::ask(
         &mut asked.calls.borrow_mut(),
         Purpose::Transform,
@@ -73,13 +83,15 @@ fn names_what_it_means(retrieval: &Retrieval<'_>) -> bool {
 }
 
 /// What the rules, and the documents that a search found, add to its query. The name of a page says what it means.
-pub(crate) fn by_rules(retrieval: &Retrieval<'_>, projects: &[Project], now: Month) -> Result<Transformation> {
+pub(crate) fn by_rules(retrieval: &Retrieval<'_>, projects: &[Project], now: Day) -> Result<Transformation> {
     let Some(group) = retrieval.groups.first() else {
         return Ok(Transformation::unchanged("", false, "there is no project"));
     };
     let asked = &group.understanding;
     let need = need(asked, group.rules());
-    if names_what_it_means(retrieval) || need == Need::Nothing {
+    // A question with an acronym is no name, though a page is called like the acronym.
+    let is_written_out = asked.class == Class::Question && has_acronym(asked);
+    if names_what_it_means(retrieval) && !is_written_out || need == Need::Nothing {
         return Ok(Transformation::unchanged(
             &asked.text,
             asked.recent,
@@ -87,15 +99,17 @@ pub(crate) fn by_rules(retrieval: &Retrieval<'_>, projects: &[Project], now: Mon
         ));
     }
     let keywords = match need {
-        Need::Context if is_known(group)? => keywords(projects, Some(&retrieval.found.ranked))?,
-        Need::Topics => keywords(projects, None)?,
+        Need::Context if is_known(group)? => keywords(projects, &retrieval.found.ranked)?,
+        // Those that are new come first.
+        Need::Topics => keywords(projects, &retrieval.found.ranked)?,
         Need::Nothing | Need::Synonyms | Need::Context => Vec::new(),
     };
-    let related = telling_words(group, &keywords)?;
+    let related = telling_words(group, projects, &keywords)?;
     Ok(transformation::transform(
         &group.understanding,
         group.rules(),
         &related,
+        &usage(group)?,
         now,
     ))
 }
@@ -112,18 +126,20 @@ fn is_known(group: &Group<'_>) -> Result<bool> {
 }
 
 /// The keywords that tell most of the documents that have them.
-fn telling_words(group: &Group<'_>, keywords: &[Vec<String>]) -> Result<Vec<String>> {
-    let related = related(&group.understanding, keywords.iter().map(Vec::as_slice));
+fn telling_words(group: &Group<'_>, projects: &[Project], keywords: &[Vec<String>]) -> Result<Vec<String>> {
+    let mut related = related(&group.understanding, group.rules(), keywords.iter().map(Vec::as_slice));
+    // What all documents are about tells none from the others.
+    let is_project = |word: &str| {
+        projects
+            .iter()
+            .any(|project| name::has_key(word, &name::key(&project.name)))
+    };
+    related.retain(|(keyword, _)| !keyword.split_whitespace().any(is_project));
     if related.is_empty() {
         return Ok(Vec::new());
     }
     let words: Vec<String> = related.iter().map(|(keyword, _)| keyword.clone()).collect();
-    let lexemes = statement::rows(
-        "SELECT tsvector_to_array(to_tsvector($1::regconfig, k.word))
-         FROM unnest($2::text[]) WITH ORDINALITY AS k(word, place) ORDER BY k.place",
-        &[DatumWithOid::from(group.text_config), DatumWithOid::from(words)],
-        |row| row.required::<Vec<String>>(1),
-    )?;
+    let lexemes = lexemes(group, words)?;
     let looked_up = lexemes.iter().flatten().cloned().collect();
     let frequencies = group.sight.frequencies(&group.projects, looked_up)?;
     let chunks = Totals::all_chunks(&group.sight.totals(&group.projects)?);
@@ -135,44 +151,103 @@ fn telling_words(group: &Group<'_>, keywords: &[Vec<String>]) -> Result<Vec<Stri
     Ok(telling(related, &rarities))
 }
 
-/// Keywords of the best documents, or of the newest, of those that the caller sees.
-fn keywords(projects: &[Project], ranked: Option<&[Ranked]>) -> Result<Vec<Vec<String>>> {
-    let projects = Projects::new(projects);
-    let best = ranked.map(|ranked| ranked.iter().take(READ));
-    let best: Option<Vec<i64>> = best.map(|best| best.map(|ranked| ranked.document.document.document).collect());
+/// The lexemes of texts, one after the other.
+fn lexemes(group: &Group<'_>, texts: Vec<String>) -> Result<Vec<Vec<String>>> {
     statement::rows(
+        "SELECT tsvector_to_array(to_tsvector($1::regconfig, k.word))
+         FROM unnest($2::text[]) WITH ORDINALITY AS k(word, place) ORDER BY k.place",
+        &[DatumWithOid::from(group.text_config), DatumWithOid::from(texts)],
+        |row| row.required::<Vec<String>>(1),
+    )
+}
+
+/// What the documents that the caller sees have of the abbreviations of the query.
+fn usage(group: &Group<'_>) -> Result<Usage> {
+    let terms = group.understanding.terms.iter();
+    let (short, long): (Vec<String>, Vec<String>) = terms
+        .filter_map(|term| Some((term.word.text.clone(), term.written_out()?.to_owned())))
+        .unzip();
+    if short.is_empty() {
+        return Ok(Usage::default());
+    }
+    let (of_short, of_long) = (lexemes(group, short.clone())?, lexemes(group, long)?);
+    let looked_up = of_short.iter().chain(&of_long).flatten().cloned().collect();
+    let frequencies = group.sight.frequencies(&group.projects, looked_up)?;
+    let has = |lexemes: &Vec<String>| !lexemes.is_empty() && lexemes.iter().all(|lexeme| frequencies.sum(lexeme) > 0.0);
+    let those = |lexemes: &[Vec<String>]| {
+        let words = short.iter().zip(lexemes);
+        words
+            .filter(|(_, lexemes)| has(lexemes))
+            .map(|(word, _)| word.clone())
+            .collect()
+    };
+    Ok(Usage {
+        used: those(&of_short),
+        written_out: those(&of_long),
+    })
+}
+
+/// What the documents that the caller sees are about: the titles of the best of them, categories and keywords.
+fn about(retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
+    let ranked = retrieval.found.ranked.iter().take(TITLES);
+    let best: Vec<i64> = ranked.map(|ranked| ranked.document.document.document).collect();
+    let projects = Projects::new(projects);
+    let mut texts: Vec<String> = statement::rows(
         &format!(
-            "SELECT ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword)
-                          WHERE cardinality(ts_lexize('pg_catalog.english_stem', lower(k.keyword))) > 0)
-             FROM docsearch.document d
-             WHERE {} AND ($2::bigint[] IS NULL OR d.id = ANY ($2))
-             ORDER BY CASE WHEN $2 IS NULL THEN coalesce(d.published_at, d.updated_at) END DESC LIMIT $3",
+            "(SELECT d.title FROM docsearch.document d WHERE {0} AND d.id = ANY ($2) ORDER BY d.id)
+             UNION ALL
+             (SELECT n.category
+              FROM (SELECT d.category FROM docsearch.document d WHERE {0} AND d.category IS NOT NULL ORDER BY d.id DESC LIMIT $3) n
+              GROUP BY n.category ORDER BY count(*) DESC, n.category LIMIT $4)",
             projects.condition("d")
         ),
         &[
             projects.argument(),
             DatumWithOid::from(best),
-            DatumWithOid::from(READ as i64),
+            DatumWithOid::from(READ_FOR_CATEGORIES),
+            DatumWithOid::from(CATEGORIES),
         ],
+        |row| row.required(1),
+    )?;
+    let topics = suggest::topics(&retrieval.groups, TOPICS)?;
+    texts.extend(topics.into_iter().map(|topic| topic.suggestion));
+    Ok(texts.join("; "))
+}
+
+/// Keywords of the best documents, of those that the caller sees.
+fn keywords(projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>> {
+    let projects = Projects::new(projects);
+    let best = ranked.iter().take(READ);
+    let best: Vec<i64> = best.map(|ranked| ranked.document.document.document).collect();
+    statement::rows(
+        &format!(
+            "SELECT ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword)
+                          WHERE cardinality(ts_lexize('pg_catalog.english_stem', lower(k.keyword))) > 0)
+             FROM docsearch.document d
+             WHERE {} AND d.id = ANY ($2)",
+            projects.condition("d")
+        ),
+        &[projects.argument(), DatumWithOid::from(best)],
         |row| row.required(1),
     )
 }
 
-/// The month in the time zone of the session.
-pub(crate) fn this_month() -> Result<Month> {
-    month(None)
+/// The day of a time, or the present one, in the time zone of the session.
+pub(crate) fn day(now: Option<TimestampWithTimeZone>) -> Result<Day> {
+    let days = statement::one(
+        "SELECT coalesce($1, now())::date - date '1970-01-01'",
+        &[DatumWithOid::from(now)],
+        |row| row.required(1),
+    )?;
+    Ok(Day(days.unwrap_or_default()))
 }
 
-/// The month of a time, or the present one, in the time zone of the session.
-pub(crate) fn month(now: Option<TimestampWithTimeZone>) -> Result<Month> {
-    let parts = statement::one(
-        "SELECT date_part('year', coalesce($1, now()))::int, date_part('month', coalesce($1, now()))::int",
-        &[DatumWithOid::from(now)],
-        |row| Ok((row.required::<i32>(1)?, row.required::<i32>(2)?)),
+/// `2025-12-15`.
+fn date(day: Day) -> Result<String> {
+    let date = statement::one(
+        "SELECT to_char(date '1970-01-01' + $1, 'YYYY-MM-DD')",
+        &[DatumWithOid::from(day.0)],
+        |row| row.required(1),
     )?;
-    let (year, month) = parts.unwrap_or((1970, 1));
-    Ok(Month {
-        year,
-        month: u8::try_from(month).unwrap_or(1),
-    })
+    Ok(date.unwrap_or_default())
 }

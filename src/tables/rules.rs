@@ -118,7 +118,8 @@ fn read() -> Result<Rulebook> {
          UNION ALL SELECT r.project_id, 'framework_alias', r.alias, r.framework, NULL, r.enabled FROM docsearch.framework_alias r
          UNION ALL SELECT r.project_id, 'platform', r.word, r.platform, NULL, r.enabled FROM docsearch.platform r
          UNION ALL SELECT r.project_id, r.kind, r.word, NULL, NULL, r.enabled FROM docsearch.query_word r
-         UNION ALL SELECT r.project_id, 'news_name', r.name, r.place, NULL, r.enabled FROM docsearch.news_name r
+         UNION ALL SELECT r.project_id, 'news_name', r.name, r.place,
+                                 coalesce((to_jsonb(r) ->> 'releases')::bool, true)::int::real, r.enabled FROM docsearch.news_name r
          UNION ALL SELECT r.project_id, 'search_tip', r.tip, NULL, r.number, r.enabled FROM docsearch.search_tip r",
         &[],
         |row| Ok((row.optional::<i64>(1)?, rule(row)?)),
@@ -192,10 +193,15 @@ fn rule(row: &Row) -> Result<RuleRow> {
         "question" => Rule::QuestionWord { word: first },
         "stop" => Rule::StopWord { word: first },
         "news" => Rule::NewsWord { word: first },
+        "new" | "happened" | "when" | "thing" | "made" | "release" => Rule::AskingWord {
+            asking: serde_json::from_value(kind.clone().into()).map_err(internal)?,
+            word: first,
+        },
         "change" => Rule::ChangeWord { word: first },
         "news_name" => Rule::NewsName {
             place: serde_json::from_value(second()?.into()).map_err(internal)?,
             name: first,
+            releases: number()? > 0.0,
         },
         "search_tip" => Rule::SearchTip {
             number: number()? as i32,
@@ -231,6 +237,23 @@ pub(crate) fn seed_missing() -> Result<()> {
     write_query_words(
         &rows,
         "w.kind IN ('news', 'change') AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.kind = w.kind)",
+    )
+}
+
+/// Writes what tells how queries ask for what is new: all words of the kinds that are new, and names of release notes and words
+/// for what is new that are missing.
+pub(crate) fn seed_asking() -> Result<()> {
+    let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
+    write(
+        &rows,
+        "news_name",
+        "place, name, releases",
+        "NOT EXISTS (SELECT FROM docsearch.news_name s WHERE s.project_id IS NULL AND s.place = r.place AND s.name = r.name)",
+    )?;
+    write_query_words(
+        &rows,
+        "w.kind IN ('new', 'happened', 'when', 'thing', 'made', 'release', 'recency')
+         AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)",
     )
 }
 
@@ -271,7 +294,7 @@ pub(crate) fn seed() -> Result<()> {
         ("synonym", "term, expansion"),
         ("framework_alias", "alias, framework"),
         ("platform", "word, platform"),
-        ("news_name", "place, name"),
+        ("news_name", "place, name, releases"),
         ("search_tip", "number, tip"),
     ] {
         write(&rows, table, columns, "true")?;
@@ -285,8 +308,9 @@ fn write_query_words(rows: &serde_json::Value, condition: &str) -> Result<()> {
         &format!(
             "INSERT INTO docsearch.query_word (kind, word)
              SELECT w.kind, w.word
-             FROM (SELECT split_part(r ->> 'kind', '_', 1), r ->> 'word' FROM jsonb_array_elements($1) r
-                   WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word', 'news_word', 'change_word'))
+             FROM (SELECT coalesce(r ->> 'asking', split_part(r ->> 'kind', '_', 1)), r ->> 'word' FROM jsonb_array_elements($1) r
+                   WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word', 'news_word', 'change_word',
+                                          'asking_word'))
                   AS w(kind, word)
              WHERE {condition}"
         ),

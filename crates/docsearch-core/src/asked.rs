@@ -143,7 +143,9 @@ impl<'a> PreparedQuery<'a> {
             asks_for_many: understanding.asks_for_many(rules),
             intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
             news_of: news::asked_version(&understanding.text, rules.tables()),
-            asks_for_news: understanding.recent || news::is_asked(&understanding.text, rules.tables()),
+            asks_for_news: understanding.recent
+                || understanding.releases
+                || news::is_asked(&understanding.text, rules.tables()),
             understanding,
             rules,
             weights,
@@ -160,7 +162,7 @@ impl<'a> PreparedQuery<'a> {
             description: (asked.has_action() && describes)
                 || (!self.phrases.is_empty() && self.weights.boost_phrase > 0.0),
             metadata: !self.containers.is_empty() || !asked.platforms.is_empty(),
-            age: asked.recent && self.weights.boost_recency > 0.0,
+            age: (asked.recent || asked.releases) && self.weights.boost_recency > 0.0,
         }
     }
 
@@ -180,8 +182,9 @@ impl<'a> PreparedQuery<'a> {
         self.understanding.recent
     }
 
-    pub(crate) fn only_recent(&self) -> bool {
-        self.understanding.only_recent
+    /// Whether it names a place.
+    pub(crate) fn is_placed(&self) -> bool {
+        !self.containers.is_empty()
     }
 
     /// Everything that the rules see in a document.

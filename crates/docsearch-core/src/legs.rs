@@ -11,6 +11,9 @@ use crate::understanding::{NameForm, NameRole, Understanding};
 /// Most documents that a phrase may bring: those to which [`phrase_strength`] gives any strength.
 pub const MAX_HOLDING: usize = 3;
 
+/// The greatest cosine distance that there is.
+const GREATEST_DISTANCE: f32 = 2.0;
+
 /// The best name by which a query asks for a document.
 #[derive(Clone, Copy, Debug)]
 pub struct NameMatch {
@@ -75,6 +78,22 @@ impl Legs {
             .chain(&self.newest)
             .chain(defining);
         found.copied().chain(self.focus).collect()
+    }
+
+    /// Drops the sections that are farther than this from the query, and documents that nothing but vectors found: how many
+    /// these are is returned.
+    pub fn limit_distance(&mut self, most: f32) -> usize {
+        if most >= GREATEST_DISTANCE {
+            return 0;
+        }
+        let before = self.documents();
+        self.evidence
+            .similarity
+            .retain(|_, similarity| 1.0 - *similarity <= most);
+        let near = self.evidence.similarity.keys().chain(&self.best).map(|id| id.document);
+        let kept: Set<DocumentId> = near.chain(self.bearers()).collect();
+        self.keep(&kept);
+        before.len() - before.intersection(&kept).count()
     }
 
     /// The first sections of documents that were found by a name.

@@ -1,11 +1,26 @@
 //! Release notes, changelogs and blogs: pages that tell what was new once, and name things without explaining them.
 
-use crate::name::{key, slug_leaf};
+use crate::name::{key, slug_leaf, slug_parent};
 use crate::rule::{NewsPlace, Tables};
+use crate::version::Version;
 
 /// Whether a page is one of them, by its slug and title.
 pub fn is_news(slug: &str, title: &str, rules: &Tables) -> bool {
-    let names = |place| rules.news_names.get(&place).into_iter().flatten().map(String::as_str);
+    is_called(slug, title, rules, |_| true)
+}
+
+/// Whether a page is release notes or a changelog, and no other news.
+pub fn is_release(slug: &str, title: &str, rules: &Tables) -> bool {
+    is_called(slug, title, rules, |name| rules.release_names.contains(name))
+}
+
+/// Whether a page has one of those names of news that count.
+fn is_called(slug: &str, title: &str, rules: &Tables, counts: impl Fn(&str) -> bool) -> bool {
+    let counts = &counts;
+    let names = |place| {
+        let names = rules.news_names.get(&place).into_iter().flatten();
+        names.map(String::as_str).filter(move |name| counts(name))
+    };
     let above = slug.trim_end_matches('/').rsplit('/').skip(1);
     if above
         .map(key)
@@ -30,6 +45,14 @@ fn is_numbered(key: &str, name: &str) -> bool {
 /// Whether a query asks for such pages: by a word, or by the number of a version.
 pub fn is_asked(query: &str, rules: &Tables) -> bool {
     words(query).any(|word| version(word).is_some() || rules.news_words.contains(&word.to_lowercase()))
+}
+
+/// The version that a page tells the news of: the one in its name, in its title or in the name of its folder, or else the
+/// one that it documents.
+pub fn told_version(slug: &str, title: &str, version: Option<&str>) -> Option<Version> {
+    let names = [slug_leaf(slug), title, slug_parent(slug).unwrap_or_default()];
+    let named = names.into_iter().find_map(Version::within);
+    named.or_else(|| version.and_then(Version::parse))
 }
 
 /// The numbers of the version whose news a query asks for: `3.2` of `what changed in 3.2?`. `None` if it names a version for
@@ -84,6 +107,7 @@ mod tests {
             rule: Rule::NewsName {
                 place,
                 name: name.to_owned(),
+                releases: false,
             },
             enabled,
         };
@@ -118,6 +142,25 @@ mod tests {
             ("newsletter", "Newsletter"),
         ] {
             assert!(!is_news(slug, title, &tables()), "{slug}");
+        }
+    }
+
+    #[test]
+    fn release_notes_are_told_from_blogs() {
+        for (slug, title) in [
+            ("releases/4.2", "Kit 4.2"),
+            ("whatsnew/3.12", "What’s New In 3.12"),
+            ("blog/kit-2", "Kit 2 release notes"),
+            ("CHANGELOG", "Changes"),
+        ] {
+            assert!(is_release(slug, title, &tables()), "{slug}");
+        }
+        for (slug, title) in [
+            ("blog/speed", "Twice as fast"),
+            ("news", "News"),
+            ("howto/release", "Release"),
+        ] {
+            assert!(!is_release(slug, title, &tables()), "{slug}");
         }
     }
 

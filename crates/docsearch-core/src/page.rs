@@ -1,5 +1,6 @@
 //! A document as the rules see it.
 
+use crate::calendar::Day;
 use crate::definition;
 use crate::name::{self, NameKind};
 use crate::rank::name_strength;
@@ -47,8 +48,14 @@ pub struct Page {
     pub metadata: Option<serde_json::Value>,
     /// Share of its words that stand in entries of lists, see [`crate::markdown::entry_share`].
     pub entry_share: f32,
-    /// Days since it was published or changed, at least 0, if a rule reads them.
+    /// Days since it was published, if it has a date of publication and a rule reads it.
     pub age_days: Option<f32>,
+    /// The day when it was published, likewise.
+    pub day: Option<Day>,
+    /// How new it is, 0 to 1, where nothing but what is new is asked for, see [`crate::newness`].
+    pub newness: Option<f32>,
+    /// Whether it was published in the period that is asked for, if a page was.
+    pub in_period: Option<bool>,
     /// Version of what it documents.
     pub version: Option<String>,
     /// A newer version of it among the pages found.

@@ -50,6 +50,11 @@ impl KnownNames {
         self.by_key.get(key).map(|known| known.name.as_str())
     }
 
+    /// Whether this is the [`name::key`] of a project's name.
+    pub(crate) fn is_project(&self, key: &str) -> bool {
+        self.by_key.get(key).is_some_and(|known| known.is_project)
+    }
+
     /// Whether a name can be an ordinary word: it is no project's.
     fn may_be_word(&self, name: &str) -> bool {
         self.by_key.get(&name::key(name)).is_none_or(|known| !known.is_project)

@@ -58,6 +58,24 @@ pub enum NewsPlace {
     Ending,
 }
 
+/// What a word does in a query that asks for what is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asking {
+    /// It asks for what is new, where nothing but such words and stop words are in the query.
+    New,
+    /// It does so beside a word for a time or a question word: `added`.
+    Happened,
+    /// It is for a time: `lately`.
+    When,
+    /// It is for pages of any kind: `articles`.
+    Thing,
+    /// After `new`, it is something to be made: `new page`.
+    Made,
+    /// It asks for release notes and changelogs.
+    Release,
+}
+
 /// The rules by kind. Words and phrases are in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -86,6 +104,10 @@ pub struct Tables {
     pub stop_words: BTreeSet<String>,
     /// Names of pages that tell what was new, as keys (see [`name::key`]).
     pub news_names: BTreeMap<NewsPlace, BTreeSet<String>>,
+    /// Those of these names that release notes and changelogs have, and blogs have not.
+    pub release_names: BTreeSet<String>,
+    /// Words and phrases of queries that ask for what is new.
+    pub asking_words: BTreeMap<Asking, BTreeSet<String>>,
     /// Words that ask for such pages.
     pub news_words: BTreeSet<String>,
     /// Words that ask, beside the number of a version, for what changed with it.
@@ -170,6 +192,16 @@ pub enum Rule {
         place: NewsPlace,
         /// The name.
         name: String,
+        /// Whether such pages are release notes or changelogs.
+        #[serde(default)]
+        releases: bool,
+    },
+    /// A word or phrase of queries that ask for what is new.
+    AskingWord {
+        /// What it does.
+        asking: Asking,
+        /// The word or phrase.
+        word: String,
     },
     /// A word that asks for them.
     NewsWord {
@@ -393,10 +425,17 @@ impl Rules {
         let recency = words(&tables.recency_words, |word| Rule::RecencyWord { word });
         let questions = words(&tables.question_words, |word| Rule::QuestionWord { word });
         let stops = words(&tables.stop_words, |word| Rule::StopWord { word });
-        let names = tables
-            .news_names
+        let names = tables.news_names.iter().flat_map(|(&place, names)| {
+            words(names, move |name| Rule::NewsName {
+                place,
+                releases: tables.release_names.contains(&name),
+                name,
+            })
+        });
+        let asking = tables
+            .asking_words
             .iter()
-            .flat_map(|(&place, names)| words(names, move |name| Rule::NewsName { place, name }));
+            .flat_map(|(&asking, phrases)| words(phrases, move |word| Rule::AskingWord { asking, word }));
         let news = words(&tables.news_words, |word| Rule::NewsWord { word });
         let changes = words(&tables.change_words, |word| Rule::ChangeWord { word });
         let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
@@ -415,6 +454,7 @@ impl Rules {
             .chain(questions)
             .chain(stops)
             .chain(names)
+            .chain(asking)
             .chain(news)
             .chain(changes)
             .chain(tips)

@@ -39,6 +39,12 @@ const CEILING_KNEE: f32 = 0.9;
 const NEWS_OF_VERSION: f32 = 0.7;
 /// Strength of a page of today where nothing but new pages is asked for. Chosen: the answer is sure, as far as it goes.
 const ONLY_RECENT: f32 = 0.85;
+/// What a page keeps of its score then if nothing tells that it is new. Chosen: too little for more than low confidence.
+const NOT_NEW: f32 = 0.1;
+/// What a page of another project than the one that the query names keeps of its newness. Chosen.
+const ELSEWHERE_NEW: f32 = 0.4;
+/// Share that a page loses which was not published in the period that is asked for, where another one was. Chosen.
+const OUTSIDE_PERIOD: f32 = 0.4;
 
 /// What words and vectors say of a document, before any rule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -252,19 +258,7 @@ impl<'a> Scorer<'a> {
                 after,
             );
         }
-        if let Some((age, share)) = self.newness(page).filter(|_| self.asked.only_recent()) {
-            // Its words say nothing of what is asked for: where a page has them is no reason to bring it.
-            let after = ledger.score * share;
-            ledger.step("penalty", "age", || format!("{age:.0} days"), (1.0 - share, 1.0), after);
-            let after = lift(ledger.score, ONLY_RECENT * share);
-            ledger.step(
-                "boost",
-                "recency",
-                || format!("{age:.0} days"),
-                (share, ONLY_RECENT),
-                after,
-            );
-        }
+        self.only_new(page, found, &mut ledger);
         if page.phrase > 0.0 {
             let after = lift(ledger.score, page.phrase);
             ledger.step("phrase", "exact_phrase", String::new, (page.phrase, 1.0), after);
@@ -275,7 +269,8 @@ impl<'a> Scorer<'a> {
             let factors = (page.definition, self.weights.weight_definition);
             ledger.step("name", "definition", String::new, factors, after);
         }
-        if page.near_name > 0.0 {
+        // "latest release" is not the beginning of a name.
+        if page.near_name > 0.0 && page.newness.is_none() {
             let after = lift(ledger.score, page.near_name);
             let matched = || page.title.clone();
             ledger.step("name", "near_name", matched, (page.near_name, 1.0), after);
@@ -308,12 +303,43 @@ impl<'a> Scorer<'a> {
         ledger.score
     }
 
-    /// Age of a page in days, and the share of what is new that it is, where new pages are asked for.
+    /// Where nothing but what is new is asked for, words say nothing of it: a page is as good as it is new, and one that
+    /// nothing tells to be new is a weak match.
+    fn only_new(&self, page: &Page, found: &Findings, ledger: &mut Ledger<'_>) {
+        if let Some(newness) = page.newness.filter(|_| self.weights.boost_recency > 0.0) {
+            let place = if self.asked.is_placed() && !found.inside {
+                ELSEWHERE_NEW
+            } else {
+                1.0
+            };
+            let share = newness * place;
+            let matched = || {
+                page.age_days
+                    .map_or_else(|| page.slug.clone(), |age| format!("{age:.0} days"))
+            };
+            let kept = if share > 0.0 { 0.0 } else { NOT_NEW };
+            let after = ledger.score * kept;
+            ledger.step("penalty", "age", matched, (1.0 - kept, 1.0), after);
+            if share > 0.0 {
+                let after = lift(ledger.score, ONLY_RECENT * share);
+                ledger.step("boost", "recency", matched, (share, ONLY_RECENT), after);
+            }
+        } else if page.in_period == Some(false) {
+            let after = ledger.score * (1.0 - OUTSIDE_PERIOD);
+            ledger.step("penalty", "period", || page.slug.clone(), (OUTSIDE_PERIOD, 1.0), after);
+        }
+    }
+
+    /// Age of a page in days, and the share of the boost of new pages that it has.
     fn newness(&self, page: &Page) -> Option<(f32, f32)> {
-        let age = page
-            .age_days
-            .filter(|_| self.asked.recent() && self.weights.boost_recency > 0.0)?;
-        Some((age, 0.5f32.powf(age.max(0.0) / self.weights.recency_half_life.max(1.0))))
+        let asks = self.asked.recent() && self.weights.boost_recency > 0.0 && page.newness.is_none();
+        let age = page.age_days.filter(|_| asks)?;
+        let share = match page.in_period {
+            Some(true) => 1.0,
+            Some(false) => 0.0,
+            None => 0.5f32.powf(age.max(0.0) / self.weights.recency_half_life.max(1.0)),
+        };
+        Some((age, share))
     }
 
     fn base(&self, base: BaseScores, ledger: &mut Ledger<'_>) {
@@ -387,7 +413,7 @@ impl<'a> Scorer<'a> {
         );
         ledger.boost("platform", String::new, weights.boost_platform, flag(found.platform));
         ledger.boost("phrase", title, weights.boost_phrase, flag(found.phrase));
-        if let Some((age, share)) = self.newness(page).filter(|_| !self.asked.only_recent()) {
+        if let Some((age, share)) = self.newness(page) {
             ledger.boost("recency", || format!("{age:.0} days"), weights.boost_recency, share);
         }
     }

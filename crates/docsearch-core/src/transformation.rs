@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::calendar::Day;
 use crate::decimal::decimal;
+use crate::framing::frames;
 use crate::keyword::says_little;
 use crate::name::key;
 use crate::rule::Rules;
@@ -23,37 +25,8 @@ const MAX_WEIGHED: usize = 40;
 const VAGUE_TERMS: usize = 2;
 /// A question with so many words that carry meaning, or more, is well formed.
 const WELL_FORMED_TERMS: usize = 2;
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-/// A month of a year.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Month {
-    /// Year.
-    pub year: i32,
-    /// Month, 1 to 12.
-    pub month: u8,
-}
-
-impl Month {
-    /// `December 2025`.
-    pub fn name(self) -> String {
-        let month = usize::from(self.month.clamp(1, 12)) - 1;
-        format!("{} {}", MONTHS[month], self.year)
-    }
-}
+/// Roles of reStructuredText and MyST that no reader writes: debris of markup.
+const ROLES: &str = include_str!("../data/roles.txt");
 
 /// Where an added term comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -188,6 +161,7 @@ pub fn need(asked: &Understanding, rules: &Rules) -> Need {
         return Need::Topics;
     }
     match asked.class {
+        Class::Question if has_acronym(asked) => Need::Synonyms,
         Class::Question if objects >= WELL_FORMED_TERMS => Need::Synonyms,
         Class::Question => Need::Context,
         Class::Identifier if is_one_abbreviation(asked) => Need::Synonyms,
@@ -206,13 +180,53 @@ fn is_one_abbreviation(asked: &Understanding) -> bool {
     asked.topic.chars().all(char::is_alphanumeric) && term.written_out().is_some()
 }
 
-/// Adds to a query what the rules know, and of `related`, words of the documents, the first three. `now` is added to
-/// a query that asks for what is new: month and year, never a day.
-pub fn transform(asked: &Understanding, rules: &Rules, related: &[String], now: Month) -> Transformation {
+/// Whether a word of a query is short for others, as the rules know it.
+pub fn has_acronym(asked: &Understanding) -> bool {
+    asked.terms.iter().any(is_acronym)
+}
+
+/// Whether a word is short for others by its letters, and is neither a word of its own that says little nor one that frames
+/// a name.
+fn is_acronym(term: &Term) -> bool {
+    term.role != Role::Generic && !frames(&term.word.text) && term.written_out().is_some()
+}
+
+/// What the documents have of the abbreviations of a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Those that documents use as words.
+    pub used: BTreeSet<String>,
+    /// Those of which documents have all words that they are short for.
+    pub written_out: BTreeSet<String>,
+}
+
+impl Usage {
+    /// Whether an abbreviation in small letters may be an ordinary word: the plural of one that says little (`ids`), or one
+    /// that documents use and never write out.
+    fn is_word(&self, word: &str, rules: &Rules) -> bool {
+        let is_plural = word
+            .strip_suffix('s')
+            .is_some_and(|one| rules.tables().generic_terms.contains_key(one));
+        !self.written_out.contains(word) && (is_plural || self.used.contains(word))
+    }
+}
+
+/// Adds to a query what the rules know, and of `related`, words of the documents, the first three. A query that asks for what
+/// is new gets the month and the year of `today`, or those of the period that it names, and never a day.
+pub fn transform(
+    asked: &Understanding,
+    rules: &Rules,
+    related: &[String],
+    usage: &Usage,
+    today: Day,
+) -> Transformation {
     let mut added = Addition::to(asked);
     let question = asked.class == Class::Question;
     for term in &asked.terms {
-        if !question || is_abbreviation(&asked.text, &term.word.text) {
+        let word = &term.word.text;
+        let in_capitals = is_abbreviation(&asked.text, word);
+        let meant = term.written_out().is_none() || !usage.is_word(word, rules);
+        if in_capitals || meant && (!question || is_acronym(term)) {
             added.synonyms(term, rules);
         }
     }
@@ -224,8 +238,12 @@ pub fn transform(asked: &Understanding, rules: &Rules, related: &[String], now: 
             });
         }
     }
-    if asked.recent {
-        let month = now.name();
+    if let Some(period) = asked.period {
+        for name in period.names(today) {
+            added.add(&name, Source::Time, || "asks for a period".to_owned());
+        }
+    } else if asked.recent {
+        let month = today.month().name();
         added.add(&month, Source::Time, || "asks for what is new".to_owned());
     }
     Transformation::with(&asked.text, added.terms, asked.recent)
@@ -281,14 +299,38 @@ fn is_abbreviation(text: &str, word: &str) -> bool {
     short && (capitals || numeronym)
 }
 
+/// Whether a keyword names a thing: it has nothing of markup or code, no word that says little, and no participle.
+fn is_content(keyword: &str, rules: &Rules) -> bool {
+    let plain = keyword
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '\''));
+    let is_single = !keyword.contains(char::is_whitespace);
+    let is_content = |word: &str| {
+        let lower = word.to_lowercase();
+        let is_participle = lower.ends_with("ed") && !crate::word::stem(&lower).ends_with("ed");
+        let is_role = ROLES.lines().any(|role| role == lower);
+        word.starts_with(char::is_alphabetic)
+            && !is_participle
+            && !is_role
+            && !says_little(word)
+            && !rules.says_little(&lower)
+            && !(is_single && frames(&lower))
+    };
+    plain && !says_little(keyword) && keyword.split_whitespace().all(is_content)
+}
+
 /// What documents are about: the keywords that several of them share, without those of the query, and how many share
 /// them; most shared first.
-pub fn related<'a>(asked: &Understanding, keywords: impl IntoIterator<Item = &'a [String]>) -> Vec<(String, usize)> {
+pub fn related<'a>(
+    asked: &Understanding,
+    rules: &Rules,
+    keywords: impl IntoIterator<Item = &'a [String]>,
+) -> Vec<(String, usize)> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     let stems: BTreeSet<String> = asked.terms.iter().map(|term| term.word.stem.clone()).collect();
     for document in keywords {
         let unique: BTreeSet<&String> = document.iter().collect();
-        for keyword in unique.into_iter().filter(|keyword| !says_little(keyword)) {
+        for keyword in unique.into_iter().filter(|keyword| is_content(keyword, rules)) {
             let own = keyword
                 .split_whitespace()
                 .any(|word| stems.contains(&*crate::word::stem(&word.to_lowercase())));
@@ -326,129 +368,4 @@ pub fn fused(own: f32, transformed: f32, share: f32, ceiling: f32) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::place::KnownNames;
-    use proptest::prelude::*;
-
-    const NOW: Month = Month { year: 2025, month: 12 };
-
-    fn understood(query: &str) -> (Understanding, Rules) {
-        let rules = Rules::english();
-        (Understanding::read(query, &rules, &KnownNames::default()), rules)
-    }
-
-    fn needed(query: &str) -> Need {
-        let (asked, rules) = understood(query);
-        need(&asked, &rules)
-    }
-
-    fn transformed(query: &str, related: &[&str]) -> Transformation {
-        let (asked, rules) = understood(query);
-        let related: Vec<String> = related.iter().map(|&word| word.to_owned()).collect();
-        transform(&asked, &rules, &related, NOW)
-    }
-
-    #[test]
-    fn s1_3_abbreviations_are_written_out() {
-        let found = transformed("k8s rbac", &[]);
-        assert!(found.transformed.to_lowercase().contains("kubernetes"), "{found:?}");
-        assert!(found.added_terms.iter().all(|added| added.source == Source::Synonym));
-    }
-
-    #[test]
-    fn s1_4_vague_queries_get_words_of_the_documents() {
-        assert_eq!(needed("memory tips"), Need::Context);
-        let found = transformed("memory tips", &["buffer", "cache", "memory", "page", "heap"]);
-        let added: Vec<&str> = found.added_terms.iter().map(|added| added.term.as_str()).collect();
-        assert_eq!(added, ["buffer", "cache", "page"]);
-        assert_eq!(found.transformed, "memory tips buffer cache page");
-    }
-
-    #[test]
-    fn s1_6_a_well_formed_question_is_left_alone() {
-        let query = "How do I create a partial index?";
-        assert_eq!(needed(query), Need::Synonyms);
-        assert!(!transformed(query, &[]).changed);
-    }
-
-    #[test]
-    fn questions_get_abbreviations_written_out_and_nothing_else() {
-        assert!(transformed("How do I grant RBAC roles to a user?", &[]).changed);
-        assert!(!transformed("How do I open a folder with mail in it?", &[]).changed);
-    }
-
-    #[test]
-    fn s1_7_new_means_this_month_and_never_a_day() {
-        let found = transformed("latest articles", &[]);
-        assert!(found.transformed.contains("December 2025") && found.recency);
-        assert!(!found.transformed.contains("2025-12"));
-    }
-
-    #[test]
-    fn s1_8_a_query_of_nothing_but_time_gets_topics() {
-        assert_eq!(needed("What's new today?"), Need::Topics);
-        let found = transformed("What's new today?", &["vacuum", "replication"]);
-        assert_eq!(found.transformed, "What's new today? vacuum replication December 2025");
-    }
-
-    #[test]
-    fn names_say_what_they_mean() {
-        for query in ["UITableView", "Button in SwiftUI", "os.replace()"] {
-            assert_eq!(needed(query), Need::Nothing, "{query}");
-        }
-    }
-
-    #[test]
-    fn an_abbreviation_alone_is_written_out_though_it_looks_like_a_name() {
-        assert_eq!(needed("FFI"), Need::Synonyms);
-        assert_eq!(transformed("FFI", &[]).transformed, "FFI foreign function");
-        assert_eq!(needed("os.replace"), Need::Nothing);
-    }
-
-    #[test]
-    fn s1_12_what_a_model_says_in_less_than_three_characters_is_nothing() {
-        assert_eq!(Transformation::by_model("memory", " \"ok\" ", false), None);
-        assert_eq!(Transformation::by_model("memory", "", false), None);
-        let found = Transformation::by_model("memory", "\"memory\nmanagement\"", false);
-        assert_eq!(
-            found.map(|found| found.transformed).as_deref(),
-            Some("memory management")
-        );
-    }
-
-    #[test]
-    fn related_words_are_those_that_documents_share() {
-        let (asked, _) = understood("memory tips");
-        let documents = [
-            ["buffers", "memory"],
-            ["buffers", "cache"],
-            ["cache", "buffers"],
-            ["alone", "memories"],
-        ]
-        .map(|words| words.map(str::to_owned));
-        let found = related(&asked, documents.iter().map(|words| words.as_slice()));
-        assert_eq!(found, [("buffers".to_owned(), 3), ("cache".to_owned(), 2)]);
-        assert_eq!(telling(found, &[0.5, 4.0]), ["cache", "buffers"]);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1_000))]
-
-        #[test]
-        fn s1_5_the_words_of_the_query_stay(query in "(k8s|memory|RBAC|latest|how do|[a-z]{1,8}| ){1,8}", related in proptest::collection::vec("[a-z]{1,9}", 0..6)) {
-            let (asked, rules) = understood(&query);
-            let found = transform(&asked, &rules, &related, NOW);
-            prop_assert!(found.transformed.starts_with(&asked.text));
-            prop_assert_eq!(found.changed, found.transformed != found.query);
-            prop_assert!(found.added_terms.len() <= MAX_ADDED);
-        }
-
-        #[test]
-        fn s1_a_transformation_never_takes_from_a_score(own in 0.0f32..=1.0, other in 0.0f32..=1.0, share in 0.0f32..=1.0) {
-            let score = fused(own, other, share, 0.93);
-            prop_assert!(score >= own && score <= 1.0);
-            prop_assert!(own > 0.93 || score <= 0.93);
-        }
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases, undashed};
 use crate::name;
+use crate::period::Period;
 use crate::place::{KnownNames, Place};
 use crate::query::MAX_QUERY_CHARS;
 use crate::rule::{Intent, MAX_PHRASE_WORDS, Rules};
@@ -21,7 +22,7 @@ mod term;
 
 pub use form::{NameForm, NameRole, Site};
 pub use frame::Subject;
-use recency::{Recency, recency};
+use recency::{Recency, Timing, timing};
 pub use term::{Role, Term};
 use term::{scope, terms};
 
@@ -69,7 +70,7 @@ impl Class {
 pub struct Understanding {
     /// The query, trimmed and cut at [`MAX_QUERY_CHARS`].
     pub text: String,
-    /// The query without excluded words and quotation marks.
+    /// The query without excluded words, quotation marks and the words of a period.
     pub topic: String,
     /// Its class.
     pub class: Class,
@@ -116,6 +117,12 @@ pub struct Understanding {
     /// Whether nothing else is asked for: `what's new today?`.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub only_recent: bool,
+    /// Whether release notes and changelogs are asked for, and nothing else: `latest version`.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub releases: bool,
+    /// The period that is asked for: `last month`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub period: Option<Period>,
 }
 
 impl Understanding {
@@ -147,6 +154,14 @@ impl Understanding {
                 || known.get(&name::key(word)).is_some()
         });
         let topic = topic(&text, &phrases, &excluded);
+        let Timing {
+            recency,
+            releases,
+            period,
+            rest,
+        } = timing(&topic, rules, known);
+        // When something was published stands in no text.
+        let topic = rest.filter(|_| phrases.is_empty()).unwrap_or(topic);
         let is_question = is_question(&topic, rules);
         let place = Place::read(&topic, is_question, rules, known);
         let kindless = kindless(place.symbol.as_deref().unwrap_or(&topic), is_question, rules);
@@ -165,15 +180,16 @@ impl Understanding {
             &topic
         };
         let subjects = Subject::all(place.symbol.as_deref().filter(|_| place.known), &topic, rules);
-        let recency = recency(&topic, rules);
         let mut understanding = Self {
             subjects,
             class: Class::Words,
             terms: terms(within, named, rules),
             scope: scope(&topic),
             platforms: platforms(&topic, place.framework.as_deref(), rules),
-            recent: recency.is_some(),
+            recent: recency.is_some() || period.is_some(),
             only_recent: recency == Some(Recency::Only),
+            releases,
+            period,
             symbol,
             subject: place.symbol,
             container: place.container,

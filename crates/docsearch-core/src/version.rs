@@ -108,6 +108,27 @@ impl Version {
         })
     }
 
+    /// The version that a name says: `4.10` of `v4.10.0`, `whatsnew-4.10`, `Kit 4.10 release notes` and `release_4_10`. Of
+    /// several numbers it is the first with parts, of words behind it those that say how near to a release it is.
+    pub fn within(name: &str) -> Option<Self> {
+        let starts = name.char_indices().filter(|&(at, c)| {
+            let before = &name[..at];
+            let begins = before.strip_suffix(['v', 'V']).unwrap_or(before);
+            c.is_ascii_digit() && !begins.ends_with(char::is_alphanumeric)
+        });
+        let mut texts = starts
+            .map(|(at, _)| numbers(&name[at..]))
+            .filter(|text| !text.is_empty());
+        let first = texts.next()?;
+        let has_parts = |text: &&str| text.contains(|c: char| !c.is_alphanumeric());
+        let chosen = if has_parts(&first) {
+            first
+        } else {
+            texts.find(has_parts).unwrap_or(first)
+        };
+        Self::parse(chosen)
+    }
+
     /// A slug without the part that names this version: the same for all versions of a page. The part is
     /// a segment (`v1.9/install`) or the end of one after a mark (`guide-1.9/install`).
     pub fn page<'a>(&self, slug: &'a str) -> Vec<&'a str> {
@@ -143,6 +164,35 @@ impl Version {
         self.sort == Sort::Numbered
             && !word.eq_ignore_ascii_case("v")
             && !word.starts_with(|c: char| c.is_ascii_digit())
+    }
+}
+
+/// The version that a text begins with: numbers, and a stage such as `rc1` or `-beta.2`.
+fn numbers(text: &str) -> &str {
+    let mut end = 0;
+    let mut staged = false;
+    loop {
+        let rest = &text[end..];
+        let mark = usize::from(end > 0 && rest.starts_with(['.', '-', '_']));
+        let token = rest[mark..]
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        let digits = token.starts_with(|c: char| c.is_ascii_digit());
+        let length = token
+            .find(|c: char| c.is_ascii_digit() != digits)
+            .unwrap_or(token.len());
+        let token = token[..length].to_lowercase();
+        let is_stage = !digits && !staged && length > 0 && {
+            let part = Part::read(&token);
+            !matches!(part, Part::Word(3, _)) || part.is_word(&AFTER)
+        };
+        // "4-2 days" has no second number that belongs to it, but "4.2" and "4-2" have.
+        if length == 0 || !(digits && (end == 0 || mark > 0 || staged) || is_stage) {
+            return &text[..end];
+        }
+        staged |= is_stage;
+        end += mark + length;
     }
 }
 
@@ -261,6 +311,30 @@ mod tests {
     }
 
     #[test]
+    fn names_of_release_notes_say_their_version() {
+        for (name, expected) in [
+            ("v4.5.0", Some("4.5")),
+            ("4.10", Some("4.10")),
+            ("release-15-3", Some("15.3")),
+            ("release_4_10", Some("4.10")),
+            ("3_17_0", Some("3.17")),
+            ("Release notes 2.1", Some("2.1")),
+            ("What’s New In Python 3.12", Some("3.12")),
+            ("2.1-release-notes", Some("2.1")),
+            ("Kit 2.0rc1 is out", Some("2.0rc1")),
+            ("Kit 2.0-beta.2", Some("2.0-beta.2")),
+            ("Log4j 2.1", Some("2.1")),
+            ("10 reasons for 2.1", Some("2.1")),
+            ("Version 7", Some("7")),
+            ("2024-11-02", Some("2024.11.2")),
+            ("Changelog", None),
+            ("log4j", None),
+        ] {
+            assert_eq!(Version::within(name), expected.map(version), "{name}");
+        }
+    }
+
+    #[test]
     fn slugs_of_a_page_differ_in_their_version() {
         let page = |slug: &'static str, text| version(text).page(slug).join("/");
         assert_eq!(page("v1.9/guide/install", "1.9"), "guide/install");
@@ -312,6 +386,17 @@ mod tests {
             if a <= b && b <= c {
                 prop_assert!(a <= c);
             }
+        }
+
+        #[test]
+        fn a_name_says_the_version_that_it_holds(
+            version in "[0-9]{1,3}([._-][0-9]{1,2}){0,3}(-?rc[0-9]|b2)?",
+            before in "(releases/|whatsnew-|Kit |v|What’s new in )?",
+            after in "( release notes|, the best|-notes|/)?",
+            text in "\\PC{0,30}",
+        ) {
+            prop_assert_eq!(Version::within(&format!("{before}{version}{after}")), Version::parse(&version));
+            Version::within(&text);
         }
 
         #[test]

@@ -256,6 +256,9 @@ weights! {
     confidence_lead: f32 = 2.0 in 0.0..=10.0, "factor",
         "How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.",
         "decision 8: all development sets";
+    max_distance: f32 = 2.0 in 0.0..=2.0, "cosine distance",
+        "Sections that are farther from the query are not retrieved by vectors; 2 leaves none out.",
+        "S1.41: off, since distances differ between models";
     candidates: i64 = 200 in 10..=10_000, "documents",
         "Candidates of a search, of its first look: so many documents from the keyword leg, and of the dense leg its share in sections.",
         "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";

@@ -31,6 +31,8 @@ pub enum NoticeCode {
     TransformFallback,
     /// The same, of a grade.
     GradeFallback,
+    /// Documents that only vectors found were farther from the query than `max_distance`.
+    TooDistant,
     /// Only the beginning of the query was searched.
     QueryTruncated,
     /// Words with a dash before them excluded nothing.
@@ -176,6 +178,19 @@ impl Notice {
             .map(|notice| format!("{}: {}", notice.code.as_str(), notice.message));
         let texts: Vec<String> = texts.collect();
         (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
+    /// So many documents that only vectors found are farther from the query than `max_distance`.
+    pub fn too_distant(documents: usize, most: f32) -> Self {
+        let (noun, verb) = if documents == 1 {
+            ("document", "is")
+        } else {
+            ("documents", "are")
+        };
+        Self::new(
+            NoticeCode::TooDistant,
+            format!("{documents} {noun} that only vectors found {verb} farther than {most} and left out"),
+        )
     }
 
     /// These projects cannot be searched.

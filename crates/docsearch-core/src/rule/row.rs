@@ -53,12 +53,26 @@ impl Tables {
                 set(&mut self.question_words, word("question word", &opener)?, enabled);
             }
             Rule::StopWord { word: stop } => set(&mut self.stop_words, word("stop word", &stop)?, enabled),
-            Rule::NewsName { place, name: text } => {
+            Rule::NewsName {
+                place,
+                name: text,
+                releases,
+            } => {
                 let key = name::key(&text);
                 if key.is_empty() {
                     return Err(RuleError::Blank("name"));
                 }
+                if enabled {
+                    set(&mut self.release_names, key.clone(), releases);
+                }
                 set(self.news_names.entry(place).or_default(), key, enabled);
+            }
+            Rule::AskingWord { asking, word } => {
+                set(
+                    self.asking_words.entry(asking).or_default(),
+                    phrase("word", &word)?,
+                    enabled,
+                );
             }
             Rule::NewsWord { word: asking } => set(&mut self.news_words, word("news word", &asking)?, enabled),
             Rule::ChangeWord { word: asking } => set(&mut self.change_words, word("change word", &asking)?, enabled),

@@ -1,12 +1,12 @@
-//! Queries for what is new: `what's new?`, `latest posts about Grid`.
-
-use std::collections::HashSet;
-use std::sync::LazyLock;
+//! Queries for what is new: `what's new?`, `latest posts about Grid`, `release notes`.
 
 use crate::framing::frames;
 use crate::identifier::uncontracted;
 use crate::mention::Identifier;
-use crate::rule::{MAX_PHRASE_WORDS, Rules};
+use crate::name;
+use crate::period::{self, Period};
+use crate::place::KnownNames;
+use crate::rule::{Asking, MAX_PHRASE_WORDS, Rules};
 use crate::word::folded;
 
 /// How a query asks for recent pages.
@@ -18,73 +18,104 @@ pub(super) enum Recency {
     Only,
 }
 
-/// Words that ask for what is new where nothing but them, words that say little and [`ANYTHING`] stand in a query.
-const NEW: &str = "announcements fresh freshest lately new newest news nowadays updates yesterday";
-/// The same beside a word of [`WHEN`] or a question word.
-const HAPPENED: &str = "added announced changed happened landed published released shipped updated";
-/// Words that say when.
-const WHEN: &str = "ago just last lately now past recently since today yesterday";
-/// Words that ask for pages of any kind, beside words that ask for recent ones.
-const ANYTHING: &str = "
-    addition additions announcement announcements anything article articles change changes content doc docs document documentation
-    documents entries entry everything feature features going happening improvement improvements item items
-    most news page pages post posts release releases something stuff thing things update updates around";
-/// Words for how long ago.
-const TIMES: &str = "day days hour hours month months quarter week weeks year years";
-/// What `new` stands before where something is to be made: `new page`.
-const MADE: &str = "article doc document entry item page post";
+/// What a query says of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Timing {
+    pub(super) recency: Option<Recency>,
+    /// Whether it asks for release notes and changelogs, and for nothing else.
+    pub(super) releases: bool,
+    pub(super) period: Option<Period>,
+    /// The query without the words of the period, if they are several and others are left.
+    pub(super) rest: Option<String>,
+}
 
-static SETS: LazyLock<[HashSet<&'static str>; 6]> =
-    LazyLock::new(|| [NEW, HAPPENED, WHEN, ANYTHING, TIMES, MADE].map(|words| words.split_whitespace().collect()));
-
-/// How a query asks for recent pages, if it does: by words of the rules, or as a whole.
-pub(super) fn recency(topic: &str, rules: &Rules) -> Option<Recency> {
-    let [new, happened, when, anything, times, made] = &*SETS;
+/// What a query says of time, by words of the rules.
+pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
     let tables = rules.tables();
-    let words: Vec<String> = topic
-        .split_whitespace()
-        .filter(|word| Identifier::read(word).is_none())
-        .map(|word| folded(word).replace('’', "'"))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let mut recent = vec![false; words.len()];
-    for count in 1..=MAX_PHRASE_WORDS {
-        for (at, window) in words.windows(count).enumerate() {
-            if tables.recency_words.contains(&window.join(" ")) {
-                recent[at..at + count].fill(true);
+    let written: Vec<&str> = topic.split_whitespace().collect();
+    let all: Vec<String> = written.iter().map(|word| folded(word).replace('’', "'")).collect();
+    let period = period::mention(&all);
+    let in_period = |at: usize| period.as_ref().is_some_and(|period| period.words.contains(&at));
+    let (words, named): (Vec<(String, bool)>, Vec<&str>) = {
+        let is_code = |word: &str| Identifier::read(word).is_some() && !known.is_project(&name::key(word));
+        let named = written.iter().copied().filter(|word| is_code(word)).collect();
+        let words = written.iter().zip(&all).enumerate();
+        let words = words.filter(|(_, (written, word))| !is_code(written) && !word.is_empty());
+        (
+            words.map(|(at, (_, word))| (word.clone(), in_period(at))).collect(),
+            named,
+        )
+    };
+    let (words, timed): (Vec<String>, Vec<bool>) = words.into_iter().unzip();
+    let covered = |phrases: &dyn Fn(&str) -> bool| {
+        let mut covered = vec![false; words.len()];
+        for count in 1..=MAX_PHRASE_WORDS {
+            for (at, window) in words.windows(count).enumerate() {
+                if phrases(&window.join(" ")) {
+                    covered[at..at + count].fill(true);
+                }
             }
         }
-    }
-    let is_one_of = |set: &HashSet<&str>| words.iter().any(|word| set.contains(word.as_str()));
+        covered
+    };
+    let has = |asking: Asking, word: &str| {
+        tables
+            .asking_words
+            .get(&asking)
+            .is_some_and(|words| words.contains(word))
+    };
+    let recent = covered(&|phrase| tables.recency_words.contains(phrase));
+    let released = covered(&|phrase| has(Asking::Release, phrase));
+    let project = covered(&|phrase| known.is_project(&name::key(phrase)));
+    let is_one_of = |asking: Asking| words.iter().any(|word| has(asking, word));
     let asks = |word: &str| tables.question_words.contains(word);
-    let dated = is_one_of(when);
+    let dated = is_one_of(Asking::When) || period.is_some();
     let opens = words
         .first()
         .is_some_and(|word| asks(uncontracted(word)) || word == "whats");
     let makes = words
         .windows(2)
-        .any(|pair| pair[0] == "new" && made.contains(pair[1].as_str()));
+        .any(|pair| pair[0] == "new" && has(Asking::Made, &pair[1]));
+    let alone = |word: &str| matches!(word, "new" | "news");
     let is_new = recent.contains(&true)
-        || (words.len() > 1 || words == ["news"])
-            && (is_one_of(new) && !makes || is_one_of(happened) && (dated || opens) || dated && is_one_of(anything));
+        || (words.len() > 1 || words.first().is_some_and(|word| alone(word)))
+            && (is_one_of(Asking::New) && !makes
+                || is_one_of(Asking::Happened) && (dated || opens)
+                || dated && is_one_of(Asking::Thing));
+    let parts = [Asking::New, Asking::Happened, Asking::When, Asking::Thing];
     let says_little = |word: &str| {
-        [new, happened, when, anything].iter().any(|set| set.contains(word))
-            || dated && times.contains(word)
+        parts.iter().any(|&asking| has(asking, word))
             || rules.says_little(word)
             || frames(word)
             || matches!(word, "list" | "show" | "us")
     };
-    let named = topic.split_whitespace().any(|word| Identifier::read(word).is_some());
-    let only = is_new
-        && !named
-        && words
-            .iter()
-            .zip(&recent)
-            .all(|(word, &recent)| recent || says_little(word) || says_little(uncontracted(word)));
-    match (only, recent.contains(&true)) {
+    let only = named.is_empty()
+        && words.iter().enumerate().all(|(at, word)| {
+            recent[at]
+                || released[at]
+                || timed[at]
+                || project[at]
+                || says_little(word)
+                || says_little(uncontracted(word))
+        });
+    let recency = match (only && is_new, recent.contains(&true)) {
         (true, _) => Some(Recency::Only),
         (false, true) => Some(Recency::About),
         (false, false) => None,
+    };
+    let releases = only && released.contains(&true);
+    let rest = period
+        .as_ref()
+        .filter(|period| !only && period.words.len() > 1)
+        .map(|period| {
+            let rest = written.iter().enumerate().filter(|(at, _)| !period.words.contains(at));
+            rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+        });
+    Timing {
+        recency,
+        releases,
+        period: period.map(|period| period.period),
+        rest: rest.filter(|rest| rest.contains(char::is_alphanumeric)),
     }
 }
 
@@ -93,7 +124,7 @@ mod tests {
     use super::*;
 
     fn of(query: &str) -> Option<Recency> {
-        recency(query, &Rules::english())
+        timing(query, &Rules::english(), &KnownNames::default()).recency
     }
 
     #[test]
@@ -121,6 +152,19 @@ mod tests {
             "hey team, any updates?",
             "list the newest docs",
             "fresh content",
+            "new",
+            "'new'",
+            "was gibt es Neues?",
+            "Was ist neu?",
+            "quoi de neuf ?",
+            "what did you publish this month",
+            "what did you ship last week?",
+            "anything new since last month?",
+            "posts from last month",
+            "articles from last year",
+            "changes this week",
+            "what happened in March?",
+            "what have I missed?",
         ] {
             assert_eq!(of(query), Some(Recency::Only), "{query}");
         }
@@ -138,13 +182,82 @@ mod tests {
         for query in [
             "new page",
             "new document",
-            "new",
             "release notes",
             "add a new user",
             "what changes a table",
             "last value",
+            "new tide",
+            "last month view",
         ] {
             assert_eq!(of(query), None, "{query}");
+        }
+    }
+
+    #[test]
+    fn release_notes_are_asked_for_in_many_words() {
+        let releases = |query: &str| timing(query, &Rules::english(), &KnownNames::new([], ["gull"])).releases;
+        for query in [
+            "latest version",
+            "changelog",
+            "Change log",
+            "most recent release notes",
+            "release notes",
+            "what changed",
+            "What changed?",
+            "what changed lately",
+            "latest release",
+            "show me the newest release",
+            "what is the current version?",
+            "is there a new release?",
+            "release history",
+            "patch notes please",
+            "latest release of Gull",
+            "gull changelog",
+            "release notes from last month",
+            "neueste Version",
+        ] {
+            assert!(releases(query), "{query}");
+        }
+        for query in [
+            "release",
+            "release a lock",
+            "version",
+            "what changed in the scheduler",
+            "changelog of the scheduler",
+            "latest release of Django",
+            "what's new?",
+            "release_notes()",
+        ] {
+            assert!(!releases(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_project_is_no_topic() {
+        let known = KnownNames::new(["Pumps"], ["gull", "gull-docs"]);
+        let of = |query: &str| timing(query, &Rules::english(), &known).recency;
+        for query in ["what's new in Gull?", "latest gull news", "what is new in gull docs"] {
+            assert_eq!(of(query), Some(Recency::Only), "{query}");
+        }
+        assert_eq!(of("what's new in Pumps?"), Some(Recency::About));
+    }
+
+    #[test]
+    fn the_words_of_a_period_are_left_out_of_what_is_looked_up() {
+        let rest = |query: &str| timing(query, &Rules::english(), &KnownNames::default()).rest;
+        assert_eq!(rest("pump alarms since last week").as_deref(), Some("pump alarms"));
+        assert_eq!(
+            rest("what changed for pumps in March 2024").as_deref(),
+            Some("what changed for pumps")
+        );
+        for query in [
+            "posts from last month",
+            "today function",
+            "pump alarms yesterday",
+            "last month",
+            "in march",
+        ] {
+            assert_eq!(rest(query), None, "{query}");
         }
     }
 }

@@ -103,8 +103,8 @@ pub(crate) fn prompts(input: &[u8]) {
             prompt.chars().count()
         );
     }
-    assert!(grade_prompt(question, [context]).len() <= 4 * text.len() + 2000);
-    assert!(rewrite_prompt(question, title, Some((source, body))).len() <= text.len() + 2000);
+    assert!(grade_prompt(question, [context]).len() <= 4 * 2 * text.len() + 2000);
+    assert!(rewrite_prompt(question, title, source, Some((source, body))).len() <= 2 * text.len() + 2000);
 }
 
 pub(crate) fn of_models(input: &[u8]) {

@@ -1,0 +1,137 @@
+//! The newest documents, where a query asks for nothing else.
+
+use docsearch_core::calendar::Day;
+use docsearch_core::newness::{Candidate, Newness};
+use docsearch_core::page::Page;
+use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::weight::Weights;
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::report::Result;
+use crate::postgres::statement::{self, Row};
+use crate::search::conditions::CONDITIONS;
+use crate::search::group::Group;
+use crate::search::transform;
+use crate::tables::keys;
+
+/// Days since a document `d` was published; an infinite date says nothing.
+pub(super) const AGE: &str =
+    "CASE WHEN isfinite(d.published_at) THEN extract(epoch FROM now() - d.published_at) / 86400 END::real";
+/// The day when it was, as a number of days since 1970.
+pub(super) const DAY: &str = "CASE WHEN isfinite(d.published_at) THEN d.published_at::date - date '1970-01-01' END";
+
+/// So many of the newest documents are looked at, and of those of a period.
+const NEWEST: i64 = 50;
+/// Most documents that are called like release notes, changelogs and blogs.
+const MAX_NEWS: i64 = 10_000;
+
+/// The newest documents, and what the query asks of time.
+#[derive(Default)]
+pub(super) struct Newest {
+    newness: Option<Newness>,
+    /// How new each is, where nothing else is asked for.
+    shares: Option<Map<DocumentId, f32>>,
+}
+
+struct Listed {
+    document: DocumentId,
+    slug: String,
+    title: String,
+    version: Option<String>,
+    age_days: Option<f32>,
+    day: Option<Day>,
+}
+
+impl Listed {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self {
+            document: keys::document_id(row)?,
+            slug: row.required(3)?,
+            title: row.required(4)?,
+            version: row.optional(5)?,
+            age_days: row.optional(6)?,
+            day: row.optional(7)?.map(Day),
+        })
+    }
+}
+
+impl Newest {
+    pub(super) fn documents(&self) -> Set<DocumentId> {
+        self.shares.iter().flat_map(Map::keys).copied().collect()
+    }
+
+    /// Marks what was found.
+    pub(super) fn mark(&self, pages: &mut Map<DocumentId, Page>) {
+        if let Some(newness) = &self.newness {
+            newness.mark(pages, self.shares.as_ref());
+        }
+    }
+
+    /// The documents with the latest dates of publication, those of the period that is asked for, and of those that are called
+    /// like release notes the newest. `args` are those of [`CONDITIONS`]. Runs as the caller.
+    pub(super) fn of(group: &Group<'_>, weights: &Weights, mut args: Vec<DatumWithOid<'_>>) -> Result<Self> {
+        let asked = &group.understanding;
+        if !asked.recent && !asked.releases || weights.boost_recency <= 0.0 {
+            return Ok(Newest::default());
+        }
+        let today = transform::day(None)?;
+        let newness = Newness::new(asked, today, weights.recency_half_life);
+        if !asked.only_recent && !asked.releases {
+            return Ok(Newest {
+                newness: Some(newness),
+                shares: None,
+            });
+        }
+        let rules = group.rules().tables();
+        let period = asked.period.map(|period| period.days(today));
+        let names: Vec<String> = rules.news_names.values().flatten().cloned().collect();
+        args.extend([
+            DatumWithOid::from(NEWEST),
+            DatumWithOid::from(names),
+            DatumWithOid::from(MAX_NEWS),
+            DatumWithOid::from(period.as_ref().map(|days| days.start.0)),
+            DatumWithOid::from(period.as_ref().map(|days| days.end.0)),
+        ]);
+        let columns = format!("d.project_id, d.id, d.slug, d.title, d.version, {AGE}, {DAY}");
+        let of_projects = format!(
+            "FROM docsearch.document d WHERE {} AND {CONDITIONS}",
+            group.projects.condition("d")
+        );
+        let order = "ORDER BY d.published_at DESC, d.project_id, d.id";
+        let listed = statement::rows(
+            &format!(
+                "(SELECT {columns} {of_projects} AND isfinite(d.published_at) {order} LIMIT $8)
+                 UNION
+                 (SELECT {columns} {of_projects} AND isfinite(d.published_at)
+                         AND d.published_at >= date '1970-01-01' + $11::int AND d.published_at < date '1970-01-01' + $12::int
+                  {order} LIMIT $8)
+                 UNION
+                 (SELECT {columns} {of_projects}
+                         AND EXISTS (SELECT FROM unnest($9::text[]) AS n(name)
+                                     WHERE strpos(translate(lower(d.slug || d.title), ' -_./:''’(),', ''), n.name) > 0)
+                  ORDER BY d.published_at DESC NULLS LAST, d.project_id, d.id LIMIT $10)"
+            ),
+            &args,
+            Listed::read,
+        )?;
+        let candidates: Vec<Candidate<'_>> = listed
+            .iter()
+            .map(|listed| Candidate {
+                slug: &listed.slug,
+                title: &listed.title,
+                version: listed.version.as_deref(),
+                age_days: listed.age_days,
+                day: listed.day,
+            })
+            .collect();
+        let shares = newness.applies(asked, &candidates, rules).then(|| {
+            let new = newness.order(&candidates, rules).into_iter();
+            let most = usize::try_from(NEWEST).unwrap_or_default();
+            new.take(most).map(|(at, share)| (listed[at].document, share)).collect()
+        });
+        Ok(Newest {
+            newness: Some(newness),
+            shares,
+        })
+    }
+}

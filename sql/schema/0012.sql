@@ -63,8 +63,24 @@ COMMENT ON COLUMN docsearch.project.recut_after IS 'documents with greater numbe
 ALTER TABLE docsearch.news_name ADD COLUMN releases bool NOT NULL DEFAULT true;
 UPDATE docsearch.news_name SET releases = false WHERE lower(name) IN ('announcements', 'blog', 'news', 'oldnews');
 COMMENT ON COLUMN docsearch.news_name.releases IS 'true: such pages are release notes or changelogs; false: other news, such as blogs';
-ALTER TABLE docsearch.query_word DROP CONSTRAINT query_word_kind_check;
-ALTER TABLE docsearch.query_word ADD CONSTRAINT query_word_kind_check
-    CHECK (kind IN ('change', 'happened', 'kind', 'made', 'new', 'news', 'question', 'recency', 'release', 'stop', 'thing', 'when'));
+-- How questions open and close are patterns of words, which are longer than other words of queries.
+ALTER TABLE docsearch.query_word DROP CONSTRAINT query_word_kind_check, DROP CONSTRAINT query_word_word_check;
+ALTER TABLE docsearch.query_word
+    ADD CONSTRAINT query_word_kind_check
+    CHECK (kind IN ('change', 'closing', 'happened', 'kind', 'made', 'new', 'news', 'opening', 'question', 'recency', 'release', 'stop',
+                    'thing', 'when')),
+    ADD CONSTRAINT query_word_word_check
+    CHECK (btrim(word) ~ '^\S+(\s+\S+){0,2}$' OR kind IN ('opening', 'closing') AND btrim(word) <> '' AND octet_length(word) <= 1000);
 COMMENT ON COLUMN docsearch.query_word.kind IS
-    'kind: names a sort of page, as in "View protocol"; question: opens a question; recency: asks for what is new; new: asks for it where nothing else is asked for; happened: does so beside a word for a time or a question word; when: is a time; thing: is a page of any kind; made: after "new", is something to be made; release: asks for release notes and changelogs; news: asks for release notes and the like; change: asks for what changed, beside the number of a version; stop: says nothing';
+    'kind: names a sort of page, as in "View protocol"; question: opens a question; recency: asks for what is new; new: asks for it where nothing else is asked for; happened: does so beside a word for a time or a question word; when: is a time; thing: is a page of any kind; made: after "new", is something to be made; release: asks for release notes and changelogs; news: asks for release notes and the like; change: asks for what changed, beside the number of a version; stop: says nothing; opening, closing: pattern of words before and after a task, as in "how do I silence an alarm, please?"';
+COMMENT ON COLUMN docsearch.query_word.word IS
+    'word or phrase of at most three words, lower case; for opening and closing a pattern of words: a|b is one of them, a|b? one or none';
+-- Tips name pages of the answer, and none of another framework.
+UPDATE docsearch.search_tip t SET tip = new.tip
+FROM (VALUES
+    ('Name the thing and where it belongs: "X in Y", such as "Button in SwiftUI".', 'Name the thing and where it belongs: "X in Y"[, such as "{page} in {place}"].'),
+    ('Add context to a general word: "frame modifier" instead of "frame".', 'Add context to a general word[: "{phrase}" instead of "{word}"].'),
+    ('Include the framework or project: "alert uikit".', 'Include the framework or project[: "{page} {place}"].'),
+    ('Include the parent of a nested name: "AsyncImagePhase.failure".', 'Include the parent of a nested name[: "{path}"].')) AS new(old, tip)
+WHERE t.tip = new.old;
+COMMENT ON COLUMN docsearch.search_tip.tip IS 'one sentence; names in braces are filled in from the answer, and what is in brackets is left out without them';

@@ -198,6 +198,8 @@ fn rule(row: &Row) -> Result<RuleRow> {
             word: first,
         },
         "change" => Rule::ChangeWord { word: first },
+        "opening" => Rule::OpeningPattern { word: first },
+        "closing" => Rule::ClosingPattern { word: first },
         "news_name" => Rule::NewsName {
             place: serde_json::from_value(second()?.into()).map_err(internal)?,
             name: first,
@@ -240,8 +242,7 @@ pub(crate) fn seed_missing() -> Result<()> {
     )
 }
 
-/// Writes what tells how queries ask for what is new: all words of the kinds that are new, and names of release notes and words
-/// for what is new that are missing.
+/// Writes what is missing of how queries ask for what is new, of names of release notes, and of how questions open and close.
 pub(crate) fn seed_asking() -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     write(
@@ -252,7 +253,7 @@ pub(crate) fn seed_asking() -> Result<()> {
     )?;
     write_query_words(
         &rows,
-        "w.kind IN ('new', 'happened', 'when', 'thing', 'made', 'release', 'recency')
+        "w.kind IN ('new', 'happened', 'when', 'thing', 'made', 'release', 'recency', 'opening', 'closing')
          AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)",
     )
 }
@@ -310,7 +311,7 @@ fn write_query_words(rows: &serde_json::Value, condition: &str) -> Result<()> {
              SELECT w.kind, w.word
              FROM (SELECT coalesce(r ->> 'asking', split_part(r ->> 'kind', '_', 1)), r ->> 'word' FROM jsonb_array_elements($1) r
                    WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word', 'news_word', 'change_word',
-                                          'asking_word'))
+                                          'asking_word', 'opening_pattern', 'closing_pattern'))
                   AS w(kind, word)
              WHERE {condition}"
         ),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::name;
+use crate::pattern::Frames;
 use crate::word::stem;
 
 /// Most words of a framework's alias, of a kind or of a recency phrase.
@@ -112,6 +113,11 @@ pub struct Tables {
     pub news_words: BTreeSet<String>,
     /// Words that ask, beside the number of a version, for what changed with it.
     pub change_words: BTreeSet<String>,
+    /// How questions open, before what is asked: patterns of words in lower case, divided where there are spaces or
+    /// apostrophes. `a|b` is one of them, `a|b?` one or none. Several may follow each other.
+    pub openings: BTreeSet<String>,
+    /// How they close.
+    pub closings: BTreeSet<String>,
     /// Advice for weak answers, by its place.
     pub tips: BTreeMap<i32, String>,
 }
@@ -213,6 +219,16 @@ pub enum Rule {
         /// The word.
         word: String,
     },
+    /// How questions open.
+    OpeningPattern {
+        /// The pattern.
+        word: String,
+    },
+    /// How they close.
+    ClosingPattern {
+        /// The pattern.
+        word: String,
+    },
     /// Advice for weak answers.
     SearchTip {
         /// Its place.
@@ -272,12 +288,18 @@ pub struct Rules {
     beginnings: HashSet<Beginning>,
     phrasal: HashMap<String, Vec<(Vec<String>, String)>>,
     frameworks: HashMap<String, String>,
+    frames: Frames,
 }
 
 impl Rules {
     /// The shipped rules for English.
     pub fn english() -> Self {
-        Self::new(serde_json::from_str(include_str!("../data/english.json")).expect("the shipped file is valid"))
+        let mut tables: Tables =
+            serde_json::from_str(include_str!("../data/english.json")).expect("the shipped file is valid");
+        let frames: Tables =
+            serde_json::from_str(include_str!("../data/frames.json")).expect("the shipped file is valid");
+        (tables.openings, tables.closings) = (frames.openings, frames.closings);
+        Self::new(tables)
     }
 
     /// Prepares rules.
@@ -305,6 +327,7 @@ impl Rules {
         let kept = |verb: &str| beginning(verb, stem(verb).len().saturating_sub(1));
         Self {
             beginnings: tables.actions.keys().map(|verb| kept(verb)).collect(),
+            frames: Frames::new(&tables.openings, &tables.closings),
             tables,
             verbs,
             phrasal,
@@ -327,6 +350,11 @@ impl Rules {
             tables.apply(row)?;
         }
         Ok(Self::new(tables))
+    }
+
+    /// The patterns of [`Tables::openings`] and [`Tables::closings`].
+    pub(crate) fn frames(&self) -> &Frames {
+        &self.frames
     }
 
     /// Whether a word, in lower case, says little: stop words, and those that open questions.
@@ -438,6 +466,8 @@ impl Rules {
             .flat_map(|(&asking, phrases)| words(phrases, move |word| Rule::AskingWord { asking, word }));
         let news = words(&tables.news_words, |word| Rule::NewsWord { word });
         let changes = words(&tables.change_words, |word| Rule::ChangeWord { word });
+        let openings = words(&tables.openings, |word| Rule::OpeningPattern { word });
+        let closings = words(&tables.closings, |word| Rule::ClosingPattern { word });
         let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
             number,
             tip: tip.clone(),
@@ -457,6 +487,8 @@ impl Rules {
             .chain(asking)
             .chain(news)
             .chain(changes)
+            .chain(openings)
+            .chain(closings)
             .chain(tips)
             .map(|rule| Row { rule, enabled: true })
             .collect()

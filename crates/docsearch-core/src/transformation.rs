@@ -160,7 +160,8 @@ pub fn need(asked: &Understanding, rules: &Rules) -> Need {
     if asked.recent && objects == 0 {
         return Need::Topics;
     }
-    match asked.class {
+    let class = if asks(asked) { Class::Question } else { asked.class };
+    match class {
         Class::Question if has_acronym(asked) => Need::Synonyms,
         Class::Question if objects >= WELL_FORMED_TERMS => Need::Synonyms,
         Class::Question => Need::Context,
@@ -170,6 +171,11 @@ pub fn need(asked: &Understanding, rules: &Rules) -> Need {
         Class::Words | Class::Generic if objects <= VAGUE_TERMS => Need::Context,
         Class::Words | Class::Generic => Need::Synonyms,
     }
+}
+
+/// Whether it is a question, also one that is searched as its task.
+fn asks(asked: &Understanding) -> bool {
+    asked.framed || asked.class == Class::Question
 }
 
 /// Whether a query is nothing but an abbreviation that the rules know, such as `FFI`.
@@ -221,7 +227,7 @@ pub fn transform(
     today: Day,
 ) -> Transformation {
     let mut added = Addition::to(asked);
-    let question = asked.class == Class::Question;
+    let question = asks(asked);
     for term in &asked.terms {
         let word = &term.word.text;
         let in_capitals = is_abbreviation(&asked.text, word);

@@ -12,6 +12,7 @@ use crate::period::Period;
 use crate::place::{KnownNames, Place};
 use crate::query::MAX_QUERY_CHARS;
 use crate::rule::{Intent, MAX_PHRASE_WORDS, Rules};
+use crate::task::task;
 use crate::word::folded;
 
 mod command;
@@ -70,8 +71,12 @@ impl Class {
 pub struct Understanding {
     /// The query, trimmed and cut at [`MAX_QUERY_CHARS`].
     pub text: String,
-    /// The query without excluded words, quotation marks and the words of a period.
+    /// What is searched: the query without excluded words, quotation marks and the words of a period, and without what only
+    /// says that it is a question (see `crate::task`).
     pub topic: String,
+    /// Whether such words were left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub framed: bool,
     /// Its class.
     pub class: Class,
     /// The name that is asked for, if the query says more than it: X of "X in Y", what is left
@@ -153,16 +158,17 @@ impl Understanding {
                 || rules.tables().synonyms.contains_key(word)
                 || known.get(&name::key(word)).is_some()
         });
-        let topic = topic(&text, &phrases, &excluded);
+        let asked = topic(&text, &phrases, &excluded);
+        let task = task(&asked, rules);
         let Timing {
             recency,
             releases,
             period,
             rest,
-        } = timing(&topic, rules, known);
+        } = timing(task, rules, known);
         // When something was published stands in no text.
-        let topic = rest.filter(|_| phrases.is_empty()).unwrap_or(topic);
-        let is_question = is_question(&topic, rules);
+        let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
+        let is_question = is_question(&topic, rules) || (asked.trim_end().ends_with('?') && asks_at_end(&topic, rules));
         let place = Place::read(&topic, is_question, rules, known);
         let kindless = kindless(place.symbol.as_deref().unwrap_or(&topic), is_question, rules);
         let kind = kindless.as_ref().map(|(_, kind)| kind.clone());
@@ -179,7 +185,7 @@ impl Understanding {
         } else {
             &topic
         };
-        let subjects = Subject::all(place.symbol.as_deref().filter(|_| place.known), &topic, rules);
+        let subjects = Subject::all(place.symbol.as_deref().filter(|_| place.known), &asked, rules);
         let mut understanding = Self {
             subjects,
             class: Class::Words,
@@ -190,6 +196,7 @@ impl Understanding {
             only_recent: recency == Some(Recency::Only),
             releases,
             period,
+            framed: task.len() < asked.len(),
             symbol,
             subject: place.symbol,
             container: place.container,
@@ -248,7 +255,7 @@ impl Understanding {
     /// nothing.
     pub fn asks_about_sign(&self) -> bool {
         let is_sign = |subject: &Subject| !subject.text.contains(char::is_alphanumeric);
-        self.class == Class::Question && self.subjects.iter().any(is_sign)
+        (self.framed || self.class == Class::Question) && self.subjects.iter().any(is_sign)
     }
 
     fn classify(&self, is_question: bool) -> Class {
@@ -402,6 +409,13 @@ fn is_question(topic: &str, rules: &Rules) -> bool {
     let opener = opener.split(['\'', '’']).next().unwrap_or_default();
     let asks = rules.tables().question_words.contains(opener) || topic.trim_end().ends_with('?');
     asks && words.count() + 1 >= MIN_QUESTION_WORDS
+}
+
+/// Whether the last word asks: `vacuum works how`.
+fn asks_at_end(topic: &str, rules: &Rules) -> bool {
+    let last = topic.split_whitespace().last().map(folded);
+    last.is_some_and(|word| rules.tables().question_words.contains(word.as_str()))
+        && topic.split_whitespace().count() >= MIN_QUESTION_WORDS
 }
 
 /// Takes the kind of thing off a name: `View protocol`, `module curses.textpad`, `NOT (operator)`.

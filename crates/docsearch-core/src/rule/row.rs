@@ -76,6 +76,8 @@ impl Tables {
             }
             Rule::NewsWord { word: asking } => set(&mut self.news_words, word("news word", &asking)?, enabled),
             Rule::ChangeWord { word: asking } => set(&mut self.change_words, word("change word", &asking)?, enabled),
+            Rule::OpeningPattern { word: pattern } => set(&mut self.openings, word("opening", &pattern)?, enabled),
+            Rule::ClosingPattern { word: pattern } => set(&mut self.closings, word("closing", &pattern)?, enabled),
             Rule::SearchTip { number, tip } => {
                 if tip.trim().is_empty() {
                     return Err(RuleError::Blank("tip"));

@@ -1,0 +1,104 @@
+//! Patterns of words: `a|b` is one of them, `a|b?` one or none.
+
+use std::collections::HashMap;
+
+/// Openings and closings of questions, ready to be looked up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frames {
+    openings: Patterns,
+    /// With their words in reverse.
+    closings: Patterns,
+}
+
+/// Patterns by each word that they can begin with.
+type Patterns = HashMap<String, Vec<Vec<Slot>>>;
+
+/// A word of a pattern.
+#[derive(Clone, Debug)]
+struct Slot {
+    words: Vec<String>,
+    optional: bool,
+}
+
+impl Frames {
+    pub(crate) fn new<'a>(
+        openings: impl IntoIterator<Item = &'a String>,
+        closings: impl IntoIterator<Item = &'a String>,
+    ) -> Self {
+        let mut frames = Self::default();
+        for pattern in openings {
+            add(&mut frames.openings, slots(pattern));
+        }
+        for pattern in closings {
+            add(&mut frames.closings, slots(pattern).into_iter().rev().collect());
+        }
+        frames
+    }
+
+    /// How many words at the beginning are openings.
+    pub(crate) fn opened(&self, words: &[&str]) -> usize {
+        longest(&self.openings, words)
+    }
+
+    /// How many words at the end are closings.
+    pub(crate) fn closed(&self, words: &[&str]) -> usize {
+        let reversed: Vec<&str> = words.iter().rev().copied().collect();
+        longest(&self.closings, &reversed)
+    }
+}
+
+fn add(patterns: &mut Patterns, pattern: Vec<Slot>) {
+    let required = pattern.iter().position(|slot| !slot.optional);
+    let first = &pattern[..required.map_or(pattern.len(), |at| at + 1)];
+    let mut starts: Vec<&String> = first.iter().flat_map(|slot| &slot.words).collect();
+    starts.sort();
+    starts.dedup();
+    for start in starts.into_iter().cloned().collect::<Vec<String>>() {
+        patterns.entry(start).or_default().push(pattern.clone());
+    }
+}
+
+fn slots(pattern: &str) -> Vec<Slot> {
+    let slot = |word: &str| {
+        let (words, optional) = word.strip_suffix('?').map_or((word, false), |words| (words, true));
+        Slot {
+            words: words.split('|').map(str::to_owned).collect(),
+            optional,
+        }
+    };
+    pattern.split_whitespace().map(slot).collect()
+}
+
+/// How many of the words are patterns, one after the other, each as long as it can be.
+fn longest(patterns: &Patterns, words: &[&str]) -> usize {
+    let mut at = 0;
+    while let Some(first) = words.get(at) {
+        let known = patterns.get(*first).into_iter().flatten();
+        match known.filter_map(|pattern| matched(pattern, &words[at..])).max() {
+            Some(length) if length > 0 => at += length,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// Most words at the beginning of these that are made like a pattern.
+fn matched(pattern: &[Slot], words: &[&str]) -> Option<usize> {
+    // By the number of words so far, whether the slots so far can be those words.
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    for slot in pattern {
+        let mut next = vec![false; reached.len()];
+        for at in (0..reached.len()).filter(|&at| reached[at]) {
+            next[at] |= slot.optional;
+            if words
+                .get(at)
+                .is_some_and(|word| slot.words.iter().any(|known| known == word))
+            {
+                next[at + 1] = true;
+            }
+        }
+        reached = next;
+    }
+    reached.iter().rposition(|&reached| reached)
+}

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Fits the models that grade answers, and measures them on queries that were not used for it.
+"""Fits the models that grade answers, and measures them on documentation that was left out.
 
-Needs a database in which `make eval-all` has indexed the data sets. Every query of a set is graded in its
-own project, where its answers are known, and some queries of other sets in it, too: questions about things
-that its documents do not have. Half of the queries, drawn by the hash of their ids, fit the models; the other
-half measures. Writes crates/docsearch-core/data/grade.json with --write.
+Needs a database in which `make eval-all` has indexed the data sets, and `make bench-questions` the sets of
+bench/questions. Every query of a set is graded in its own project, where its answers are known, and sentences of other
+sets in it, too: questions about things that its documents do not have. For each figure, the models are fitted without
+the documentation that is asked, and without the questions about it that were asked elsewhere; intervals are of 1,000
+draws of questions. The models that --write puts into crates/docsearch-core/data/grade.json are fitted on all.
+
+For another embedding model: index the sets with it, run this with --model NAME --write, and build the extension.
 """
 
 import argparse
@@ -16,25 +19,32 @@ from pathlib import Path
 import numpy
 import psycopg
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
+import questions as bench  # noqa: E402
+
 DATA = Path(__file__).resolve().parent.parent / "crates" / "docsearch-core" / "data" / "grade.json"
-FOREIGN = 60
-PENALTY = 0.05
-# A right answer is refused as seldom as a wrong one is given: both count alike.
+# Words of a question that is asked of other documentation: an entry of one manual's index is often in another's, too.
+LEAST_WORDS = 4
+PENALTY = 0.3
+DRAWS = 1000
+# The features of each model. Others add nothing on documentation that was left out; relevance looks at all of them.
+GROUNDED = ("best_coverage", "dense", "mean_dense", "score", "sections", "terms", "together", "unknown", "unknown_name")
+BY_WORDS = ("best_coverage", "keyword", "rarest", "sections", "terms", "unknown", "unknown_name")
 QUERY = """
 SELECT (SELECT array_agg(r.slug ORDER BY r.rank) FROM search_docs(%(query)s, %(project)s) r),
        docsearch.grade_features(%(query)s, %(project)s), docsearch.grade_results(%(query)s, %(project)s)
 """
 
 
-def read(data: Path) -> list[tuple[str, str, set[str]]]:
-    """Id, text and right answers of the queries of a set."""
+def judged(data: Path) -> list[tuple[str, set[str]]]:
+    """Text and right answers of the queries of a set in BEIR layout."""
     right: dict[str, set[str]] = {}
     for line in (data / "qrels.tsv").read_text().splitlines()[1:]:
         query, document, score = line.split("\t")
         if float(score) > 0:
             right.setdefault(query, set()).add(document)
     lines = (json.loads(line) for line in (data / "queries.jsonl").read_text().splitlines())
-    return [(line["_id"], line["text"], right[line["_id"]]) for line in lines if line["_id"] in right]
+    return [(line["text"], right[line["_id"]]) for line in lines if line["_id"] in right]
 
 
 def number(*parts: str) -> int:
@@ -42,22 +52,22 @@ def number(*parts: str) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:4], "big")
 
 
-def observe(connection: psycopg.Connection, sets: dict[str, list], most: int) -> list[dict]:
-    """Features and labels of queries in their own project and in others."""
+def observe(connection: psycopg.Connection, sets: dict[str, list], most: int, foreign: int) -> list[dict]:
+    """Features and labels of queries in their own project and in others. No right answer: none of its pages is one."""
     rows = []
     for name, queries in sets.items():
         own = sorted(queries, key=lambda query: number(name, query[0]))[:most]
-        others = [(other, query) for other, queries in sets.items() if other != name for query in queries]
-        others.sort(key=lambda other: number(name, other[0], other[1][0]))
-        asked = [(name, query, query[2]) for query in own]
-        asked += [(other, query, None) for other, query in others[:FOREIGN]]
-        for source, (identifier, text, right), answers in asked:
-            found, features, grade = connection.execute(
-                QUERY, {"query": text, "project": f"eval_{name}"}).fetchone()
-            rows.append({"set": name, "foreign": answers is None, "features": features, "grade": grade,
-                         "hit": bool(answers) and bool(set((found or [])[:5]) & answers),
-                         "held": number(source, identifier) % 2 == 1})
-        print(f"{name}: {len(asked)} queries", file=sys.stderr)
+        asked = [(name, text, right) for text, right in own]
+        for other, others in sets.items():
+            if other != name:
+                sentences = [text for text, right in others if right and len(text.split()) >= LEAST_WORDS]
+                sentences.sort(key=lambda text: number(name, other, text))
+                asked += [(other, text, set()) for text in sentences[:foreign]]
+        for source, text, right in asked:
+            found, features, grade = connection.execute(QUERY, {"query": text, "project": name}).fetchone()
+            rows.append({"set": name, "source": source, "query": text, "about": bool(right), "features": features,
+                         "grounded": grade["grounded"], "hit": bool(set((found or [])[:5]) & right)})
+        print(f"{name}: {len(asked)} queries", file=sys.stderr, flush=True)
     return rows
 
 
@@ -77,10 +87,10 @@ def fit(features: numpy.ndarray, labels: numpy.ndarray, weights: numpy.ndarray) 
     return float(solution[0] - slopes @ mean), slopes
 
 
-def balanced(labels: numpy.ndarray) -> numpy.ndarray:
-    """Weights that give both labels the same weight together."""
-    share = labels.mean()
-    return numpy.where(labels == 1, 0.5 / max(share, 1e-9), 0.5 / max(1 - share, 1e-9))
+def even(groups: numpy.ndarray) -> numpy.ndarray:
+    """Weights that give all groups the same weight together, 1 on average."""
+    kinds, places, counts = numpy.unique(groups, return_inverse=True, return_counts=True)
+    return len(groups) / (len(kinds) * counts[places])
 
 
 def area_under_curve(scores: numpy.ndarray, labels: numpy.ndarray) -> float:
@@ -91,47 +101,90 @@ def area_under_curve(scores: numpy.ndarray, labels: numpy.ndarray) -> float:
     return float((order[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
+def interval(values: numpy.ndarray) -> str:
+    """A mean with the interval in which 95 % of draws have theirs."""
+    if not len(values):
+        return "-"
+    draws = numpy.random.default_rng(1).choice(values.astype(float), (DRAWS, len(values))).mean(axis=1)
+    low, high = numpy.quantile(draws, [0.025, 0.975])
+    return f"{values.mean():.3f} [{low:.3f}, {high:.3f}] of {len(values)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directories", nargs="+", type=Path, help="data sets in BEIR layout, indexed as eval_NAME")
-    parser.add_argument("--url", required=True, help="libpq URL of the database")
-    parser.add_argument("--most", type=int, default=150, help="queries of each set, at most")
+    parser.add_argument("directories", nargs="*", type=Path, help="data sets in BEIR layout, indexed as eval_NAME")
+    parser.add_argument("--questions", nargs="*", default=[], help="sets of bench/questions, indexed as questions_NAME")
+    parser.add_argument("--url", help="libpq URL of the database")
+    parser.add_argument("--most", type=int, default=180, help="queries of each set, at most")
+    parser.add_argument("--foreign", type=int, default=25, help="questions of each other set that a set is asked, at most")
     parser.add_argument("--observations", type=Path, help="file for the features and labels: written, or read if it is there")
+    parser.add_argument("--keep", type=float, help="share of questions that the documents answer which is to be grounded, at least")
+    parser.add_argument("--relevance", action="store_true", help="fit relevance, too: it needs sets of every kind, tools among them")
+    parser.add_argument("--model", default="all-MiniLM-L6-v2", help="embedding model of the projects")
     parser.add_argument("--write", action="store_true", help="write data/grade.json")
     options = parser.parse_args()
     if options.observations and options.observations.is_file():
         rows = json.loads(options.observations.read_text())
     else:
+        sets = {f"eval_{path.name}": judged(path) for path in options.directories}
+        for name in options.questions:
+            sets[f"questions_{name}"] = [(row["question"], set(row["wanted"])) for row in bench.questions(name)]
         with psycopg.connect(options.url, autocommit=True) as connection:
-            rows = observe(connection, {path.name: read(path) for path in options.directories}, options.most)
+            rows = observe(connection, sets, options.most, options.foreign)
         if options.observations:
             options.observations.write_text(json.dumps(rows))
     names = sorted(rows[0]["features"])
     features = numpy.array([[row["features"][name] for name in names] for row in rows])
-    held = numpy.array([row["held"] for row in rows])
-    foreign = numpy.array([row["foreign"] for row in rows])
+    sets = numpy.array([row["set"] for row in rows])
+    sources = numpy.array([row["source"] for row in rows])
+    about = numpy.array([row["about"] for row in rows])
     hit = numpy.array([row["hit"] for row in rows], dtype=float)
-    models = {}
-    for model, chosen, labels in (("relevance", ~foreign, hit), ("grounded", foreign | ~foreign, (~foreign).astype(float))):
-        train, test = chosen & ~held, chosen & held
-        weights = balanced(labels[train]) if model == "grounded" else numpy.ones(train.sum())
-        bias, slopes = fit(features[train], labels[train], weights)
-        scores = 1 / (1 + numpy.exp(-(features @ slopes + bias)))
-        models[model] = {"bias": round(bias, 4), "weights": {name: round(float(slope), 4) for name, slope in zip(names, slopes)}}
-        print(f"{model}: area under the curve {area_under_curve(scores[test], labels[test]):.3f} "
-              f"on {int(test.sum())} queries that did not fit it")
-        if model == "grounded":
-            print(f"  not grounded: {(scores[held & foreign] < 0.5).mean():.3f} of questions about other things, "
-                  f"{(scores[held & ~foreign] < 0.5).mean():.3f} of those that the documents answer")
-            for name in sorted({row["set"] for row in rows}):
-                of_set = numpy.array([row["set"] == name for row in rows]) & held
-                print(f"    {name}: {(scores[of_set & foreign] < 0.5).mean():.3f}, {(scores[of_set & ~foreign] < 0.5).mean():.3f}")
-    shipped = numpy.array([row["grade"]["relevance"] for row in rows])
-    print(f"as shipped: relevance {area_under_curve(shipped[held & ~foreign], hit[held & ~foreign]):.3f}; not grounded "
-          f"{numpy.mean([not row['grade']['grounded'] for row in rows if row['held'] and row['foreign']]):.3f}, "
-          f"{numpy.mean([not row['grade']['grounded'] for row in rows if row['held'] and not row['foreign']]):.3f}")
+    shipped = numpy.array([row["grounded"] for row in rows])
+    keep = options.keep or float(numpy.average(shipped[about], weights=even(sets[about])))
+    every = numpy.ones(len(rows), bool)
+    models = json.loads(DATA.read_text()) | {"model": options.model}
+    groups = numpy.array([f"{row['about']} {row['set']}" for row in rows])
+    for model, chosen, labels, used in (
+            ("relevance", about, hit, tuple(names)), ("grounded", every, about.astype(float), GROUNDED),
+            ("grounded_by_words", every, about.astype(float), BY_WORDS)):
+        used = numpy.array([name in used for name in names])
+
+        def fitted(places: numpy.ndarray) -> tuple[float, numpy.ndarray]:
+            weights = numpy.ones(places.sum()) if model == "relevance" else even(groups[places])
+            bias, slopes = fit(features[places][:, used], labels[places], weights)
+            whole = numpy.zeros(len(names))
+            whole[used] = slopes
+            return bias, whole
+
+        scores = numpy.zeros(len(rows))
+        for left_out in numpy.unique(sets):
+            bias, slopes = fitted(chosen & (sets != left_out) & (sources != left_out))
+            asked = sets == left_out
+            scores[asked] = 1 / (1 + numpy.exp(-(features[asked] @ slopes + bias)))
+        bias, slopes = fitted(chosen)
+        if model == "relevance" and not options.relevance:
+            kept = numpy.array([models[model]["weights"].get(name, 0.0) for name in names])
+            print(f"relevance, kept: area under the curve {area_under_curve((features @ kept)[chosen], labels[chosen]):.3f}; "
+                  f"fitted anew {area_under_curve(scores[chosen], labels[chosen]):.3f}")
+            continue
+        models[model] = {"bias": round(bias, 4), "weights": {
+            name: round(float(slope), 4) for name, slope, one in zip(names, slopes, used) if one}}
+        print(f"{model}: area under the curve {area_under_curve(scores[chosen], labels[chosen]):.3f}")
+        if model != "relevance":
+            order = numpy.argsort(scores[about])
+            share = numpy.cumsum(even(sets[about])[order]) / about.sum()
+            least = float(scores[about][order][numpy.searchsorted(share, 1 - keep)])
+            print(f"  grounded from {least:.3f}; with it, and as shipped (of the questions that fitted that, too):")
+            lines = [("answered", about), ("foreign", ~about), ("unanswerable", ~about & (sets == sources))]
+            lines += [(f"answered by {name}", about & (sets == name)) for name in numpy.unique(sets)]
+            lines += [(f"foreign in {name}", ~about & (sets == name)) for name in numpy.unique(sets)]
+            lines += [("Ray asked of PostgreSQL",
+                       (sets == "eval_postgres-docs") & (sources == "eval_ray-docs-pages"))]
+            for label, places in lines:
+                print(f"    {label:32} {interval(scores[places] >= least):32} {interval(shipped[places])}")
+            models[f"least_{model}"] = round(least, 3)
     if options.write:
-        DATA.write_text(json.dumps(models, indent=2) + "\n")
+        DATA.write_text(json.dumps(models, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

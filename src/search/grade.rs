@@ -14,6 +14,7 @@ use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::group::Group;
+use crate::search::language;
 use crate::tables::keys::{self, WANTED_CHUNKS};
 
 /// A part of a document that an answer rests on.
@@ -72,7 +73,7 @@ pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result
     let Some(group) = groups.first() else {
         return Ok(Features::default());
     };
-    let terms: Vec<&LookupTerm> = group.terms.iter().filter(|term| term.whole).collect();
+    let terms = telling(group.terms.iter().filter(|term| term.whole).collect())?;
     let held = held_terms(&terms, results)?;
     let contexts: Vec<GradedContext> = results
         .iter()
@@ -85,11 +86,26 @@ pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result
             holds: held.get(&chunk_id(result)).cloned().unwrap_or_default(),
         })
         .collect();
-    Ok(Features::of(&graded_terms(groups, &terms)?, &contexts))
+    let (terms, sections) = graded_terms(groups, &terms)?;
+    Ok(Features::of(&terms, &contexts, sections))
 }
 
-/// How rare the terms are in the documents of all groups that the caller sees.
-fn graded_terms(groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<Vec<GradedTerm>> {
+/// The terms without those that say little: words of questions, and what the dictionary of the query's language leaves out.
+/// All, if no other is left.
+fn telling(terms: Vec<&LookupTerm>) -> Result<Vec<&LookupTerm>> {
+    let words: Vec<String> = terms.iter().map(|term| term.text.to_lowercase()).collect();
+    let stop_words = language::stop_words(&words)?;
+    let telling: Vec<&LookupTerm> = terms
+        .iter()
+        .zip(&words)
+        .filter(|(term, word)| !term.little && !stop_words.contains(*word))
+        .map(|(term, _)| *term)
+        .collect();
+    Ok(if telling.is_empty() { terms } else { telling })
+}
+
+/// How rare the terms are in the documents of all groups that the caller sees, and how many sections these have.
+fn graded_terms(groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<(Vec<GradedTerm>, f64)> {
     let mut chunks = 0.0;
     let mut sums = vec![0.0; terms.len()];
     for group in groups {
@@ -103,11 +119,12 @@ fn graded_terms(groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<Vec<Grade
             *sum += own;
         }
     }
-    let graded = sums.into_iter().map(|sum| GradedTerm {
+    let graded = sums.into_iter().zip(terms).map(|(sum, term)| GradedTerm {
         idf: idf(chunks, sum),
         known: sum > 0.0,
+        name: term.name,
     });
-    Ok(graded.collect())
+    Ok((graded.collect(), chunks))
 }
 
 /// How well the sections of results hold each term.

@@ -2,7 +2,7 @@
 
 use docsearch_core::language::{LANGUAGES, Language};
 use pgrx::datum::DatumWithOid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::postgres::report::Result;
 use crate::postgres::statement;
@@ -39,4 +39,21 @@ pub(crate) fn detected(text: &str) -> Result<Option<Language>> {
     .into_iter()
     .collect();
     Ok(Language::detect(text, &stop_words))
+}
+
+/// Those of the words, in lower case, that say nothing in the language that most of them are of.
+pub(crate) fn stop_words(words: &[String]) -> Result<BTreeSet<String>> {
+    let Some(language) = detected(&words.join(" "))?.filter(|language| language.text_config != "simple") else {
+        return Ok(BTreeSet::new());
+    };
+    let found = statement::rows(
+        "SELECT w.word FROM unnest($2::text[]) AS w(word), pg_ts_dict d
+         WHERE d.dictname = $1 AND d.dictnamespace = 'pg_catalog'::regnamespace AND cardinality(ts_lexize(d.oid, w.word)) = 0",
+        &[
+            DatumWithOid::from(format!("{}_stem", language.text_config)),
+            DatumWithOid::from(words.to_vec()),
+        ],
+        |row| row.required(1),
+    )?;
+    Ok(found.into_iter().collect())
 }

@@ -17,9 +17,10 @@ pub const MAX_CONTEXTS: usize = 15;
 pub const CONTEXT_CHARS: usize = 500;
 /// Contexts whose best values count: those that a reader sees. The models were fitted with it.
 const READ: usize = 5;
-/// Least chance at which the documents are taken to be about what is asked for. Of 400 questions of the eight development
-/// sets .932 reach it, and of 20 general questions asked of each set .006; at .5 .880 and .006, at .2 .973 and .031.
-const LEAST_SUPPORTED: f32 = 0.35;
+/// Sections of the smallest and the largest documentation that the models were fitted on: what lies beyond is not known.
+const FITTED_SECTIONS: (f64, f64) = (777.0, 9667.0);
+/// Terms that the rarest are.
+const RAREST: usize = 2;
 /// Share of [`Grade::score`] that is relevance; the rest is completeness. Chosen, not measured.
 const RELEVANCE_SHARE: f32 = 0.6;
 
@@ -30,6 +31,8 @@ pub struct GradedTerm {
     pub idf: f32,
     /// Whether any document holds it.
     pub known: bool,
+    /// Whether it is written as a name.
+    pub name: bool,
 }
 
 /// A context of the answer.
@@ -46,7 +49,7 @@ pub struct GradedContext {
 }
 
 /// What the features of an answer are called, in the order of [`Features::values`].
-pub const FEATURES: [&str; 12] = [
+pub const FEATURES: [&str; 16] = [
     "coverage",
     "best_coverage",
     "score",
@@ -59,6 +62,10 @@ pub const FEATURES: [&str; 12] = [
     "agreement",
     "unknown",
     "terms",
+    "unknown_name",
+    "rarest",
+    "together",
+    "sections",
 ];
 
 /// Features of an answer.
@@ -66,11 +73,15 @@ pub const FEATURES: [&str; 12] = [
 pub struct Features {
     /// Values by [`FEATURES`].
     pub values: [f32; FEATURES.len()],
+    /// Whether the query is the name of the best page: then the documents are about it, whatever the values are.
+    pub named: bool,
+    /// Whether any context has a vector.
+    pub has_vectors: bool,
 }
 
 impl Features {
-    /// Of the contexts, best first. Without any, all features are 0 but what is known of the query.
-    pub fn of(terms: &[GradedTerm], contexts: &[GradedContext]) -> Self {
+    /// Of the contexts, best first, among so many sections. Without any, all features are 0 but what is known of the query.
+    pub fn of(terms: &[GradedTerm], contexts: &[GradedContext], sections: f64) -> Self {
         let contexts = &contexts[..contexts.len().min(MAX_CONTEXTS)];
         let read = &contexts[..contexts.len().min(READ)];
         let score = read.first().map_or(0.0, |first| first.score);
@@ -78,16 +89,13 @@ impl Features {
         let next = read.get(1).map_or(0.0, |next| next.score);
         let dense = read.iter().filter_map(|context| context.dense);
         let best = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, f32::max);
+        let covered = |context: &GradedContext| coverage(terms, std::slice::from_ref(context));
         let total: f32 = terms.iter().map(|term| term.idf).sum();
         let unknown: f32 = terms.iter().filter(|term| !term.known).map(|term| term.idf).sum();
         Self {
             values: [
                 coverage(terms, read),
-                best(
-                    &mut read
-                        .iter()
-                        .map(|context| coverage(terms, std::slice::from_ref(context))),
-                ),
+                best(&mut read.iter().map(covered)),
                 score,
                 mean(read.iter().map(|context| context.score)),
                 score - next,
@@ -98,7 +106,23 @@ impl Features {
                 agreement(contexts),
                 if total > 0.0 { unknown / total } else { 0.0 },
                 (terms.len() as f32).ln_1p(),
+                if terms.iter().any(|term| term.name && !term.known) {
+                    1.0
+                } else {
+                    0.0
+                },
+                rarest(terms, read),
+                // What is near without the words, and words that stand somewhere else, say little.
+                best(
+                    &mut read
+                        .iter()
+                        .map(|context| context.dense.unwrap_or(0.0) * covered(context)),
+                ),
+                // The nearest of many sections is nearer, whatever is asked.
+                (sections.clamp(FITTED_SECTIONS.0, FITTED_SECTIONS.1).ln_1p() / 10.0) as f32,
             ],
+            named: false,
+            has_vectors: contexts.iter().any(|context| context.dense.is_some()),
         }
     }
 
@@ -123,6 +147,23 @@ pub fn coverage(terms: &[GradedTerm], contexts: &[GradedContext]) -> f32 {
         term.idf * holds.copied().fold(0.0, f32::max)
     });
     (held.sum::<f32>() / total).clamp(0.0, 1.0)
+}
+
+/// How well one of the contexts holds the rarest terms together, 0 to 1; 0 for no terms.
+fn rarest(terms: &[GradedTerm], contexts: &[GradedContext]) -> f32 {
+    let mut order: Vec<usize> = (0..terms.len()).collect();
+    order.sort_by(|&a, &b| terms[b].idf.total_cmp(&terms[a].idf).then(a.cmp(&b)));
+    order.truncate(RAREST);
+    if order.is_empty() {
+        return 0.0;
+    }
+    let held = |context: &GradedContext| {
+        let holds = order
+            .iter()
+            .map(|&place| context.holds.get(place).copied().unwrap_or(0.0));
+        holds.fold(1.0, f32::min)
+    };
+    contexts.iter().map(held).fold(0.0, f32::max)
 }
 
 /// Share of the best contexts by vectors that are also among the best by keywords, 0 to 1.
@@ -177,6 +218,14 @@ pub struct Grader {
     pub relevance: Logistic,
     /// That the documents are about what the query asks for at all.
     pub grounded: Logistic,
+    /// The same where there are no vectors.
+    pub grounded_by_words: Logistic,
+    /// Least chance at which the documents are taken to be about what is asked for.
+    pub least_grounded: f32,
+    /// The same without vectors.
+    pub least_grounded_by_words: f32,
+    /// The embedding model of the projects that the models were fitted on; they say little of answers with another.
+    pub model: String,
 }
 
 impl Grader {
@@ -193,11 +242,21 @@ impl Grader {
         if contexts == 0 {
             return Grade::new(0.0, 0.0, false, minimum, "no contexts".to_owned());
         }
-        let supported = self.grounded.probability(features);
+        let (supported, least) = match (features.named, features.has_vectors) {
+            (true, _) => (1.0, 0.0),
+            (false, true) => (self.grounded.probability(features), self.least_grounded),
+            (false, false) => (
+                self.grounded_by_words.probability(features),
+                self.least_grounded_by_words,
+            ),
+        };
         // The model of relevance was fitted on questions that the documents are about: the chance that they are counts first.
-        let relevance = supported * self.relevance.probability(features);
+        let mut relevance = supported * self.relevance.probability(features);
+        if features.named {
+            relevance = relevance.max(features.values[2]);
+        }
         let completeness = features.coverage();
-        let grounded = supported >= LEAST_SUPPORTED;
+        let grounded = supported >= least;
         let reasoning = reasoning(features, relevance, completeness, grounded);
         Grade::new(relevance, completeness, grounded, minimum, reasoning)
     }
@@ -246,6 +305,13 @@ impl Grade {
             reasoning,
             should_refine: should_refine(score, relevance, completeness, grounded, minimum),
         }
+    }
+
+    /// The grade of an answer with an embedding model that the models of grades were not fitted with: the reasoning says so.
+    #[must_use]
+    pub fn not_fitted(mut self) -> Self {
+        self.reasoning.push_str("; not fitted to this embedding model");
+        self
     }
 
     /// The grade that a language model gave: relevance, completeness and grounded, and why. `None` if one of the

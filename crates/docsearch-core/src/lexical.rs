@@ -220,6 +220,9 @@ mod tests {
             weight,
             whole: true,
             written: true,
+            text: lexeme.to_owned(),
+            little: false,
+            name: false,
         }
     }
 

@@ -69,17 +69,28 @@ pub fn query_tokens(text: &str, understood: Option<&Understanding>, rules: &Rule
 
 fn plain_tokens(text: &str, expands: Option<(usize, f32)>, rules: &Rules) -> Vec<QueryToken> {
     let alone = !text.contains(char::is_whitespace);
+    // A text that is all capitals says nothing by them.
+    let shouted = !text.contains(char::is_lowercase);
     tokens(text)
         .filter(|token| token.kind != TokenKind::Gap)
         .map(|token| QueryToken {
             kind: token.kind,
             little: token.kind == TokenKind::Word && rules.says_little(&text[token.range.clone()].to_lowercase()),
+            name: expands.is_none() && !shouted && is_name(&text[token.range.clone()], token.range.start > 0),
             text: text[token.range].to_owned(),
             part: token.inside_whole || (expands.is_some() && !alone),
             written: expands.is_none(),
             expands: expands.filter(|_| alone),
         })
         .collect()
+}
+
+/// Whether a token is written as a name. A capital at the beginning of a text alone is none.
+fn is_name(token: &str, within: bool) -> bool {
+    let mut letters = token.chars();
+    let first = letters.next().is_some_and(char::is_uppercase);
+    let later = letters.any(|c| c.is_uppercase() || c.is_numeric() || c == '_');
+    later || (first && within)
 }
 
 /// How much words count beside those that are whole and say something, 0 to 1.
@@ -107,6 +118,8 @@ pub struct QueryToken {
     pub written: bool,
     /// Whether it is a word that says little.
     pub little: bool,
+    /// Whether it is written as a name.
+    pub name: bool,
     /// The place of the token that it stands for, and how well, 0 to 1.
     pub expands: Option<(usize, f32)>,
 }
@@ -125,6 +138,12 @@ pub struct LookupTerm {
     pub whole: bool,
     /// Whether it stands in the query: what holds the query word for word has it.
     pub written: bool,
+    /// As it is written there.
+    pub text: String,
+    /// Whether it is a word that says little.
+    pub little: bool,
+    /// Whether it is written as a name: an identifier, a capital within the query, a digit.
+    pub name: bool,
 }
 
 impl LookupTerm {
@@ -184,6 +203,7 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
             (Some(&known), None) => {
                 terms[known].weight = terms[known].weight.max(weight);
                 terms[known].written |= token.written;
+                terms[known].name |= token.name;
                 known
             }
             (None, None) => {
@@ -194,6 +214,9 @@ pub fn terms(tokens: &[QueryToken], lexemes: &[Vec<String>], weights: TermWeight
                     weight,
                     whole,
                     written: token.written,
+                    text: token.text.clone(),
+                    little: token.little,
+                    name: token.name,
                 });
                 terms.len() - 1
             }

@@ -7,8 +7,16 @@ const MINIMUM: Minimum = Minimum {
     completeness: 0.55,
 };
 
+fn term(idf: f32, known: bool) -> GradedTerm {
+    GradedTerm {
+        idf,
+        known,
+        name: false,
+    }
+}
+
 fn terms(idf: &[f32]) -> Vec<GradedTerm> {
-    idf.iter().map(|&idf| GradedTerm { idf, known: true }).collect()
+    idf.iter().map(|&idf| term(idf, true)).collect()
 }
 
 fn context(score: f32, dense: f32, keyword: f32, holds: &[f32]) -> GradedContext {
@@ -36,11 +44,7 @@ fn assert_near(value: f32, expected: f32) {
 
 #[test]
 fn features_are_those_of_the_contexts_that_are_read() {
-    let terms = [
-        GradedTerm { idf: 1.0, known: true },
-        GradedTerm { idf: 2.0, known: true },
-        GradedTerm { idf: 5.0, known: false },
-    ];
+    let terms = [term(1.0, true), term(2.0, true), term(5.0, false)];
     let mut contexts = vec![
         context(0.8, 0.6, 0.4, &[1.0, 0.0, 0.0]),
         context(0.5, 0.7, 0.0, &[0.0, 0.5, 0.0]),
@@ -51,7 +55,7 @@ fn features_are_those_of_the_contexts_that_are_read() {
         context(0.3, 0.2, 0.1, &[0.0, 0.0, 0.0]),
         context(0.2, 0.1, 0.2, &[0.0, 0.0, 0.0]),
     ];
-    let features = Features::of(&terms, &contexts);
+    let features = Features::of(&terms, &contexts, 100.0);
     let named = features.named();
     for (name, expected) in [
         // The contexts hold 1 * 1 and 2 * .5 of 8.
@@ -68,18 +72,71 @@ fn features_are_those_of_the_contexts_that_are_read() {
         ("agreement", 3.0 / 4.0),
         ("unknown", 5.0 / 8.0),
         ("terms", 4f32.ln()),
+        ("unknown_name", 0.0),
+        // No context holds the rarest two, of which one is unknown.
+        ("rarest", 0.0),
+        // The second holds 1 of 8, as the first, and is nearer.
+        ("together", 0.7 / 8.0),
+        // Fewer than in any documentation that the models were fitted on count as so many.
+        ("sections", 778f32.ln() / 10.0),
     ] {
         assert_near(named[name], expected);
     }
     assert_eq!(named.len(), FEATURES.len());
     // A sixth is not read, but by the agreement of the legs.
     contexts.push(context(0.1, 0.9, 0.9, &[1.0, 1.0, 1.0]));
-    let with_sixth = Features::of(&terms, &contexts).named();
+    let with_sixth = Features::of(&terms, &contexts, 100.0).named();
     let changed: Vec<&str> = FEATURES
         .into_iter()
         .filter(|name| with_sixth[name] != named[name])
         .collect();
     assert_eq!(changed, ["agreement"]);
+}
+
+#[test]
+fn names_that_no_document_has_and_the_rarest_words_are_seen() {
+    let with_name = [
+        GradedTerm {
+            name: true,
+            ..term(5.0, false)
+        },
+        term(1.0, true),
+        term(3.0, true),
+    ];
+    let of = |terms: &[GradedTerm], holds: &[&[f32]]| {
+        let contexts: Vec<GradedContext> = holds.iter().map(|holds| context(0.5, 0.5, 0.5, holds)).collect();
+        let features = Features::of(terms, &contexts, 100.0).named();
+        (features["unknown_name"], features["rarest"])
+    };
+    assert_eq!(of(&with_name, &[&[0.0, 1.0, 1.0]]), (1.0, 0.0));
+    assert_eq!(of(&with_name[1..], &[&[1.0, 0.5]]), (0.0, 0.5));
+    assert_eq!(
+        of(&with_name[1..], &[&[1.0, 0.0], &[0.0, 1.0]]),
+        (0.0, 0.0),
+        "in different contexts"
+    );
+    assert_eq!(of(&with_name[2..], &[&[1.0]]), (0.0, 1.0));
+    assert_eq!(of(&[], &[&[]]), (0.0, 0.0));
+}
+
+#[test]
+fn a_page_that_is_named_is_what_was_asked_for() {
+    let grade = |named| {
+        let contexts = [GradedContext {
+            dense: None,
+            ..context(1.0, 0.0, 0.3, &[1.0])
+        }];
+        let features = Features {
+            named,
+            ..Features::of(&terms(&[2.0]), &contexts, 100.0)
+        };
+        Grader::fitted().grade(&features, 1, &MINIMUM)
+    };
+    let named = grade(true);
+    assert!(
+        named.grounded && named.relevance >= grade(false).relevance && !named.should_refine,
+        "{named:?}"
+    );
 }
 
 #[test]
@@ -112,7 +169,7 @@ fn legs_agree_by_how_many_of_the_best_by_vectors_are_among_the_best_by_words() {
 fn queries_of_no_weight_are_covered_by_anything() {
     let terms = terms(&[0.0, 0.0]);
     assert_eq!(coverage(&terms, &[context(0.5, 0.5, 0.5, &[0.0, 0.0])]), 1.0);
-    let features = Features::of(&terms, &[]).named();
+    let features = Features::of(&terms, &[], 100.0).named();
     assert_eq!((features["coverage"], features["unknown"]), (0.0, 0.0));
     assert_eq!((features["mean_score"], features["mean_dense"]), (0.0, 0.0));
 }
@@ -171,7 +228,7 @@ fn a_grade_weighs_relevance_and_completeness() {
 fn completeness_is_coverage() {
     let terms = terms(&[1.0, 3.0]);
     let contexts = [context(0.5, 0.5, 0.5, &[0.0, 1.0])];
-    let grade = Grader::fitted().grade(&Features::of(&terms, &contexts), 1, &MINIMUM);
+    let grade = Grader::fitted().grade(&Features::of(&terms, &contexts, 100.0), 1, &MINIMUM);
     assert_eq!(grade.completeness, 0.75);
 }
 
@@ -201,9 +258,9 @@ fn an_answer_is_better_by_its_ground_then_by_more_than_the_margin() {
 fn s1_15_contexts_beyond_the_fifteenth_do_not_count() {
     let terms = terms(&[1.0]);
     let mut contexts = vec![context(0.4, 0.3, 0.2, &[0.5]); MAX_CONTEXTS];
-    let before = Features::of(&terms, &contexts);
+    let before = Features::of(&terms, &contexts, 100.0);
     contexts.push(context(1.0, 1.0, 1.0, &[1.0]));
-    assert_eq!(Features::of(&terms, &contexts), before);
+    assert_eq!(Features::of(&terms, &contexts, 100.0), before);
 }
 
 #[test]
@@ -272,14 +329,14 @@ fn s1_20_a_model_s_grade_is_taken_only_if_it_is_one() {
 
 #[test]
 fn nothing_found_is_worth_nothing() {
-    let grade = Grader::fitted().grade(&Features::of(&terms(&[2.0]), &[]), 0, &MINIMUM);
+    let grade = Grader::fitted().grade(&Features::of(&terms(&[2.0]), &[], 100.0), 0, &MINIMUM);
     assert_eq!((grade.score, grade.grounded, grade.should_refine), (0.0, false, true));
 }
 
 #[test]
 fn the_fitted_models_know_only_features_that_there_are() {
     let grader = Grader::fitted();
-    for model in [&grader.relevance, &grader.grounded] {
+    for model in [&grader.relevance, &grader.grounded, &grader.grounded_by_words] {
         assert!(model.weights.keys().all(|name| FEATURES.contains(&name.as_str())));
     }
 }
@@ -287,8 +344,9 @@ fn the_fitted_models_know_only_features_that_there_are() {
 #[test]
 fn a_page_of_that_name_is_graded_above_a_page_about_something_else() {
     let terms = terms(&[5.0, 6.0]);
-    let grade =
-        |contexts: &[GradedContext]| Grader::fitted().grade(&Features::of(&terms, contexts), contexts.len(), &MINIMUM);
+    let grade = |contexts: &[GradedContext]| {
+        Grader::fitted().grade(&Features::of(&terms, contexts, 100.0), contexts.len(), &MINIMUM)
+    };
     let right = grade(&[
         context(0.97, 0.8, 0.9, &[1.0, 1.0]),
         context(0.4, 0.4, 0.3, &[1.0, 0.0]),
@@ -317,7 +375,7 @@ proptest! {
             .into_iter()
             .map(|(score, dense, keyword, holds)| GradedContext { score, dense, keyword, holds })
             .collect();
-        let features = Features::of(&terms, &contexts);
+        let features = Features::of(&terms, &contexts, 100.0);
         prop_assert!(features.values.iter().all(|value| value.is_finite()));
         let grade = Grader::fitted().grade(&features, contexts.len(), &MINIMUM);
         for value in [grade.score, grade.relevance, grade.completeness] {

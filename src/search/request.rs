@@ -6,10 +6,11 @@ use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
 
 use docsearch_core::bounds;
-use docsearch_core::delivery::{Answer, Confidence, Notice};
+use docsearch_core::delivery::{Answer, Confidence, Notice, tips};
 use docsearch_core::filter::{Filter, FilterError};
 use docsearch_core::fusion::{Found, Other};
 use docsearch_core::grade::{Features, Grade, Grader};
+use docsearch_core::name;
 use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rank::DocumentId;
 use docsearch_core::transformation::Transformation;
@@ -31,7 +32,7 @@ use crate::search::filtering::Restriction;
 use crate::search::grade;
 use crate::search::group::Group;
 use crate::search::present::present;
-use crate::search::retrieval::{Detail, Retrieval, Timings, milliseconds};
+use crate::search::retrieval::{Detail, Named, Retrieval, Timings, milliseconds};
 use crate::search::transform::{self, Question};
 use crate::settings;
 use crate::tables::lock_limit::LockLimit;
@@ -137,10 +138,23 @@ impl Request<'_> {
         detail: Detail,
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
+        let mut named = retrieval.named(self.config.offset)?;
         let chosen = retrieval.choose(&self.config, detail)?;
         let presenting = Instant::now();
         let before = chosen.before;
         let mut results = present(&self.projects, &retrieval.groups, chosen.hits, &self.config, detail)?;
+        let slug = results
+            .first()
+            .map(|first| name::key(&first.slug))
+            .filter(|_| self.config.offset == 0);
+        if slug.is_some_and(|slug| slug == name::key(&self.query.text)) && self.projects.len() == 1 {
+            named = Named::Alone;
+        }
+        if let (Named::Alone, Some(first)) = (named, results.first_mut())
+            && first.score >= self.config.thresholds.min_score
+        {
+            first.confidence = Confidence::High;
+        }
         let mut timings = vec![
             ("embed_ms", retrieval.timings.embed),
             ("rank_ms", retrieval.timings.rank),
@@ -151,7 +165,8 @@ impl Request<'_> {
         timings.extend(transformation.map(|_| ("transform_ms", retrieval.timings.transform)));
         let grading = Instant::now();
         let features = if self.config.grade {
-            let features = grade::features(&retrieval.groups, &results)?;
+            let mut features = grade::features(&retrieval.groups, &results)?;
+            features.named = named != Named::No;
             timings.push(("grade_ms", milliseconds(grading)));
             Some(features)
         } else {
@@ -184,8 +199,17 @@ impl Request<'_> {
             offset: before,
             syntax: self.config.syntax,
         };
-        let lone_generic_term = asked.is_some_and(|group| group.understanding.class == Class::Generic);
-        let tips: Vec<String> = retrieval.rules.general().tables().tips.values().cloned().collect();
+        let is_generic = asked.is_some_and(|group| group.understanding.class == Class::Generic);
+        let lone_generic_term = is_generic && named != Named::Alone;
+        // Better words help where there is something to find.
+        let hopeless = answer.results.is_empty() && (self.is_filtered() || !retrieval.has_documents()?);
+        let tips: Vec<String> = match hopeless {
+            true => Vec::new(),
+            false => {
+                let rows: Vec<String> = retrieval.rules.general().tables().tips.values().cloned().collect();
+                tips(&rows, &answer.query, lone_generic_term, &answer.results)
+            }
+        };
         answer.conclude(lone_generic_term, &tips);
         if answer.results.is_empty() && before == 0 {
             let restriction = Restriction {
@@ -202,9 +226,19 @@ impl Request<'_> {
         Ok((answer, features))
     }
 
+    fn is_filtered(&self) -> bool {
+        self.category.is_some() || !self.filter.is_empty()
+    }
+
     /// The grade of an answer with these features and so many results.
     pub(crate) fn grade(&self, features: &Features, results: usize) -> Grade {
-        Grader::fitted().grade(features, results, &self.config.minimum)
+        let grader = Grader::fitted();
+        let grade = grader.grade(features, results, &self.config.minimum);
+        let fitted = |project: &Project| project.model.name == grader.model && !project.model.remote;
+        match self.projects.iter().all(fitted) {
+            true => grade,
+            false => grade.not_fitted(),
+        }
     }
 
     /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and

@@ -1,16 +1,20 @@
 //! What a search found, before it is shown.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
 use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
 use docsearch_core::fusion::{Found, Other};
 use docsearch_core::hit::{self, Chosen, Page, SECTION_CHUNKS};
-use docsearch_core::rank::{ChunkId, Map};
+use docsearch_core::name;
+use docsearch_core::rank::{ChunkId, DocumentId, Map};
 use docsearch_core::transformation::Transformation;
+use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::statement;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::suggest;
@@ -63,6 +67,17 @@ pub(super) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
+/// Whether the query is the name of the best document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// It is not.
+    No,
+    /// It is, and of no other.
+    Alone,
+    /// It is the name of others, too.
+    AmongOthers,
+}
+
 impl Retrieval<'_> {
     /// Adds what another search found.
     pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: Other<'_>) {
@@ -81,6 +96,70 @@ impl Retrieval<'_> {
         self.timings.embed += added.embed;
         self.timings.rank += added.rank;
         self.timings.rules += added.rules;
+    }
+
+    /// Whether the query is the title of the best document. Only documents that the caller sees and that
+    /// no filter leaves out are compared: names bring them all.
+    pub(super) fn named(&self, offset: usize) -> Result<Named> {
+        let (Some(group), Some(first), 0) = (self.groups.first(), self.found.ranked.first(), offset) else {
+            return Ok(Named::No);
+        };
+        let asked = [&group.understanding.text, &group.understanding.topic];
+        let keys: BTreeSet<String> = asked
+            .map(|text| name::key(text))
+            .into_iter()
+            .filter(|key| !key.is_empty())
+            .collect();
+        let _owner = AsOwner::enter()?;
+        let same: BTreeSet<DocumentId> = statement::lookup(
+            "SELECT DISTINCT n.project_id, n.document_id FROM docsearch.document_name n
+             WHERE n.project_id = ANY ($1) AND n.key = ANY ($2) AND n.kind = 'title'",
+            &[
+                DatumWithOid::from(
+                    self.groups
+                        .iter()
+                        .flat_map(|group| group.projects.ids())
+                        .collect::<Vec<i64>>(),
+                ),
+                DatumWithOid::from(keys.into_iter().collect::<Vec<String>>()),
+            ],
+            |row| {
+                Ok(DocumentId {
+                    project: row.required(1)?,
+                    document: row.required(2)?,
+                })
+            },
+        )?
+        .into_iter()
+        .collect();
+        let mut named = self
+            .found
+            .ranked
+            .iter()
+            .filter(|ranked| same.contains(&ranked.document.document));
+        Ok(match (same.contains(&first.document.document), named.nth(1)) {
+            (false, _) => Named::No,
+            (true, None) => Named::Alone,
+            (true, Some(_)) => Named::AmongOthers,
+        })
+    }
+
+    /// Whether the caller sees any document of the projects.
+    pub(super) fn has_documents(&self) -> Result<bool> {
+        for group in &self.groups {
+            let found = statement::rows(
+                &format!(
+                    "SELECT true FROM docsearch.document d WHERE {} LIMIT 1",
+                    group.projects.condition("d")
+                ),
+                &[group.projects.argument()],
+                |row| row.required::<bool>(1),
+            )?;
+            if !found.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Adds what to ask instead to an answer of low confidence.

@@ -13,6 +13,7 @@ mod notice;
 mod reference;
 mod syntax;
 mod text;
+mod tip;
 
 pub use answer::{Answer, SearchResult, SectionMatch};
 pub use budget::{
@@ -27,6 +28,7 @@ pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD};
 pub use reference::{reference_in_brackets, reference_range, with_brackets, without_references};
 pub use syntax::{MAX_OFFSET, MCP_MAX_TOKENS, Syntax};
 pub use text::compact_limit;
+pub use tip::tips;
 
 /// How `search_docs_text` writes an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]

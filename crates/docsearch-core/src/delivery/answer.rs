@@ -155,24 +155,16 @@ impl Answer {
     /// Judges the results: sets the confidence of the whole, and adds notices and tips.
     ///
     /// The confidence is that of the best result; it is low without results. It is low, too, for a query that is one generic
-    /// term alone, and so is that of its results, since nothing tells which of many pages is meant, unless the first one
-    /// has just this title. `tips` are added when the confidence is low.
+    /// term alone, and so is that of its results, since nothing tells which of many pages is meant. `tips` are added when the
+    /// confidence is low.
     pub fn conclude(&mut self, lone_generic_term: bool, tips: &[String]) {
-        let is_title = self
-            .results
-            .first()
-            .is_some_and(|first| first.title == self.query.trim());
-        let lone_generic_term = lone_generic_term && !is_title;
         if lone_generic_term {
             for result in &mut self.results {
                 result.confidence = Confidence::Low;
             }
         }
         let best = self.results.iter().map(|result| result.confidence).max();
-        self.confidence = match best {
-            Some(confidence) if !lone_generic_term => confidence,
-            _ => Confidence::Low,
-        };
+        self.confidence = best.unwrap_or(Confidence::Low);
         if self.results.is_empty() {
             self.notices.push(Notice::no_results(self.offset));
         } else if is_similar(self.results.iter().map(|result| result.score)) {

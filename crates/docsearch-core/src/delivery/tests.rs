@@ -25,7 +25,7 @@ fn step(matched: &str, after: f32) -> Step {
     }
 }
 
-fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
+pub(super) fn result(rank: u32, document_id: i64, score: f32) -> SearchResult {
     SearchResult {
         rank,
         project: "swiftui".into(),

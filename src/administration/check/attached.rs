@@ -20,7 +20,7 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
         differing = attached::differences(project)?;
     }
     let differing = differing.into_iter().map(|difference| {
-        let [table, project] = [&difference.table, &difference.project].map(|name| pgrx::spi::quote_literal(name));
+        let [table, project] = [&difference.table, &difference.project].map(pgrx::spi::quote_literal);
         Finding {
             problem: "attached table differs",
             object: difference.table,

@@ -103,7 +103,7 @@ pub(super) fn of_detached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
     )?;
     let findings = found.into_iter().map(|(project, root, documents, first)| {
         let table = root.strip_prefix("table:").unwrap_or(&root).to_owned();
-        let [in_project, of_root] = [&project, &root].map(|name| pgrx::spi::quote_literal(name));
+        let [in_project, of_root] = [&project, &root].map(pgrx::spi::quote_literal);
         Finding {
             problem: "table detached",
             object: table,

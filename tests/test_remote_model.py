@@ -345,7 +345,7 @@ def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(data
     database.execute(f"CREATE ROLE {PLAIN_ROLE}")
     database.execute(f"SELECT docsearch.grant_usage('{PLAIN_ROLE}')")
     database.execute("ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY")
-    database.execute(f"CREATE POLICY some ON docsearch.document FOR SELECT TO {PLAIN_ROLE} USING (slug <> 'p/lantern')")
+    database.execute(f"CREATE POLICY seen_by_reader ON docsearch.document FOR SELECT TO {PLAIN_ROLE} USING (slug <> 'p/lantern')")
     try:
         with database.connect() as connection:
             before = connection.execute(rows, [asked]).fetchall()
@@ -385,7 +385,7 @@ def test_s4_40_a_query_that_times_out_has_the_vector_of_an_equal_one_before(data
             assert all("vector_recalled: " in notice for *_, notice in later)
     finally:
         recovered(database, endpoint)
-        database.execute("DROP POLICY some ON docsearch.document")
+        database.execute("DROP POLICY IF EXISTS seen_by_reader ON docsearch.document")
         database.execute("ALTER TABLE docsearch.document DISABLE ROW LEVEL SECURITY")
         database.execute(f"DROP OWNED BY {PLAIN_ROLE}")
         database.execute(f"DROP ROLE {PLAIN_ROLE}")

@@ -81,7 +81,7 @@ fn values(projects: &Projects, key: &str) -> Result<(Vec<String>, usize)> {
         ("version", None) => "SELECT d.version",
         ("kind", None) => "SELECT d.kind",
         // The days between which documents were published.
-        _ => "SELECT (d.published_at AT TIME ZONE 'UTC')::date::text",
+        _ => "SELECT to_char(d.published_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
     };
     let order = match key {
         "after" => "DESC",

@@ -3,6 +3,7 @@
 pub(crate) mod candidates;
 pub(crate) mod conditions;
 pub(crate) mod config;
+pub(crate) mod exclusion;
 pub(crate) mod explain;
 mod filtering;
 pub(crate) mod grade;

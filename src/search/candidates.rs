@@ -20,6 +20,7 @@ use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::search::config::SearchConfig;
+use crate::search::exclusion::exclude;
 use crate::search::group::Group;
 use crate::search::lexical::KeywordLeg;
 use crate::search::newest::{AGE, DAY, Newest};
@@ -51,6 +52,8 @@ pub(crate) struct Ranking {
     pub(crate) candidates: usize,
     /// Documents, of those that the caller sees, that were too far from the query.
     pub(crate) too_distant: usize,
+    /// Words that excluded one of them.
+    pub(crate) excluding: Vec<String>,
 }
 
 /// Where a search may find documents.
@@ -176,6 +179,7 @@ impl Search<'_> {
             ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
             ranking.too_distant = further.too_distant;
+            ranking.excluding = further.excluding;
         }
         Ok(ranking)
     }
@@ -194,8 +198,7 @@ impl Search<'_> {
         let corpora = &asked.keywords.lexical.corpora;
         let mut legs = self.run_legs(asked, reach)?;
         let mut pages = self.pages(group, &legs, asked.superseded)?;
-        let excluded = &group.understanding.excluded;
-        pages.retain(|_, page| !excluded.iter().any(|word| page.is_filed_under(word)));
+        let excluding = exclude(&group.excluded, &mut pages)?;
         let visible: Set<DocumentId> = pages.keys().copied().collect();
         legs.keep(&visible);
         let too_distant = legs.limit_distance(self.config.weights.max_distance);
@@ -245,6 +248,7 @@ impl Search<'_> {
             },
             candidates: pages.len(),
             too_distant,
+            excluding,
         })
     }
 
@@ -365,10 +369,6 @@ impl Search<'_> {
             .collect();
         let _owner = AsOwner::enter()?;
         legs.evidence.terms.extend(keywords.of_chunks(&unread)?);
-        if let Some(excluded) = &group.excluded {
-            let without = keywords.without(&legs.documents(), excluded)?;
-            legs.keep(&without);
-        }
         Ok(legs)
     }
 

@@ -19,6 +19,7 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement::{self, Row};
 use crate::search::config::SearchConfig;
+use crate::search::exclusion::Excluded;
 use crate::search::lexical;
 use crate::tables::model::ModelRow;
 use crate::tables::project::{Project, Projects};
@@ -55,8 +56,8 @@ pub(crate) struct Group<'a> {
     pub(crate) terms: Vec<LookupTerm>,
     /// The terms that are the last part of a qualified name: a page that describes it has one of them.
     pub(crate) members: Vec<usize>,
-    /// Lexemes that a result must not have.
-    pub(crate) excluded: Option<Vec<String>>,
+    /// What a result must not have.
+    pub(crate) excluded: Vec<Excluded>,
 }
 
 impl<'a> Group<'a> {
@@ -113,12 +114,12 @@ impl<'a> Group<'a> {
             };
             lexical::terms(text, understood, &rules, &first.text_config, weights)
         };
-        let excluded = if understanding.excluded.is_empty() {
-            None
-        } else {
-            let terms = terms(&understanding.excluded.join(" "), None)?;
-            Some(terms.into_iter().flat_map(|term| term.lexemes).collect())
-        };
+        let excluded = understanding.excluded.iter().map(|word| {
+            // Names in lower case may be stemmed.
+            let terms = terms(&format!("{word} {}", word.to_lowercase()), None)?;
+            Ok(Excluded::new(word, terms))
+        });
+        let excluded = excluded.collect::<Result<_>>()?;
         let terms = terms(&understanding.topic, Some(&understanding))?;
         let searched = Projects::new(projects.iter().copied());
         Ok(Self {

@@ -13,7 +13,7 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement::{self, Row};
 use crate::postgres::tsvector::TsVectorBytes;
-use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
+use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 use crate::tables::terms;
@@ -206,29 +206,6 @@ impl<'a> KeywordLeg<'a> {
         } else {
             Set::default()
         })
-    }
-
-    /// Those of the documents that have none of the lexemes. Runs as the owner.
-    pub(crate) fn without(&self, documents: &Set<DocumentId>, lexemes: &[String]) -> Result<Set<DocumentId>> {
-        let [projects, ids] = keys::document_arguments(documents);
-        let with: Set<DocumentId> = statement::lookup(
-            &format!(
-                "SELECT wanted.project_id, wanted.id
-                 FROM {WANTED_DOCUMENTS},
-                      LATERAL (SELECT FROM docsearch.chunk c
-                               WHERE c.project_id = wanted.project_id AND c.document_id = wanted.id
-                                 AND (c.terms @@ $3::tsquery) IS TRUE LIMIT 1) c"
-            ),
-            &[
-                projects,
-                ids,
-                DatumWithOid::from(lookup::any_of(lexemes.iter().map(String::as_str))),
-            ],
-            keys::document_id,
-        )?
-        .into_iter()
-        .collect();
-        Ok(documents.difference(&with).copied().collect())
     }
 
     fn read(&self, row: &Row) -> Result<(ChunkId, ChunkTerms)> {

@@ -1,8 +1,8 @@
 //! From the arguments of a search to its answer.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use docsearch_core::bounds;
@@ -371,6 +371,7 @@ impl Request<'_> {
         if let Some(options) = options.filter(|options| !options.is_empty()) {
             retrieval.notices.push(Notice::not_excluded(options));
         }
+        let mut excluded: HashSet<String> = HashSet::new();
         let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
         let mut patience = REMOTE_PATIENCE;
         for group in &mut retrieval.groups {
@@ -404,9 +405,11 @@ impl Request<'_> {
                 rules_ms,
                 candidates,
                 too_distant,
+                excluding,
             } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
             retrieval.too_distant += too_distant;
+            excluded.extend(excluding);
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
             retrieval.found.ranked.extend(found.ranked);
@@ -416,6 +419,18 @@ impl Request<'_> {
         if retrieval.too_distant > 0 {
             let most = self.config.weights.max_distance;
             retrieval.notices.push(Notice::too_distant(retrieval.too_distant, most));
+        }
+        let first = retrieval
+            .groups
+            .first()
+            .map(|group| group.understanding.excluded.as_slice());
+        let idle = first
+            .unwrap_or_default()
+            .iter()
+            .filter(|word| !excluded.contains(*word));
+        let idle: Vec<&str> = idle.map(String::as_str).collect();
+        if !idle.is_empty() {
+            retrieval.notices.push(Notice::excluded_nothing(&idle));
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
             project::require_category(&Projects::new(&self.projects), category)?;

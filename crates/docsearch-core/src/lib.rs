@@ -11,6 +11,7 @@ pub mod definition;
 pub mod delivery;
 pub mod digest;
 pub mod document;
+pub mod exclusion;
 pub mod filter;
 pub mod framing;
 pub mod fusion;

@@ -120,19 +120,24 @@ const DASHES: [char; 6] = ['-', '‐', '‑', '–', '—', '−'];
 /// Shortest excluded word, in characters, that `is_known` does not have to know: options are shorter.
 const MIN_EXCLUDED_CHARS: usize = 4;
 
+/// Marks around a phrase.
+const PHRASE_MARKS: [char; 3] = ['"', '“', '”'];
+/// Marks around a word or phrase.
+const QUOTES: [char; 5] = ['"', '“', '”', '\'', '`'];
+
 /// What the words of a query with a dash before them say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exclusion {
-    /// Words that a result must not have.
+    /// Words, names of code, versions and quoted phrases that a result must not have.
     pub excluded: Vec<String>,
-    /// What has a dash before it and excludes nothing, as written: words that were read as options of a command, and
-    /// phrases.
+    /// What has a dash before it and was read as an option of a command, as written.
     pub options: Vec<String>,
 }
 
 impl Exclusion {
     /// Reads `-word`, beside a word that is asked for. Options of commands look the same, so a query with marks of
-    /// a command (paths, pipes, `--flag`, `-x`) excludes nothing, and short words have to be known ones.
+    /// a command (paths, pipes, `--flag`, `-x`) excludes nothing, and short words without quotation marks have to be known
+    /// ones.
     pub fn read(text: &str, is_known: impl Fn(&str) -> bool) -> Self {
         let (dashed, asked): (Vec<&str>, Vec<&str>) = words_and_phrases(text).partition(|word| is_dashed(word));
         let is_mark = |word: &str| {
@@ -142,9 +147,10 @@ impl Exclusion {
         };
         let is_command = asked.iter().copied().any(is_mark);
         let excluded = dashed.iter().map(|dashed| {
-            let word = undashed(dashed).filter(|word| is_word(word))?;
+            let word = undashed(dashed)?;
             let long = word.chars().count() >= MIN_EXCLUDED_CHARS;
-            (long || is_known(&word.to_lowercase())).then(|| word.to_owned())
+            let excludes = is_quoted(dashed) || is_number(word) || long || is_known(&word.to_lowercase());
+            excludes.then(|| word.to_owned())
         });
         match excluded.collect::<Option<Vec<String>>>() {
             Some(excluded) if !asked.is_empty() && !is_command => Self {
@@ -160,12 +166,16 @@ impl Exclusion {
 }
 
 /// The words of a text; what stands in quotation marks behind a dash is one.
-fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim_start();
     std::iter::from_fn(move || {
-        let quoted = rest.starts_with(DASHES).then(|| rest.find('"')).flatten();
-        let opens = quoted.filter(|&at| rest[..at].chars().count() == 1);
-        let closes = opens.and_then(|at| Some(at + 1 + rest[at + 1..].find('"')? + 1));
+        let quoted = rest
+            .strip_prefix(DASHES)
+            .and_then(|quoted| quoted.strip_prefix(PHRASE_MARKS));
+        let closes = quoted.and_then(|quoted| {
+            let (at, mark) = quoted.match_indices(PHRASE_MARKS).next()?;
+            Some(rest.len() - quoted.len() + at + mark.len())
+        });
         let end = rest[closes.unwrap_or_default()..].find(char::is_whitespace);
         let end = end.map_or(rest.len(), |end| closes.unwrap_or_default() + end);
         let (word, after) = rest.split_at(end);
@@ -177,23 +187,39 @@ fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
 /// What stands behind the dash of a word, without quotation marks around it and punctuation after it. `None` without dash.
 pub(crate) fn undashed(word: &str) -> Option<&str> {
     let word = word.strip_prefix(DASHES)?;
-    Some(
-        word.trim_end_matches(['?', '!', ',', ';', ':', '.'])
-            .trim_matches(['"', '“', '”', '\'', '`']),
-    )
+    let word = word
+        .trim_end_matches(['?', '!', ',', ';', ':', '.'])
+        .trim_matches(QUOTES);
+    Some(word.trim_end_matches("()"))
 }
 
-/// Whether a text is a word or words with a dash before them.
+/// Whether a text is something with a dash before it that may be excluded.
 fn is_dashed(text: &str) -> bool {
-    undashed(text).is_some_and(|inside| is_word(inside) || text.contains('"') && inside.contains(char::is_alphanumeric))
+    undashed(text).is_some_and(|inside| {
+        let quoted = is_quoted(text) && inside.contains(char::is_alphanumeric);
+        quoted || is_word(inside) || is_number(inside)
+    })
 }
 
-/// Whether a text is one word of letters and digits.
+/// Whether quotation marks follow the dash.
+fn is_quoted(dashed: &str) -> bool {
+    dashed.strip_prefix(DASHES).is_some_and(|text| text.starts_with(QUOTES))
+}
+
+/// Whether a text is one word of letters and digits, a name of code, or an option with two dashes.
 fn is_word(text: &str) -> bool {
-    text.starts_with(char::is_alphabetic)
-        && text
+    let name = text.strip_prefix("--").or(text.strip_prefix('@')).unwrap_or(text);
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name
             .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '+' | '#'))
+}
+
+/// Whether a text is the number of a version: `3.0`, `2.x`.
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.contains('.')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
 
 #[cfg(test)]
@@ -260,6 +286,16 @@ mod tests {
         assert_eq!(excluded("vacuum -\"autovacuum\""), ["autovacuum"]);
         assert_eq!(excluded("timeout –http"), ["http"]);
         assert_eq!(excluded("timeout -'http'"), ["http"]);
+        assert_eq!(excluded("lock -\"advisory lock\" table"), ["advisory lock"]);
+        assert_eq!(excluded("lock –“advisory lock”, table"), ["advisory lock"]);
+        assert_eq!(excluded("map -\"foo\""), ["foo"]);
+        assert_eq!(excluded("release notes -3.0 -v2.1"), ["3.0", "v2.1"]);
+        assert_eq!(excluded("cookie -get_secure_cookie()"), ["get_secure_cookie"]);
+        assert_eq!(
+            excluded("cookie -__init__ -std::vector -@State"),
+            ["__init__", "std::vector", "@State"]
+        );
+        assert_eq!(excluded("push ---force -\"--tags\""), ["--force", "--tags"]);
     }
 
     #[test]
@@ -279,7 +315,8 @@ mod tests {
             ("a - b", vec![]),
             ("x -1 y", vec![]),
             ("snake_case -", vec![]),
-            ("lock -\"advisory lock\" table", vec!["-\"advisory lock\""]),
+            ("git push -\"advisory lock\" --force", vec!["-\"advisory lock\""]),
+            ("lock -\"!\" table", vec![]),
         ] {
             let found = read(command);
             assert!(found.excluded.is_empty(), "{command}");

@@ -1,5 +1,6 @@
 //! A document as the rules see it.
 
+use crate::address::without_extension;
 use crate::calendar::Day;
 use crate::definition;
 use crate::name::{self, NameKind};
@@ -71,12 +72,11 @@ pub struct Page {
 }
 
 impl Page {
-    /// Whether its address has a word, or what it says that it belongs to, whatever the case.
+    /// Whether a whole segment of its address is this word, whatever the case, or the name of what it says that it belongs to.
     pub fn is_filed_under(&self, word: &str) -> bool {
         let stated = name::containers(self.category.as_deref(), self.metadata.as_ref());
-        let mut parts = self.slug.split(|c: char| !c.is_alphanumeric());
-        parts.any(|part| part.to_lowercase() == word.to_lowercase())
-            || stated.into_iter().any(|name| name::has_key(name, &name::key(word)))
+        let is_word = |segment: &str| without_extension(segment).to_lowercase() == word.to_lowercase();
+        self.slug.split('/').any(is_word) || stated.into_iter().any(|name| name::has_key(name, &name::key(word)))
     }
 
     /// Lifts the page for a name that brought it. `containers` are the keys of the place that the query
@@ -351,6 +351,21 @@ mod tests {
         assert_eq!(defined(button(), "Button in SomeModule", 1), 1.0);
         let named = Page { name: 0.99, ..inside };
         assert_eq!(defined(named, "Button in SwiftUI", 1), 0.0);
+    }
+
+    #[test]
+    fn s0_37_a_page_is_filed_under_whole_segments() {
+        let page = Page {
+            slug: "Guides/side-panel.html".to_owned(),
+            category: Some("Kit/Text Layout".to_owned()),
+            ..Page::default()
+        };
+        for word in ["guides", "side-panel", "Kit", "TextLayout"] {
+            assert!(page.is_filed_under(word), "{word}");
+        }
+        for word in ["panel", "side", "Text", "guide"] {
+            assert!(!page.is_filed_under(word), "{word}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases, undashed};
+use crate::mention::{Exclusion, Identifier, identifiers, quoted_phrases, undashed, words_and_phrases};
 use crate::name;
 use crate::period::Period;
 use crate::place::{KnownNames, Place};
@@ -105,7 +105,7 @@ pub struct Understanding {
     pub identifiers: Vec<Identifier>,
     /// What stands in quotation marks.
     pub phrases: Vec<String>,
-    /// Words that must not occur: `-word`.
+    /// What must not occur: words, names of code, versions and phrases (`-word`).
     pub excluded: Vec<String>,
     /// Words with a dash that were read as options of a command.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -376,8 +376,7 @@ fn topic(text: &str, phrases: &[String], excluded: &[String]) -> String {
     if phrases.is_empty() && excluded.is_empty() {
         return unasked_sign(text);
     }
-    let words: Vec<&str> = text
-        .split_whitespace()
+    let words: Vec<&str> = words_and_phrases(text)
         .filter(|word| undashed(word).is_none_or(|word| !excluded.iter().any(|known| known == word)))
         .collect();
     let topic = words.join(" ").replace(['"', '“', '”'], "");

@@ -132,13 +132,24 @@ impl Notice {
         Self::new(NoticeCode::LowConfidence, reason)
     }
 
-    /// Words with a dash before them were read as options of a command, or are phrases.
+    /// Words with a dash before them were read as options of a command.
     pub fn not_excluded(options: &[String]) -> Self {
         let shown = options.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
-        let message = match options.iter().any(|option| option.contains('"')) {
-            true => format!("Nothing was excluded: {shown} is a phrase, and only words are excluded"),
-            false => format!("Nothing was excluded: {shown} can be an option of a command"),
-        };
+        let message = format!("Nothing was excluded: {shown} can be an option of a command");
+        Self::new(NoticeCode::NotExcluded, message)
+    }
+
+    /// No page that was found has these words, which were to be excluded.
+    pub fn excluded_nothing(words: &[&str]) -> Self {
+        let shown: Vec<String> = words
+            .iter()
+            .take(SHOWN_NAMES)
+            .map(|word| format!("\"{word}\""))
+            .collect();
+        let message = format!(
+            "Nothing was excluded: no page that was found has {}",
+            shown.join(" or ")
+        );
         Self::new(NoticeCode::NotExcluded, message)
     }
 

@@ -11,7 +11,7 @@ use docsearch_core::suggestion::{self, Source};
 use docsearch_core::transformation::{Month, Transformation, need, related, telling, transform};
 use docsearch_core::understanding::Understanding;
 use docsearch_core::version::{Version, Versioned, superseded};
-use docsearch_core::{address, identifier, mention, name, news, similarity, title, word};
+use docsearch_core::{address, exclusion, identifier, mention, name, news, similarity, title, word};
 use docsearch_fuzz::text;
 
 use crate::fields;
@@ -70,6 +70,7 @@ pub(crate) fn identifiers(input: &[u8]) {
     mention::Exclusion::read(text, |word| word.len() > 2);
     address::address_key(text);
     address::Address::read(text);
+    exclusion::ExcludedText::new(text).is_in(text);
     news::is_news(text, text, RULES.tables());
     news::is_asked(text, RULES.tables());
     mention::Identifier::read(text).map(|found| found.qualifiers().count());

@@ -1,0 +1,82 @@
+//! Pages that have what a query excludes.
+
+use docsearch_core::exclusion::ExcludedText;
+use docsearch_core::lookup::{LookupTerm, any_of};
+use docsearch_core::markdown::plain_text;
+use docsearch_core::page::Page;
+use docsearch_core::rank::{DocumentId, Map, Set};
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::keys::{self, WANTED_DOCUMENTS};
+
+/// A word that a query excludes.
+#[derive(Clone)]
+pub(crate) struct Excluded {
+    word: String,
+    text: ExcludedText,
+    /// A section that has the word has one of these, unless there are none.
+    lexemes: Vec<String>,
+}
+
+impl Excluded {
+    /// `terms` are those of the word and of its parts.
+    pub(crate) fn new(word: &str, terms: Vec<LookupTerm>) -> Self {
+        Self {
+            word: word.to_owned(),
+            text: ExcludedText::new(word),
+            lexemes: terms.into_iter().flat_map(|term| term.lexemes).collect(),
+        }
+    }
+
+    /// Those of the documents that have the word in a section. Runs as the owner.
+    fn having(&self, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+        let [projects, ids] = keys::document_arguments(documents);
+        let any = (!self.lexemes.is_empty()).then(|| any_of(self.lexemes.iter().map(String::as_str)));
+        let mut having = Set::default();
+        statement::lookup(
+            &format!(
+                "SELECT wanted.project_id, wanted.id, c.heading_path, c.body
+                 FROM {WANTED_DOCUMENTS}
+                      JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.id
+                 WHERE $3::tsquery IS NULL OR (c.terms @@ $3::tsquery)"
+            ),
+            &[projects, ids, DatumWithOid::from(any)],
+            |row| {
+                let id = keys::document_id(row)?;
+                if !having.contains(&id) {
+                    let headings: Vec<String> = row.required(3)?;
+                    let in_headings = headings.iter().any(|heading| self.text.is_in(heading));
+                    if in_headings || self.text.is_in(&plain_text(&row.required::<String>(4)?)) {
+                        having.insert(id);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        Ok(having)
+    }
+}
+
+/// Drops the pages that have what is excluded. The words that excluded one are returned. Begins as the caller, who sees all
+/// of the pages.
+pub(crate) fn exclude(excluded: &[Excluded], pages: &mut Map<DocumentId, Page>) -> Result<Vec<String>> {
+    if excluded.is_empty() {
+        return Ok(Vec::new());
+    }
+    let _owner = AsOwner::enter()?;
+    let documents: Set<DocumentId> = pages.keys().copied().collect();
+    let mut excluding = Vec::new();
+    for word in excluded {
+        let mut having = word.having(&documents)?;
+        let named = |page: &Page| page.is_filed_under(&word.word) || word.text.is_in(&page.title);
+        having.extend(pages.iter().filter(|(_, page)| named(page)).map(|(id, _)| *id));
+        if !having.is_empty() {
+            excluding.push((word.word.clone(), having));
+        }
+    }
+    pages.retain(|id, _| excluding.iter().all(|(_, having)| !having.contains(id)));
+    Ok(excluding.into_iter().map(|(word, _)| word).collect())
+}

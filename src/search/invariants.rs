@@ -36,11 +36,16 @@ pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>>
         let aliases = aliases.iter().map(String::as_str).collect();
         (title.as_str(), slug.as_str(), aliases)
     }));
+    let slugs: Vec<(usize, String)> = pages.iter().map(|(_, slug, _)| slug.clone()).enumerate().collect();
     // A slug of one part is a name.
-    let slugs = pages.iter().enumerate().filter(|(_, (_, slug, _))| slug.contains('/'));
-    let slugs: Vec<(usize, String)> = slugs.map(|(place, (_, slug, _))| (place, slug.clone())).collect();
+    let paths: Vec<(usize, String)> = slugs.iter().filter(|(_, slug)| slug.contains('/')).cloned().collect();
     let mut rows = Vec::new();
-    for (names, forms) in [(names, &Form::OF_NAMES[..]), (slugs, &Form::OF_SLUGS[..])] {
+    let checked = [
+        (names, &Form::OF_NAMES[..]),
+        (paths, &Form::OF_PATHS[..]),
+        (slugs, &Form::OF_SLUGS[..]),
+    ];
+    for (names, forms) in checked {
         let (missed, sums) = verify_forms(project, &pages, &sampled(&names, sample), forms)?;
         let place = rows.iter().position(|row: &Row| row.1.is_none()).unwrap_or(rows.len());
         rows.splice(place..place, missed);

@@ -46,7 +46,8 @@ pub struct Address<'a> {
 
 impl<'a> Address<'a> {
     /// Reads a query that is an address, or a few words around a URL. `None` for other texts of several words, and for single
-    /// ones that have neither a `/` in them nor an anchor.
+    /// ones that have no `/` in them, no anchor and nothing that may be the extension of a file. Whether it is the address of
+    /// a page, or a name such as `Node.js`, only the pages can say.
     pub fn read(query: &'a str) -> Option<Self> {
         // `[title](address)` is a link in Markdown.
         let link = query.trim().strip_prefix('[').and_then(|link| link.strip_suffix(')'));
@@ -70,13 +71,14 @@ impl<'a> Address<'a> {
             None if text.ends_with(')') && !text.contains('(') => text.trim_end_matches(')'),
             None => text,
         };
+        let relative = text.starts_with("./");
         let text = text.trim_start_matches("./").trim_start_matches("../");
         let (text, anchor) = match text.split_once('#') {
             Some((text, anchor)) => (text, Some(anchor).filter(|anchor| !anchor.is_empty())),
             None => (text, None),
         };
         let inside = text.trim_matches('/');
-        let is_address = !inside.is_empty() && (anchor.is_some() || text.contains('/'));
+        let is_address = !inside.is_empty() && (anchor.is_some() || relative || text.contains('/') || is_file(text));
         is_address.then_some(Self { text, anchor })
     }
 
@@ -148,6 +150,14 @@ fn without_protocol(address: &str) -> &str {
     if start.eq_ignore_ascii_case("www.") { site } else { rest }
 }
 
+/// Whether a text may be the name of a file: letters stand on both sides of a dot, before what it asks of the server.
+fn is_file(text: &str) -> bool {
+    let name = split_question(text).0.rsplit_once('.');
+    name.is_some_and(|(stem, extension)| {
+        stem.contains(char::is_alphanumeric) && extension.starts_with(char::is_alphabetic)
+    })
+}
+
 /// A path without the extension of a file of documentation.
 pub(crate) fn without_extension(path: &str) -> &str {
     ["html", "htm", "md", "mdx", "rst", "txt"]
@@ -168,6 +178,45 @@ mod tests {
 
     fn read(query: &str) -> Option<(&str, Option<&str>)> {
         Address::read(query).map(|address| (address.text, address.anchor))
+    }
+
+    #[test]
+    fn s0_37_files_of_documentation_are_addresses() {
+        for (link, anchor) in [
+            ("options.html", None),
+            ("options.HTML", None),
+            ("./options.html", None),
+            ("../options.rst", None),
+            ("options.md#boolean", Some("boolean")),
+            ("[boolean options](options.md#boolean)", Some("boolean")),
+            ("./options", None),
+            ("`options.mdx`", None),
+            ("<options.htm>.", None),
+            ("options.txt", None),
+        ] {
+            let address = Address::read(link).unwrap_or_else(|| panic!("{link}"));
+            assert_eq!(
+                (address_key(address.text).as_str(), address.anchor),
+                ("/options", anchor),
+                "{link}"
+            );
+        }
+        assert_eq!(
+            read("options.html?highlight=flag"),
+            Some(("options.html?highlight=flag", None))
+        );
+        // These are the addresses of the pages that have just this slug.
+        for name in ["index.js", "package.json", "main.rs", "Node.js", "asyncio.run"] {
+            let address = Address::read(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(address_key(address.text), format!("/{}", name.to_lowercase()));
+        }
+        for other in ["3.14", "v1.2", "options.", ".html", "e.g.", "..."] {
+            assert_eq!(
+                read(other).map(|(text, _)| text),
+                (other == "e.g.").then_some("e.g"),
+                "{other}"
+            );
+        }
     }
 
     #[test]

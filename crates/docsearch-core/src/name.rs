@@ -152,13 +152,17 @@ pub enum Form {
     Slug,
     /// A slug behind the project, as outputs print it.
     Reference,
+    /// A slug as pages of a site link to it, with the extension of a file.
+    Link,
 }
 
 impl Form {
     /// The forms of a name.
     pub const OF_NAMES: [Self; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
-    /// The forms of a slug.
-    pub const OF_SLUGS: [Self; 2] = [Self::Slug, Self::Reference];
+    /// The form of a slug that is no name: of one with several segments.
+    pub const OF_PATHS: [Self; 1] = [Self::Slug];
+    /// The forms of every slug.
+    pub const OF_SLUGS: [Self; 2] = [Self::Reference, Self::Link];
 
     /// The word for a column `form`.
     pub fn as_str(self) -> &'static str {
@@ -170,6 +174,7 @@ impl Form {
         match self {
             Self::Written | Self::Slug => name.to_owned(),
             Self::Reference => format!("{project}/{name}"),
+            Self::Link => format!("{}.html", without_extension(name.trim_end_matches('/'))),
             Self::Lower => name.to_lowercase(),
             Self::Split => split_identifier(name),
             Self::InProject => format!("{name} in {project}"),
@@ -377,7 +382,12 @@ mod tests {
             ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]
         );
         assert!(forms[..3].iter().all(|form| key(form) == "uitableview"));
-        assert_eq!(Form::OF_SLUGS.map(|form| form.of("a/b", "uikit")), ["a/b", "uikit/a/b"]);
+        assert_eq!(Form::OF_PATHS.map(|form| form.of("a/b", "uikit")), ["a/b"]);
+        assert_eq!(
+            Form::OF_SLUGS.map(|form| form.of("a/b", "uikit")),
+            ["uikit/a/b", "a/b.html"]
+        );
+        assert_eq!(Form::Link.of("options.md", "click"), "options.html");
     }
 
     #[test]

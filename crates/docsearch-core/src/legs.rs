@@ -1,6 +1,7 @@
 //! The legs of a search, brought together: what words, vectors, names, definitions and phrases found, by document.
 
 use crate::bm25::Bm25;
+use crate::closeness;
 use crate::definition::MAX_BEARERS;
 use crate::name::NameKind;
 use crate::page::Page;
@@ -175,6 +176,11 @@ impl Legs {
             }
             named.push(document);
         }
+        let names = self
+            .names
+            .iter()
+            .map(|(document, found)| (*document, found.kind, found.form));
+        closeness::prefer_closest(names, asked.forms, pages);
         self.lift_defining(asked, pages);
         named
     }

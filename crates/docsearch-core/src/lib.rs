@@ -6,6 +6,7 @@ pub mod bm25;
 pub mod bounds;
 pub mod calendar;
 pub mod chunk;
+mod closeness;
 mod decimal;
 pub mod definition;
 pub mod delivery;

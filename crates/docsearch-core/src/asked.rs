@@ -1,6 +1,7 @@
 //! A query prepared for being compared with many documents, and what one document has of it.
 
 mod matches;
+mod task;
 
 use crate::identifier;
 use crate::lookup::SYNONYM_CLOSENESS;
@@ -94,6 +95,10 @@ pub(crate) struct Findings {
     pub(crate) phrase: bool,
     /// Penalty.
     pub(crate) conflict: f32,
+    /// How close its verb is to the query's, if its name says only what is to be done; see [`PreparedQuery::task`].
+    pub(crate) task: f32,
+    /// The greatest closeness of this kind that a page of its project has.
+    pub(crate) closest_task: f32,
     pub(crate) elsewhere: bool,
     /// Whether it is for other platforms than the one that is asked for.
     pub(crate) other_platform: bool,
@@ -225,6 +230,10 @@ impl<'a> PreparedQuery<'a> {
         if title_words > 1 {
             let conflict = |&asked| self.rules.conflict(asked, intents.iter().copied());
             found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
+        }
+        if found.conflict == 0.0 {
+            found.task = self.task(&page.title);
+            found.closest_task = found.task;
         }
         found.in_pattern = self.in_pattern(page, &names, every_word, found.inside);
         let elsewhere = self.understanding.known_container && !found.inside;

@@ -123,7 +123,13 @@ impl<'a> Reranker<'a> {
                 *named += usize::from(read.found.names_action);
             }
         }
+        let mut tasks: Map<&str, f32> = Map::default();
+        for read in pages.values() {
+            let closest = tasks.entry(&read.page.project).or_default();
+            *closest = closest.max(read.found.task);
+        }
         for read in pages.values_mut() {
+            read.found.closest_task = tasks[read.page.project.as_str()];
             let (all, named) = kinds[&Kind::of(read.page, scorer.is_question())];
             let share = named as f32 / all.max(LEAST_OF_KIND) as f32;
             read.found.intent = ((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)).clamp(0.0, 1.0);

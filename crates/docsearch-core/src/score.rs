@@ -4,7 +4,8 @@
 //! base     = w * dense + (1 - w) * lexical
 //! boosted  = 1 - (1 - base)^(1 + B)           B: boosts, at most max_boost - 1 together
 //! judged   = boosted * product of (1 - penalty)
-//! near     = 1 - (1 - judged) * (1 - phrase) * (1 - definition) * (1 - near name)
+//! task     = 1 - (1 - judged) * (1 - task)    a name that says what the query says to do
+//! near     = 1 - (1 - task) * (1 - phrase) * (1 - definition) * (1 - near name)
 //! kept     = near * (1 - penalty of news) * (1 - penalty of lists of names), kept below EVIDENCE_CEILING
 //! score    = 1 - (1 - kept) * (1 - name)
 //! ```
@@ -45,6 +46,10 @@ const NOT_NEW: f32 = 0.1;
 const ELSEWHERE_NEW: f32 = 0.4;
 /// Share that a page loses which was not published in the period that is asked for, where another one was. Chosen.
 const OUTSIDE_PERIOD: f32 = 0.4;
+
+/// How much less a verb counts that is further from the one asked for. Chosen: `save` means `write` before `edit`, whatever
+/// their descriptions say.
+const TASK_POWER: f32 = 1.5;
 
 /// What words and vectors say of a document, before any rule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -228,6 +233,18 @@ impl<'a> Scorer<'a> {
             let factors = (found.conflict, self.weights.penalty_intent_conflict * found.intent);
             ledger.step("penalty", "intent_conflict", matched, factors, after);
         }
+        if found.task > 0.0 && self.weights.weight_task > 0.0 {
+            let share = 1.0 - (1.0 - found.task / found.closest_task.max(found.task)) * found.intent;
+            if share < 1.0 {
+                let after = ledger.score * share;
+                let factors = (1.0 - share, 1.0);
+                ledger.step("penalty", "further_verb", || page.title.clone(), factors, after);
+            }
+            let task = (self.weights.weight_task * found.task.powf(TASK_POWER) * found.intent).clamp(0.0, 1.0);
+            let after = lift(ledger.score, task);
+            let factors = (found.task, task / found.task);
+            ledger.step("name", "task", || page.title.clone(), factors, after);
+        }
         let elsewhere = (flag(found.elsewhere) * self.weights.penalty_elsewhere).clamp(0.0, 1.0);
         if elsewhere > 0.0 {
             let after = ledger.score * (1.0 - elsewhere);
@@ -381,11 +398,13 @@ impl<'a> Scorer<'a> {
             weights.boost_filename_all_words,
             flag(found.all_words),
         );
+        // That a page has the object says nothing for it where its verb does the opposite.
+        let opposite = flag(found.conflict * weights.penalty_intent_conflict > 0.0) * found.intent;
         ledger.boost(
             "name_words",
             title,
             weights.boost_name_words,
-            found.name_words * found.intent,
+            found.name_words * found.intent * (1.0 - opposite),
         );
         ledger.boost("api_name", title, weights.boost_api_name, found.api_name);
         ledger.boost("generic_term", title, found.generic, weights.boost_generic_term);
@@ -395,7 +414,7 @@ impl<'a> Scorer<'a> {
                     matched.rule,
                     || self.asked.term(matched.term).to_owned(),
                     matched.raw,
-                    matched.weight * found.intent,
+                    matched.weight * found.intent * (1.0 - opposite),
                 );
             }
         }

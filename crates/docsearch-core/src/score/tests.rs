@@ -82,6 +82,60 @@ fn s2_7_saving_a_text_file_writes_it() {
 }
 
 #[test]
+fn s2_7_an_object_does_not_outweigh_the_opposite_verb() {
+    for (query, opposite, least) in [
+        ("save a text file", "read_text_file", 0.3),
+        ("read a text file", "write_text_file", 0.2),
+        ("create a note", "delete_note", 0.3),
+        ("remove the note", "create_note", 0.3),
+        ("fetch parcels", "delete_parcels", 0.3),
+    ] {
+        for base in [0.1, 0.3, 0.5, 0.7, 0.9] {
+            let described = Page {
+                description: format!("{query}, and all that is in the file, note or parcels"),
+                ..page(opposite, opposite)
+            };
+            let score = score_from(base, query, &described);
+            // A verb in the description may count, but not what it is done to.
+            let verb = 1.0 - (1.0 - base).powf(1.0 + 0.2 * 1.2);
+            assert!(
+                score <= verb * (1.0 - least) + 1e-6,
+                "{query} {opposite} {base} {score}"
+            );
+        }
+    }
+}
+
+#[test]
+fn s2_7_a_name_that_says_what_is_asked_for_counts_by_its_verb() {
+    let task = |query: &str, title: &str| {
+        let steps = steps(query, &page(title, "x"));
+        steps.into_iter().find(|step| step.rule == "task").map(|step| step.raw)
+    };
+    for (query, title, closeness) in [
+        ("save a text file", "write_file", 0.8),
+        ("save a text file", "edit_file", 0.6),
+        ("how do I save a text file?", "save_file", 1.0),
+        ("get rid of a note", "delete note", 1.0),
+        ("lock an account", "lock_account", 1.0),
+        ("lock an account", "Lock the account", 1.0),
+    ] {
+        assert_eq!(task(query, title), Some(closeness), "{query} {title}");
+    }
+    for (query, title) in [
+        ("save a text file", "read_text_file"),
+        ("save a text file", "write_text"),
+        ("save a text file", "save_file_list"),
+        ("lock an account", "Accounts and locks"),
+        ("lock an account", "account"),
+        ("text file", "write_file"),
+        ("save a text file with the names of all users in it", "write_file"),
+    ] {
+        assert_eq!(task(query, title), None, "{query} {title}");
+    }
+}
+
+#[test]
 fn s0_5_the_pattern_matches_title_or_path() {
     let failure = page("failure", "documentation/swiftui/asyncimagephase/failure");
     let matched = |query| {

@@ -15,6 +15,9 @@ CREATE FUNCTION pg_temp.found(filter jsonb) RETURNS int LANGUAGE sql AS $$
 $$;
 -- s0_15: a scalar matches equality or membership; platform and platforms are the same.
 SELECT pg_temp.found('{"platforms": "macos"}'), pg_temp.found('{"platform": "macos"}'), pg_temp.found('{"platform": "linux"}');
+-- Capitals make no difference in names of platforms and places, and of kinds and categories.
+SELECT pg_temp.found('{"platform": "MacOS"}'), pg_temp.found('{"platforms": ["macOS", "Linux"]}'), pg_temp.found('{"platform": {"not": "MACOS"}}'),
+       pg_temp.found('{"category": "common"}'), pg_temp.found('{"platform": "mac.s"}'), pg_temp.found('{"platform": "acos"}');
 -- An array matches any of, and there are negation and ranges.
 SELECT pg_temp.found('{"level": [1, 2, 3, 99]}'), pg_temp.found('{"platform": {"not": "macos"}}'),
        pg_temp.found('{"level": {"from": 5, "to": 8}}'), pg_temp.found('{"level": {"from": 38}}');

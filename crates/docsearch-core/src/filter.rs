@@ -1,14 +1,21 @@
 //! The grammar of `filter`: which documents a search may return.
 //!
 //! A scalar matches equality, or membership where the document holds an array; an array matches any
-//! of its values; `{"not": …}` excludes; `{"from": …, "to": …}` is a range with both ends included.
+//! of its values; what names a platform, a place or a kind is compared without regard to capitals; `{"not": …}` excludes; `{"from": …, "to": …}` is a range with both ends included.
 //! `category`, `version`, `kind`, `after` and `before` are fields of the document, everything else
 //! is looked up in its metadata. The version `latest` is that of each page's newest.
 
 use serde_json::{Map, Value};
 
+use crate::name::CONTAINER_KEYS;
+
 /// Fields of the document that a filter may name.
 const FIELDS: [&str; 3] = ["category", "version", "kind"];
+/// Fields of the document, and metadata beside those of [`CONTAINER_KEYS`], whose values are names that authors write with
+/// capitals or without.
+const LABELS: [&str; 3] = ["category", "kind", "platform"];
+/// Longest pattern, in bytes, for values that are compared without regard to capitals; longer ones are compared as they are.
+const MAX_PATTERN_BYTES: usize = 4096;
 /// Largest filter as text, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 /// Longest date or timestamp, in bytes.
@@ -152,13 +159,46 @@ fn condition(key: &str, spellings: &[String], value: &Value) -> Result<String, F
     let refused = || FilterError::Value { key: key.to_owned() };
     match value {
         Value::Array(values) if values.is_empty() => Err(refused()),
-        Value::Array(values) => {
-            let any: Result<Vec<_>, _> = values.iter().map(|value| equality(spellings, value, refused)).collect();
-            Ok(joined(&any?, "||"))
-        }
+        Value::Array(values) => any_equal(key, spellings, values, refused),
         Value::Object(map) => nested(key, spellings, map),
-        scalar => equality(spellings, scalar, refused),
+        scalar => any_equal(key, spellings, std::slice::from_ref(scalar), refused),
     }
+}
+
+/// Whether one of the values is there. Texts are compared by one pattern where capitals do not count.
+fn any_equal(
+    key: &str,
+    spellings: &[String],
+    values: &[Value],
+    refused: impl Fn() -> FilterError,
+) -> Result<String, FilterError> {
+    let is_label = |key: &String| LABELS.contains(&key.as_str()) || CONTAINER_KEYS.contains(&key.as_str());
+    let texts = values.iter().filter_map(Value::as_str);
+    let pattern = texts.map(escaped).collect::<Vec<_>>().join("|");
+    let folds = spellings.iter().any(is_label) && key != "version" && (1..=MAX_PATTERN_BYTES).contains(&pattern.len());
+    let mut any = Vec::new();
+    if folds {
+        let pattern = Value::String(format!("^(?:{pattern})$"));
+        any.push(alternatives(spellings, |key| {
+            format!("$.{key} like_regex {pattern} flag \"i\"")
+        }));
+    }
+    for value in values.iter().filter(|value| !(folds && value.is_string())) {
+        any.push(equality(spellings, value, &refused)?);
+    }
+    Ok(joined(&any, "||"))
+}
+
+/// A text as a regular expression (XQuery's, and PostgreSQL's advanced ones) that matches just it.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
 }
 
 fn nested(key: &str, spellings: &[String], map: &Map<String, Value>) -> Result<String, FilterError> {
@@ -189,11 +229,15 @@ fn equality(spellings: &[String], value: &Value, refused: impl Fn() -> FilterErr
     }
 }
 
-/// In lax mode a comparison looks into arrays by itself. JSON strings are `jsonpath` strings.
 fn comparison(spellings: &[String], operator: &str, value: &Value) -> String {
+    alternatives(spellings, |key| format!("$.{key} {operator} {value}"))
+}
+
+/// A predicate for each spelling of a key. In lax mode it looks into arrays by itself. JSON strings are `jsonpath` strings.
+fn alternatives(spellings: &[String], predicate: impl Fn(Value) -> String) -> String {
     let sides: Vec<String> = spellings
         .iter()
-        .map(|key| format!("$.{} {operator} {value}", Value::String(key.clone())))
+        .map(|key| predicate(Value::String(key.clone())))
         .collect();
     format!("({})", sides.join(" || "))
 }
@@ -207,8 +251,8 @@ mod tests {
     fn s0_15_scalars_arrays_negations_and_ranges() {
         let metadata = |filter| Filter::parse(&filter).map(|filter| filter.metadata.unwrap_or_default());
         assert_eq!(
-            metadata(json!({"platform": "ios"})),
-            Ok(r#"($."platform" == "ios" || $."platforms" == "ios")"#.into())
+            metadata(json!({"level": "low"})),
+            Ok(r#"($."level" == "low" || $."levels" == "low")"#.into())
         );
         assert_eq!(
             metadata(json!({"n": [1, 2]})),
@@ -232,9 +276,45 @@ mod tests {
     }
 
     #[test]
+    fn s0_15_names_of_platforms_and_places_are_compared_without_capitals() {
+        let metadata = |filter| Filter::parse(&filter).map(|filter| filter.metadata.unwrap_or_default());
+        let sides = |pattern: &str| {
+            Ok(format!(
+                r#"($."platform" like_regex "{pattern}" flag "i" || $."platforms" like_regex "{pattern}" flag "i")"#
+            ))
+        };
+        assert_eq!(metadata(json!({"platform": "iOS"})), sides("^(?:iOS)$"));
+        assert_eq!(
+            metadata(json!({"platform": ["iOS", "mac.OS|"]})),
+            sides(r"^(?:iOS|mac\\.OS\\|)$")
+        );
+        assert_eq!(
+            metadata(json!({"platforms": {"not": ["ios", 7]}})),
+            Ok(format!(
+                r#"!(({} || ($."platforms" == 7 || $."platform" == 7)))"#,
+                r#"($."platforms" like_regex "^(?:ios)$" flag "i" || $."platform" like_regex "^(?:ios)$" flag "i")"#
+            ))
+        );
+        for (key, folds) in [
+            ("framework", true),
+            ("packages", true),
+            ("level", false),
+            ("plat", false),
+        ] {
+            let predicate = metadata(json!({key: "X"})).expect("valid");
+            assert_eq!(predicate.contains("like_regex"), folds, "{key}");
+        }
+        let long = "x".repeat(MAX_PATTERN_BYTES + 1);
+        assert!(metadata(json!({"platform": long})).expect("valid").contains("=="));
+    }
+
+    #[test]
     fn fields_of_the_document_are_reserved() {
         let filter = Filter::parse(&json!({"category": "Layout", "after": "2025-11-01"})).expect("valid");
-        assert_eq!(filter.fields.as_deref(), Some(r#"($."category" == "Layout")"#));
+        assert_eq!(
+            filter.fields.as_deref(),
+            Some(r#"($."category" like_regex "^(?:Layout)$" flag "i")"#)
+        );
         assert_eq!(filter.after.as_deref(), Some("2025-11-01"));
         assert_eq!(filter.metadata, None);
     }
@@ -243,7 +323,10 @@ mod tests {
     fn the_latest_version_is_no_text_to_be_compared() {
         let filter = Filter::parse(&json!({"version": "latest", "kind": "guide"})).expect("valid");
         assert!(filter.latest);
-        assert_eq!(filter.fields.as_deref(), Some(r#"($."kind" == "guide")"#));
+        assert_eq!(
+            filter.fields.as_deref(),
+            Some(r#"($."kind" like_regex "^(?:guide)$" flag "i")"#)
+        );
         // It is refused rather than compared as a text.
         for other in [
             json!({"not": "latest"}),

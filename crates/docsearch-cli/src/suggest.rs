@@ -10,6 +10,7 @@ use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
 use crate::question::ask;
 use crate::table::table;
+use crate::terminal::shown;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -47,7 +48,14 @@ pub(crate) fn run(args: &SuggestArgs, connection: &ConnectionArgs) -> Result<Out
     let outcome = Outcome::of_finding(!found.is_empty());
     match args.output.format {
         OutputFormat::Json => args.output.print(&Value::Array(found).to_string(), Kind::Json)?,
-        _ if found.is_empty() => {}
+        _ if found.is_empty() => {
+            let search = format!("docsearch search {text}");
+            eprintln!("{}", shown(&format!("no name or word is near \"{text}\"")));
+            eprintln!(
+                "HINT:  {}",
+                shown(&format!("Type more of it, or search for what it is about: {search}"))
+            );
+        }
         OutputFormat::Detailed => {
             let text = table(&found, &["suggestion", "kind", "slug", "score"]);
             args.output.print(&text, Kind::Table)?;

@@ -7,6 +7,8 @@ use crate::postgres::argument::{Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
+use crate::search::request::Arguments;
+use crate::search::retrieval::Detail;
 use crate::search::suggest;
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::{project, rules};
@@ -59,7 +61,17 @@ mod docsearch {
         }
         let config = SearchConfig::resolve(5, 0.0, "document", None)?;
         let groups = Group::all(&projects, &query, &*rules::current()?, &config)?;
-        let found = suggest::suggestions(&groups, usize::try_from(most).unwrap_or(1))?;
+        let results = if suggest::needs_results(&groups) {
+            let arguments = Arguments {
+                query: Some(&query.text),
+                project,
+                ..Arguments::default()
+            };
+            arguments.resolve()?.answer(Detail::Rows)?.results
+        } else {
+            Vec::new()
+        };
+        let found = suggest::suggestions(&groups, &results, usize::try_from(most).unwrap_or(1))?;
         let rows = found.into_iter().map(|suggestion| {
             (
                 suggestion.suggestion,

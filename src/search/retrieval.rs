@@ -168,7 +168,7 @@ impl Retrieval<'_> {
             return Ok(());
         }
         let begun = Instant::now();
-        answer.suggestions = suggest::suggestions(&self.groups, SUGGESTIONS)?;
+        answer.suggestions = suggest::suggestions(&self.groups, &answer.results, SUGGESTIONS)?;
         if answer.suggestions.is_empty() {
             answer.suggestions = suggest::topics(&self.groups, SUGGESTIONS)?;
         }

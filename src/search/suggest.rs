@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use docsearch_core::delivery::SearchResult;
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::rank::{DocumentId, Map, Set};
-use docsearch_core::suggestion::{self, Source, Suggestion, SuggestionKind};
+use docsearch_core::suggestion::{self, FoundPage, Source, Suggestion, SuggestionKind};
 use docsearch_core::vocabulary::is_word;
 use pgrx::datum::DatumWithOid;
 
@@ -25,8 +26,15 @@ const WITNESSES: i64 = 200;
 /// Sections whose documents are read for how a word is written.
 const TEXTS: usize = 5;
 
-/// Suggestions for the query of the groups, of what the caller sees.
-pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
+/// Whether suggestions need to know what a search finds.
+pub(crate) fn needs_results(groups: &[Group<'_>]) -> bool {
+    let first = groups.first();
+    first.is_some_and(|group| suggestion::is_vague(&group.understanding, group.rules()))
+}
+
+/// Suggestions for the query of the groups, of what the caller sees. `results` are those of a search for it, if
+/// [`needs_results`].
+pub(crate) fn suggestions(groups: &[Group<'_>], results: &[SearchResult], limit: usize) -> Result<Vec<Suggestion>> {
     let Some(first) = groups.first() else {
         return Ok(Vec::new());
     };
@@ -52,10 +60,23 @@ pub(crate) fn suggestions(groups: &[Group<'_>], limit: usize) -> Result<Vec<Sugg
         // Many names begin like words that say little.
         found.retain(|suggestion| suggestion.kind == SuggestionKind::Name);
     }
+    let pages = results.iter().map(|result| FoundPage {
+        title: &result.title,
+        slug: &result.slug,
+        score: result.score,
+    });
+    let orders = match needs_results(groups) {
+        true => suggestion::orders(&first.understanding, first.rules(), pages, limit),
+        false => Vec::new(),
+    };
+    found.retain(|known| orders.iter().all(|order| order.slug != known.slug));
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    found.truncate(limit);
-    let room = limit.saturating_sub(found.len());
-    found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
+    found.truncate(limit - orders.len());
+    if orders.is_empty() {
+        let room = limit.saturating_sub(found.len());
+        found.extend(suggestion::phrasings(&first.understanding, first.rules(), room));
+    }
+    found.extend(orders);
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(found)
 }

@@ -69,6 +69,8 @@ pub(crate) struct Place {
     pub(crate) framework: Option<String>,
     pub(crate) implicit: bool,
     pub(crate) known: bool,
+    /// The query with the place as documents write it, if they say that they belong to it and it is written otherwise.
+    pub(crate) canonical: Option<String>,
 }
 
 impl Place {
@@ -91,6 +93,10 @@ impl Place {
             let framework = own.or(alias);
             return Self {
                 known,
+                canonical: framework
+                    .as_ref()
+                    .filter(|name| known && *name != container.trim_end_matches(['?', '.', '!']))
+                    .map(|name| format!("{symbol} in {name}")),
                 symbol: Some(symbol.to_owned()),
                 container: framework.clone().or_else(|| Some(container.to_owned())),
                 framework,
@@ -107,11 +113,14 @@ impl Place {
             .flat_map(|count| {
                 let (first, rest) = words.split_at(count);
                 let (most, last) = words.split_at(words.len() - count);
-                [(most, last, most.last()), (rest, first, rest.first())]
+                [(most, last, true), (rest, first, false)]
             })
             // "Text vs Label" compares two things, though one of them is a place.
-            .filter(|(.., beside)| !beside.is_some_and(|word| compares(word)))
-            .find_map(|(symbol, place, _)| {
+            .filter(|(symbol, _, is_last)| {
+                let beside = if *is_last { symbol.last() } else { symbol.first() };
+                !beside.is_some_and(|word| compares(word))
+            })
+            .find_map(|(symbol, place, is_last)| {
                 let (own, alias) = canonical(&place.join(" "));
                 let framework = own?;
                 // "save the text" says what to do with what, and "text docs" what to show, though there is a category of that name.
@@ -119,8 +128,13 @@ impl Place {
                 if is_order && alias.is_none() && known.may_be_word(&framework) {
                     return None;
                 }
+                let symbol = symbol.join(" ");
                 Some(Self {
-                    symbol: Some(symbol.join(" ")),
+                    canonical: Some(match is_last {
+                        true => format!("{symbol} {framework}"),
+                        false => format!("{framework} {symbol}"),
+                    }),
+                    symbol: Some(symbol),
                     container: Some(framework.clone()),
                     framework: Some(framework),
                     implicit: true,

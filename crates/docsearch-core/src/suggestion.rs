@@ -6,10 +6,11 @@ use serde::Serialize;
 use strum::IntoStaticStr;
 
 use crate::decimal::decimal;
+use crate::identifier::words;
 use crate::name;
 use crate::rule::Rules;
 use crate::similarity::{Nearness, near};
-use crate::understanding::{Role, Understanding};
+use crate::understanding::{Role, Term, Understanding};
 
 /// What is less near is nobody's meaning: long titles of which the initials happen to hold what was typed.
 const MIN_SCORE: f32 = 0.35;
@@ -179,6 +180,76 @@ pub fn phrasings(understanding: &Understanding, rules: &Rules, limit: usize) -> 
         .collect()
 }
 
+/// A page that was found, best first.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundPage<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// The slug.
+    pub slug: &'a str,
+    /// The score.
+    pub score: f32,
+}
+
+/// Most words of a title that says what to do.
+const MAX_ORDER_WORDS: usize = 5;
+
+/// Whether a text of several words says of what it asks and not what to do with it: `user search functionality`, `work with
+/// files`, `file operations`.
+pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
+    let verb = asked.terms.iter().find_map(|term| term.verb.as_deref());
+    let says_nothing = |verb: &str| rules.intent(verb).is_none();
+    let ends_in_verb = || {
+        asked
+            .terms
+            .last()
+            .is_some_and(|term| rules.verb(&term.word.text).is_some())
+    };
+    let objects = asked.terms.iter().filter(|term| is_object(term, rules)).count();
+    objects > 0 && asked.terms.len() > 1 && verb.map_or_else(|| asked.kind.is_some() || ends_in_verb(), says_nothing)
+}
+
+/// Whether a word says what something is done to.
+fn is_object(term: &Term, rules: &Rules) -> bool {
+    term.role != Role::Action && !rules.tables().kind_words.contains(&term.word.text)
+}
+
+/// What pages are called that do something to what the query asks for, the verb first: `search users` for
+/// `user search functionality`. In the order of the pages.
+pub fn orders<'a>(
+    asked: &Understanding,
+    rules: &Rules,
+    pages: impl IntoIterator<Item = FoundPage<'a>>,
+    limit: usize,
+) -> Vec<Suggestion> {
+    let objects: Vec<&Term> = asked.terms.iter().filter(|term| is_object(term, rules)).collect();
+    let key = name::key(&asked.topic);
+    let mut found: Vec<Suggestion> = Vec::new();
+    for page in pages {
+        let mut words: Vec<String> = words(page.title)
+            .into_iter()
+            .map(|word| page.title[word].to_lowercase())
+            .collect();
+        let is_verb = |word: &String| rules.verb(word).is_some_and(|verb| verb == word);
+        if !words.first().is_some_and(is_verb) && words.last().is_some_and(is_verb) {
+            words.rotate_right(1);
+        }
+        let has = |term: &&Term| words.iter().skip(1).any(|word| term.word.matches(word));
+        let is_order = words.first().is_some_and(is_verb) && words.len() <= MAX_ORDER_WORDS && objects.iter().any(has);
+        let suggestion = words.join(" ");
+        if is_order && name::key(&suggestion) != key && found.iter().all(|known| known.suggestion != suggestion) {
+            found.push(Suggestion {
+                suggestion,
+                kind: SuggestionKind::Phrasing,
+                slug: Some(page.slug.to_owned()),
+                score: page.score,
+            });
+        }
+    }
+    found.truncate(limit);
+    found
+}
+
 /// A regular expression (PostgreSQL's advanced ones) for the words that begin with a lexeme: the stemmer
 /// makes an "i" of a final "y", and all other characters mean themselves.
 pub fn beginning(lexeme: &str) -> String {
@@ -245,6 +316,57 @@ mod tests {
         let understanding = Understanding::read("manage data", &rules, &KnownNames::default());
         let found = phrasings(&understanding, &rules, 5);
         assert!(found.iter().any(|found| found.suggestion == "update data"), "{found:?}");
+    }
+
+    #[test]
+    fn s2_23_what_names_its_object_first_is_said_in_orders_that_pages_are_called_after() {
+        let rules = Rules::english();
+        let read = |text: &str| Understanding::read(text, &rules, &KnownNames::default());
+        let pages = [
+            ("search_users", "Find people"),
+            ("user_delete", "b"),
+            ("write_file", "c"),
+            ("Files and users", "d"),
+            ("update parcel", "e"),
+            ("send_message", "f"),
+        ];
+        let pages = || {
+            pages.iter().map(|&(title, slug)| FoundPage {
+                title,
+                slug,
+                score: 0.5,
+            })
+        };
+        let said = |text: &str| -> Vec<String> {
+            assert!(is_vague(&read(text), &rules), "{text}");
+            let found = orders(&read(text), &rules, pages(), 5).into_iter();
+            found.map(|found| found.suggestion).collect()
+        };
+        assert_eq!(said("user search functionality"), ["search users", "delete user"]);
+        assert_eq!(said("user search"), ["search users", "delete user"]);
+        for text in [
+            "file operations",
+            "deal with files",
+            "file handling",
+            "process files",
+            "work with a file",
+        ] {
+            assert_eq!(said(text), ["write file"], "{text}");
+        }
+        assert_eq!(said("work with parcels"), ["update parcel"]);
+        for text in ["handle messages", "manage messages", "message management"] {
+            assert_eq!(said(text), ["send message"], "{text}");
+        }
+        for text in [
+            "search users",
+            "delete the user",
+            "users",
+            "state",
+            "red users",
+            "how do users sign in?",
+        ] {
+            assert!(!is_vague(&read(text), &rules), "{text}");
+        }
     }
 
     #[test]

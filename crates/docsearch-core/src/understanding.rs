@@ -170,6 +170,8 @@ impl Understanding {
         let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
         let is_question = is_question(&topic, rules) || (asked.trim_end().ends_with('?') && asks_at_end(&topic, rules));
         let place = Place::read(&topic, is_question, rules, known);
+        // Words and vectors would tell the spellings of a place apart.
+        let topic = place.canonical.clone().unwrap_or(topic);
         let kindless = kindless(place.symbol.as_deref().unwrap_or(&topic), is_question, rules);
         let kind = kindless.as_ref().map(|(_, kind)| kind.clone());
         let symbol = kindless.map(|(symbol, _)| symbol).or(place.symbol.clone());
@@ -179,7 +181,7 @@ impl Understanding {
         let most = if place.framework.is_some() { MAX_SYMBOL_WORDS } else { 1 };
         let words_of = |symbol: &str| symbol.split_whitespace().count();
         let placed = place.container.is_some() && place.symbol.as_deref().map_or(0, words_of) <= most;
-        let named = kind.is_some() || placed;
+        let named = kind.is_some() && !opens_with_order(&topic, rules) || placed;
         let within = if place.framework.is_some() {
             symbol.as_deref().unwrap_or(&topic)
         } else {
@@ -435,6 +437,22 @@ fn kindless(name: &str, is_question: bool, rules: &Rules) -> Option<(String, Str
             (rules.tables().kind_words.contains(kind) && rest.len() <= MAX_PHRASE_WORDS)
                 .then(|| (rest.join(" "), kind.to_owned()))
         })
+}
+
+/// Whether a text begins by saying what to do, and does not name a thing that is called after it: `create a page`, `delete page`,
+/// but not `View protocol` or `print function`.
+fn opens_with_order(topic: &str, rules: &Rules) -> bool {
+    let mut words = topic.split_whitespace();
+    let verb = words
+        .next()
+        .filter(|first| is_plain(first))
+        .and_then(|first| rules.verb(first));
+    verb.is_some_and(|verb| words.count() > 1 || !matches!(rules.intent(verb), Some(Intent::Read) | None))
+}
+
+/// Whether a text has no capital.
+fn is_plain(text: &str) -> bool {
+    !text.contains(char::is_uppercase)
 }
 
 /// Parent and child of a qualified name, or, in a container, of two words and more.

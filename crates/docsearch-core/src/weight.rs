@@ -168,7 +168,7 @@ weights! {
         "S2.6";
     weight_task: f32 = 0.75 in 0.0..=1.0, "score",
         "Strength of a page whose name has only the verb and objects of a query of up to four words that say something: write_file for save a text file. Less for a verb that only means the same.",
-        "S2.7: ten catalogues in other words";
+        "chosen, not measured; decision 8";
     boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its name.",
         "S2.17";

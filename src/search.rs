@@ -13,6 +13,7 @@ pub(crate) mod language;
 pub(crate) mod lexical;
 pub(crate) mod newest;
 pub(crate) mod present;
+mod query_vector;
 pub(crate) mod refine;
 pub(crate) mod request;
 pub(crate) mod retrieval;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_pages};
 use docsearch_core::digest::digest;
 use docsearch_core::message::bounded;
-use docsearch_core::passage::{document_passage, embedded_text, passage};
+use docsearch_core::passage::{document_passage, passage};
 use docsearch_core::statistics::Delta;
 use docsearch_core::{markdown, token};
 use docsearch_inference::{Embedder, Tokenizer};
@@ -490,14 +490,5 @@ impl<'a> Indexer<'a> {
             input_hash: digest(&[&document_passage(&input.title, body)]),
             chunk,
         }]
-    }
-
-    fn passage(&self, input: &DocumentInput, planned: &ChunkPlan, body: &str) -> String {
-        let body = if self.project.one_vector {
-            body
-        } else {
-            &planned.chunk.body
-        };
-        embedded_text(self.project.one_vector, &input.title, &planned.chunk.heading_path, body)
     }
 }

@@ -1,10 +1,13 @@
-//! Which documents a search may find, as SQL.
+//! Which documents a search may find: what a filter says, as SQL.
 
-use docsearch_core::filter::Filter;
+use docsearch_core::bounds;
+use docsearch_core::filter::{Filter, FilterError};
 use docsearch_core::version::{Versioned, superseded};
 use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+use serde_json::Value;
 
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, error_with_hint, invalid};
 use crate::postgres::statement;
 use crate::tables::keys;
 use crate::tables::project::Projects;
@@ -63,4 +66,46 @@ pub(super) fn superseded_by(projects: &Projects, filter: &Filter) -> Result<Opti
     });
     let older = superseded(&versioned.collect::<Vec<_>>()).into_iter();
     Ok(Some(older.map(|(document, _)| document).collect()))
+}
+
+/// The filter that is given; its dates are dates.
+pub(super) fn parse_filter(given: &Value) -> Result<Filter> {
+    let filter = Filter::parse(given).map_err(|problem| {
+        let hint = match problem {
+            FilterError::Latest => {
+                "Give {\"version\": \"latest\"} for the newest of each page, or name versions: {\"version\": [\"1.0\", \"1.1\"]}."
+            }
+            FilterError::Date { .. } => DATE_HINT,
+            FilterError::NotAnObject | FilterError::TooLarge | FilterError::Value { .. } => {
+                "A filter is an object of keys with a scalar, an array (any of), {\"not\": value} or \
+                 {\"from\": value, \"to\": value}; category, version, kind, after and before are fields of the document."
+            }
+        };
+        invalid(problem.to_string(), hint)
+    })?;
+    for (key, date) in [("after", &filter.after), ("before", &filter.before)] {
+        if let Some(date) = date {
+            require_date(key, date)?;
+        }
+    }
+    Ok(filter)
+}
+
+const DATE_HINT: &str = "Give a date or a timestamp: {\"after\": \"2026-11-01\"}.";
+
+/// Refuses what is no date before any document is looked at.
+fn require_date(key: &str, date: &str) -> Result<()> {
+    let is_date = statement::one(
+        "SELECT pg_catalog.pg_input_is_valid($1, 'timestamptz')",
+        &[DatumWithOid::from(date)],
+        |row| row.required::<bool>(1),
+    )?;
+    if is_date == Some(true) {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
+        format!("filter key \"{key}\" is no date: \"{}\"", bounds::shown(date)),
+        DATE_HINT,
+    ))
 }

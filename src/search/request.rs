@@ -5,9 +5,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use docsearch_core::bounds;
 use docsearch_core::delivery::{Answer, Confidence, Notice, tips};
-use docsearch_core::filter::{Filter, FilterError};
+use docsearch_core::filter::Filter;
 use docsearch_core::fusion::{Found, Other};
 use docsearch_core::grade::{Features, Grade, Grader};
 use docsearch_core::name;
@@ -15,29 +14,24 @@ use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rank::DocumentId;
 use docsearch_core::transformation::Transformation;
 use docsearch_core::understanding::Class;
-use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 use serde_json::Value;
 
-use crate::models::embedder;
 use crate::models::language_model::Calls;
-use crate::models::recent_vectors;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::owner::LocalSettings;
-use crate::postgres::report::{self, Result, error_with_hint, internal, invalid};
-use crate::postgres::statement;
+use crate::postgres::report::{Result, internal, invalid};
 use crate::search::candidates::{Ranking, Search};
+use crate::search::conditions::parse_filter;
 use crate::search::config::{SearchConfig, Transform};
 use crate::search::filtering::Restriction;
 use crate::search::grade;
 use crate::search::group::Group;
 use crate::search::present::present;
+use crate::search::query_vector::embed;
 use crate::search::retrieval::{Detail, Named, Retrieval, Timings, milliseconds};
 use crate::search::transform::{self, Question};
-use crate::settings;
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project::{self, Project, Projects};
-use crate::tables::vectors::VectorTable;
 use crate::tables::{rules, wake};
 
 /// How long the remote models of a search over several projects may take together: one that fails must not keep the
@@ -437,94 +431,4 @@ impl Request<'_> {
         }
         Ok(retrieval)
     }
-}
-
-/// The query's vector; without a model, or one that answers within `limit`, the one that an equal query had before in this
-/// session, or none: then the search goes on with keywords. It says so.
-fn embed(group: &Group<'_>, limit: Option<Duration>) -> Result<(Option<Vec<f32>>, Option<Notice>)> {
-    if !VectorTable::exists(group.model) {
-        let reason = format!("the vectors of model \"{}\" are missing", group.model.name);
-        return Ok((None, Some(Notice::vector_unavailable(&reason))));
-    }
-    let limit = limit.map(|limit| {
-        limit
-            .min(settings::inference_timeout())
-            .max(settings::LEAST_INFERENCE_TIMEOUT)
-    });
-    let limit = limit.map(|limit| limit.as_millis().to_string());
-    let _settings = limit
-        .map(|limit| LocalSettings::apply(&[("docsearch.inference_timeout", &limit)]))
-        .transpose()?;
-    let query = group.understanding.embedded();
-    let key = recent_vectors::Key::of(group.model, &query);
-    // What may not be used at all is not used from memory either.
-    let (embedded, may_recall) = match embedder::of_row(group.model) {
-        Ok(model) => {
-            let embedded = model.embed_query(&query);
-            let may_recall = embedded.as_ref().is_err_and(|failure| failure.class().passes());
-            (embedded.map_err(|failure| report::inference(&failure)), may_recall)
-        }
-        Err(problem) => (Err(problem), false),
-    };
-    let problem = match embedded {
-        Ok(vector) => {
-            recent_vectors::keep(key, &vector);
-            return Ok((Some(vector), None));
-        }
-        Err(problem) => problem,
-    };
-    // SAFETY: asks about the current user.
-    let detailed = unsafe { pg_sys::superuser() };
-    let reason = if detailed {
-        problem.message().to_owned()
-    } else {
-        format!("model \"{}\" cannot be used", group.model.name)
-    };
-    let recalled = may_recall.then(|| recent_vectors::recall(&key)).flatten();
-    let notice = match recalled {
-        Some(_) => Notice::vector_recalled(&reason),
-        None => Notice::vector_unavailable(&reason),
-    };
-    Ok((recalled, Some(notice)))
-}
-
-fn parse_filter(given: &Value) -> Result<Filter> {
-    let filter = Filter::parse(given).map_err(|problem| {
-        let hint = match problem {
-            FilterError::Latest => {
-                "Give {\"version\": \"latest\"} for the newest of each page, or name versions: {\"version\": [\"1.0\", \"1.1\"]}."
-            }
-            FilterError::Date { .. } => DATE_HINT,
-            FilterError::NotAnObject | FilterError::TooLarge | FilterError::Value { .. } => {
-                "A filter is an object of keys with a scalar, an array (any of), {\"not\": value} or \
-                 {\"from\": value, \"to\": value}; category, version, kind, after and before are fields of the document."
-            }
-        };
-        invalid(problem.to_string(), hint)
-    })?;
-    for (key, date) in [("after", &filter.after), ("before", &filter.before)] {
-        if let Some(date) = date {
-            require_date(key, date)?;
-        }
-    }
-    Ok(filter)
-}
-
-const DATE_HINT: &str = "Give a date or a timestamp: {\"after\": \"2026-11-01\"}.";
-
-/// Refuses what is no date before any document is looked at.
-fn require_date(key: &str, date: &str) -> Result<()> {
-    let is_date = statement::one(
-        "SELECT pg_catalog.pg_input_is_valid($1, 'timestamptz')",
-        &[DatumWithOid::from(date)],
-        |row| row.required::<bool>(1),
-    )?;
-    if is_date == Some(true) {
-        return Ok(());
-    }
-    Err(error_with_hint(
-        PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
-        format!("filter key \"{key}\" is no date: \"{}\"", bounds::shown(date)),
-        DATE_HINT,
-    ))
 }

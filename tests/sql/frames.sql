@@ -1,4 +1,4 @@
--- s1_39: questions count as what they ask for: the words around a task, in any language, change neither its grade nor its confidence.
+-- s1_42: questions count as what they ask for: the words around a task, in any language, change neither its grade nor its confidence.
 SELECT docsearch.create_project('marina') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('marina', '[
   {"slug": "guides/berths", "title": "Berths", "body": "# Berths\n\n## Reserve a berth\n\nReserve a berth for a guest from the map. Swap two berths by dragging one onto the other.\n\n## Free a berth\n\nFree a berth when the boat has left."},
@@ -59,7 +59,7 @@ SELECT jsonb_array_length(search_docs_json('type', 'marina', filter => '{"kind":
 SELECT docsearch.create_project('empty') > 0 AS created;
 SELECT jsonb_array_length(search_docs_json('type', 'empty') -> 'tips') AS empty;
 
--- s1_40: grades belong to the model that they were fitted with.
+-- s1_43: grades belong to the model that they were fitted with.
 BEGIN;
 UPDATE docsearch.model SET name = 'other', directory = coalesce(directory, name);
 SELECT docsearch.grade_results('silence an alarm', 'marina') ->> 'reasoning' LIKE '%; not fitted to this embedding model' AS marked;

@@ -64,6 +64,7 @@ impl<'a> Address<'a> {
             _ => return None,
         };
         let text = text
+            .trim_end_matches(['.', ',', ';', ':', '!'])
             .trim_matches(['<', '>', '"', '\'', '`', '“', '”', ',', ';'])
             .trim_end_matches(['.', ':', '!']);
         let text = match text.strip_prefix('(') {

@@ -1,6 +1,7 @@
 //! Rules of ranking as data: verbs, synonyms, names of frameworks, generic terms and the rest of
 //! what is known of a language. The defaults are English; rows of tables change them.
 
+mod news;
 mod row;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -11,6 +12,8 @@ use thiserror::Error;
 use crate::name;
 use crate::pattern::Frames;
 use crate::word::stem;
+
+pub use news::{Asking, NewsPlace};
 
 /// Most words of a framework's alias, of a kind or of a recency phrase.
 pub const MAX_PHRASE_WORDS: usize = 3;
@@ -41,40 +44,6 @@ pub struct Conflict {
     pub found: Intent,
     /// Share of the score that is taken away, 0 to 1.
     pub penalty: f32,
-}
-
-/// What bears a name by which pages that tell what was new are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NewsPlace {
-    /// A folder above the page.
-    Folder,
-    /// The page itself, by its title or the end of its slug; a number may follow.
-    Page,
-    /// The page itself, if a number follows.
-    Numbered,
-    /// The beginning of the name of a page.
-    Beginning,
-    /// The end of the title of a page.
-    Ending,
-}
-
-/// What a word does in a query that asks for what is new.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Asking {
-    /// It asks for what is new, where nothing but such words and stop words are in the query.
-    New,
-    /// It does so beside a word for a time or a question word: `added`.
-    Happened,
-    /// It is for a time: `lately`.
-    When,
-    /// It is for pages of any kind: `articles`.
-    Thing,
-    /// After `new`, it is something to be made: `new page`.
-    Made,
-    /// It asks for release notes and changelogs.
-    Release,
 }
 
 /// The rules by kind. Words and phrases are in lower case.

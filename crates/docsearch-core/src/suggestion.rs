@@ -8,7 +8,7 @@ use strum::IntoStaticStr;
 use crate::decimal::decimal;
 use crate::identifier::words;
 use crate::name;
-use crate::rule::Rules;
+use crate::rule::{Intent, Rules};
 use crate::similarity::{Nearness, near};
 use crate::understanding::{Role, Term, Understanding};
 
@@ -198,7 +198,7 @@ const MAX_ORDER_WORDS: usize = 5;
 /// files`, `file operations`.
 pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
     let verb = asked.terms.iter().find_map(|term| term.verb.as_deref());
-    let says_nothing = |verb: &str| rules.intent(verb).is_none();
+    let says_nothing = |verb: &str| is_vague_verb(verb, rules);
     let ends_in_verb = || {
         asked
             .terms
@@ -207,6 +207,25 @@ pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
     };
     let objects = asked.terms.iter().filter(|term| is_object(term, rules)).count();
     objects > 0 && asked.terms.len() > 1 && verb.map_or_else(|| asked.kind.is_some() || ends_in_verb(), says_nothing)
+}
+
+/// Fewest intents of the verbs that do for one that says nothing: `manage` is to read, to write, to create and to delete.
+const WIDE_INTENTS: usize = 3;
+/// How close a verb with an intent is that says what another means: `load` for `import`.
+const SAYS_IT: f32 = 0.7;
+
+/// Whether a verb says nothing of what is done: it is wide, or one that does for it is (`handle`, by `manage`), or one that
+/// does for that (`process`, by `handle`).
+fn is_vague_verb(verb: &str, rules: &Rules) -> bool {
+    let stand_ins = |verb: &str| rules.tables().action_synonyms.get(verb).into_iter().flatten();
+    let is_open = |verb: &str| rules.intent(verb).is_none();
+    let is_wide = |verb: &str| {
+        let said = stand_ins(verb).filter_map(|(other, closeness)| Some((rules.intent(other)?, closeness)));
+        let intents: HashSet<Intent> = said.clone().map(|(intent, _)| intent).collect();
+        is_open(verb) && intents.len() >= WIDE_INTENTS && said.clone().all(|(_, closeness)| *closeness < SAYS_IT)
+    };
+    let leads_there = |verb: &str| is_wide(verb) || is_open(verb) && stand_ins(verb).any(|(other, _)| is_wide(other));
+    leads_there(verb) || is_open(verb) && stand_ins(verb).any(|(other, _)| leads_there(other))
 }
 
 /// Whether a word says what something is done to.

@@ -315,12 +315,8 @@ fn is_content(keyword: &str, rules: &Rules) -> bool {
         let lower = word.to_lowercase();
         let is_participle = lower.ends_with("ed") && !crate::word::stem(&lower).ends_with("ed");
         let is_role = ROLES.lines().any(|role| role == lower);
-        word.starts_with(char::is_alphabetic)
-            && !is_participle
-            && !is_role
-            && !says_little(word)
-            && !rules.says_little(&lower)
-            && !(is_single && frames(&lower))
+        let is_empty = says_little(word) || rules.says_little(&lower) || (is_single && frames(&lower));
+        word.starts_with(char::is_alphabetic) && !is_participle && !is_role && !is_empty
     };
     plain && !says_little(keyword) && keyword.split_whitespace().all(is_content)
 }

@@ -1,12 +1,14 @@
-//! Vectors of passages that were submitted together.
+//! What is embedded, and vectors of passages that were submitted together.
 
 use std::collections::HashMap;
 
+use docsearch_core::passage::embedded_text;
 use docsearch_inference::{Embedder, Embeddings};
 
-use super::DocumentPlan;
+use super::{ChunkPlan, DocumentPlan, Indexer};
 use crate::models::batch;
 use crate::postgres::report::{Result, inference, internal};
+use crate::tables::document_input::DocumentInput;
 
 /// Vectors of passages, kept until their document is written.
 pub(super) struct PassageVectors {
@@ -40,5 +42,17 @@ impl PassageVectors {
             let (index, vector) = next.ok_or_else(|| internal("a passage has no vector"))?;
             self.ready.insert(index, vector);
         }
+    }
+}
+
+impl Indexer<'_> {
+    /// What is embedded for a chunk.
+    pub(super) fn passage(&self, input: &DocumentInput, planned: &ChunkPlan, body: &str) -> String {
+        let body = if self.project.one_vector {
+            body
+        } else {
+            &planned.chunk.body
+        };
+        embedded_text(self.project.one_vector, &input.title, &planned.chunk.heading_path, body)
     }
 }

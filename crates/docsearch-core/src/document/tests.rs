@@ -93,8 +93,7 @@ fn s3_50_a_section_that_was_a_page_has_its_source_and_url() {
         source_url: Some(format!("https://kit.test/{anchor}")),
         ..GroupedPage::default()
     };
-    let body =
-        "# Button {#button}\n\nPress.\n\n## Round {#button.round}\n\nRolls.\n\n# Slider {#slider}\n\nDrag.\n";
+    let body = "# Button {#button}\n\nPress.\n\n## Round {#button.round}\n\nRolls.\n\n# Slider {#slider}\n\nDrag.\n";
     let controls = Document {
         url: Some("https://kit.test/controls".to_owned()),
         source_urls: vec![

@@ -116,7 +116,7 @@ fn s2_7_a_name_that_says_what_is_asked_for_counts_by_its_verb() {
         ("save a text file", "write_file", 0.8),
         ("save a text file", "edit_file", 0.6),
         ("how do I save a text file?", "save_file", 1.0),
-        ("get rid of a note", "delete note", 1.0),
+        ("get rid of a note", "delete note", 0.85),
         ("lock an account", "lock_account", 1.0),
         ("lock an account", "Lock the account", 1.0),
     ] {

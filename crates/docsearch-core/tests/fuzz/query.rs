@@ -2,13 +2,14 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use docsearch_core::bounds::{LABEL_BYTES, SLUG_BYTES};
+use docsearch_core::calendar::Day;
 use docsearch_core::language::Language;
 use docsearch_core::lookup::{TermWeights, any_of, query_tokens, terms};
 use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rule::{Row, Rules};
 use docsearch_core::suggestion::{self, Source};
-use docsearch_core::transformation::{Month, Transformation, need, related, telling, transform};
+use docsearch_core::transformation::{Transformation, Usage, need, related, telling, transform};
 use docsearch_core::understanding::Understanding;
 use docsearch_core::version::{Version, Versioned, superseded};
 use docsearch_core::{address, exclusion, identifier, mention, name, news, similarity, title, word};
@@ -183,13 +184,15 @@ pub(crate) fn transformations(input: &[u8]) {
     let Some(asked) = understood(input) else { return };
     need(&asked, &RULES);
     let keywords: Vec<String> = asked.text.split(' ').map(str::to_owned).collect();
-    let related = related(&asked, [keywords.as_slice(), keywords.as_slice()]);
+    let related = related(&asked, &RULES, [keywords.as_slice(), keywords.as_slice()]);
     let idf: Vec<f32> = related.iter().map(|_| 1.0).collect();
-    let month = Month {
-        year: i32::MIN,
-        month: 255,
+    let usage = Usage {
+        used: asked.text.split(' ').map(str::to_owned).collect(),
+        ..Usage::default()
     };
-    transform(&asked, &RULES, &telling(related, &idf), month);
+    for day in [Day(i32::MIN), Day(0), Day(i32::MAX)] {
+        transform(&asked, &RULES, &telling(related.clone(), &idf), &usage, day);
+    }
     Transformation::by_model("a", &asked.text, true);
 }
 

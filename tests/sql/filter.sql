@@ -42,14 +42,14 @@ SELECT * FROM search_docs('x', filter => '{"before": "2026-13-40"}');
 \set VERBOSITY default
 
 -- A filter that leaves nothing is said to be the reason, with what there is instead.
-SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "iOS"}');
+SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "Windows"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"version": "9.9"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"level": {"from": 100}}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"colour": "red"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"kind": "guide"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"after": "2030-01-01"}');
 SELECT count(*) FROM search_docs('alerts', 'filters', category => 'Rare', filter => '{"level": 1}');
-SELECT search_docs_text('alerts', 'filters', filter => '{"platform": "iOS"}');
+SELECT search_docs_text('alerts', 'filters', filter => '{"platform": "Windows"}');
 SELECT docsearch.answer_prompt('alerts', 'filters', filter => '{"version": "9.9"}') LIKE '%alerts%' AS prompt;
 -- What finds nothing for another reason says nothing of the filter.
 SELECT count(*) FROM search_docs('alerts', 'filters', filter => '{"platform": "ios"}', config => '{"offset": 1000}');

@@ -206,7 +206,12 @@ pub fn is_vague(asked: &Understanding, rules: &Rules) -> bool {
             .is_some_and(|term| rules.verb(&term.word.text).is_some())
     };
     let objects = asked.terms.iter().filter(|term| is_object(term, rules)).count();
-    objects > 0 && asked.terms.len() > 1 && verb.map_or_else(|| asked.kind.is_some() || ends_in_verb(), says_nothing)
+    objects > 0
+        && asked.terms.len() > 1
+        && verb.map_or_else(
+            || asked.kind.is_some() || (!asked.framed && ends_in_verb()),
+            says_nothing,
+        )
 }
 
 /// Fewest intents of the verbs that do for one that says nothing: `manage` is to read, to write, to create and to delete.

@@ -23,8 +23,10 @@ COMMENT ON COLUMN docsearch.table_change.error IS 'what the last attempt failed 
 ALTER TABLE docsearch.attached_table ADD COLUMN rests_until timestamptz;
 COMMENT ON COLUMN docsearch.attached_table.rests_until IS 'a view that is read from time to time: changes do not have it read before this time';
 COMMENT ON COLUMN docsearch.attached_table.shape IS 'versions of the catalog rows of its columns, triggers and policies when it was read: a table where they have changed since is read again';
-ALTER TABLE docsearch.project ADD COLUMN kept_sources text[] NOT NULL DEFAULT '{}'
-    CONSTRAINT project_kept_sources_bounded CHECK (array_position(kept_sources, NULL) IS NULL AND octet_length(kept_sources::text) <= 1048576) NOT VALID;
+ALTER TABLE docsearch.project
+    ADD COLUMN kept_sources text[] NOT NULL DEFAULT '{}',
+    ADD CONSTRAINT project_kept_sources_bounded
+    CHECK (array_position(kept_sources, NULL) IS NULL AND octet_length(kept_sources::text) <= 1048576) NOT VALID;
 COMMENT ON COLUMN docsearch.project.kept_sources IS 'source roots of tables that were detached and whose documents were to stay';
 -- Pages that were grouped into one document: each is a section, with a source and an address of its own. The bounds are those of
 -- docsearch_core::bounds; as text, jsonb has a blank behind every comma and colon, and names the keys.

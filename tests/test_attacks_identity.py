@@ -325,8 +325,10 @@ def test_a_comment_holds_for_its_own_number_and_project(database):
             etl.execute("INSERT INTO docsearch.attached_table (id, project_id, source, source_root, slug_prefix, key_column,"
                         f" title_column, body_column, reads_as, writes_as, access) SELECT 98, p.id, 'wren.{name}', 'table:wren.{name}',"
                         f" '{name}/', 'id', 'title', 'body', 'wren', 'wren', 'public' FROM docsearch.project p WHERE p.name = 'other'")
-            for event in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
-                etl.execute(f"CREATE TRIGGER docsearch_98_{event.lower()} AFTER {event} ON wren.{name}"
+            former, latter = "OLD TABLE AS docsearch_old", "NEW TABLE AS docsearch_new"
+            for event, seen in (("INSERT", f"REFERENCING {latter}"), ("UPDATE", f"REFERENCING {former} {latter}"),
+                                ("DELETE", f"REFERENCING {former}"), ("TRUNCATE", "")):
+                etl.execute(f"CREATE TRIGGER docsearch_98_{event.lower()} AFTER {event} ON wren.{name} {seen}"
                             " FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('98')")
             comment_on(role, name, 98, text)
             database.execute("SELECT docsearch.wait_for_index('50 ms')")

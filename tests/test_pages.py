@@ -100,7 +100,7 @@ def test_s0_36_every_unique_name_in_every_form_brings_its_page_first(pages):
     broken = [row for row in rows if row[1] is not None]
     assert broken == []
     totals = {form: (names, holding) for form, _, _, _, names, holding in rows}
-    assert set(totals) == {"written", "lower", "split", "in_project", "slug", "reference"}
+    assert set(totals) == {"written", "lower", "split", "in_project", "slug", "reference", "link"}
     assert all(names == holding for names, holding in totals.values())
     assert totals["written"][0] > 70 and totals["slug"][0] > 0
 

@@ -13,9 +13,16 @@ ADD = "SELECT docsearch.add_remote_model(%s, %s, 'tri')"
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[Endpoint]:
+def served() -> Iterator[Endpoint]:
     with serve() as endpoint:
         yield endpoint
+
+
+@pytest.fixture
+def endpoint(served: Endpoint) -> Endpoint:
+    """The endpoint, which has not been asked anything."""
+    served.asked.clear()
+    return served
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ OLD = "0.1.0"
 pytestmark = pytest.mark.skipif(released.lacking(OLD) is not None, reason=str(released.lacking(OLD)))
 UPDATE = "ALTER EXTENSION pg_docsearch UPDATE"
 MIGRATE = "SELECT docsearch.migrate()"
-SEARCH = "SELECT slug, similarity, notice FROM search_docs('where does the ferry leave?')"
+SEARCH = "SELECT slug, similarity, notice FROM search_docs('where does the ferry leave')"
 PAGES = [page("ferry", "It leaves from the old harbour at nine."), page("train", "Trains leave from the station.")]
 # What a function of an earlier version says, and a connection that has an earlier library.
 BEHIND = "ALTER EXTENSION pg_docsearch UPDATE"

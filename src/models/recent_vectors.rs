@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 use crate::settings;
 use crate::tables::model::ModelRow;
 
-/// Bytes of them together.
-const MAX_BYTES: usize = 1 << 20;
+/// Bytes of them together, some 40 of the shipped model: each connection has its own.
+const MAX_BYTES: usize = 64 << 10;
 
 thread_local! {
     static VECTORS: RefCell<Recent<Key, Vec<f32>>> = const { RefCell::new(Recent::new(MAX_BYTES)) };

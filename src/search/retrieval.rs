@@ -149,7 +149,7 @@ impl Retrieval<'_> {
         for group in &self.groups {
             let found = statement::rows(
                 &format!(
-                    "SELECT true FROM docsearch.document d WHERE {} LIMIT 1",
+                    "SELECT true FROM docsearch.document d WHERE {} ORDER BY d.project_id, d.id LIMIT 1",
                     group.projects.condition("d")
                 ),
                 &[group.projects.argument()],

@@ -229,8 +229,9 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
                 continue;
             }
             for of_table in [
-                "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
+                // Waits for the worker, which may just be noting that the whole table is to be read.
                 "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
+                "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
             ] {
                 statement::execute(of_table, &[DatumWithOid::from(attached.id)])?;
             }

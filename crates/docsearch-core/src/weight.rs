@@ -166,7 +166,7 @@ weights! {
     boost_action_description: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with the query's verb in its summary.",
         "S2.6";
-    weight_task: f32 = 0.4 in 0.0..=1.0, "score",
+    weight_task: f32 = 0.75 in 0.0..=1.0, "score",
         "Strength of a page whose name has only the verb and objects of a query of up to four words that say something: write_file for save a text file. Less for a verb that only means the same.",
         "tools-azure-mcp; decision 8";
     boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",

@@ -119,6 +119,7 @@ fn s2_7_a_name_that_says_what_is_asked_for_counts_by_its_verb() {
         ("get rid of a note", "delete note", 0.85),
         ("lock an account", "lock_account", 1.0),
         ("lock an account", "Lock the account", 1.0),
+        ("list all accounts in my subscription", "account_list", 1.0),
     ] {
         assert_eq!(task(query, title), Some(closeness), "{query} {title}");
     }
@@ -127,6 +128,7 @@ fn s2_7_a_name_that_says_what_is_asked_for_counts_by_its_verb() {
         ("save a text file", "write_text"),
         ("save a text file", "save_file_list"),
         ("lock an account", "Accounts and locks"),
+        ("list all accounts in my subscription", "subscription_list"),
         ("lock an account", "account"),
         ("text file", "write_file"),
         ("save a text file with the names of all users in it", "write_file"),

@@ -12,7 +12,7 @@ use docsearch_core::rank::{ChunkId, DocumentId, Map};
 use docsearch_core::transformation::Transformation;
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
+use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::search::config::SearchConfig;
@@ -110,6 +110,7 @@ impl Retrieval<'_> {
             .into_iter()
             .filter(|key| !key.is_empty())
             .collect();
+        let _settings = LocalSettings::by_index()?;
         let _owner = AsOwner::enter()?;
         let same: BTreeSet<DocumentId> = statement::lookup(
             "SELECT DISTINCT n.project_id, n.document_id FROM docsearch.document_name n
@@ -146,6 +147,7 @@ impl Retrieval<'_> {
 
     /// Whether the caller sees any document of the projects.
     pub(super) fn has_documents(&self) -> Result<bool> {
+        let _settings = LocalSettings::by_index()?;
         for group in &self.groups {
             let found = statement::rows(
                 &format!(

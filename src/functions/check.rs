@@ -31,7 +31,7 @@ mod docsearch {
         >,
     > {
         arguments!(project);
-        found(project, false)
+        found(project, false).map(TableIterator::new)
     }
 
     /// The same, and with `deep` what is stored of attached tables against their rows, as who reads them.
@@ -53,24 +53,12 @@ mod docsearch {
         >,
     > {
         arguments!(project);
-        found(project, deep == Some(true))
+        found(project, deep == Some(true)).map(TableIterator::new)
     }
 
-    #[allow(clippy::type_complexity)]
-    fn found(
-        project: Option<&str>,
-        deep: bool,
-    ) -> Result<
-        TableIterator<
-            'static,
-            (
-                name!(problem, String),
-                name!(object, String),
-                name!(detail, String),
-                name!(repair, String),
-            ),
-        >,
-    > {
+    type Row = (String, String, String, String);
+
+    fn found(project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
         schema::require_owner("SELECT * FROM docsearch.check()")?;
         let checked = CheckScope::new(project)?.deep(deep);
         let _owner = AsOwner::enter()?;
@@ -82,7 +70,7 @@ mod docsearch {
                 format!("version {applied} of {newest}"),
                 "SELECT docsearch.migrate()".to_owned(),
             );
-            return Ok(TableIterator::new(vec![row]));
+            return Ok(vec![row]);
         }
         let mut rows = Vec::new();
         for find in CHECKS {
@@ -96,7 +84,7 @@ mod docsearch {
                 (problem.to_owned(), object, detail, mend.advice(&checked))
             }));
         }
-        Ok(TableIterator::new(rows))
+        Ok(rows)
     }
 
     /// Mends what docsearch.check finds, and says what it did. Indexing waits until the transaction ends.

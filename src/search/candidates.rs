@@ -283,11 +283,7 @@ impl Search<'_> {
         })
     }
 
-    pub(super) fn conditions(
-        &self,
-        projects: DatumWithOid<'static>,
-        superseded: Option<&[i64]>,
-    ) -> Vec<DatumWithOid<'_>> {
+    fn conditions(&self, projects: DatumWithOid<'static>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'_>> {
         conditions(projects, self.category, self.filter, superseded)
     }
 

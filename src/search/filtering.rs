@@ -6,6 +6,7 @@ use docsearch_core::filter::Filter;
 use pgrx::datum::DatumWithOid;
 use serde_json::Value;
 
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
@@ -31,7 +32,7 @@ impl Restriction<'_> {
     pub(super) fn reason(&self, projects: &Projects) -> Result<Option<Notice>> {
         if self.category.is_none() && self.parsed.is_empty()
             || leaves_any(projects, self.category, self.parsed)?
-            || !leaves_any(projects, None, &Filter::default())?
+            || !have_documents(projects)?
         {
             return Ok(None);
         }
@@ -49,12 +50,18 @@ impl Restriction<'_> {
     }
 }
 
+/// Whether the caller sees any document of the projects.
+pub(super) fn have_documents(projects: &Projects) -> Result<bool> {
+    leaves_any(projects, None, &Filter::default())
+}
+
 /// Whether a document that the caller sees is in the category and matches the filter.
 fn leaves_any(projects: &Projects, category: Option<&str>, filter: &Filter) -> Result<bool> {
+    let _settings = LocalSettings::by_index()?;
     let superseded = superseded_by(projects, filter)?;
     let found = statement::rows(
         &format!(
-            "SELECT 1 FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT 1",
+            "SELECT 1 FROM docsearch.document d WHERE {} AND {CONDITIONS} ORDER BY d.project_id, d.id LIMIT 1",
             projects.condition("d")
         ),
         &conditions(projects.argument(), category, filter, superseded.as_deref()),

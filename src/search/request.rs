@@ -23,7 +23,7 @@ use crate::postgres::report::{Result, internal, invalid};
 use crate::search::candidates::{Ranking, Search};
 use crate::search::conditions::parse_filter;
 use crate::search::config::{SearchConfig, Transform};
-use crate::search::filtering::Restriction;
+use crate::search::filtering::{Restriction, have_documents};
 use crate::search::grade;
 use crate::search::group::Group;
 use crate::search::present::present;
@@ -195,8 +195,10 @@ impl Request<'_> {
         };
         let is_generic = asked.is_some_and(|group| group.understanding.class == Class::Generic);
         let lone_generic_term = is_generic && named != Named::Alone;
+        let projects = Projects::new(&self.projects);
+        let is_filtered = self.category.is_some() || !self.filter.is_empty();
         // Better words help where there is something to find.
-        let hopeless = answer.results.is_empty() && (self.is_filtered() || !retrieval.has_documents()?);
+        let hopeless = answer.results.is_empty() && (is_filtered || !have_documents(&projects)?);
         let tips: Vec<String> = match hopeless {
             true => Vec::new(),
             false => {
@@ -211,17 +213,9 @@ impl Request<'_> {
                 filter: &self.given_filter,
                 parsed: &self.filter,
             };
-            if let Some(reason) = restriction.reason(&Projects::new(&self.projects))? {
-                // How to write queries is of no help.
-                answer.tips.clear();
-                answer.notices.push(reason);
-            }
+            answer.notices.extend(restriction.reason(&projects)?);
         }
         Ok((answer, features))
-    }
-
-    fn is_filtered(&self) -> bool {
-        self.category.is_some() || !self.filter.is_empty()
     }
 
     /// The grade of an answer with these features and so many results.

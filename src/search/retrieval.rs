@@ -18,6 +18,7 @@ use crate::postgres::statement;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::suggest;
+use crate::tables::keys;
 use crate::tables::rules::Rulebook;
 use crate::tables::vectors::VectorTable;
 
@@ -105,31 +106,22 @@ impl Retrieval<'_> {
             return Ok(Named::No);
         };
         let asked = [&group.understanding.text, &group.understanding.topic];
-        let keys: BTreeSet<String> = asked
+        let asked: BTreeSet<String> = asked
             .map(|text| name::key(text))
             .into_iter()
             .filter(|key| !key.is_empty())
             .collect();
+        let projects = self.groups.iter().flat_map(|group| group.projects.ids());
         let _settings = LocalSettings::by_index()?;
         let _owner = AsOwner::enter()?;
         let same: BTreeSet<DocumentId> = statement::lookup(
             "SELECT DISTINCT n.project_id, n.document_id FROM docsearch.document_name n
              WHERE n.project_id = ANY ($1) AND n.key = ANY ($2) AND n.kind = 'title'",
             &[
-                DatumWithOid::from(
-                    self.groups
-                        .iter()
-                        .flat_map(|group| group.projects.ids())
-                        .collect::<Vec<i64>>(),
-                ),
-                DatumWithOid::from(keys.into_iter().collect::<Vec<String>>()),
+                DatumWithOid::from(projects.collect::<Vec<i64>>()),
+                DatumWithOid::from(asked.into_iter().collect::<Vec<String>>()),
             ],
-            |row| {
-                Ok(DocumentId {
-                    project: row.required(1)?,
-                    document: row.required(2)?,
-                })
-            },
+            keys::document_id,
         )?
         .into_iter()
         .collect();
@@ -143,25 +135,6 @@ impl Retrieval<'_> {
             (true, None) => Named::Alone,
             (true, Some(_)) => Named::AmongOthers,
         })
-    }
-
-    /// Whether the caller sees any document of the projects.
-    pub(super) fn has_documents(&self) -> Result<bool> {
-        let _settings = LocalSettings::by_index()?;
-        for group in &self.groups {
-            let found = statement::rows(
-                &format!(
-                    "SELECT true FROM docsearch.document d WHERE {} ORDER BY d.project_id, d.id LIMIT 1",
-                    group.projects.condition("d")
-                ),
-                &[group.projects.argument()],
-                |row| row.required::<bool>(1),
-            )?;
-            if !found.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Adds what to ask instead to an answer of low confidence.

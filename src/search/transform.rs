@@ -57,7 +57,7 @@ pub(crate) fn of(
     }
     let recency = retrieval.groups.first().is_some_and(|group| group.understanding.recent);
     let query = asked.query;
-    let user = prompt::rewrite_prompt(query, &date(now)?, &about(retrieval, asked.projects)?, poor);
+    let user = prompt::rewrite_prompt(query, &now.date(), &about(retrieval, asked.projects)?, poor);
     let made = language_model::ask(
         &mut asked.calls.borrow_mut(),
         Purpose::Transform,
@@ -128,7 +128,7 @@ fn is_known(group: &Group<'_>) -> Result<bool> {
 /// The keywords that tell most of the documents that have them.
 fn telling_words(group: &Group<'_>, projects: &[Project], keywords: &[Vec<String>]) -> Result<Vec<String>> {
     let mut related = related(&group.understanding, group.rules(), keywords.iter().map(Vec::as_slice));
-    // What all documents are about tells none from the others.
+    // What all documents are about does not distinguish any.
     let is_project = |word: &str| {
         projects
             .iter()
@@ -240,14 +240,4 @@ pub(crate) fn day(now: Option<TimestampWithTimeZone>) -> Result<Day> {
         |row| row.required(1),
     )?;
     Ok(Day(days.unwrap_or_default()))
-}
-
-/// `2025-12-15`.
-fn date(day: Day) -> Result<String> {
-    let date = statement::one(
-        "SELECT to_char(date '1970-01-01' + $1, 'YYYY-MM-DD')",
-        &[DatumWithOid::from(day.0)],
-        |row| row.required(1),
-    )?;
-    Ok(date.unwrap_or_default())
 }

@@ -53,6 +53,17 @@ impl Day {
         Month::of((year + era * 400 + next) as i32, month as u8)
     }
 
+    /// `2025-12-15`.
+    pub fn date(self) -> String {
+        let month = self.month();
+        format!(
+            "{:04}-{:02}-{:02}",
+            month.year,
+            month.month,
+            self.0 - month.first().0 + 1
+        )
+    }
+
     /// The Monday of its week.
     pub fn monday(self) -> Self {
         // 1 January 1970 was a Thursday.
@@ -115,6 +126,9 @@ mod tests {
         assert_eq!(Day::of(1900, 3, 1).0 - Day::of(1900, 2, 1).0, 28);
         assert_eq!(Day::of(2024, 2, 31), Day::of(2024, 2, 29));
         assert_eq!(Day::of(2025, 12, 15).0, 20_437);
+        assert_eq!(Day::of(2025, 12, 15).date(), "2025-12-15");
+        assert_eq!(Day::of(2024, 2, 29).date(), "2024-02-29");
+        assert_eq!(Day::of(2026, 1, 1).date(), "2026-01-01");
         assert_eq!(Day::of(2025, 12, 15).monday(), Day::of(2025, 12, 15));
         assert_eq!(Day::of(2026, 1, 4).monday(), Day::of(2025, 12, 29));
         assert_eq!(Month::of(2025, 12).name(), "December 2025");

@@ -324,7 +324,7 @@ def test_a_project_that_is_created_twice_at_once_is_a_clear_error(new_database):
 
 
 def test_a_project_is_removed_once(new_database):
-    """Whoever comes second is told that there is none."""
+    """The second session is told that there is none."""
     database = new_database()
     for _ in range(3):
         database.execute("SELECT docsearch.create_project('same')")

@@ -42,7 +42,7 @@ def etl(database: Database) -> Iterator[str]:
 @pytest.mark.parametrize("column, value", [("url", "'http://127.0.0.1:9/v1'"), ("api_key_file", "'/etc/hostname'"),
                                            ("model", "'other'"), ("names_dimension", "NOT names_dimension")])
 def test_only_a_superuser_says_where_texts_go(database: Database, endpoint: Endpoint, etl: str, column: str, value: str):
-    """Whoever may write all data may write docsearch.endpoint, and has no text sent elsewhere and no file read as a key."""
+    """A role that may write all data may write docsearch.endpoint, and has no text sent elsewhere and no file read as a key."""
     name = f"m{uuid4().hex[:10]}"
     number, = database.execute(ADD, name, endpoint.url)[0]
     database.execute("SELECT docsearch.create_project(%s, model => %s)", name, name)
@@ -83,7 +83,7 @@ def test_a_row_of_somebody_elses_making_is_no_endpoint(database: Database, endpo
 
 
 def test_only_the_owner_says_who_may_have_texts_sent(database: Database, endpoint: Endpoint, etl: str):
-    """Whoever may write all data may write docsearch.model_grant, and grants nothing by it: neither to itself nor to others,
+    """A role that may write all data may write docsearch.model_grant, and grants nothing by it: neither to itself nor to others,
     neither for the first time nor again."""
     name = f"g{uuid4().hex[:10]}"
     number, = database.execute(ADD, name, endpoint.url)[0]

@@ -79,7 +79,7 @@ mod docsearch {
         ))
     }
 
-    /// The language of a text as an ISO 639-1 code, such as en or ja; that of docsearch.default_language if nothing tells.
+    /// The language of a text as an ISO 639-1 code, such as en or ja; that of docsearch.default_language if it is not known.
     #[pg_extern(stable, parallel_safe, strict)]
     #[search_path(pg_catalog, pg_temp)]
     fn detect_language(text: LongText<'_>) -> Result<Option<String>> {

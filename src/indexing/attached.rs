@@ -210,7 +210,7 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
     }
     require_writer()?;
     {
-        // Whoever removes everything takes it first, too.
+        // What removes everything takes it first, too.
         let _owner = AsOwner::enter()?;
         statement::execute("LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
     }

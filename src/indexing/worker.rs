@@ -58,7 +58,7 @@ const OWN_SETTINGS: &[(&CStr, &CStr)] = &[
     (c"statement_timeout", c"0"),
     // Whoever keeps a lock keeps no others waiting.
     (c"lock_timeout", c"1s"),
-    // Whoever finds a deadlock has to give up: the worker, which tries again.
+    // The session that finds a deadlock gives up: the worker, which tries again.
     (c"deadlock_timeout", c"10ms"),
     (c"idle_in_transaction_session_timeout", c"0"),
     #[cfg(not(feature = "pg16"))]

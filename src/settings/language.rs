@@ -9,7 +9,7 @@ use crate::postgres::report::{Result, invalid};
 
 static DEFAULT_LANGUAGE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"en"));
 
-/// The language of a text of which nothing tells it. `None` if the setting is empty.
+/// The language of a text whose language is not known. `None` if the setting is empty.
 pub(crate) fn default_language() -> Result<Option<Language>> {
     let code = DEFAULT_LANGUAGE.get().unwrap_or_default();
     let code = code.to_string_lossy();

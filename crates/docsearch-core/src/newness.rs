@@ -64,8 +64,8 @@ impl Newness {
         Some(day.is_some_and(|day| period.contains(&day)))
     }
 
-    /// How new the candidates are, those first that are newest, each with its place: a share from 0 to 1. Pages that nothing
-    /// tells to be new are left out.
+    /// How new the candidates are, those first that are newest, each with its place: a share from 0 to 1. Pages that are
+    /// not known to be new are left out.
     pub fn order(&self, candidates: &[Candidate<'_>], rules: &Tables) -> Vec<(usize, f32)> {
         let is_release = |page: &Candidate<'_>| news::is_release(page.slug, page.title, rules);
         let releases: Vec<bool> = candidates.iter().map(is_release).collect();

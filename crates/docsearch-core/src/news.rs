@@ -47,7 +47,7 @@ pub fn is_asked(query: &str, rules: &Tables) -> bool {
     words(query).any(|word| version(word).is_some() || rules.news_words.contains(&word.to_lowercase()))
 }
 
-/// The version that a page tells the news of: the one in its name, in its title or in the name of its folder, or else the
+/// The version that a page is the release notes of: the one in its name, in its title or in the name of its folder, or else the
 /// one that it documents.
 pub fn told_version(slug: &str, title: &str, version: Option<&str>) -> Option<Version> {
     let names = [slug_leaf(slug), title, slug_parent(slug).unwrap_or_default()];

@@ -185,7 +185,7 @@ pub(crate) fn mention(words: &[String]) -> Option<Mention> {
     })
 }
 
-/// The period that begins with a word, and of how many words its name is. `is_led`: a preposition stands before it.
+/// The period that begins with a word, and of how many words its name is. `is_led`: a preposition is before it.
 fn named(words: &[String], at: usize, is_led: bool) -> Option<(Named, usize)> {
     let word = |ahead: usize| words.get(at + ahead);
     let (this, last) = (can_be(word(0), Part::This), can_be(word(0), Part::Last));

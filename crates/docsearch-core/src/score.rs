@@ -40,7 +40,7 @@ const CEILING_KNEE: f32 = 0.9;
 const NEWS_OF_VERSION: f32 = 0.7;
 /// Strength of a page of today where nothing but new pages is asked for. Chosen: the answer is sure, as far as it goes.
 const ONLY_RECENT: f32 = 0.85;
-/// What a page keeps of its score then if nothing tells that it is new. Chosen: too little for more than low confidence.
+/// What a page keeps of its score then if it is not known to be new. Chosen: too little for more than low confidence.
 const NOT_NEW: f32 = 0.1;
 /// What a page of another project than the one that the query names keeps of its newness. Chosen.
 const ELSEWHERE_NEW: f32 = 0.4;
@@ -321,7 +321,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// Where nothing but what is new is asked for, words say nothing of it: a page is as good as it is new, and one that
-    /// nothing tells to be new is a weak match.
+    /// is not known to be new is a weak match.
     fn only_new(&self, page: &Page, found: &Findings, ledger: &mut Ledger<'_>) {
         if let Some(newness) = page.newness.filter(|_| self.weights.boost_recency > 0.0) {
             let place = if self.asked.is_placed() && !found.inside {

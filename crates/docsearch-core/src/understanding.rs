@@ -166,7 +166,7 @@ impl Understanding {
             period,
             rest,
         } = timing(task, rules, known);
-        // When something was published stands in no text.
+        // No text holds when it was published.
         let topic = rest.filter(|_| phrases.is_empty()).unwrap_or_else(|| task.to_owned());
         let is_question = is_question(&topic, rules) || (asked.trim_end().ends_with('?') && asks_at_end(&topic, rules));
         let place = Place::read(&topic, is_question, rules, known);

@@ -155,7 +155,7 @@ impl Answer {
     /// Judges the results: sets the confidence of the whole, and adds notices and tips.
     ///
     /// The confidence is that of the best result; it is low without results. It is low, too, for a query that is one generic
-    /// term alone, and so is that of its results, since nothing tells which of many pages is meant. `tips` are added when the
+    /// term alone, and so is that of its results, since which of many pages is meant is not known. `tips` are added when the
     /// confidence is low.
     pub fn conclude(&mut self, lone_generic_term: bool, tips: &[String]) {
         if lone_generic_term {

@@ -8,7 +8,7 @@ const MAX_EXAMPLE: usize = 60;
 
 /// Advice with examples from results, which the caller sees. In a row of `search_tip`, `{page}` is the title of a page,
 /// `{place}` what it belongs to, `{path}` a slug of several parts, `{word}` the query if it is one generic term, and
-/// `{phrase}` a title with this word. What stands in brackets is left out if nothing there is called so; any other tip with
+/// `{phrase}` a title with this word. What is in brackets is left out if nothing there is called so; any other tip with
 /// such a name is left out as a whole.
 pub fn tips(rows: &[String], query: &str, lone_generic_term: bool, results: &[SearchResult]) -> Vec<String> {
     let examples = Examples::of(query.trim(), lone_generic_term, results);

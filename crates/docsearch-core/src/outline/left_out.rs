@@ -37,7 +37,7 @@ impl<'a> LeftOut<'a> {
         let sections = sections
             .iter()
             .enumerate()
-            // Whoever loads what holds all of this gets the same again.
+            // Loading what holds all of this gives the same again.
             .filter(|(place, section)| section.level > 0 && !covers(*place, section))
             .filter_map(|(_, section)| {
                 let start = section.range.start.max(range.start);

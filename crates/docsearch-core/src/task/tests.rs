@@ -25,7 +25,7 @@ const TASKS: [&str; 18] = [
     "get the size of an index",
 ];
 
-/// A task stands for `{}`.
+/// `{}` is replaced by a task.
 const FRAMES: [&str; 52] = [
     "how to {}",
     "How do I {}?",

@@ -42,7 +42,7 @@ impl Retry {
 }
 
 impl Attached {
-    /// Whether it is still attached: until the end of the transaction nobody detaches it, drops its project or removes the
+    /// Whether it is still attached: until the end of the transaction no session detaches it, drops its project or removes the
     /// tables; `read_table` does not wait. Everybody takes these locks in this order: documents, project, attached table. Runs as
     /// the owner.
     pub(in crate::indexing::attached) fn hold(&self) -> Result<bool> {

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from background import acting
+from background import acting, detach_all
 from conftest import Database, Site, own_server, page, wait_until
 
 ROLES = ("wren", "rook", "nobody_special")
@@ -53,8 +53,7 @@ def guarded(site: Site) -> Iterator[Database]:
     but its author."""
     database = site.database
     yield database
-    database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a"
-                     " JOIN pg_class c ON c.oid = a.source")
+    detach_all(database)
     database.execute("SELECT docsearch.wait_for_index()")
     for role in ROLES:
         assert database.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", role) == [(False,)]
@@ -119,7 +118,7 @@ def spied(database: Database, *roles: str) -> Iterator[Database]:
     """Afterwards no code ran as anybody but its author, who has become no superuser."""
     yield database
     database.execute("DROP TRIGGER IF EXISTS evil ON docsearch.document")
-    database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a JOIN pg_class c ON c.oid = a.source")
+    detach_all(database)
     database.execute("DELETE FROM docsearch.attached_table")
     database.execute("DELETE FROM docsearch.document WHERE source_root LIKE 'table:%%'")
     for role in roles:

@@ -52,3 +52,8 @@ def acting(database: Database, role: str) -> psycopg.Connection:
 def settled(database: Database) -> None:
     """Waits until nothing is left to the worker."""
     assert database.execute("SELECT docsearch.wait_for_index(make_interval(secs => %s))", GUARD) == [(True,)]
+
+
+def detach_all(database: Database) -> None:
+    """Detaches the tables that are there."""
+    database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a JOIN pg_class c ON c.oid = a.source")

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from background import acting, settled
+from background import acting, detach_all, settled
 from conftest import Database, Site, own_server, page, wait_until
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -39,8 +39,7 @@ def site() -> Iterator[Site]:
 def database(site: Site) -> Iterator[Database]:
     """Afterwards nothing is attached, and no code ran as anybody but its author."""
     yield site.database
-    site.database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a"
-                          " JOIN pg_class c ON c.oid = a.source")
+    detach_all(site.database)
     for role in ROLES:
         assert site.database.execute(f"SELECT DISTINCT who, what FROM {role}.seen WHERE who <> '{role}'") == []
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from background import acting, settled
+from background import acting, detach_all, settled
 from conftest import Database, Site, own_server, wait_until
 
 COLUMNS = "id int PRIMARY KEY, title text, body text, shown bool DEFAULT true, at timestamptz DEFAULT '2026-01-01'"
@@ -32,8 +32,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def database(site: Site) -> Iterator[Database]:
     yield site.database
-    site.database.execute("SELECT docsearch.detach_table(a.source) FROM docsearch.attached_table a"
-                          " JOIN pg_class c ON c.oid = a.source")
+    detach_all(site.database)
     settled(site.database)
     assert site.database.problems() == []
 

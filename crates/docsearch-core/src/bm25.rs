@@ -119,6 +119,15 @@ impl Frequencies {
             + self.body
     }
 
+    /// Adds another lexeme of the same term.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.title += other.title;
+        self.heading += other.heading;
+        self.keyword += other.keyword;
+        self.body += other.body;
+        self.closeness = self.closeness.max(other.closeness);
+    }
+
     /// Adds another chunk of the same document. Title and keywords stand in every chunk and count
     /// once; headings and body add up.
     pub fn join(&mut self, other: &Self) {

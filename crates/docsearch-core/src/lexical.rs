@@ -11,7 +11,7 @@ use crate::tsvector::TsVector;
 
 /// Words that stand so far apart are near each other. With [`crate::weight::Weights::weight_proximity`] at .2 and .4 it was the
 /// only distance that was tried.
-const NEAR_WORDS: u16 = 3;
+pub(crate) const NEAR_WORDS: u16 = 3;
 
 /// A query's terms with the statistics of the projects.
 #[derive(Debug)]
@@ -82,6 +82,26 @@ impl<'a> Lexical<'a> {
                 .map(|(&project, totals)| (project, corpus(totals, project)))
                 .collect(),
         }
+    }
+
+    /// How many terms the query has.
+    pub(crate) fn term_count(&self) -> usize {
+        self.terms
+    }
+
+    /// The terms that stand in the query, in its order.
+    pub(crate) fn written(&self) -> &[usize] {
+        &self.written
+    }
+
+    /// The lexemes of a term that occur.
+    pub(crate) fn of_term(&self, term: usize) -> impl Iterator<Item = &Lexeme<'a>> {
+        self.lexemes.iter().filter(move |lexeme| lexeme.term == term)
+    }
+
+    /// The lexemes that occur, ascending; one that is of several terms comes several times.
+    pub fn occurring(&self) -> impl Iterator<Item = &'a str> {
+        self.lexemes.iter().map(|lexeme| lexeme.text)
     }
 
     /// Lexemes to look up: rarest first while their sections fit a budget of sections, at least one. A common word

@@ -85,10 +85,16 @@ impl<'a> TsVector<'a> {
     /// The same for lexemes that are looked up in ascending order: `from` is where the first one is
     /// looked for, 0, and then where the next one is.
     pub fn positions_from(&self, from: &mut usize, lexeme: &str) -> impl Iterator<Item = (u16, Weight)> + use<'a> {
-        let stored = self.find(from, lexeme.as_bytes()).unwrap_or_default();
-        stored.chunks_exact(2).map(|bytes| {
-            let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
-            (bits & 0x3FFF, Weight::from_bits(bits >> 14))
+        places(self.find(from, lexeme.as_bytes()).unwrap_or_default())
+    }
+
+    /// The lexemes with their positions, in order; what is not valid UTF-8 is left out.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a str, impl Iterator<Item = (u16, Weight)> + use<'a>)> + use<'a> {
+        let vector = *self;
+        (0..self.len()).filter_map(move |index| {
+            let entry = vector.entry(index)?;
+            let lexeme = std::str::from_utf8(vector.lexeme(&entry)?).ok()?;
+            Some((lexeme, places(vector.stored_positions(&entry).unwrap_or_default())))
         })
     }
 
@@ -136,6 +142,13 @@ impl<'a> TsVector<'a> {
         let count = usize::from(u16::from_le_bytes(count));
         self.strings.get(start + 2..start + 2 + count * 2)
     }
+}
+
+fn places(stored: &[u8]) -> impl Iterator<Item = (u16, Weight)> + use<'_> {
+    stored.chunks_exact(2).map(|bytes| {
+        let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
+        (bits & 0x3FFF, Weight::from_bits(bits >> 14))
+    })
 }
 
 /// The first four bytes of a lexeme as a number in the order of lexemes; a lexeme has no zero byte.

@@ -1,0 +1,122 @@
+//! The words of many sections, packed: which sections hold a lexeme, how often in which field, and where.
+//!
+//! A *segment* holds some sections of one project, numbered from 0 in the order of their documents. Its bytes are cut into
+//! rows of a table ([`Block`]): the list of its sections, and for each lexeme a *list* of postings in one of many buckets,
+//! found by the hash of the lexeme. A search reads the buckets of its words and nothing else.
+//!
+//! A list consists of runs of up to [`RUN`] postings. Each run has its numbers and counts first and the positions after
+//! them, so that sections are scored without positions, and runs without a wanted section are skipped whole:
+//!
+//! ```text
+//! bucket  = (length of lexeme, lexeme, length of list, list) ...
+//! list    = run ...
+//! run     = postings, last number - last number before, length of counts, length of positions, counts, positions
+//! counts  = (number - number before, fields, further counts ...) ...
+//! ```
+//!
+//! All numbers are LEB128 varints. What is read is bounded by what is there, whatever the bytes are: broken ones end a list.
+
+mod builder;
+mod list;
+mod reader;
+mod search;
+mod varint;
+
+pub use builder::SegmentBuilder;
+pub use reader::{SegmentReader, read_all};
+pub use search::Postings;
+
+use crate::bm25::Frequencies;
+
+/// Most sections of a segment: what is built at once takes some 60 MB.
+pub const MAX_SEGMENT_SECTIONS: usize = 50_000;
+/// The bucket that holds the list of sections.
+pub const SECTIONS_BUCKET: i32 = -1;
+/// Bytes of a row: four fit into a page of Postgres, and none is stored out of line.
+const BLOCK_BYTES: usize = 1_980;
+/// Bytes of a bucket, about.
+const BUCKET_BYTES: usize = 1_500;
+/// Postings of a run. Chosen: as Lucene has it.
+const RUN: usize = 128;
+
+/// A section in a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// `docsearch.document.id`.
+    pub document: i64,
+    /// `docsearch.chunk.chunk_no`.
+    pub chunk: i32,
+    /// Words of the section, title and headings included.
+    pub words: u32,
+    /// Words of its whole document.
+    pub document_words: u32,
+}
+
+/// A segment as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of its sections.
+    pub sections: u32,
+    /// Number of their documents.
+    pub documents: u32,
+    /// Number of buckets for lexemes.
+    pub bucket_count: u32,
+    /// Rows, in the order of bucket and part.
+    pub blocks: Vec<Block>,
+}
+
+/// A row of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// [`SECTIONS_BUCKET`], or a number below the number of buckets.
+    pub bucket: i32,
+    /// Place among the rows of the bucket, from 0.
+    pub part: i32,
+    /// At most 1,980 bytes; those of the parts of a bucket belong together.
+    pub bytes: Vec<u8>,
+}
+
+/// How often a lexeme stands in each field of a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Title and names.
+    pub title: u32,
+    /// Headings.
+    pub heading: u32,
+    /// Keywords.
+    pub keyword: u32,
+    /// Body.
+    pub body: u32,
+}
+
+impl Counts {
+    /// All together: so many positions there are.
+    pub fn all(&self) -> u32 {
+        let more = self.title.saturating_add(self.heading).saturating_add(self.keyword);
+        more.saturating_add(self.body)
+    }
+
+    fn frequencies(&self, closeness: f32) -> Frequencies {
+        Frequencies {
+            title: self.title as f32,
+            heading: self.heading as f32,
+            keyword: self.keyword as f32,
+            body: self.body as f32,
+            closeness,
+        }
+    }
+}
+
+/// The bucket of a lexeme: its FNV-1a hash (Fowler, Noll and Vo, 64 bits), which is stored with every segment and so must
+/// stay as it is.
+pub fn bucket_of(lexeme: &str, bucket_count: u32) -> i32 {
+    let hash = lexeme.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    // The upper bits differ most.
+    let bucket = (hash >> 16) % u64::from(bucket_count.max(1));
+    i32::try_from(bucket).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! The postings of one lexeme.
+
+use super::{Counts, RUN, varint};
+
+/// In the byte of fields: the count of the body, of which the greatest value is followed by the rest of it.
+const BODY: u8 = 0x1f;
+/// The title has the lexeme, and its count follows.
+const TITLE: u8 = 0x20;
+/// The same of headings.
+const HEADING: u8 = 0x40;
+/// The same of keywords.
+const KEYWORD: u8 = 0x80;
+
+/// A list while it is written.
+#[derive(Debug, Default)]
+pub(super) struct ListBuilder {
+    written: Vec<u8>,
+    counts: Vec<u8>,
+    positions: Vec<u8>,
+    /// Postings of the run so far.
+    in_run: usize,
+    last: u32,
+    last_of_runs: u32,
+}
+
+impl ListBuilder {
+    /// Adds a section, in ascending order of numbers. Positions are ascending, as many as the counts say.
+    pub(super) fn push(&mut self, section: u32, counts: Counts, positions: &[u16]) {
+        varint::write(&mut self.counts, section - self.last);
+        self.last = section;
+        let body = counts.body.min(u32::from(BODY)) as u8;
+        let further = [
+            (TITLE, counts.title),
+            (HEADING, counts.heading),
+            (KEYWORD, counts.keyword),
+        ];
+        let has = further.iter().filter(|(_, count)| *count > 0);
+        self.counts.push(has.fold(body, |byte, (field, _)| byte | field));
+        if body == BODY {
+            varint::write(&mut self.counts, counts.body - u32::from(BODY));
+        }
+        for (_, count) in further.into_iter().filter(|(_, count)| *count > 0) {
+            varint::write(&mut self.counts, count);
+        }
+        let mut before = 0;
+        for &position in positions {
+            varint::write(&mut self.positions, u32::from(position.saturating_sub(before)));
+            before = before.max(position);
+        }
+        self.in_run += 1;
+        if self.in_run == RUN {
+            self.end_run();
+        }
+    }
+
+    fn end_run(&mut self) {
+        if self.in_run == 0 {
+            return;
+        }
+        varint::write(&mut self.written, self.in_run as u32);
+        varint::write(&mut self.written, self.last - self.last_of_runs);
+        let (counts, positions) = (self.counts.len(), self.positions.len());
+        varint::write(&mut self.written, u32::try_from(counts).unwrap_or(u32::MAX));
+        varint::write(&mut self.written, u32::try_from(positions).unwrap_or(u32::MAX));
+        self.written.append(&mut self.counts);
+        self.written.append(&mut self.positions);
+        (self.in_run, self.last_of_runs) = (0, self.last);
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.end_run();
+        self.written
+    }
+}
+
+/// A list that is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List<'a>(pub(super) &'a [u8]);
+
+/// A run of a list.
+#[derive(Clone, Copy, Debug)]
+struct Run<'a> {
+    postings: u32,
+    /// The last number before it, and in it.
+    before: u32,
+    last: u32,
+    counts: &'a [u8],
+    positions: &'a [u8],
+}
+
+impl<'a> List<'a> {
+    fn runs(self) -> impl Iterator<Item = Run<'a>> {
+        let mut rest = self.0;
+        let mut before = 0u32;
+        std::iter::from_fn(move || {
+            let postings = varint::read(&mut rest)?;
+            let last = before.checked_add(varint::read(&mut rest)?)?;
+            let counts = usize::try_from(varint::read(&mut rest)?).ok()?;
+            let positions = usize::try_from(varint::read(&mut rest)?).ok()?;
+            let (counts, after) = rest.split_at_checked(counts)?;
+            let (positions, after) = after.split_at_checked(positions)?;
+            rest = after;
+            let run = Run {
+                postings,
+                before,
+                last,
+                counts,
+                positions,
+            };
+            before = last;
+            Some(run)
+        })
+    }
+
+    /// Calls back with the number and the counts of each posting.
+    #[inline]
+    pub(super) fn each(self, mut call: impl FnMut(u32, Counts)) {
+        for run in self.runs() {
+            let mut reading = run.counts;
+            let mut number = run.before;
+            for _ in 0..run.postings {
+                let Some((delta, counts)) = posting(&mut reading) else {
+                    break;
+                };
+                number = number.saturating_add(delta);
+                call(number, counts);
+            }
+        }
+    }
+
+    /// Calls back with the place of each wanted number that is in the list, which are ascending, with its counts and
+    /// positions.
+    pub(super) fn each_of(self, wanted: &[u32], mut call: impl FnMut(usize, Counts, &[u16])) {
+        let mut next = 0;
+        let mut positions: Vec<u16> = Vec::new();
+        for run in self.runs() {
+            while wanted.get(next).is_some_and(|&wanted| wanted < run.before) {
+                next += 1;
+            }
+            match wanted.get(next) {
+                None => return,
+                Some(&wanted) if wanted > run.last => continue,
+                Some(_) => {}
+            }
+            let (mut reading, mut places) = (run.counts, run.positions);
+            let mut number = run.before;
+            for _ in 0..run.postings {
+                let Some((delta, counts)) = posting(&mut reading) else {
+                    break;
+                };
+                number = number.saturating_add(delta);
+                while wanted.get(next).is_some_and(|&wanted| wanted < number) {
+                    next += 1;
+                }
+                let is_wanted = wanted.get(next) == Some(&number);
+                positions.clear();
+                let mut before = 0u32;
+                for _ in 0..counts.all() {
+                    let Some(delta) = varint::read(&mut places) else { break };
+                    if is_wanted {
+                        before = before.saturating_add(delta);
+                        positions.push(u16::try_from(before).unwrap_or(u16::MAX));
+                    }
+                }
+                if is_wanted {
+                    call(next, counts, &positions);
+                }
+            }
+        }
+    }
+}
+
+/// Takes the next posting: how much greater its number is, and its counts.
+#[inline]
+fn posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
+    let delta = varint::read(bytes)?;
+    let (&fields, rest) = bytes.split_first()?;
+    *bytes = rest;
+    let mut counts = Counts {
+        body: u32::from(fields & BODY),
+        ..Counts::default()
+    };
+    // Most stand in the body only, and a few times.
+    if fields < BODY {
+        return Some((delta, counts));
+    }
+    if fields & BODY == BODY {
+        counts.body = counts.body.saturating_add(varint::read(bytes)?);
+    }
+    for (field, count) in [
+        (TITLE, &mut counts.title),
+        (HEADING, &mut counts.heading),
+        (KEYWORD, &mut counts.keyword),
+    ] {
+        if fields & field != 0 {
+            *count = varint::read(bytes)?;
+        }
+    }
+    Some((delta, counts))
+}

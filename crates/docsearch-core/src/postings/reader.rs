@@ -1,0 +1,117 @@
+//! Reading a segment.
+
+use super::builder::SECTION_BYTES;
+use super::list::List;
+use super::{Counts, SECTIONS_BUCKET, Section, bucket_of, varint};
+use crate::interrupt::Interruptible;
+use crate::rank::Map;
+
+/// What is read of a segment for some lexemes.
+#[derive(Clone, Debug, Default)]
+pub struct SegmentReader {
+    bucket_count: u32,
+    superseded: Vec<i64>,
+    sections: Vec<Section>,
+    unread: Vec<u8>,
+    buckets: Map<i32, Vec<u8>>,
+}
+
+impl SegmentReader {
+    /// A segment with so many buckets, of which nothing has been read. What it has of the `superseded` documents does not
+    /// count.
+    pub fn new(bucket_count: u32, mut superseded: Vec<i64>) -> Self {
+        superseded.sort_unstable();
+        Self {
+            bucket_count,
+            superseded,
+            ..Self::default()
+        }
+    }
+
+    /// The buckets to read for some lexemes, ascending, with that of the sections.
+    pub fn wanted<'a>(&self, lexemes: impl IntoIterator<Item = &'a str>) -> Vec<i32> {
+        let buckets = lexemes.into_iter().map(|lexeme| bucket_of(lexeme, self.bucket_count));
+        let mut wanted: Vec<i32> = buckets.chain([SECTIONS_BUCKET]).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+
+    /// Takes a row of the segment. The parts of a bucket come in their order.
+    pub fn push(&mut self, bucket: i32, bytes: &[u8]) {
+        if bucket != SECTIONS_BUCKET {
+            self.buckets.entry(bucket).or_default().extend_from_slice(bytes);
+            return;
+        }
+        self.unread.extend_from_slice(bytes);
+        let whole = self.unread.len() / SECTION_BYTES * SECTION_BYTES;
+        let sections = self.unread[..whole].chunks_exact(SECTION_BYTES).filter_map(section);
+        self.sections.extend(sections);
+        self.unread.drain(..whole);
+    }
+
+    /// Its sections, in order.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// Whether what it has of a document counts.
+    pub(super) fn counts(&self, document: i64) -> bool {
+        self.superseded.is_empty() || self.superseded.binary_search(&document).is_err()
+    }
+
+    /// The number of a section.
+    pub(super) fn number(&self, document: i64, chunk: i32) -> Option<usize> {
+        let key = |section: &Section| (section.document, section.chunk);
+        self.sections.binary_search_by_key(&(document, chunk), key).ok()
+    }
+
+    pub(super) fn list(&self, lexeme: &str) -> Option<List<'_>> {
+        let bucket = self.buckets.get(&bucket_of(lexeme, self.bucket_count))?;
+        let mut lists = lists(bucket);
+        lists.find(|(of, _)| *of == lexeme.as_bytes()).map(|(_, list)| list)
+    }
+}
+
+fn section(bytes: &[u8]) -> Option<Section> {
+    let (document, rest) = bytes.split_first_chunk()?;
+    let (chunk, rest) = rest.split_first_chunk()?;
+    let (words, rest) = rest.split_first_chunk()?;
+    Some(Section {
+        document: i64::from_le_bytes(*document),
+        chunk: i32::from_le_bytes(*chunk),
+        words: u32::from_le_bytes(*words),
+        document_words: u32::from_le_bytes(rest.try_into().ok()?),
+    })
+}
+
+/// The lexemes of a bucket with their lists.
+fn lists(mut bucket: &[u8]) -> impl Iterator<Item = (&[u8], List<'_>)> {
+    std::iter::from_fn(move || {
+        let lexeme = varint::read_bytes(&mut bucket)?;
+        Some((lexeme, List(varint::read_bytes(&mut bucket)?)))
+    })
+}
+
+/// Every section of a segment with the lexemes that it has, ascending, and how often and where each stands: for checks.
+/// Rows come in the order of bucket and part. `None` if they are no segment.
+pub fn read_all<'a>(
+    rows: impl IntoIterator<Item = (i32, &'a [u8])>,
+) -> Option<Vec<(Section, Vec<(String, Counts, Vec<u16>)>)>> {
+    let mut reader = SegmentReader::default();
+    rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
+    let mut all: Vec<(Section, Vec<(String, Counts, Vec<u16>)>)> =
+        reader.sections.iter().map(|&section| (section, Vec::new())).collect();
+    let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
+    for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
+        let lexeme = std::str::from_utf8(lexeme).ok()?;
+        list.each_of(&numbers, |place, counts, positions| {
+            all[place].1.push((lexeme.to_owned(), counts, positions.to_vec()));
+        });
+    }
+    for (_, lexemes) in &mut all {
+        lexemes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    }
+    let is_whole = reader.unread.is_empty() && all.is_sorted_by_key(|(section, _)| (section.document, section.chunk));
+    is_whole.then_some(all)
+}

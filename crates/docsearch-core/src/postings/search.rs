@@ -1,0 +1,247 @@
+//! Which sections have the words of a query, and what they have of them.
+
+use std::ops::Range;
+
+use super::SegmentReader;
+use crate::bm25::{Bm25, Frequencies};
+use crate::lexical::{Lexical, NEAR_WORDS};
+use crate::rank::{ChunkId, ChunkTerms, Corpus, DocumentId, Map, Set};
+
+/// The postings of the words of a query in some projects.
+#[derive(Debug)]
+pub struct Postings<'a> {
+    lexical: &'a Lexical<'a>,
+    segments: Vec<(i64, SegmentReader)>,
+    /// Documents that were written since: what segments have of them does not count.
+    pending: Set<DocumentId>,
+}
+
+/// A document in a segment.
+struct Found {
+    /// The score of its best section.
+    score: f32,
+    best: ChunkId,
+    segment: usize,
+    sections: Range<usize>,
+}
+
+impl<'a> Postings<'a> {
+    /// Brings what was read together: segments with their projects, and the documents that are pending.
+    pub fn new(lexical: &'a Lexical<'a>, segments: Vec<(i64, SegmentReader)>, pending: Set<DocumentId>) -> Self {
+        Self {
+            lexical,
+            segments,
+            pending,
+        }
+    }
+
+    /// What the documents with the best sections have of the query, at most `window` documents, with all their sections that
+    /// have one of its words. The nearness of words does not decide which these are.
+    pub fn best(&self, bm25: &Bm25, window: usize) -> Map<ChunkId, ChunkTerms> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut scores: Vec<Vec<f32>> = Vec::new();
+        for (segment, (project, reader)) in self.segments.iter().enumerate() {
+            let of_segment = match self.lexical.corpora.get(project) {
+                Some(corpus) => self.scores(reader, corpus, bm25),
+                None => Vec::new(),
+            };
+            self.documents(segment, &of_segment, &mut found);
+            scores.push(of_segment);
+        }
+        let best_first = |a: &Found, b: &Found| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
+        if found.len() > window {
+            if window > 0 {
+                found.select_nth_unstable_by(window - 1, best_first);
+            }
+            found.truncate(window);
+        }
+        let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); self.segments.len()];
+        for document in found {
+            let with_words = document
+                .sections
+                .filter(|&number| scores[document.segment][number] > 0.0);
+            wanted[document.segment].extend(with_words.filter_map(|number| u32::try_from(number).ok()));
+        }
+        self.read(wanted)
+    }
+
+    /// What some sections have of the query. Those that are in no segment or do not count are left out.
+    pub fn of_sections(&self, ids: impl IntoIterator<Item = ChunkId>) -> Map<ChunkId, ChunkTerms> {
+        let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); self.segments.len()];
+        for id in ids {
+            let DocumentId { project, document } = id.document;
+            if self.pending.contains(&id.document) {
+                continue;
+            }
+            for (wanted, (_, reader)) in wanted
+                .iter_mut()
+                .zip(&self.segments)
+                .filter(|(_, (of, reader))| *of == project && reader.counts(document))
+            {
+                let number = reader.number(document, id.chunk);
+                wanted.extend(number.and_then(|number| u32::try_from(number).ok()));
+            }
+        }
+        self.read(wanted)
+    }
+
+    /// The score of every section of a segment by its words alone, as [`crate::rank::chunk_lexical`] has it but for their
+    /// nearness and before it is bounded by 1.
+    fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25) -> Vec<f32> {
+        let mut scores = vec![0.0f32; reader.sections().len()];
+        let attainable: f32 = corpus
+            .terms
+            .iter()
+            .fold(0.0, |sum, term| sum + bm25.attainable(term.idf));
+        if attainable <= 0.0 {
+            return scores;
+        }
+        let mut several: Vec<(u32, Frequencies)> = Vec::new();
+        for (term, weight) in corpus.terms.iter().enumerate() {
+            let mut add = |number: u32, found: Frequencies| {
+                let number = number as usize;
+                if let (Some(score), Some(section)) = (scores.get_mut(number), reader.sections().get(number)) {
+                    let frequency = found.weighted(bm25);
+                    *score +=
+                        found.closeness * bm25.term(weight.idf, frequency, section.words as f32, corpus.average_chunk);
+                }
+            };
+            let lists = self.lexical.of_term(term);
+            let mut lists = lists.filter_map(|lexeme| Some((lexeme.closeness, reader.list(lexeme.text)?)));
+            let Some((closeness, first)) = lists.next() else {
+                continue;
+            };
+            let Some(second) = lists.next() else {
+                first.each(|number, counts| add(number, counts.frequencies(closeness)));
+                continue;
+            };
+            several.clear();
+            for (closeness, list) in [(closeness, first), second].into_iter().chain(lists) {
+                list.each(|number, counts| several.push((number, counts.frequencies(closeness))));
+            }
+            several.sort_by_key(|(number, _)| *number);
+            for same in several.chunk_by(|a, b| a.0 == b.0) {
+                let mut sum = Frequencies::default();
+                same.iter().for_each(|(_, found)| sum.add(found));
+                add(same[0].0, sum);
+            }
+        }
+        scores.iter_mut().for_each(|score| *score /= attainable);
+        scores
+    }
+
+    /// The documents of a segment that count and have one of the words.
+    fn documents(&self, segment: usize, scores: &[f32], found: &mut Vec<Found>) {
+        let (project, reader) = &self.segments[segment];
+        let mut from = 0;
+        for sections in reader.sections().chunk_by(|a, b| a.document == b.document) {
+            let range = from..from + sections.len();
+            from = range.end;
+            let Some(own) = scores.get(range.clone()) else { continue };
+            let best = own.iter().enumerate().reduce(|a, b| if *b.1 > *a.1 { b } else { a });
+            let Some((place, &score)) = best.filter(|(_, score)| **score > 0.0) else {
+                continue;
+            };
+            let document = DocumentId {
+                project: *project,
+                document: sections[place].document,
+            };
+            if self.pending.contains(&document) || !reader.counts(document.document) {
+                continue;
+            }
+            found.push(Found {
+                score: score.min(1.0),
+                best: ChunkId {
+                    document,
+                    chunk: sections[place].chunk,
+                },
+                segment,
+                sections: range,
+            });
+        }
+    }
+
+    /// What the sections with these numbers have of the query, by segment.
+    fn read(&self, wanted: Vec<Vec<u32>>) -> Map<ChunkId, ChunkTerms> {
+        let mut all = Map::default();
+        for ((project, reader), mut wanted) in self.segments.iter().zip(wanted) {
+            wanted.sort_unstable();
+            wanted.dedup();
+            for (&number, terms) in wanted.iter().zip(self.terms(reader, &wanted)) {
+                let section = reader.sections()[number as usize];
+                let id = ChunkId {
+                    document: DocumentId {
+                        project: *project,
+                        document: section.document,
+                    },
+                    chunk: section.chunk,
+                };
+                all.insert(id, terms);
+            }
+        }
+        all
+    }
+
+    /// What sections of a segment have of the query, as [`Lexical::read`] finds it.
+    fn terms(&self, reader: &SegmentReader, wanted: &[u32]) -> Vec<ChunkTerms> {
+        let sections = wanted.iter().map(|&number| reader.sections()[number as usize]);
+        let mut found: Vec<ChunkTerms> = sections
+            .map(|section| ChunkTerms {
+                length: section.words as f32,
+                document_length: section.document_words as f32,
+                near: 0.0,
+                frequencies: vec![Frequencies::default(); self.lexical.term_count()],
+            })
+            .collect();
+        // Places of a term and of the one before it in the query: by section, ascending.
+        let (mut places, mut before): (Vec<(usize, u16)>, Vec<(usize, u16)>) = (Vec::new(), Vec::new());
+        let mut written = self.lexical.written().iter().copied().peekable();
+        let pairs = self.lexical.written().len().saturating_sub(1);
+        for term in 0..self.lexical.term_count() {
+            places.clear();
+            let mut lists = 0;
+            for lexeme in self.lexical.of_term(term) {
+                let Some(list) = reader.list(lexeme.text) else { continue };
+                lists += 1;
+                list.each_of(wanted, |place, counts, positions| {
+                    found[place].frequencies[term].add(&counts.frequencies(lexeme.closeness));
+                    places.extend(positions.iter().map(|&position| (place, position)));
+                });
+            }
+            if written.next_if_eq(&term).is_none() {
+                continue;
+            }
+            if lists > 1 {
+                places.sort_unstable();
+            }
+            each_near(&before, &places, |place| found[place].near += 1.0);
+            std::mem::swap(&mut places, &mut before);
+        }
+        if pairs > 0 {
+            found.iter_mut().for_each(|found| found.near /= pairs as f32);
+        }
+        found
+    }
+}
+
+/// Calls back with each section in which a place of one word is near one of the other; both ascending.
+fn each_near(before: &[(usize, u16)], places: &[(usize, u16)], mut call: impl FnMut(usize)) {
+    let mut others = before.chunk_by(|a, b| a.0 == b.0).peekable();
+    for own in places.chunk_by(|a, b| a.0 == b.0) {
+        let section = own[0].0;
+        while others.next_if(|others| others[0].0 < section).is_some() {}
+        let Some(others) = others.next_if(|others| others[0].0 == section) else {
+            continue;
+        };
+        let mut from = 0;
+        let is_near = own.iter().any(|&(_, place)| {
+            while others.get(from).is_some_and(|&(_, other)| other + NEAR_WORDS < place) {
+                from += 1;
+            }
+            others.get(from).is_some_and(|&(_, other)| other <= place + NEAR_WORDS)
+        });
+        if is_near {
+            call(section);
+        }
+    }
+}

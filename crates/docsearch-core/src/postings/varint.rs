@@ -1,0 +1,73 @@
+//! Numbers of one to five bytes, LEB128.
+
+/// Appends a number.
+pub(super) fn write(bytes: &mut Vec<u8>, mut number: u32) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Takes a number from the front; `None` if there is no whole one, or a greater one than fits.
+#[inline]
+pub(super) fn read(bytes: &mut &[u8]) -> Option<u32> {
+    let (&first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    if first < 0x80 {
+        return Some(u32::from(first));
+    }
+    let mut number = u32::from(first & 0x7f);
+    for shift in [7, 14, 21, 28] {
+        let (&next, rest) = bytes.split_first()?;
+        *bytes = rest;
+        if shift == 28 && next > 0x0f {
+            return None;
+        }
+        number |= u32::from(next & 0x7f) << shift;
+        if next < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// Takes a length and so many bytes from the front.
+pub(super) fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(read(bytes)?).ok()?;
+    let (taken, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+/// Appends the number of bytes, and the bytes.
+pub(super) fn write_bytes(bytes: &mut Vec<u8>, of: &[u8]) {
+    write(bytes, u32::try_from(of.len()).unwrap_or(u32::MAX));
+    bytes.extend_from_slice(of);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(numbers in proptest::collection::vec(any::<u32>(), 0..20)) {
+            let mut bytes = Vec::new();
+            numbers.iter().for_each(|&number| write(&mut bytes, number));
+            let mut rest = bytes.as_slice();
+            let read: Vec<u32> = std::iter::from_fn(|| read(&mut rest)).collect();
+            prop_assert_eq!(read, numbers);
+        }
+
+        #[test]
+        fn broken_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..20)) {
+            let mut rest = bytes.as_slice();
+            while read(&mut rest).is_some() {}
+            let mut rest = bytes.as_slice();
+            while read_bytes(&mut rest).is_some() {}
+        }
+    }
+}

@@ -22,7 +22,7 @@ use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::search::config::SearchConfig;
 use crate::search::exclusion::exclude;
 use crate::search::group::Group;
-use crate::search::lexical::KeywordLeg;
+use crate::search::lexical::{KeywordLeg, Wanted};
 use crate::search::newest::{AGE, DAY, Newest};
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
@@ -142,7 +142,7 @@ impl Search<'_> {
             sections: Totals::all_chunks(&totals),
         };
         let lexical = Lexical::new(&totals, &group.terms, &frequencies);
-        let keywords = KeywordLeg::new(&group.projects, &lexical);
+        let keywords = KeywordLeg::new(&group.projects, &lexical)?;
         let vectors = VectorTable::of(group.model)?;
         let hybrid = match embedding {
             Some(_) => self.config.weights.hybrid(group.understanding.class),
@@ -312,18 +312,23 @@ impl Search<'_> {
             }
             _ => Set::default(),
         };
+        let most = usize::try_from(window).unwrap_or(usize::MAX);
+        let wanted = Wanted {
+            window: most,
+            budget,
+            documents: documents.as_deref(),
+        };
         let mut evidence = Evidence {
-            terms: keywords.candidates(budget, documents.as_deref(), &group.sight)?,
+            terms: keywords.candidates(wanted, &mix.bm25, &group.sight)?,
             ..Evidence::default()
         };
         let phrase = match group.phrase() {
             Some(phrase) => {
-                let among = lexical.with_every_word(&evidence.terms, budget);
+                let among = keywords.with_every_word(&evidence.terms, budget);
                 keywords.holding(phrase, group.text_config, among, &group.sight)?
             }
             None => Set::default(),
         };
-        let most = usize::try_from(window).unwrap_or(usize::MAX);
         let best = keep_best(&mut evidence, &lexical.corpora, &mix.bm25, most);
         if let Some(embedding) = embedding {
             let nearest = Nearest {
@@ -364,7 +369,7 @@ impl Search<'_> {
             .filter(|id| !legs.evidence.terms.contains_key(id))
             .collect();
         let _owner = AsOwner::enter()?;
-        legs.evidence.terms.extend(keywords.of_chunks(&unread)?);
+        legs.evidence.terms.extend(keywords.of_sections(unread)?);
         Ok(legs)
     }
 

@@ -1,8 +1,10 @@
 //! The keyword leg: sections that hold the query's words.
 
+use docsearch_core::bm25::Bm25;
 use docsearch_core::legs::MAX_HOLDING;
 use docsearch_core::lexical::Lexical;
 use docsearch_core::lookup::{self, LookupTerm, TermWeights};
+use docsearch_core::postings::Postings;
 use docsearch_core::rank::{ChunkId, ChunkTerms, DocumentId, Map, Set};
 use docsearch_core::rule::Rules;
 use docsearch_core::tsvector::TsVector;
@@ -14,6 +16,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::statement::{self, Row};
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::tables::keys::{self, WANTED_CHUNKS};
+use crate::tables::posting_lists::PostingLists;
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 use crate::tables::terms;
@@ -38,26 +41,84 @@ pub(crate) fn terms(
     Ok(lookup::terms(&tokens, &lexemes, weights))
 }
 
+/// How much the keyword leg looks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// Documents, at most.
+    pub(crate) window: usize,
+    /// Sections that are read, at most, where there are no postings.
+    pub(crate) budget: i64,
+    /// Documents to look in, if not in all.
+    pub(crate) documents: Option<&'a [i64]>,
+}
+
 /// The keyword leg of a group of projects.
 pub(crate) struct KeywordLeg<'a> {
     projects: &'a Projects,
     pub(crate) lexical: &'a Lexical<'a>,
+    /// `None` where too much is not in them yet.
+    postings: Option<Postings<'a>>,
 }
 
 impl<'a> KeywordLeg<'a> {
-    pub(crate) fn new(projects: &'a Projects, lexical: &'a Lexical<'a>) -> Self {
-        Self { projects, lexical }
+    pub(crate) fn new(projects: &'a Projects, lexical: &'a Lexical<'a>) -> Result<Self> {
+        let _owner = AsOwner::enter()?;
+        let lists = PostingLists::read(projects, &lexical.occurring())?;
+        Ok(Self {
+            projects,
+            lexical,
+            postings: lists.map(|lists| Postings::new(lexical, lists.segments, lists.pending)),
+        })
+    }
+
+    /// Sections that hold the query's words: those of the best documents, by the postings, of those that the caller sees.
+    /// Begins as the caller.
+    pub(crate) fn candidates(
+        &self,
+        wanted: Wanted<'_>,
+        bm25: &Bm25,
+        sight: &Sight,
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
+        let Some(postings) = &self.postings else {
+            return self.by_index(wanted.budget, wanted.documents, sight);
+        };
+        let listed: Option<Set<i64>> = wanted.documents.map(|listed| listed.iter().copied().collect());
+        let mut found = postings.best(bm25, wanted.window, |documents| match (&listed, sight.checks()) {
+            (Some(listed), _) => {
+                let listed = documents.iter().filter(|id| listed.contains(&id.document));
+                Ok(Some(listed.copied().collect()))
+            }
+            (None, Some(visibility)) => visibility.among(documents.iter().copied()).map(Some),
+            (None, None) => Ok(None),
+        })?;
+        found.extend(self.pending(postings, listed.as_ref(), sight)?);
+        Ok(found)
+    }
+
+    /// Sections with one of the words in documents that are pending. Begins as the caller.
+    fn pending(
+        &self,
+        postings: &Postings<'_>,
+        listed: Option<&Set<i64>>,
+        sight: &Sight,
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
+        let mut pending = postings.pending().clone();
+        pending.retain(|id| listed.is_none_or(|listed| listed.contains(&id.document)));
+        if pending.is_empty() {
+            return Ok(Map::default());
+        }
+        if let (None, Some(visibility)) = (listed, sight.checks()) {
+            pending = visibility.among(pending)?;
+        }
+        let documents: Vec<i64> = pending.into_iter().map(|id| id.document).collect();
+        let _owner = AsOwner::enter()?;
+        self.of_documents(&documents, i64::MAX)
     }
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
     /// can never make a query slow (see [`Lexical::readings`]). All words count in the score. With `documents`, sections of
     /// those only; else of those that the caller sees. Begins as the caller.
-    pub(crate) fn candidates(
-        &self,
-        budget: i64,
-        documents: Option<&[i64]>,
-        sight: &Sight,
-    ) -> Result<Map<ChunkId, ChunkTerms>> {
+    fn by_index(&self, budget: i64, documents: Option<&[i64]>, sight: &Sight) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(documents) = documents else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery)",
@@ -72,13 +133,7 @@ impl<'a> KeywordLeg<'a> {
         let _owner = AsOwner::enter()?;
         let budget = budget.saturating_mul(LISTED_BUDGET);
         if documents.len() as f64 * self.lexical.sections_per_document <= budget as f64 {
-            let sections = format!(
-                "unnest($4::bigint[]) AS listed(document_id),
-                 LATERAL (SELECT c.* FROM docsearch.chunk c
-                          WHERE {} AND c.document_id = listed.document_id AND (c.terms @@ $2::tsquery) IS TRUE OFFSET 0) c",
-                self.projects.condition("c")
-            );
-            self.matching(&sections, self.lexical.readings(i64::MAX), budget, Some(documents))
+            self.of_documents(documents, budget)
         } else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery) AND c.document_id = ANY ($4)",
@@ -86,6 +141,17 @@ impl<'a> KeywordLeg<'a> {
             );
             self.matching(&sections, self.lexical.readings(budget), budget, Some(documents))
         }
+    }
+
+    /// Sections of documents that hold one of the words. Runs as the owner.
+    fn of_documents(&self, documents: &[i64], budget: i64) -> Result<Map<ChunkId, ChunkTerms>> {
+        let sections = format!(
+            "unnest($4::bigint[]) AS listed(document_id),
+             LATERAL (SELECT c.* FROM docsearch.chunk c
+                      WHERE {} AND c.document_id = listed.document_id AND (c.terms @@ $2::tsquery) IS TRUE OFFSET 0) c",
+            self.projects.condition("c")
+        );
+        self.matching(&sections, self.lexical.readings(i64::MAX), budget, Some(documents))
     }
 
     fn matching(
@@ -142,8 +208,38 @@ impl<'a> KeywordLeg<'a> {
         self.of_chunks(&found)
     }
 
+    /// The sections that have every word of the query, of documents that are not pending or that were read; `None` if there
+    /// may be others.
+    pub(crate) fn with_every_word(&self, read: &Map<ChunkId, ChunkTerms>, budget: i64) -> Option<Vec<ChunkId>> {
+        let Some(postings) = &self.postings else {
+            return self.lexical.with_every_word(read, budget);
+        };
+        let mut all = postings.with_every_word();
+        if !postings.pending().is_empty() {
+            let of_pending = read.iter().filter(|(id, _)| postings.pending().contains(&id.document));
+            all.extend(
+                of_pending
+                    .filter(|(_, found)| self.lexical.has_every_word(found))
+                    .map(|(&id, _)| id),
+            );
+        }
+        Some(all)
+    }
+
     /// The terms of certain sections. Runs as the owner.
-    pub(crate) fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
+    pub(crate) fn of_sections(&self, sections: Vec<ChunkId>) -> Result<Map<ChunkId, ChunkTerms>> {
+        let Some(postings) = &self.postings else {
+            return self.of_chunks(&sections);
+        };
+        let mut found = postings.of_sections(sections.iter().copied());
+        let unread: Vec<ChunkId> = sections.into_iter().filter(|id| !found.contains_key(id)).collect();
+        if !unread.is_empty() {
+            found.extend(self.of_chunks(&unread)?);
+        }
+        Ok(found)
+    }
+
+    fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
         let rows = statement::lookup(
             &format!(
                 "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms

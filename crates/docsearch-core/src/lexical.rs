@@ -100,8 +100,8 @@ impl<'a> Lexical<'a> {
     }
 
     /// The lexemes that occur, ascending; one that is of several terms comes several times.
-    pub fn occurring(&self) -> impl Iterator<Item = &'a str> {
-        self.lexemes.iter().map(|lexeme| lexeme.text)
+    pub fn occurring(&self) -> Vec<&'a str> {
+        self.lexemes.iter().map(|lexeme| lexeme.text).collect()
     }
 
     /// Lexemes to look up: rarest first while their sections fit a budget of sections, at least one. A common word
@@ -171,17 +171,14 @@ impl<'a> Lexical<'a> {
         if sections > budget as f64 || !self.written.iter().any(read_whole) {
             return None;
         }
-        let every_word = |found: &ChunkTerms| {
-            self.written
-                .iter()
-                .all(|&term| found.frequencies[term].closeness >= 1.0)
-        };
-        Some(
-            read.iter()
-                .filter(|(_, found)| every_word(found))
-                .map(|(&id, _)| id)
-                .collect(),
-        )
+        let with_every_word = read.iter().filter(|(_, found)| self.has_every_word(found));
+        Some(with_every_word.map(|(&id, _)| id).collect())
+    }
+
+    /// Whether a section has every word of the query as it is written.
+    pub fn has_every_word(&self, found: &ChunkTerms) -> bool {
+        let mut written = self.written.iter();
+        written.all(|&term| found.frequencies[term].closeness >= 1.0)
     }
 
     /// What a section with this vector of terms has of the query; lengths are in words.

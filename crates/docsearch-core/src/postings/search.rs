@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::SegmentReader;
+use super::{Section, SegmentReader};
 use crate::bm25::{Bm25, Frequencies};
 use crate::lexical::{Lexical, NEAR_WORDS};
 use crate::rank::{ChunkId, ChunkTerms, Corpus, DocumentId, Map, Set};
@@ -36,8 +36,14 @@ impl<'a> Postings<'a> {
     }
 
     /// What the documents with the best sections have of the query, at most `window` documents, with all their sections that
-    /// have one of its words. The nearness of words does not decide which these are.
-    pub fn best(&self, bm25: &Bm25, window: usize) -> Map<ChunkId, ChunkTerms> {
+    /// have one of its words. The nearness of words does not decide which these are. `seen` says which of some documents
+    /// count; `None` is all.
+    pub fn best<E>(
+        &self,
+        bm25: &Bm25,
+        window: usize,
+        mut seen: impl FnMut(&[DocumentId]) -> Result<Option<Set<DocumentId>>, E>,
+    ) -> Result<Map<ChunkId, ChunkTerms>, E> {
         let mut found: Vec<Found> = Vec::new();
         let mut scores: Vec<Vec<f32>> = Vec::new();
         for (segment, (project, reader)) in self.segments.iter().enumerate() {
@@ -48,21 +54,61 @@ impl<'a> Postings<'a> {
             self.documents(segment, &of_segment, &mut found);
             scores.push(of_segment);
         }
-        let best_first = |a: &Found, b: &Found| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
-        if found.len() > window {
-            if window > 0 {
-                found.select_nth_unstable_by(window - 1, best_first);
-            }
-            found.truncate(window);
-        }
         let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); self.segments.len()];
-        for document in found {
-            let with_words = document
-                .sections
-                .filter(|&number| scores[document.segment][number] > 0.0);
-            wanted[document.segment].extend(with_words.filter_map(|number| u32::try_from(number).ok()));
+        let (mut rest, mut left) = (found.as_mut_slice(), window);
+        while left > 0 && !rest.is_empty() {
+            let count = best_first(rest, window);
+            let next;
+            (next, rest) = rest.split_at_mut(count);
+            let ids: Vec<DocumentId> = next.iter().map(|found| found.best.document).collect();
+            let seen = seen(&ids)?;
+            let is_seen = |found: &&mut Found| seen.as_ref().is_none_or(|seen| seen.contains(&found.best.document));
+            for document in next.iter_mut().filter(is_seen).take(left) {
+                let sections = document.sections.clone();
+                let with_words = sections.filter(|&number| scores[document.segment][number] > 0.0);
+                wanted[document.segment].extend(with_words.filter_map(|number| u32::try_from(number).ok()));
+                left -= 1;
+            }
         }
-        self.read(wanted)
+        Ok(self.read(wanted))
+    }
+
+    /// The sections that have every word of the query that occurs, as it is written. Those of documents that are pending are
+    /// not among them.
+    pub fn with_every_word(&self) -> Vec<ChunkId> {
+        let mut all = Vec::new();
+        for (project, reader) in &self.segments {
+            let mut words = vec![0usize; reader.sections().len()];
+            let mut wanted = 0;
+            for &term in self.lexical.written() {
+                let own = self.lexical.of_term(term).filter(|lexeme| lexeme.closeness >= 1.0);
+                let mut own = own.peekable();
+                if own.peek().is_none() {
+                    continue;
+                }
+                for list in own.filter_map(|lexeme| reader.list(lexeme.text)) {
+                    list.each(|number, _| {
+                        // Another lexeme of the same word may have counted it.
+                        if let Some(words) = words.get_mut(number as usize).filter(|words| **words == wanted) {
+                            *words += 1;
+                        }
+                    });
+                }
+                wanted += 1;
+            }
+            let has_all = words
+                .iter()
+                .zip(reader.sections())
+                .filter(|(words, _)| **words == wanted && wanted > 0);
+            let ids = has_all.map(|(_, section)| section_id(*project, section));
+            all.extend(ids.filter(|id| !self.pending.contains(&id.document) && reader.counts(id.document.document)));
+        }
+        all
+    }
+
+    /// The documents that are pending.
+    pub fn pending(&self) -> &Set<DocumentId> {
+        &self.pending
     }
 
     /// What some sections have of the query. Those that are in no segment or do not count are left out.
@@ -151,10 +197,7 @@ impl<'a> Postings<'a> {
             }
             found.push(Found {
                 score: score.min(1.0),
-                best: ChunkId {
-                    document,
-                    chunk: sections[place].chunk,
-                },
+                best: section_id(*project, &sections[place]),
                 segment,
                 sections: range,
             });
@@ -168,15 +211,7 @@ impl<'a> Postings<'a> {
             wanted.sort_unstable();
             wanted.dedup();
             for (&number, terms) in wanted.iter().zip(self.terms(reader, &wanted)) {
-                let section = reader.sections()[number as usize];
-                let id = ChunkId {
-                    document: DocumentId {
-                        project: *project,
-                        document: section.document,
-                    },
-                    chunk: section.chunk,
-                };
-                all.insert(id, terms);
+                all.insert(section_id(*project, &reader.sections()[number as usize]), terms);
             }
         }
         all
@@ -222,6 +257,27 @@ impl<'a> Postings<'a> {
         }
         found
     }
+}
+
+fn section_id(project: i64, section: &Section) -> ChunkId {
+    ChunkId {
+        document: DocumentId {
+            project,
+            document: section.document,
+        },
+        chunk: section.chunk,
+    }
+}
+
+/// Brings the best of them to the front, in order, and says how many: `most`, or all.
+fn best_first(found: &mut [Found], most: usize) -> usize {
+    let order = |a: &Found, b: &Found| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
+    let count = most.clamp(1, found.len());
+    if count < found.len() {
+        found.select_nth_unstable_by(count - 1, order);
+    }
+    found[..count].sort_unstable_by(order);
+    count
 }
 
 /// Calls back with each section in which a place of one word is near one of the other; both ascending.

@@ -141,6 +141,10 @@ fn assert_same(found: &ChunkTerms, wanted: &ChunkTerms) {
     assert_eq!(format!("{found:?}"), format!("{wanted:?}"));
 }
 
+fn everything(_: &[DocumentId]) -> Result<Option<Set<DocumentId>>, ()> {
+    Ok(None)
+}
+
 const LEXEMES: [&str; 7] = ["a", "ab", "ba", "b", "éa", "aa", "bb"];
 
 proptest! {
@@ -189,7 +193,7 @@ proptest! {
         searched(&documents, |lexical, all| {
             let segments = vec![(1, reader(&segment, superseded.clone(), &LEXEMES))];
             let postings = Postings::new(lexical, segments, pending.clone());
-            let found = postings.best(&BM25, window);
+            let found = postings.best(&BM25, window, everything).expect("no error");
             let by_words = Bm25 { proximity: 0.0, ..BM25 };
             let score = |terms: &ChunkTerms| chunk_lexical(terms, &lexical.corpora[&1], &by_words);
             let counts = |id: &DocumentId| !pending.contains(id) && !superseded.contains(&id.document);
@@ -216,13 +220,51 @@ proptest! {
     }
 
     #[test]
+    fn documents_that_are_not_seen_take_no_place(documents in documents(), window in 1usize..10, seen in any::<u64>()) {
+        let segment = segment(&documents);
+        let is_seen = |id: &DocumentId| seen & 1 << (id.document / 3) != 0;
+        searched(&documents, |lexical, _| {
+            let postings = |pending| {
+                Postings::new(lexical, vec![(1, reader(&segment, Vec::new(), &LEXEMES))], pending)
+            };
+            let checked = postings(Set::default()).best(&BM25, window, |ids| {
+                Ok::<_, ()>(Some(ids.iter().copied().filter(is_seen).collect()))
+            });
+            let hidden = sections(&documents).map(|(section, _)| id(section).document).filter(|id| !is_seen(id));
+            let left_out = postings(hidden.collect()).best(&BM25, window, everything);
+            let ids = |found: Result<Map<ChunkId, ChunkTerms>, ()>| {
+                let mut ids: Vec<ChunkId> = found.expect("no error").into_keys().collect();
+                ids.sort();
+                ids
+            };
+            assert_eq!(ids(checked), ids(left_out));
+        });
+    }
+
+    #[test]
+    fn sections_with_every_word_are_known(documents in documents()) {
+        let segment = segment(&documents);
+        searched(&documents, |lexical, all| {
+            let segments = vec![(1, reader(&segment, Vec::new(), &LEXEMES))];
+            let mut found = Postings::new(lexical, segments, Set::default()).with_every_word();
+            found.sort();
+            let occurring: Vec<usize> =
+                (0..4).filter(|&term| lexical.of_term(term).any(|lexeme| lexeme.closeness >= 1.0)).collect();
+            let has = |found: &&ChunkTerms| occurring.iter().all(|&term| found.frequencies[term].closeness >= 1.0);
+            let mut wanted: Vec<ChunkId> = all.iter().filter(|(_, found)| has(found)).map(|(&id, _)| id).collect();
+            wanted.sort();
+            assert_eq!(found, if occurring.is_empty() { Vec::new() } else { wanted });
+        });
+    }
+
+    #[test]
     fn broken_rows_are_survived(rows in proptest::collection::vec((-1i32..3, proptest::collection::vec(any::<u8>(), 0..60)), 0..6)) {
         let _ = read_all(rows.iter().map(|(bucket, bytes)| (*bucket, bytes.as_slice())));
         searched(&[vec![Words::from([("a".to_owned(), vec![(1, 0)])])]], |lexical, _| {
             let mut reader = SegmentReader::new(3, Vec::new());
             rows.iter().for_each(|(bucket, bytes)| reader.push(*bucket, bytes));
             let postings = Postings::new(lexical, vec![(1, reader)], Set::default());
-            let _ = postings.best(&BM25, 3);
+            let _ = postings.best(&BM25, 3, everything);
             let _ = postings.of_sections([id(Section::default())]);
         });
     }
@@ -239,7 +281,7 @@ proptest! {
         searched(&documents, |lexical, all| {
             let segments = vec![(1, reader(&segment, Vec::new(), &LEXEMES))];
             let postings = Postings::new(lexical, segments, Set::default());
-            let _ = postings.best(&BM25, 20);
+            let _ = postings.best(&BM25, 20, everything);
             let _ = postings.of_sections(all.into_keys());
         });
     }

@@ -38,13 +38,17 @@ impl Bm25 {
         if frequency <= 0.0 {
             return 0.0;
         }
+        idf * (self.k1 + 1.0) * frequency / (frequency + self.norm(length, average_length))
+    }
+
+    /// What a text's length takes from its terms: `k1 * (1 - b + b * length / average)`.
+    pub(crate) fn norm(&self, length: f32, average_length: f32) -> f32 {
         let relative = if average_length > 0.0 {
             length / average_length
         } else {
             1.0
         };
-        let norm = self.k1 * (1.0 - self.b + self.b * relative);
-        idf * (self.k1 + 1.0) * frequency / (frequency + norm)
+        self.k1 * (1.0 - self.b + self.b * relative)
     }
 
     /// Least upper bound of [`Bm25::term`] for a term of this idf.

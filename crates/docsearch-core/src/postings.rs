@@ -26,14 +26,14 @@ pub use builder::SegmentBuilder;
 pub use reader::{SegmentReader, read_all};
 pub use search::Postings;
 
-use crate::bm25::Frequencies;
+use crate::bm25::{Bm25, Frequencies};
 
 /// Most sections of a segment: what is built at once takes some 60 MB.
 pub const MAX_SEGMENT_SECTIONS: usize = 50_000;
 /// The bucket that holds the list of sections.
 pub const SECTIONS_BUCKET: i32 = -1;
-/// Bytes of a row: four fit into a page of Postgres, and none is stored out of line.
-const BLOCK_BYTES: usize = 1_980;
+/// Bytes of a row: one fits into a page of Postgres, with four hundred sections.
+const BLOCK_BYTES: usize = 8_000;
 /// Bytes of a bucket, about.
 const BUCKET_BYTES: usize = 1_500;
 /// Postings of a run. Chosen: as Lucene has it.
@@ -72,7 +72,7 @@ pub struct Block {
     pub bucket: i32,
     /// Place among the rows of the bucket, from 0.
     pub part: i32,
-    /// At most 1,980 bytes; those of the parts of a bucket belong together.
+    /// At most 8,000 bytes; those of the parts of a bucket belong together.
     pub bytes: Vec<u8>,
 }
 
@@ -94,6 +94,14 @@ impl Counts {
     pub fn all(&self) -> u32 {
         let more = self.title.saturating_add(self.heading).saturating_add(self.keyword);
         more.saturating_add(self.body)
+    }
+
+    fn weighted(&self, bm25: &Bm25) -> f32 {
+        if self.body > 0 && self.all() == self.body {
+            self.body as f32
+        } else {
+            self.frequencies(1.0).weighted(bm25)
+        }
     }
 
     fn frequencies(&self, closeness: f32) -> Frequencies {

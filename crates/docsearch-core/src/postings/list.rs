@@ -74,7 +74,7 @@ impl ListBuilder {
 }
 
 /// A list that is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct List<'a>(pub(super) &'a [u8]);
 
 /// A run of a list.
@@ -128,21 +128,22 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Calls back with the place of each wanted number that is in the list, which are ascending, with its counts and
-    /// positions.
-    pub(super) fn each_of(self, wanted: &[u32], mut call: impl FnMut(usize, Counts, &[u16])) {
+    /// Calls back with the place of each wanted number that is in the list, which are ascending, with its counts and, if
+    /// they are `placed`, its positions.
+    pub(super) fn each_of(self, wanted: &[u32], placed: bool, mut call: impl FnMut(usize, Counts, &[u16])) {
         let mut next = 0;
         let mut positions: Vec<u16> = Vec::new();
         for run in self.runs() {
-            while wanted.get(next).is_some_and(|&wanted| wanted < run.before) {
-                next += 1;
-            }
-            match wanted.get(next) {
-                None => return,
-                Some(&wanted) if wanted > run.last => continue,
-                Some(_) => {}
+            let Some(ahead) = wanted.get(next..).filter(|ahead| !ahead.is_empty()) else {
+                return;
+            };
+            next += ahead.partition_point(|&wanted| wanted < run.before);
+            if wanted.get(next).is_none_or(|&wanted| wanted > run.last) {
+                continue;
             }
             let (mut reading, mut places) = (run.counts, run.positions);
+            // Positions of postings that are passed over.
+            let mut passed = 0usize;
             let mut number = run.before;
             for _ in 0..run.postings {
                 let Some((delta, counts)) = posting(&mut reading) else {
@@ -152,26 +153,34 @@ impl<'a> List<'a> {
                 while wanted.get(next).is_some_and(|&wanted| wanted < number) {
                     next += 1;
                 }
-                let is_wanted = wanted.get(next) == Some(&number);
-                positions.clear();
-                let mut before = 0u32;
-                for _ in 0..counts.all() {
-                    let Some(delta) = varint::read(&mut places) else { break };
-                    if is_wanted {
-                        before = before.saturating_add(delta);
-                        positions.push(u16::try_from(before).unwrap_or(u16::MAX));
+                match wanted.get(next) {
+                    Some(&wanted) if wanted == number => {
+                        if placed {
+                            varint::skip(&mut places, std::mem::take(&mut passed));
+                            read_positions(&mut places, counts.all(), &mut positions);
+                        }
+                        call(next, counts, &positions);
                     }
-                }
-                if is_wanted {
-                    call(next, counts, &positions);
+                    Some(&wanted) if wanted <= run.last => passed = passed.saturating_add(counts.all() as usize),
+                    _ => break,
                 }
             }
         }
     }
 }
 
+fn read_positions(bytes: &mut &[u8], count: u32, positions: &mut Vec<u16>) {
+    positions.clear();
+    let mut position = 0u32;
+    for _ in 0..count {
+        let Some(delta) = varint::read(bytes) else { break };
+        position = position.saturating_add(delta);
+        positions.push(u16::try_from(position).unwrap_or(u16::MAX));
+    }
+}
+
 /// Takes the next posting: how much greater its number is, and its counts.
-#[inline]
+#[inline(always)]
 fn posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
     let delta = varint::read(bytes)?;
     let (&fields, rest) = bytes.split_first()?;

@@ -43,11 +43,14 @@ impl SegmentReader {
             self.buckets.entry(bucket).or_default().extend_from_slice(bytes);
             return;
         }
+        if self.unread.is_empty() && bytes.len().is_multiple_of(SECTION_BYTES) {
+            self.sections.extend(bytes.as_chunks().0.iter().map(section));
+            return;
+        }
         self.unread.extend_from_slice(bytes);
-        let whole = self.unread.len() / SECTION_BYTES * SECTION_BYTES;
-        let sections = self.unread[..whole].chunks_exact(SECTION_BYTES).filter_map(section);
-        self.sections.extend(sections);
-        self.unread.drain(..whole);
+        let (whole, rest) = self.unread.as_chunks();
+        self.sections.extend(whole.iter().map(section));
+        self.unread = rest.to_vec();
     }
 
     /// Its sections, in order.
@@ -73,16 +76,15 @@ impl SegmentReader {
     }
 }
 
-fn section(bytes: &[u8]) -> Option<Section> {
-    let (document, rest) = bytes.split_first_chunk()?;
-    let (chunk, rest) = rest.split_first_chunk()?;
-    let (words, rest) = rest.split_first_chunk()?;
-    Some(Section {
-        document: i64::from_le_bytes(*document),
-        chunk: i32::from_le_bytes(*chunk),
-        words: u32::from_le_bytes(*words),
-        document_words: u32::from_le_bytes(rest.try_into().ok()?),
-    })
+fn section(bytes: &[u8; SECTION_BYTES]) -> Section {
+    let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+    let low = u64::from(u32::from_le_bytes(word(0)));
+    Section {
+        document: (low | u64::from(u32::from_le_bytes(word(4))) << 32).cast_signed(),
+        chunk: i32::from_le_bytes(word(8)),
+        words: u32::from_le_bytes(word(12)),
+        document_words: u32::from_le_bytes(word(16)),
+    }
 }
 
 /// The lexemes of a bucket with their lists.
@@ -105,7 +107,7 @@ pub fn read_all<'a>(
     let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
     for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
         let lexeme = std::str::from_utf8(lexeme).ok()?;
-        list.each_of(&numbers, |place, counts, positions| {
+        list.each_of(&numbers, true, |place, counts, positions| {
             all[place].1.push((lexeme.to_owned(), counts, positions.to_vec()));
         });
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::list::List;
 use super::{Section, SegmentReader};
 use crate::bm25::{Bm25, Frequencies};
 use crate::lexical::{Lexical, NEAR_WORDS};
@@ -78,29 +79,34 @@ impl<'a> Postings<'a> {
     pub fn with_every_word(&self) -> Vec<ChunkId> {
         let mut all = Vec::new();
         for (project, reader) in &self.segments {
-            let mut words = vec![0usize; reader.sections().len()];
-            let mut wanted = 0;
-            for &term in self.lexical.written() {
+            let words = self.lexical.written().iter().filter_map(|&term| {
                 let own = self.lexical.of_term(term).filter(|lexeme| lexeme.closeness >= 1.0);
-                let mut own = own.peekable();
-                if own.peek().is_none() {
-                    continue;
+                let mut own = own
+                    .map(|lexeme| reader.list(lexeme.text).unwrap_or_default())
+                    .peekable();
+                own.peek().is_some().then(|| own.collect::<Vec<List<'_>>>())
+            });
+            let mut words: Vec<Vec<List<'_>>> = words.collect();
+            // The rarest first: where it is not, runs of the others are skipped.
+            words.sort_by_key(|lists| lists.iter().map(|list| list.0.len()).sum::<usize>());
+            let mut left: Option<Vec<u32>> = None;
+            for lists in words {
+                let mut found: Vec<u32> = Vec::new();
+                for list in &lists {
+                    match &left {
+                        None => list.each(|number, _| found.push(number)),
+                        Some(left) => list.each_of(left, false, |place, _, _| found.push(left[place])),
+                    }
                 }
-                for list in own.filter_map(|lexeme| reader.list(lexeme.text)) {
-                    list.each(|number, _| {
-                        // Another lexeme of the same word may have counted it.
-                        if let Some(words) = words.get_mut(number as usize).filter(|words| **words == wanted) {
-                            *words += 1;
-                        }
-                    });
+                if lists.len() > 1 {
+                    found.sort_unstable();
+                    found.dedup();
                 }
-                wanted += 1;
+                left = Some(found);
             }
-            let has_all = words
-                .iter()
-                .zip(reader.sections())
-                .filter(|(words, _)| **words == wanted && wanted > 0);
-            let ids = has_all.map(|(_, section)| section_id(*project, section));
+            let sections = left.unwrap_or_default().into_iter();
+            let sections = sections.filter_map(|number| reader.sections().get(number as usize));
+            let ids = sections.map(|section| section_id(*project, section));
             all.extend(ids.filter(|id| !self.pending.contains(&id.document) && reader.counts(id.document.document)));
         }
         all
@@ -132,24 +138,24 @@ impl<'a> Postings<'a> {
     }
 
     /// The score of every section of a segment by its words alone, as [`crate::rank::chunk_lexical`] has it but for their
-    /// nearness and before it is bounded by 1.
+    /// nearness, rounding, and before it is bounded by 1.
     fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25) -> Vec<f32> {
         let mut scores = vec![0.0f32; reader.sections().len()];
-        let attainable: f32 = corpus
-            .terms
-            .iter()
-            .fold(0.0, |sum, term| sum + bm25.attainable(term.idf));
+        let attainable: f32 = corpus.terms.iter().map(|term| bm25.attainable(term.idf)).sum();
         if attainable <= 0.0 {
             return scores;
         }
+        let norms = reader.sections().iter();
+        let norms: Vec<f32> = norms
+            .map(|section| bm25.norm(section.words as f32, corpus.average_chunk))
+            .collect();
         let mut several: Vec<(u32, Frequencies)> = Vec::new();
         for (term, weight) in corpus.terms.iter().enumerate() {
-            let mut add = |number: u32, found: Frequencies| {
-                let number = number as usize;
-                if let (Some(score), Some(section)) = (scores.get_mut(number), reader.sections().get(number)) {
-                    let frequency = found.weighted(bm25);
-                    *score +=
-                        found.closeness * bm25.term(weight.idf, frequency, section.words as f32, corpus.average_chunk);
+            let most = bm25.attainable(weight.idf) / attainable;
+            let mut add = |number: u32, share: f32, frequency: f32| {
+                let place = number as usize;
+                if let (Some(score), Some(norm)) = (scores.get_mut(place), norms.get(place)) {
+                    *score += share * frequency / (frequency + norm);
                 }
             };
             let lists = self.lexical.of_term(term);
@@ -158,21 +164,21 @@ impl<'a> Postings<'a> {
                 continue;
             };
             let Some(second) = lists.next() else {
-                first.each(|number, counts| add(number, counts.frequencies(closeness)));
+                let share = closeness * most;
+                first.each(|number, counts| add(number, share, counts.weighted(bm25)));
                 continue;
             };
             several.clear();
             for (closeness, list) in [(closeness, first), second].into_iter().chain(lists) {
                 list.each(|number, counts| several.push((number, counts.frequencies(closeness))));
             }
-            several.sort_by_key(|(number, _)| *number);
+            several.sort_unstable_by_key(|(number, _)| *number);
             for same in several.chunk_by(|a, b| a.0 == b.0) {
                 let mut sum = Frequencies::default();
                 same.iter().for_each(|(_, found)| sum.add(found));
-                add(same[0].0, sum);
+                add(same[0].0, sum.closeness * most, sum.weighted(bm25));
             }
         }
-        scores.iter_mut().for_each(|score| *score /= attainable);
         scores
     }
 
@@ -234,16 +240,17 @@ impl<'a> Postings<'a> {
         let pairs = self.lexical.written().len().saturating_sub(1);
         for term in 0..self.lexical.term_count() {
             places.clear();
+            let is_written = written.next_if_eq(&term).is_some();
             let mut lists = 0;
             for lexeme in self.lexical.of_term(term) {
                 let Some(list) = reader.list(lexeme.text) else { continue };
                 lists += 1;
-                list.each_of(wanted, |place, counts, positions| {
+                list.each_of(wanted, is_written && pairs > 0, |place, counts, positions| {
                     found[place].frequencies[term].add(&counts.frequencies(lexeme.closeness));
                     places.extend(positions.iter().map(|&position| (place, position)));
                 });
             }
-            if written.next_if_eq(&term).is_none() {
+            if !is_written {
                 continue;
             }
             if lists > 1 {

@@ -32,6 +32,17 @@ pub(super) fn read(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
+/// Passes over so many numbers.
+pub(super) fn skip(bytes: &mut &[u8], mut count: usize) {
+    let mut length = 0;
+    while count > 0 {
+        let Some(&byte) = bytes.get(length) else { break };
+        length += 1;
+        count -= usize::from(byte < 0x80);
+    }
+    *bytes = &bytes[length..];
+}
+
 /// Takes a length and so many bytes from the front.
 pub(super) fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(read(bytes)?).ok()?;
@@ -58,8 +69,11 @@ mod tests {
             let mut bytes = Vec::new();
             numbers.iter().for_each(|&number| write(&mut bytes, number));
             let mut rest = bytes.as_slice();
-            let read: Vec<u32> = std::iter::from_fn(|| read(&mut rest)).collect();
-            prop_assert_eq!(read, numbers);
+            let read: Vec<u32> = std::iter::from_fn(|| super::read(&mut rest)).collect();
+            prop_assert_eq!(&read, &numbers);
+            let mut rest = bytes.as_slice();
+            skip(&mut rest, numbers.len() / 2);
+            prop_assert_eq!(super::read(&mut rest), numbers.get(numbers.len() / 2).copied());
         }
 
         #[test]
@@ -68,6 +82,7 @@ mod tests {
             while read(&mut rest).is_some() {}
             let mut rest = bytes.as_slice();
             while read_bytes(&mut rest).is_some() {}
+            skip(&mut bytes.as_slice(), 30);
         }
     }
 }

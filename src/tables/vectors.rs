@@ -175,7 +175,7 @@ impl VectorTable {
                     ("enable_bitmapscan", "off"),
                     ("enable_sort", "off"),
                 ])?;
-                statement::rows(&format!("{compared} ORDER BY {distance} LIMIT $3"), &args, similarity)
+                statement::lookup(&format!("{compared} ORDER BY {distance} LIMIT $3"), &args, similarity)
             }
             Method::Exact => {
                 // Where projects lie among others the planner would read the whole table.

@@ -41,6 +41,7 @@ pub mod passage;
 mod pattern;
 pub mod period;
 pub mod place;
+pub mod posting_merge;
 pub mod postings;
 pub mod prompt;
 pub mod query;

@@ -9,6 +9,7 @@ pub(crate) mod model;
 pub(crate) mod model_grant;
 pub(crate) mod names;
 pub(crate) mod posting_lists;
+pub(crate) mod postings;
 pub(crate) mod project;
 pub(crate) mod rules;
 pub(crate) mod schema;

@@ -14,6 +14,7 @@ mod functions;
 mod indexes;
 mod models;
 mod orphans;
+mod postings;
 mod statistics;
 mod vectors;
 mod versions;
@@ -22,7 +23,7 @@ mod versions;
 pub(crate) struct CheckScope {
     pub(crate) projects: Vec<Project>,
     named: Option<String>,
-    /// Whether rows of attached tables are compared with their documents.
+    /// Whether rows of attached tables are compared with their documents, and postings with the words of chunks.
     deep: bool,
 }
 
@@ -114,6 +115,8 @@ pub(crate) enum Mend {
     EmbedAgain { project: usize },
     /// Counting the words of a project.
     Recount { project: usize },
+    /// Building the postings of a project again.
+    RebuildPostings { project: usize },
 }
 
 impl Mend {
@@ -133,7 +136,7 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 13] = [
+pub(crate) const CHECKS: [Check; 14] = [
     versions::known_faults,
     functions::functions,
     models::models,
@@ -147,6 +150,7 @@ pub(crate) const CHECKS: [Check; 13] = [
     vectors::differing,
     documents::missing_vectors,
     statistics::statistics,
+    postings::postings,
 ];
 
 /// A number of things, in words.

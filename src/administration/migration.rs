@@ -9,7 +9,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::report::{self, Result};
 use crate::postgres::restriction::LoweredSuperuser;
 use crate::postgres::statement;
-use crate::tables::{model_grant, rules, schema};
+use crate::tables::{model_grant, postings, rules, schema};
 
 /// The versions of the schema: each brings the one before it up by one.
 const VERSIONS: [Version; schema::NEWEST] = [
@@ -60,6 +60,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
     Version {
         sql: include_str!("../../sql/schema/0012.sql"),
         then: || model_grant::confirm_earlier().and_then(|()| rules::seed_asking()),
+    },
+    Version {
+        sql: include_str!("../../sql/schema/0013.sql"),
+        then: postings::merge_upgraded,
     },
 ];
 

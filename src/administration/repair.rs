@@ -10,7 +10,7 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
-use crate::tables::{statistics, vectors};
+use crate::tables::{postings, statistics, vectors};
 
 /// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
 /// ends. Begins as the caller, who owns the schema.
@@ -22,6 +22,7 @@ pub(crate) fn repair(project: Option<&str>) -> Result<Vec<(String, String, Strin
     // in this order nobody waits for what waits here.
     for project in &checked.projects {
         statistics::hold_merges(project.id);
+        postings::hold_merges(project.id);
     }
     statement::execute("LOCK TABLE docsearch.document IN EXCLUSIVE MODE", &[])?;
     let mut rows = Vec::new();
@@ -93,6 +94,10 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
         Mend::Recount { project } => {
             statistics::recount(checked.projects[project].id)?;
             "counted anew".to_owned()
+        }
+        Mend::RebuildPostings { project } => {
+            postings::rebuild(checked.projects[project].id)?;
+            "built again".to_owned()
         }
     };
     Ok(Some(done))

@@ -7,7 +7,7 @@ use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::statistics::by_hand;
-use crate::tables::{project, schema, statistics};
+use crate::tables::{postings, project, schema, statistics};
 
 #[pg_schema]
 mod docsearch {
@@ -36,7 +36,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok(TriggerRow(None))
     }
 
-    /// Ends a load: merges the project's statistics and those of the planner.
+    /// Ends a load: merges the project's statistics and postings, and has the planner count.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn finish_load(project: Text<'_>) -> Result<()> {
@@ -46,6 +46,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         schema::require_current()?;
         let _owner = AsOwner::enter()?;
         statistics::merge(project.id)?;
+        postings::merge(project.id, i64::MAX)?;
         let vectors = project.model.vector_table();
         Spi::run(&format!(
             "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.term_stat,

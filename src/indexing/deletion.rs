@@ -7,6 +7,7 @@ use crate::indexing::indexer::read_stored;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
+use crate::tables::postings;
 use crate::tables::project::Project;
 use crate::tables::statistics::{self, by_hand::CountedElsewhere};
 
@@ -16,7 +17,7 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Opt
     slugs.sort();
     let _counted = CountedElsewhere::begin();
     let mut delta = Delta::default();
-    let mut deleted = Vec::new();
+    let (mut deleted, mut documents) = (Vec::new(), Vec::new());
     for slug in slugs {
         let key = [
             DatumWithOid::from(project.id),
@@ -44,9 +45,12 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Opt
         if !gone.is_empty() {
             delta.count(-1, stored.words, &stored.chunks);
             deleted.push(slug);
+            documents.push(id);
         }
     }
     let _owner = AsOwner::enter()?;
     statistics::write(delta, project.id)?;
+    postings::add_pending(project.id, documents)?;
+    postings::merge_if_due(project.id)?;
     Ok(deleted)
 }

@@ -29,6 +29,7 @@ use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, i
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
 use crate::tables::document_input::DocumentInput;
+use crate::tables::postings;
 use crate::tables::project::Project;
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
@@ -185,7 +186,8 @@ fn write_delta(project: &Project, delta: Delta) -> Result<()> {
         return Ok(());
     }
     terms::tidy_index()?;
-    statistics::write(delta, project.id)
+    statistics::write(delta, project.id)?;
+    postings::merge_if_due(project.id)
 }
 
 /// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was

@@ -24,7 +24,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_held};
 use crate::postgres::{catalog, latch};
-use crate::tables::{schema, vectors, wake};
+use crate::tables::{postings, schema, vectors, wake};
 
 /// How long a worker waits for more. DROP DATABASE gives others five seconds to leave.
 const IDLE: Duration = Duration::from_secs(2);
@@ -308,6 +308,10 @@ impl Worker {
         }
         if self.quiet_since.elapsed() < IDLE {
             return Ok(Look::Wait(wait));
+        }
+        // Later, so that documents that come one by one are merged together.
+        if as_owner(postings::merge_any)? {
+            return Ok(Look::Wait(Duration::ZERO));
         }
         as_owner(attached::drop_unused)?;
         if as_owner(vectors::drop_unused)? {

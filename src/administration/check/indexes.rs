@@ -8,7 +8,7 @@ use crate::postgres::{catalog, statement};
 use crate::tables::vectors;
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 17] = [
+const INDEXES: [(&str, &str, &str); 18] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -39,6 +39,7 @@ const INDEXES: [(&str, &str, &str); 17] = [
         "(project_id, lexeme) INCLUDE (chunks, documents)",
     ),
     ("project_stat_project", "project_stat", "(project_id)"),
+    ("posting_pending_project", "posting_pending", "(project_id)"),
     ("container_key", "container", "(project_id, key) INCLUDE (name)"),
     ("embedding_queue_next", "embedding_queue", "(next_attempt)"),
     (
@@ -69,7 +70,7 @@ const INDEXES: [(&str, &str, &str); 17] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 10] = [
+const CONSTRAINTS: [(&str, &str, &str); 12] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -78,6 +79,16 @@ const CONSTRAINTS: [(&str, &str, &str); 10] = [
     ("document_pkey", "document", "PRIMARY KEY (project_id, id)"),
     ("document_project_id_slug_key", "document", "UNIQUE (project_id, slug)"),
     ("chunk_pkey", "chunk", "PRIMARY KEY (project_id, document_id, chunk_no)"),
+    (
+        "posting_segment_pkey",
+        "posting_segment",
+        "PRIMARY KEY (project_id, segment)",
+    ),
+    (
+        "posting_pkey",
+        "posting",
+        "PRIMARY KEY (project_id, segment, bucket, part)",
+    ),
     (
         "definition_pkey",
         "definition",

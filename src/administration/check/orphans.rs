@@ -6,7 +6,7 @@ use crate::postgres::statement;
 
 /// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
 /// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
-const OWNED: [(&str, Owner); 7] = [
+const OWNED: [(&str, Owner); 10] = [
     ("document", Owner::Project),
     ("chunk", Owner::Document),
     ("document_name", Owner::Document),
@@ -14,12 +14,16 @@ const OWNED: [(&str, Owner); 7] = [
     ("container", Owner::Project),
     ("term_stat", Owner::Project),
     ("project_stat", Owner::Project),
+    ("posting_pending", Owner::Project),
+    ("posting_segment", Owner::Project),
+    ("posting", Owner::Segment),
 ];
 
 #[derive(Clone, Copy)]
 enum Owner {
     Project,
     Document,
+    Segment,
 }
 
 impl Owner {
@@ -27,6 +31,7 @@ impl Owner {
         match self {
             Self::Project => "project",
             Self::Document => "document",
+            Self::Segment => "segment",
         }
     }
 
@@ -37,6 +42,10 @@ impl Owner {
             Self::Document => {
                 "NOT EXISTS (SELECT FROM docsearch.document o
                              WHERE o.project_id = x.project_id AND o.id = x.document_id)"
+            }
+            Self::Segment => {
+                "NOT EXISTS (SELECT FROM docsearch.posting_segment o
+                             WHERE o.project_id = x.project_id AND o.segment = x.segment)"
             }
         }
     }

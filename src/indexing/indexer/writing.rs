@@ -20,7 +20,7 @@ use crate::settings::IndexMode;
 use crate::tables::document::{has_entry_share, has_pages};
 use crate::tables::project::Project;
 use crate::tables::statistics::by_hand::CountedElsewhere;
-use crate::tables::{names, schema};
+use crate::tables::{names, postings, schema};
 
 /// What is there of a document that changes.
 #[derive(Default)]
@@ -107,6 +107,7 @@ impl Indexer<'_> {
         let _owner = AsOwner::enter()?;
         let moved = self.moved_vectors(id, document, &stored)?;
         let terms = self.write_chunks(id, document)?;
+        postings::add_pending(self.project.id, vec![id])?;
         if self.mode == IndexMode::Deferred {
             self.defer(id, document, &stored, &moved)?;
         }

@@ -9,6 +9,7 @@ use super::{hold_merges, merge_if_due, recount};
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::{catalog, statement};
+use crate::tables::postings;
 
 thread_local! {
     /// How deep in triggers the statements run that are counted elsewhere.
@@ -65,9 +66,14 @@ impl Table {
     /// Adds up the rows that the statement took away and those that it wrote, of projects that are still there, and returns
     /// the projects.
     ///
-    /// In how many documents a word is depends on the other chunks of each document, as they are now: those before are
+    /// Documents whose chunks changed are pending for their postings. In how many documents a word is depends on the other chunks of each document, as they are now: those before are
     /// these without what was written and with what was taken away.
     fn statement(self, changed: &str) -> String {
+        let posted = if postings::exist() {
+            format!("posted AS ({}),", postings::ADD_CHANGED)
+        } else {
+            String::new()
+        };
         match self {
             Self::Document => format!(
                 "INSERT INTO docsearch.project_stat
@@ -79,6 +85,7 @@ impl Table {
             ),
             Self::Chunk => format!(
                 "WITH changed AS MATERIALIZED ({changed}),
+                 {posted}
                  moved AS (
                      SELECT c.project_id, c.document_id, t.lexeme COLLATE \"C\" AS lexeme, sum(c.sign) AS chunks
                      FROM changed c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
@@ -134,6 +141,9 @@ pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
     }
     let _owner = AsOwner::enter()?;
     if data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_TRUNCATE {
+        if table == Table::Chunk {
+            postings::clear()?;
+        }
         return recount_all();
     }
     // SAFETY: a trigger with transition tables names them.
@@ -150,7 +160,11 @@ pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
         let _settings = LocalSettings::by_index()?;
         run(data, &table.statement(&changed))?
     };
-    projects.into_iter().try_for_each(merge_if_due)
+    for project in projects {
+        merge_if_due(project)?;
+        postings::merge_if_due(project)?;
+    }
+    Ok(())
 }
 
 /// The name of a transition table, quoted.

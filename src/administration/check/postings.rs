@@ -1,0 +1,56 @@
+//! Postings that differ from the chunks that they are of.
+
+use std::collections::BTreeSet;
+
+use pgrx::datum::DatumWithOid;
+
+use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::postings::{Differences, differences};
+
+pub(super) fn postings(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (place, project) in checked.projects.iter().enumerate() {
+        let differences = differences(project.id, checked.deep)?;
+        if !differences.is_empty() {
+            findings.push(Finding {
+                problem: "postings wrong",
+                object: project.name.clone(),
+                detail: detail(project.id, &differences)?,
+                mend: Mend::RebuildPostings { project: place },
+            });
+        }
+    }
+    Ok(findings)
+}
+
+fn detail(project: i64, differences: &Differences) -> Result<String> {
+    let mut parts = Vec::new();
+    if let Some(first) = differences.broken.first() {
+        let broken = counted(i64::try_from(differences.broken.len()).unwrap_or(i64::MAX), "segment");
+        parts.push(format!("{broken} broken, such as {first}"));
+    }
+    for (documents, problem) in [
+        (&differences.missing, "with sections that have no postings"),
+        (&differences.surplus, "with postings of sections that do not exist"),
+        (&differences.differing, "with postings that are not their words"),
+    ] {
+        parts.extend(of_documents(project, documents, problem)?);
+    }
+    Ok(parts.join("; "))
+}
+
+fn of_documents(project: i64, documents: &BTreeSet<i64>, problem: &str) -> Result<Option<String>> {
+    let Some(first) = documents.first() else {
+        return Ok(None);
+    };
+    let slug = statement::one(
+        "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project), DatumWithOid::from(*first)],
+        |row| row.required::<String>(1),
+    )?;
+    let number = counted(i64::try_from(documents.len()).unwrap_or(i64::MAX), "document");
+    let example = slug.unwrap_or_else(|| format!("document {first}"));
+    Ok(Some(format!("{number} {problem}, such as {example}")))
+}

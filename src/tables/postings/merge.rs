@@ -1,0 +1,225 @@
+//! Moving documents that changed into segments.
+
+use docsearch_core::posting_merge::plan;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use super::{exist, segment};
+use crate::postgres::lock::Lock;
+use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::statement;
+use crate::tables::wake;
+
+/// Pending rows beyond which a call that writes merges them, and their share of the documents in segments, up to
+/// `MERGE_AT_MOST`. A search reads the chunks of each pending document, some 40 µs; a merge has costs of its own, so that
+/// a load does not merge after every call.
+const MERGE_AT: i64 = 32;
+const MERGE_AT_SHARE: i64 = 32;
+const MERGE_AT_MOST: i64 = 256;
+/// Documents of one merge by a call that writes, and by the worker: some seconds.
+pub(crate) const DOCUMENTS_AT_ONCE: i64 = 5_000;
+/// Chunks of a project that `migrate` packs itself: a second or two. Others wait for the worker.
+const CHUNKS_IN_MIGRATION: i64 = 50_000;
+
+/// Merges the pending documents of a project if they are many. Runs as the owner of the tables.
+pub(crate) fn merge_if_due(project: i64) -> Result<()> {
+    if !exist() {
+        return Ok(());
+    }
+    let due = statement::one(
+        "SELECT count(*) >= least(greatest((SELECT sum(s.documents) FROM docsearch.posting_segment s WHERE s.project_id = $1) / $2, $3), $4)
+         FROM (SELECT FROM docsearch.posting_pending p WHERE p.project_id = $1 LIMIT $4) p",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(MERGE_AT_SHARE),
+            DatumWithOid::from(MERGE_AT),
+            DatumWithOid::from(MERGE_AT_MOST),
+        ],
+        |row| row.required::<bool>(1),
+    )?;
+    if due == Some(true) {
+        merge(project, DOCUMENTS_AT_ONCE)?;
+    }
+    Ok(())
+}
+
+/// Moves up to so many pending documents of a project into segments; false if nothing was done. Waits for no other merge,
+/// and leaves the documents pending where one is under way. Runs as the owner of the tables.
+///
+/// The pending rows are deleted first, and the chunks are read afterwards, by a later snapshot: a change that was not
+/// read has a pending row of its own, which stays.
+pub(crate) fn merge(project: i64, most: i64) -> Result<bool> {
+    if !exist() || !may_merge(project)? {
+        return Ok(false);
+    }
+    let pending = take_pending(project, most)?;
+    if pending.is_empty() {
+        return Ok(false);
+    }
+    let sections = sections_of(project, &pending)?;
+    let plan = plan(segment::segments(project)?, &pending, sections);
+    let mut documents = pending;
+    for old in &plan.rewritten {
+        let held = segment::sections(project, old.segment)?
+            .into_iter()
+            .map(|section| section.document);
+        documents.extend(held.filter(|document| old.superseded.binary_search(document).is_err()));
+    }
+    documents.sort_unstable();
+    documents.dedup();
+    let rewritten: Vec<i32> = plan.rewritten.iter().map(|old| old.segment).collect();
+    statement::execute(
+        "DELETE FROM docsearch.posting_segment s WHERE s.project_id = $1 AND s.segment = ANY ($2)",
+        &[DatumWithOid::from(project), DatumWithOid::from(rewritten)],
+    )?;
+    for (number, superseded) in plan.superseded {
+        statement::execute(
+            "UPDATE docsearch.posting_segment s SET superseded = $3 WHERE s.project_id = $1 AND s.segment = $2",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(number),
+                DatumWithOid::from(superseded),
+            ],
+        )?;
+    }
+    segment::write(project, &documents)?;
+    Ok(true)
+}
+
+/// Merges some pending documents of any project; false if there is nothing to do. Runs as the owner of the tables.
+pub(crate) fn merge_any() -> Result<bool> {
+    if !exist() {
+        return Ok(false);
+    }
+    let projects = statement::rows(
+        "SELECT DISTINCT p.project_id FROM docsearch.posting_pending p ORDER BY p.project_id",
+        &[],
+        |row| row.required::<i64>(1),
+    )?;
+    for project in projects {
+        if merge(project, DOCUMENTS_AT_ONCE)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Waits for a merge that is under way, and keeps others from merging until the transaction ends.
+pub(crate) fn hold_merges(project: i64) {
+    Lock::Postings(project).acquire();
+}
+
+/// Makes the postings of a project anew. Runs as the owner of the tables, who holds its merges and has locked the
+/// documents.
+pub(crate) fn rebuild(project: i64) -> Result<()> {
+    if is_subscribed()? {
+        return Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "postings come from a publisher",
+            "Repair the tables there, and refresh the subscription.",
+        ));
+    }
+    for table in ["posting_segment", "posting_pending"] {
+        statement::execute(
+            &format!("DELETE FROM docsearch.{table} x WHERE x.project_id = $1"),
+            &[DatumWithOid::from(project)],
+        )?;
+    }
+    let documents: Vec<i64> = statement::rows(
+        "SELECT DISTINCT c.document_id FROM docsearch.chunk c WHERE c.project_id = $1 ORDER BY c.document_id",
+        &[DatumWithOid::from(project)],
+        |row| row.required(1),
+    )?;
+    segment::write(project, &documents)
+}
+
+/// Packs what tables of an earlier version hold. Writers were locked out when these tables were made.
+pub(crate) fn merge_upgraded() -> Result<()> {
+    let _owner = AsOwner::enter()?;
+    if is_subscribed()? {
+        return Ok(());
+    }
+    statement::execute(
+        "INSERT INTO docsearch.posting_pending (project_id, document_id)
+         SELECT d.project_id, d.id FROM docsearch.document d",
+        &[],
+    )?;
+    let projects = statement::rows(
+        "SELECT d.project_id, sum(d.chunk_count) <= $1 FROM docsearch.document d GROUP BY d.project_id ORDER BY d.project_id",
+        &[DatumWithOid::from(CHUNKS_IN_MIGRATION)],
+        |row| Ok((row.required::<i64>(1)?, row.required::<bool>(2)?)),
+    )?;
+    let mut is_done = true;
+    for (project, is_small) in projects {
+        is_done &= is_small && merge(project, i64::MAX)?;
+    }
+    if is_done { Ok(()) } else { wake::wake() }
+}
+
+/// Whether this transaction may merge. It keeps the lock until it ends.
+fn may_merge(project: i64) -> Result<bool> {
+    // A snapshot that is older than another merge would move the same documents again.
+    // SAFETY: a variable of the server, which holds for the transaction.
+    let sees_latest = unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32;
+    if !sees_latest || is_subscribed()? {
+        return Ok(false);
+    }
+    // Before the lock: TRUNCATE waits for it here, and deletes the segments while it keeps it.
+    statement::execute("LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
+    if !Lock::Postings(project).try_acquire() {
+        return Ok(false);
+    }
+    // A project that is being dropped takes its segments along.
+    let locked = statement::change(
+        "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE SKIP LOCKED",
+        &[DatumWithOid::from(project)],
+        |row| row.required::<i64>(1),
+    )?;
+    Ok(!locked.is_empty())
+}
+
+/// Whether the segments are those of a publisher, with its numbers.
+fn is_subscribed() -> Result<bool> {
+    let subscribed = statement::one(
+        "SELECT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = 'docsearch.posting_segment'::regclass)",
+        &[],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(subscribed == Some(true))
+}
+
+/// Takes up to so many documents out of the pending ones, ascending.
+fn take_pending(project: i64, most: i64) -> Result<Vec<i64>> {
+    statement::change(
+        "WITH last AS MATERIALIZED (
+             SELECT max(p.document_id) AS id
+             FROM (SELECT DISTINCT p.document_id FROM docsearch.posting_pending p WHERE p.project_id = $1
+                   ORDER BY p.document_id LIMIT $2) p
+         ),
+         taken AS (
+             DELETE FROM docsearch.posting_pending p USING last
+             WHERE p.project_id = $1 AND p.document_id <= last.id RETURNING p.document_id
+         )
+         SELECT DISTINCT t.document_id FROM taken t ORDER BY t.document_id",
+        &[DatumWithOid::from(project), DatumWithOid::from(most)],
+        |row| row.required(1),
+    )
+}
+
+/// How many sections documents have, about.
+fn sections_of(project: i64, documents: &[i64]) -> Result<usize> {
+    let _settings = LocalSettings::by_index()?;
+    let sections = statement::rows(
+        "SELECT coalesce(sum(greatest(d.chunk_count, 0)), 0)::bigint
+         FROM unnest($2::bigint[]) AS wanted(id)
+         JOIN docsearch.document d ON d.project_id = $1 AND d.id = wanted.id",
+        &[DatumWithOid::from(project), DatumWithOid::from(documents.to_vec())],
+        |row| row.required::<i64>(1),
+    )?;
+    Ok(sections
+        .first()
+        .and_then(|sections| usize::try_from(*sections).ok())
+        .unwrap_or(0))
+}

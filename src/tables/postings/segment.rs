@@ -1,0 +1,164 @@
+//! The rows of segments: read, and written from chunks.
+
+use docsearch_core::posting_merge::SegmentState;
+use docsearch_core::postings::{
+    MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, Segment, SegmentBuilder, SegmentReader,
+};
+use docsearch_core::tsvector::TsVector;
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::owner::LocalSettings;
+use crate::postgres::report::{Result, internal};
+use crate::postgres::statement;
+use crate::postgres::tsvector::TsVectorBytes;
+
+/// Documents whose chunks one statement reads: a few MB.
+const BATCH: usize = 64;
+/// Rows that one statement writes: 2 MB.
+const ROWS: usize = 1_000;
+
+/// The segments of a project, in the order of their numbers.
+pub(super) fn segments(project: i64) -> Result<Vec<SegmentState>> {
+    statement::rows(
+        "SELECT s.segment, s.sections, s.documents, s.first_document, s.last_document, s.superseded
+         FROM docsearch.posting_segment s WHERE s.project_id = $1 ORDER BY s.segment",
+        &[DatumWithOid::from(project)],
+        |row| {
+            Ok(SegmentState {
+                segment: row.required(1)?,
+                sections: size(row.required(2)?),
+                documents: size(row.required(3)?),
+                first_document: row.required(4)?,
+                last_document: row.required(5)?,
+                superseded: row.required(6)?,
+            })
+        },
+    )
+}
+
+fn size(stored: i32) -> usize {
+    usize::try_from(stored).unwrap_or(0)
+}
+
+/// The sections of a segment, in order.
+pub(super) fn sections(project: i64, segment: i32) -> Result<Vec<Section>> {
+    let mut reader = SegmentReader::new(0, Vec::new());
+    statement::rows(
+        "SELECT x.bytes FROM docsearch.posting x
+         WHERE x.project_id = $1 AND x.segment = $2 AND x.bucket = $3 ORDER BY x.part",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(segment),
+            DatumWithOid::from(SECTIONS_BUCKET),
+        ],
+        |row| {
+            pgrx::check_for_interrupts!();
+            reader.push(SECTIONS_BUCKET, row.required::<&[u8]>(1)?);
+            Ok(())
+        },
+    )?;
+    Ok(reader.sections().to_vec())
+}
+
+/// Reads the sections of documents, which are given in ascending order, from their chunks.
+pub(super) fn read_chunks(
+    project: i64,
+    documents: &[i64],
+    mut take: impl FnMut(Section, &TsVector<'_>) -> Result<()>,
+) -> Result<()> {
+    // The planner may take a project that was just loaded for empty, and read the whole table.
+    let _settings = LocalSettings::by_index()?;
+    for batch in documents.chunks(BATCH) {
+        statement::rows(
+            "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+             FROM unnest($2::bigint[]) AS wanted(id),
+                  LATERAL (SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
+                           FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = wanted.id) c
+             ORDER BY c.document_id, c.chunk_no",
+            &[DatumWithOid::from(project), DatumWithOid::from(batch.to_vec())],
+            |row| {
+                pgrx::check_for_interrupts!();
+                let section = Section {
+                    document: row.required(1)?,
+                    chunk: row.required(2)?,
+                    words: u32::try_from(row.required::<i32>(3)?).unwrap_or(0),
+                    document_words: u32::try_from(row.required::<i32>(4)?).unwrap_or(0),
+                };
+                let terms: TsVectorBytes = row.required(5)?;
+                let terms = TsVector::new(terms.as_bytes()).ok_or_else(|| internal("a tsvector is not whole"))?;
+                take(section, &terms)
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes segments with the chunks of documents, which are given in ascending order.
+pub(super) fn write(project: i64, documents: &[i64]) -> Result<()> {
+    let mut builder = SegmentBuilder::new();
+    let mut range: Option<(i64, i64)> = None;
+    let mut full = Vec::new();
+    let next = statement::rows(
+        "SELECT coalesce(max(s.segment), 0) + 1 FROM docsearch.posting_segment s WHERE s.project_id = $1",
+        &[DatumWithOid::from(project)],
+        |row| row.required::<i32>(1),
+    )?;
+    let mut number = next.first().copied().unwrap_or(1);
+    for batch in documents.chunks(BATCH) {
+        read_chunks(project, batch, |section, terms| {
+            if builder.len() == MAX_SEGMENT_SECTIONS
+                && let Some(range) = range.take()
+            {
+                full.push((std::mem::take(&mut builder).finish(), range));
+            }
+            range = Some((range.map_or(section.document, |(first, _)| first), section.document));
+            builder.add(section, terms);
+            Ok(())
+        })?;
+        for (segment, range) in full.drain(..) {
+            insert(project, number, segment, range)?;
+            number += 1;
+        }
+    }
+    match range {
+        Some(range) => insert(project, number, builder.finish(), range),
+        None => Ok(()),
+    }
+}
+
+fn insert(project: i64, number: i32, segment: Segment, (first, last): (i64, i64)) -> Result<()> {
+    let [sections, documents, buckets] = [segment.sections, segment.documents, segment.bucket_count].map(i32::try_from);
+    statement::execute(
+        "INSERT INTO docsearch.posting_segment
+             (project_id, segment, sections, documents, bucket_count, first_document, last_document)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(number),
+            DatumWithOid::from(sections.map_err(internal)?),
+            DatumWithOid::from(documents.map_err(internal)?),
+            DatumWithOid::from(buckets.map_err(internal)?),
+            DatumWithOid::from(first),
+            DatumWithOid::from(last),
+        ],
+    )?;
+    for blocks in segment.blocks.chunks(ROWS) {
+        pgrx::check_for_interrupts!();
+        let buckets: Vec<i32> = blocks.iter().map(|block| block.bucket).collect();
+        let parts: Vec<i32> = blocks.iter().map(|block| block.part).collect();
+        let bytes: Vec<&[u8]> = blocks.iter().map(|block| block.bytes.as_slice()).collect();
+        statement::execute(
+            "INSERT INTO docsearch.posting (project_id, segment, bucket, part, bytes)
+             SELECT $1, $2, b.bucket, b.part, b.bytes
+             FROM unnest($3::int[], $4::int[], $5::bytea[]) AS b(bucket, part, bytes)",
+            &[
+                DatumWithOid::from(project),
+                DatumWithOid::from(number),
+                DatumWithOid::from(buckets),
+                DatumWithOid::from(parts),
+                DatumWithOid::from(bytes),
+            ],
+        )?;
+    }
+    Ok(())
+}

@@ -1,30 +1,24 @@
 //! A query prepared for being compared with many documents, and what one document has of it.
 
+mod forms;
 mod matches;
+mod names;
 mod task;
 
-use crate::identifier;
-use crate::lookup::SYNONYM_CLOSENESS;
+use crate::interrupt::Interruptible;
 use crate::name;
 use crate::news;
 use crate::page::{DESCRIPTION_BYTES, Page};
+use crate::page_keys::Parts;
 use crate::rule::{Intent, Rules};
-use crate::title::symbol;
-use crate::understanding::{Class, Role, Understanding};
+use crate::understanding::{Class, Role, Term, Understanding};
 use crate::weight::Weights;
-use crate::word::Word;
+use forms::{Form, Forms};
 use matches::Matches;
 pub(crate) use matches::TermMatch;
 
 /// Terms of a query that rules look at; a longer query is prose, and its later words say no more. Chosen, not measured.
 const MAX_TERMS: usize = 32;
-/// Shares of `boost_in_pattern` where the path of a page is X in Y, and where its words are. Chosen within the bounds
-/// of S0.6, not measured.
-const PATH_SHARE: f32 = 0.75;
-const WORDS_SHARE: f32 = 0.5;
-/// Share of `boost_api_name` in another spelling: 0.3 of 0.4, by S0.9.
-const SPELLING_SHARE: f32 = 0.75;
-
 /// Which parts of a page the rules look at for a query; others need not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
@@ -49,8 +43,11 @@ pub(crate) struct PreparedQuery<'a> {
     containers: Vec<String>,
     path: Option<(String, String)>,
     phrases: Vec<String>,
-    /// By the first byte of their words.
-    forms: Vec<Vec<Form>>,
+    forms: Forms,
+    /// The term that says what something is done to.
+    object: Option<usize>,
+    /// Boosts of its terms as generic ones.
+    generic: Vec<Option<f32>>,
     intents: Vec<Intent>,
     asks_for_news: bool,
     /// Whether it asks what there is of something: `show me the keys`.
@@ -59,18 +56,11 @@ pub(crate) struct PreparedQuery<'a> {
     news_of: Option<Vec<u32>>,
 }
 
-/// A word that satisfies a term.
-#[derive(Debug)]
-struct Form {
-    word: Word,
-    term: usize,
-    closeness: f32,
-    stands_in: bool,
-}
-
 /// What a document has of a query.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
+    /// Whether its title reads as a name and not as a heading.
+    pub(crate) named: bool,
     /// Share of the rules about verbs and their objects that counts for it: 0 switches them off.
     pub(crate) intent: f32,
     /// Whether its title has a verb that the rules know.
@@ -109,21 +99,12 @@ pub(crate) struct Findings {
 }
 
 /// The verb of tools that give back several things, where another gives back one.
-const LISTING: &str = "list";
-
-/// The names of a page that a query may be.
-struct Names<'a> {
-    leaf: &'a str,
-    symbol: &'a str,
-}
+const LISTING: &[u8] = b"list";
 
 impl<'a> PreparedQuery<'a> {
     pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
         let name = understanding.name();
-        let mut by_start: Vec<Vec<Form>> = (0..256).map(|_| Vec::new()).collect();
-        for form in forms(understanding, rules) {
-            by_start[usize::from(form.word.text.as_bytes().first().copied().unwrap_or_default())].push(form);
-        }
+        let boost = |term: &Term| rules.tables().generic_terms.get(&term.word.text).copied();
         let actions = understanding.terms.iter().filter_map(|term| term.verb.as_deref());
         Self {
             name,
@@ -154,7 +135,9 @@ impl<'a> PreparedQuery<'a> {
             understanding,
             rules,
             weights,
-            forms: by_start,
+            forms: Forms::of(understanding, rules),
+            object: Self::object(understanding),
+            generic: understanding.terms.iter().map(boost).collect(),
         }
     }
 
@@ -194,33 +177,35 @@ impl<'a> PreparedQuery<'a> {
 
     /// Everything that the rules see in a document.
     pub(crate) fn find(&self, page: &Page) -> Findings {
-        let names = Names {
-            leaf: name::slug_leaf(&page.slug),
-            symbol: symbol(&page.title).unwrap_or(&page.title),
-        };
-        let leaf = names.leaf;
+        let keys = page.keys();
+        let keys = keys.parts();
         let mut found = Findings {
             intent: 1.0,
-            inside: page.is_inside(&self.containers),
+            inside: page.lies_in(&self.containers, &keys),
+            named: keys.named,
             ..Findings::default()
         };
+        let mut buffer = Vec::with_capacity(32);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         let mut intents = Vec::new();
         let (mut title_words, mut shared) = (0, 0.0);
-        self.each_word(&page.title, |word| {
+        let vocabulary = self.rules.vocabulary();
+        for word in keys.title.words().interruptible() {
             title_words += 1;
-            found.names_action = found.names_action || self.rules.verb(word).is_some();
-            shared += self.note(word, &mut closeness);
-            found.scope |= self.understanding.scope.iter().any(|term| term.word.text == word);
-            found.scope |= self.asks_for_many && word == LISTING;
-            if !self.intents.is_empty() && !self.is_object(word) {
-                intents.extend(self.rules.intent(word));
+            found.names_action = found.names_action || vocabulary.is_verb(&word, &mut buffer);
+            shared += note(self.forms.matching_key(&word, &mut buffer), &mut closeness);
+            let is_scope = |term: &Term| term.word.text.as_bytes() == word.text;
+            found.scope |= self.understanding.scope.iter().any(is_scope);
+            found.scope |= self.asks_for_many && word.text == LISTING;
+            if !self.intents.is_empty()
+                && let Some(intent) = vocabulary.intent(word.text)
+                && !self.is_object(word.text)
+            {
+                intents.push(intent);
             }
-        });
-        if leaf != page.title {
-            self.each_word(leaf, |word| {
-                self.note(word, &mut closeness);
-            });
+        }
+        for word in keys.leaf_words.words().interruptible() {
+            note(self.forms.matching_key(&word, &mut buffer), &mut closeness);
         }
         let terms = self.understanding.terms.len().min(MAX_TERMS);
         let every_word = terms > 0
@@ -232,18 +217,18 @@ impl<'a> PreparedQuery<'a> {
             found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
         }
         if found.conflict == 0.0 {
-            found.task = self.task(&page.title);
+            found.task = self.task(keys.title, &mut buffer);
             found.closest_task = found.task;
         }
-        found.in_pattern = self.in_pattern(page, &names, every_word, found.inside);
+        found.in_pattern = self.in_pattern(&keys, every_word, found.inside);
         let elsewhere = self.understanding.known_container && !found.inside;
         found.elsewhere = elsewhere && name::stated_containers(page.metadata.as_ref()).next().is_some();
         if self.understanding.class == Class::Generic {
             found.generic = self.generic(&closeness);
         } else if !elsewhere {
-            found.filename_exact = self.is_asked(leaf);
+            found.filename_exact = self.is_asked(keys.leaf);
             found.all_words = all_words && !found.filename_exact;
-            found.api_name = self.api_name(page, &names);
+            found.api_name = self.api_name(page, &keys);
         }
         if !found.filename_exact && !found.all_words {
             found.name_words = name_words(shared, title_words);
@@ -252,10 +237,11 @@ impl<'a> PreparedQuery<'a> {
             let (action, object) = (self.weights.boost_action_name, self.weights.boost_object_name);
             self.matches(&closeness, action, object, &mut found.in_name);
             self.describe(page, &mut found);
+            found.category = self.is_in_category(&keys, &mut buffer);
         } else {
             found.scope &= self.asks_for_many;
         }
-        let is_news = news::is_news(&page.slug, &page.title, self.rules.tables());
+        let is_news = self.rules.news().are_news(&keys);
         let is_of = |version: &Vec<u32>| news::is_of_version(&page.slug, &page.title, version);
         found.news = is_news && !self.asks_for_news;
         found.news_of_version = is_news && self.news_of.as_ref().is_some_and(is_of);
@@ -271,30 +257,21 @@ impl<'a> PreparedQuery<'a> {
         let end = description.floor_char_boundary(DESCRIPTION_BYTES);
         let mut closeness = [[0.0f32; 2]; MAX_TERMS];
         self.each_plain_word(&description[..end], |word| {
-            self.note(word, &mut closeness);
+            note(self.forms.matching(word), &mut closeness);
         });
         let (action, object) = (
             self.weights.boost_action_description,
             self.weights.boost_object_description,
         );
         self.matches(&closeness, action, object, &mut found.in_description);
-        if let Some(category) = &page.category {
-            self.each_plain_word(category, |word| {
-                found.category |= self.forms(word).iter().any(|form| form.word.matches(word));
-            });
-        }
     }
 
-    /// Calls back with each word of a name, in lower case.
-    fn each_word(&self, text: &str, mut call: impl FnMut(&str)) {
-        let mut lower = String::with_capacity(24);
-        for range in identifier::words(text) {
-            fold(&text[range], &mut lower);
-            call(&lower);
-        }
+    fn is_in_category(&self, keys: &Parts<'_>, buffer: &mut Vec<u8>) -> bool {
+        let mut words = keys.levels().flat_map(|level| level.words());
+        words.any(|word| self.forms.matching_key(&word, buffer).next().is_some())
     }
 
-    /// The same for prose, where only words are read that begin as a form does.
+    /// Calls back with the words of prose, in lower case, that begin as a form does.
     fn each_plain_word(&self, text: &str, mut call: impl FnMut(&str)) {
         let mut lower = String::with_capacity(24);
         for word in text
@@ -302,30 +279,11 @@ impl<'a> PreparedQuery<'a> {
             .filter(|word| !word.is_empty())
         {
             let first = word.as_bytes()[0].to_ascii_lowercase();
-            if !first.is_ascii() || !self.forms[usize::from(first)].is_empty() {
+            if !first.is_ascii() || self.forms.begin_with(first) {
                 fold(word, &mut lower);
                 call(&lower);
             }
         }
-    }
-
-    /// The forms that begin as a word does.
-    fn forms(&self, word: &str) -> &[Form] {
-        word.as_bytes()
-            .first()
-            .map_or(&[], |&first| &self.forms[usize::from(first)])
-    }
-
-    /// Notes the closeness of the terms that a word satisfies, itself and by standing in. The greatest
-    /// closeness is returned.
-    fn note(&self, word: &str, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
-        let mut greatest: f32 = 0.0;
-        for form in self.forms(word).iter().filter(|form| form.word.matches(word)) {
-            let noted = &mut closeness[form.term][usize::from(form.stands_in)];
-            *noted = noted.max(form.closeness);
-            greatest = greatest.max(form.closeness);
-        }
-        greatest
     }
 
     fn matches(&self, closeness: &[[f32; 2]; MAX_TERMS], action: f32, object: f32, matches: &mut Matches) {
@@ -360,69 +318,19 @@ impl<'a> PreparedQuery<'a> {
         }
     }
 
-    /// Whether a text is what the query asks for, whole or without its container and kind.
-    fn is_asked(&self, text: &str) -> bool {
-        !self.key.is_empty() && (name::has_key(text, &self.key) || name::has_key(text, &self.whole_key))
-    }
-
-    fn names_page(&self, page: &Page, names: &Names<'_>) -> bool {
-        self.is_asked(&page.title) || self.is_asked(names.leaf) || self.is_asked(names.symbol)
-    }
-
-    fn in_pattern(
-        &self,
-        page: &Page,
-        names: &Names<'_>,
-        every_word: bool,
-        inside: bool,
-    ) -> Option<(&'static str, f32)> {
-        let qualified = self.path.as_ref().is_some_and(|(parent, child)| {
-            (name::has_key(names.leaf, child) || name::has_key(names.symbol, child))
-                && page
-                    .slug
-                    .rsplit('/')
-                    .skip(1)
-                    .any(|segment| name::has_key(segment, parent))
-        });
-        let placed = inside || self.containers.is_empty();
-        if inside && self.names_page(page, names) {
-            Some(("title", 1.0))
-        } else if qualified && placed {
-            Some(("path", PATH_SHARE))
-        } else if inside && every_word {
-            Some(("container", WORDS_SHARE))
-        } else {
-            None
-        }
-    }
-
-    fn api_name(&self, page: &Page, names: &Names<'_>) -> f32 {
-        let (title, symbol) = (page.title.as_str(), names.symbol);
-        let mentioned = |text: &str| {
-            self.mentions
-                .iter()
-                .any(|key| !key.is_empty() && name::has_key(text, key))
-        };
-        if title == self.name || symbol == self.name {
-            1.0
-        } else if self.is_asked(title) || self.is_asked(symbol) || mentioned(symbol) || mentioned(names.leaf) {
-            SPELLING_SHARE
-        } else {
-            0.0
-        }
-    }
-
     fn generic(&self, closeness: &[[f32; 2]; MAX_TERMS]) -> f32 {
-        let boosts = &self.rules.tables().generic_terms;
-        let terms = self.understanding.terms.iter().zip(closeness);
-        terms
+        let boosts = self.generic.iter().zip(closeness);
+        boosts
             .filter(|(_, found)| found[0] > 0.0)
-            .filter_map(|(term, _)| boosts.get(&term.word.text).copied())
+            .filter_map(|(boost, _)| *boost)
             .fold(0.0, f32::max)
     }
 
     /// Whether a word of a title is asked for as a thing: in "create a view", `view` is no verb.
-    fn is_object(&self, word: &str) -> bool {
+    fn is_object(&self, word: &[u8]) -> bool {
+        let Ok(word) = std::str::from_utf8(word) else {
+            return false;
+        };
         let mut objects = self.understanding.terms.iter().filter(|term| term.role != Role::Action);
         objects.any(|term| term.word.matches(word))
     }
@@ -469,30 +377,16 @@ fn fold(word: &str, lower: &mut String) {
     }
 }
 
-fn forms(understanding: &Understanding, rules: &Rules) -> Vec<Form> {
-    let mut forms = Vec::new();
-    for (at, term) in understanding.terms.iter().take(MAX_TERMS).enumerate() {
-        let mut add = |word: Word, closeness, stands_in| {
-            forms.push(Form {
-                word,
-                term: at,
-                closeness,
-                stands_in,
-            });
-        };
-        add(term.word.clone(), 1.0, false);
-        for synonym in term.synonyms.iter().filter(|synonym| !synonym.contains(' ')) {
-            add(Word::new(synonym), SYNONYM_CLOSENESS, true);
-        }
-        let verbs = term
-            .verb
-            .as_ref()
-            .and_then(|verb| rules.tables().action_synonyms.get(verb));
-        for (verb, &closeness) in verbs.into_iter().flatten() {
-            add(Word::new(verb), closeness, true);
-        }
+/// Notes the closeness of the terms whose forms are in a text, by themselves and by standing in. The greatest closeness is
+/// returned.
+fn note<'f>(forms: impl Iterator<Item = &'f Form>, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
+    let mut greatest: f32 = 0.0;
+    for form in forms {
+        let noted = &mut closeness[form.term][usize::from(form.stands_in)];
+        *noted = noted.max(form.closeness);
+        greatest = greatest.max(form.closeness);
     }
-    forms
+    greatest
 }
 
 #[cfg(test)]

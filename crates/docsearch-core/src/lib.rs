@@ -37,6 +37,7 @@ pub mod newness;
 pub mod news;
 pub mod outline;
 pub mod page;
+pub mod page_keys;
 pub mod passage;
 mod pattern;
 pub mod period;

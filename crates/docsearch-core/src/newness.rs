@@ -10,7 +10,7 @@ use crate::calendar::Day;
 use crate::news;
 use crate::page::Page;
 use crate::rank::{DocumentId, Map};
-use crate::rule::Tables;
+use crate::rule::{NewsNames, Tables};
 use crate::understanding::Understanding;
 use crate::version::Version;
 
@@ -67,7 +67,8 @@ impl Newness {
     /// How new the candidates are, those first that are newest, each with its place: a share from 0 to 1. Pages that are
     /// not known to be new are left out.
     pub fn order(&self, candidates: &[Candidate<'_>], rules: &Tables) -> Vec<(usize, f32)> {
-        let is_release = |page: &Candidate<'_>| news::is_release(page.slug, page.title, rules);
+        let names = NewsNames::new(rules);
+        let is_release = |page: &Candidate<'_>| names.is_release(page.slug, page.title);
         let releases: Vec<bool> = candidates.iter().map(is_release).collect();
         let asked = self.releases && releases.contains(&true);
         let dated = candidates.iter().any(|page| page.age_days.is_some());
@@ -84,7 +85,7 @@ impl Newness {
                 versioned.push((at, self.release(page)));
             } else if let Some(share) = self.dated(page.age_days, page.day) {
                 new.push((at, if asked { share * OTHERWISE } else { share }));
-            } else if news::is_news(page.slug, page.title, rules) {
+            } else if names.is_news(page.slug, page.title) {
                 new.push((at, if asked { least * OTHERWISE } else { least }));
             }
         }
@@ -145,11 +146,9 @@ impl Newness {
     /// Whether such a query asks for what is new among these pages, and for nothing else: release notes only where there are
     /// any.
     pub fn applies(&self, asked: &Understanding, candidates: &[Candidate<'_>], rules: &Tables) -> bool {
-        asked.only_recent
-            || asked.releases
-                && candidates
-                    .iter()
-                    .any(|page| news::is_release(page.slug, page.title, rules))
+        let names = NewsNames::new(rules);
+        let is_release = |page: &Candidate<'_>| names.is_release(page.slug, page.title);
+        asked.only_recent || asked.releases && candidates.iter().any(is_release)
     }
 
     fn release(&self, page: &Candidate<'_>) -> Release {

@@ -1,46 +1,8 @@
 //! Release notes, changelogs and blogs: pages that tell what was new once, and name things without explaining them.
 
-use crate::name::{key, slug_leaf, slug_parent};
-use crate::rule::{NewsPlace, Tables};
+use crate::name::{slug_leaf, slug_parent};
+use crate::rule::Tables;
 use crate::version::Version;
-
-/// Whether a page is one of them, by its slug and title.
-pub fn is_news(slug: &str, title: &str, rules: &Tables) -> bool {
-    is_called(slug, title, rules, |_| true)
-}
-
-/// Whether a page is release notes or a changelog, and no other news.
-pub fn is_release(slug: &str, title: &str, rules: &Tables) -> bool {
-    is_called(slug, title, rules, |name| rules.release_names.contains(name))
-}
-
-/// Whether a page has one of those names of news that count.
-fn is_called(slug: &str, title: &str, rules: &Tables, counts: impl Fn(&str) -> bool) -> bool {
-    let counts = &counts;
-    let names = |place| {
-        let names = rules.news_names.get(&place).into_iter().flatten();
-        names.map(String::as_str).filter(move |name| counts(name))
-    };
-    let above = slug.trim_end_matches('/').rsplit('/').skip(1);
-    if above
-        .map(key)
-        .any(|folder| names(NewsPlace::Folder).any(|name| folder == name))
-    {
-        return true;
-    }
-    let title = key(title);
-    [key(slug_leaf(slug)).as_str(), &title].into_iter().any(|own| {
-        names(NewsPlace::Page).any(|name| own == name || is_numbered(own, name))
-            || names(NewsPlace::Numbered).any(|name| is_numbered(own, name))
-            || names(NewsPlace::Beginning).any(|name| own.starts_with(name))
-    }) || names(NewsPlace::Ending).any(|name| title.ends_with(name))
-}
-
-/// Whether a key is a name and a number.
-fn is_numbered(key: &str, name: &str) -> bool {
-    key.strip_prefix(name)
-        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()))
-}
 
 /// Whether a query asks for such pages: by a word, or by the number of a version.
 pub fn is_asked(query: &str, rules: &Tables) -> bool {
@@ -95,10 +57,14 @@ fn version(word: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Row, Rule, Rules};
+    use crate::rule::{NewsNames, NewsPlace, Row, Rule, Rules};
 
     fn tables() -> Tables {
         Rules::english().tables().clone()
+    }
+
+    fn names() -> NewsNames {
+        NewsNames::new(&tables())
     }
 
     #[test]
@@ -116,7 +82,7 @@ mod tests {
             rule(NewsPlace::Folder, "Actualités", true),
         ];
         let rules = Rules::english().overlay(rows).unwrap();
-        let is_news = |slug| is_news(slug, "Fast", rules.tables());
+        let is_news = |slug| rules.news().is_news(slug, "Fast");
         assert!(!is_news("blog/fast") && is_news("actualités/fast") && is_news("news/fast"));
     }
 
@@ -132,7 +98,7 @@ mod tests {
             ("releaselog/3_17_0", "Version 3.17.0"),
             ("oldnews", "News of earlier years"),
         ] {
-            assert!(is_news(slug, title, &tables()), "{slug}");
+            assert!(names().is_news(slug, title), "{slug}");
         }
         for (slug, title) in [
             ("ref/release", "release"),
@@ -141,7 +107,7 @@ mod tests {
             ("howto/upgrade-version", "How to upgrade"),
             ("newsletter", "Newsletter"),
         ] {
-            assert!(!is_news(slug, title, &tables()), "{slug}");
+            assert!(!names().is_news(slug, title), "{slug}");
         }
     }
 
@@ -153,14 +119,14 @@ mod tests {
             ("blog/kit-2", "Kit 2 release notes"),
             ("CHANGELOG", "Changes"),
         ] {
-            assert!(is_release(slug, title, &tables()), "{slug}");
+            assert!(names().is_release(slug, title), "{slug}");
         }
         for (slug, title) in [
             ("blog/speed", "Twice as fast"),
             ("news", "News"),
             ("howto/release", "Release"),
         ] {
-            assert!(!is_release(slug, title, &tables()), "{slug}");
+            assert!(!names().is_release(slug, title), "{slug}");
         }
     }
 

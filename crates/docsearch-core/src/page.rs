@@ -1,9 +1,12 @@
 //! A document as the rules see it.
 
+use std::borrow::Cow;
+
 use crate::address::without_extension;
 use crate::calendar::Day;
 use crate::definition;
 use crate::name::{self, NameKind};
+use crate::page_keys::{PageKeys, Parts};
 use crate::rank::name_strength;
 use crate::similarity::near;
 use crate::title::symbol;
@@ -43,6 +46,8 @@ pub struct Page {
     pub category: Option<String>,
     /// Sort of page: class, function, guide.
     pub kind: Option<String>,
+    /// What the rules compare of the title, the slug and the category, if it is stored.
+    pub keys: Option<PageKeys>,
     /// What it says of itself: the beginning of its summary. The first [`DESCRIPTION_BYTES`] bytes count.
     pub description: String,
     /// Metadata, if a rule reads them: containers and platforms.
@@ -72,6 +77,14 @@ pub struct Page {
 }
 
 impl Page {
+    /// What the rules compare of the title, the slug and the category.
+    pub(crate) fn keys(&self) -> Cow<'_, PageKeys> {
+        match &self.keys {
+            Some(keys) => Cow::Borrowed(keys),
+            None => Cow::Owned(PageKeys::of(&self.title, &self.slug, self.category.as_deref())),
+        }
+    }
+
     /// Whether a whole segment of its address is this word, whatever the case, or the name of what it says that it belongs to.
     pub fn is_filed_under(&self, word: &str) -> bool {
         let stated = name::containers(self.category.as_deref(), self.metadata.as_ref());
@@ -148,11 +161,21 @@ impl Page {
         self.entry_share >= LIST_SHARE
     }
 
-    /// Whether it lies in one of the containers, see [`name::is_inside`].
+    /// Whether it lies in one of the containers that Y of "X in Y" names; these are keys. The project and the category, the
+    /// segments of the slug above the leaf, and the values of [`name::CONTAINER_KEYS`] in the metadata count.
     pub fn is_inside(&self, containers: &[String]) -> bool {
+        !containers.is_empty() && self.lies_in(containers, &self.keys().parts())
+    }
+
+    /// [`Page::is_inside`], with its keys.
+    pub(crate) fn lies_in(&self, containers: &[String], keys: &Parts<'_>) -> bool {
         containers.iter().any(|container| {
-            let names = [self.project.as_str(), self.category.as_deref().unwrap_or_default()];
-            name::is_inside(container, names, &self.slug, self.metadata.as_ref())
+            let is = |text: &str| name::has_key(text, container);
+            let is_key = |key: &[u8]| key == container.as_bytes();
+            self.project.split('/').any(is)
+                || keys.levels().any(|level| is_key(level.key))
+                || keys.above().any(is_key)
+                || name::stated_containers(self.metadata.as_ref()).any(is)
         })
     }
 
@@ -194,6 +217,23 @@ mod tests {
             title: "Button".to_owned(),
             slug: "button".to_owned(),
             ..Page::default()
+        }
+    }
+
+    #[test]
+    fn s0_28_a_container_has_many_spellings() {
+        let page = Page {
+            project: "docs".to_owned(),
+            category: Some("Controls".to_owned()),
+            slug: "guides/button".to_owned(),
+            metadata: Some(serde_json::json!({"framework": "SwiftUI", "platforms": ["ios"]})),
+            ..Page::default()
+        };
+        for container in ["SwiftUI", "swift ui", "docs", "controls", "Guides"] {
+            assert!(page.is_inside(&[name::key(container)]), "{container}");
+        }
+        for container in ["UIKit", "button", "ios"] {
+            assert!(!page.is_inside(&[name::key(container)]), "{container}");
         }
     }
 

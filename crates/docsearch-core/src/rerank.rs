@@ -1,7 +1,6 @@
 //! From base scores and pages to an order of documents: the second stage of a search.
 
 use crate::asked::Findings;
-use crate::identifier;
 use crate::page::Page;
 use crate::rank::{DocumentId, Map, ScoredDocument, Set, dense_score};
 use crate::score::{BaseScores, Scorer, Step};
@@ -83,26 +82,24 @@ enum Kind<'a> {
 impl<'a> Kind<'a> {
     /// The one that says whether rules about verbs hold for a page. A question is asked of guides as much as of the
     /// functions that they explain: ray-docs-pages loses .009 of nDCG@10 where names are judged by themselves.
-    fn of(page: &'a Page, is_question: bool) -> Self {
-        match Self::own(page) {
+    fn of(page: &'a Page, named: bool, is_question: bool) -> Self {
+        match Self::own(page, named) {
             Some(Self::Named(_)) if is_question => Self::Project(&page.project),
             own => own.unwrap_or(Self::Project(&page.project)),
         }
     }
 
-    fn own(page: &'a Page) -> Option<Self> {
-        let title = page.title.trim();
+    fn own(page: &'a Page, named: bool) -> Option<Self> {
         match &page.kind {
             Some(sort) => Some(Self::Sort(&page.project, sort)),
             // "read_text_file", "getWeather" or "storage account list"; but not "Working with files" or "Ink".
-            None => (identifier::is_identifier(title) || !title.starts_with(char::is_uppercase))
-                .then_some(Self::Named(&page.project)),
+            None => named.then_some(Self::Named(&page.project)),
         }
     }
 
     /// All that a page belongs to.
-    fn all(page: &'a Page) -> impl Iterator<Item = Self> {
-        std::iter::once(Self::Project(&page.project)).chain(Self::own(page))
+    fn all(page: &'a Page, named: bool) -> impl Iterator<Item = Self> {
+        std::iter::once(Self::Project(&page.project)).chain(Self::own(page, named))
     }
 }
 
@@ -117,7 +114,7 @@ impl<'a> Reranker<'a> {
         let mut pages: Map<DocumentId, ReadPage<'_>> = pages.iter().map(|(&id, page)| (id, read(page))).collect();
         let mut kinds: Map<Kind<'_>, (usize, usize)> = Map::default();
         for read in pages.values() {
-            for kind in Kind::all(read.page) {
+            for kind in Kind::all(read.page, read.found.named) {
                 let (all, named) = kinds.entry(kind).or_default();
                 *all += 1;
                 *named += usize::from(read.found.names_action);
@@ -130,7 +127,7 @@ impl<'a> Reranker<'a> {
         }
         for read in pages.values_mut() {
             read.found.closest_task = tasks[read.page.project.as_str()];
-            let (all, named) = kinds[&Kind::of(read.page, scorer.is_question())];
+            let (all, named) = kinds[&Kind::of(read.page, read.found.named, scorer.is_question())];
             let share = named as f32 / all.max(LEAST_OF_KIND) as f32;
             read.found.intent = ((share - ACTION_NAMES.0) / (ACTION_NAMES.1 - ACTION_NAMES.0)).clamp(0.0, 1.0);
         }

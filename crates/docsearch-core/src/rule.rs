@@ -3,8 +3,9 @@
 
 mod news;
 mod row;
+mod vocabulary;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,7 +14,8 @@ use crate::name;
 use crate::pattern::Frames;
 use crate::word::stem;
 
-pub use news::{Asking, NewsPlace};
+pub use news::{Asking, NewsNames, NewsPlace};
+use vocabulary::Vocabulary;
 
 /// Most words of a framework's alias, of a kind or of a recency phrase.
 pub const MAX_PHRASE_WORDS: usize = 3;
@@ -236,25 +238,13 @@ pub enum RuleError {
     LongPhrase(String),
 }
 
-/// The first bytes of a word; 0 where it is shorter.
-type Beginning = [u8; 3];
-
-/// The first bytes of a text, `length` at most.
-fn beginning(text: &str, length: usize) -> Beginning {
-    let mut beginning = Beginning::default();
-    for (to, from) in beginning.iter_mut().zip(text.bytes().take(length)) {
-        *to = from;
-    }
-    beginning
-}
-
 /// Rules, ready to be looked up. Build them once and keep them: a query reads them many times.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     tables: Tables,
     verbs: HashMap<String, String>,
-    /// How verbs begin, so that few other words have to be stemmed.
-    beginnings: HashSet<Beginning>,
+    vocabulary: Vocabulary,
+    news: NewsNames,
     phrasal: HashMap<String, Vec<(Vec<String>, String)>>,
     frameworks: HashMap<String, String>,
     frames: Frames,
@@ -292,10 +282,9 @@ impl Rules {
             .flat_map(|(alias, framework)| [(name::key(framework), framework), (name::key(alias), framework)])
             .map(|(key, framework)| (key, framework.clone()))
             .collect();
-        // Stemming changes the end of a word and at most the last letter of what is left.
-        let kept = |verb: &str| beginning(verb, stem(verb).len().saturating_sub(1));
         Self {
-            beginnings: tables.actions.keys().map(|verb| kept(verb)).collect(),
+            vocabulary: Vocabulary::new(&tables),
+            news: NewsNames::new(&tables),
             frames: Frames::new(&tables.openings, &tables.closings),
             tables,
             verbs,
@@ -326,14 +315,24 @@ impl Rules {
         &self.frames
     }
 
+    /// What the words of pages are looked up in.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// Names of pages that tell what was new.
+    pub fn news(&self) -> &NewsNames {
+        &self.news
+    }
+
     /// Whether a word, in lower case, says little: stop words, and those that open questions.
     pub fn says_little(&self, word: &str) -> bool {
-        self.tables.stop_words.contains(word) || self.tables.question_words.contains(word)
+        self.vocabulary.says_little(word.as_bytes())
     }
 
     /// The verb that a word is a form of, as the rules spell it. `None` if it is no form of a known verb.
     pub fn verb(&self, word: &str) -> Option<&str> {
-        if !(0..=Beginning::default().len()).any(|length| self.beginnings.contains(&beginning(word, length))) {
+        if !self.vocabulary.begins_like_a_verb(word.as_bytes()) {
             return None;
         }
         match self.tables.actions.get_key_value(word) {

@@ -2,7 +2,8 @@
 
 use super::PreparedQuery;
 use crate::identifier::words;
-use crate::understanding::Role;
+use crate::page_keys::Label;
+use crate::understanding::{Role, Understanding};
 use crate::word::folded;
 
 /// Most terms of such a query: a longer one says more than the name of a page can. Chosen, not measured.
@@ -11,33 +12,33 @@ const MAX_TASK_TERMS: usize = 4;
 impl PreparedQuery<'_> {
     /// How close the verb of a title is to the query's, if the title has no word but such a verb, as it is said to somebody who
     /// is to do it, and words of the query, the object among them. 0 for other titles.
-    pub(super) fn task(&self, title: &str) -> f32 {
+    pub(super) fn task(&self, title: Label<'_>, buffer: &mut Vec<u8>) -> f32 {
         let terms = &self.understanding.terms;
-        let Some(object) = self.object() else { return 0.0 };
+        let Some(object) = self.object else { return 0.0 };
         if terms.len() > MAX_TASK_TERMS || !self.understanding.has_action() {
             return 0.0;
         }
         let (mut verb, mut has_object, mut has_other) = (0.0f32, false, false);
-        self.each_word(title, |word| {
-            let mut known = self.rules.says_little(word);
-            for form in self.forms(word).iter().filter(|form| form.word.matches(word)) {
+        for word in title.words() {
+            let mut known = self.rules.vocabulary().says_little(word.text);
+            for form in self.forms.matching_key(&word, buffer) {
                 known = true;
                 has_object |= form.term == object;
                 // "Accounts and locks" locks nothing.
-                if terms[form.term].role == Role::Action && form.word.text == word {
+                if terms[form.term].role == Role::Action && form.word.text.as_bytes() == word.text {
                     verb = verb.max(form.closeness);
                 }
             }
             has_other |= !known;
-        });
+        }
         if has_object && !has_other { verb } else { 0.0 }
     }
 
     /// The term that says what something is done to: the last of the first objects that follow each other, `file` of `save a
     /// text file`, `accounts` of `list all accounts in my subscription`.
-    fn object(&self) -> Option<usize> {
-        let terms = &self.understanding.terms;
-        let topic = &self.understanding.topic;
+    pub(super) fn object(understanding: &Understanding) -> Option<usize> {
+        let terms = &understanding.terms;
+        let topic = &understanding.topic;
         let (mut object, mut next) = (None, 0);
         for word in topic
             .split_whitespace()

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::page_keys::PageKeys;
 use crate::place::KnownNames;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
@@ -369,4 +370,32 @@ fn who_asks_for_several_things_wants_a_list() {
     }
     assert!(!find("show me the keys", &page("vault_key_get", "x")).scope);
     assert!(find("delete all keys", &page("delete_all_keys", "x")).scope);
+}
+
+proptest! {
+    #[test]
+    fn words_of_pages_are_looked_up_as_they_match(
+        query in "(save|delete|create|list|get|btn|dying|skies) (all )?(files|styles|tables|libraries|ΣΑΣ|Ünïcode)( [a-z]{1,6}){0,3}",
+        title in "([A-Z]?(saving|stor|creat|fil|librar|dy|sk|button|table|σας|ünïcode)(e|s|es|ies|ing|y)? ?){1,4}|\\PC{0,12}",
+    ) {
+        asked(&query, &WEIGHTS, |asked| {
+            let known = |forms: &mut dyn Iterator<Item = &Form>| {
+                let mut known: Vec<*const Form> = forms.map(std::ptr::from_ref).collect();
+                known.sort();
+                known
+            };
+            let keys = PageKeys::of(&title, "", None);
+            let mut buffer = Vec::new();
+            for key in keys.parts().title.words() {
+                let word = std::str::from_utf8(key.text).expect("UTF-8");
+                let matching = known(&mut asked.forms.all().filter(|form| form.word.matches(word)));
+                prop_assert_eq!(&known(&mut asked.forms.matching(word)), &matching, "{}", word);
+                prop_assert_eq!(&known(&mut asked.forms.matching_key(&key, &mut buffer)), &matching, "{}", word);
+                let vocabulary = RULES.vocabulary();
+                prop_assert_eq!(vocabulary.is_verb(&key, &mut buffer), RULES.verb(word).is_some(), "{}", word);
+                prop_assert_eq!(vocabulary.intent(key.text), RULES.intent(word), "{}", word);
+            }
+            Ok(())
+        })?;
+    }
 }

@@ -5,6 +5,7 @@ use docsearch_core::bounds::{LABEL_BYTES, SLUG_BYTES};
 use docsearch_core::calendar::Day;
 use docsearch_core::language::Language;
 use docsearch_core::lookup::{TermWeights, any_of, query_tokens, terms};
+use docsearch_core::page_keys::PageKeys;
 use docsearch_core::place::{KnownNames, place_keys};
 use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rule::{Row, Rules};
@@ -72,7 +73,7 @@ pub(crate) fn identifiers(input: &[u8]) {
     address::address_key(text);
     address::Address::read(text);
     exclusion::ExcludedText::new(text).is_in(text);
-    news::is_news(text, text, RULES.tables());
+    RULES.news().is_news(text, text);
     news::is_asked(text, RULES.tables());
     mention::Identifier::read(text).map(|found| found.qualifiers().count());
 }
@@ -93,7 +94,11 @@ pub(crate) fn names(input: &[u8]) {
     name::page_names(title, slug, alias.split(','), [text]);
     name::unique_names([(title, slug, vec![alias]), (slug, title, vec![])]);
     name::containers(Some(text), None);
-    name::is_inside(&name::key(title), [alias], slug, None);
+    let keys = PageKeys::of(title, slug, Some(alias));
+    if let Some(stored) = keys.stored() {
+        assert_eq!(PageKeys::read(stored), Some(keys.clone()));
+    }
+    PageKeys::read(input);
 }
 
 pub(crate) fn near_names(input: &[u8]) {

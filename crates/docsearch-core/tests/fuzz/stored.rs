@@ -2,6 +2,7 @@ use docsearch_core::bm25::{Frequencies, Lexeme};
 use docsearch_core::filter::Filter;
 use docsearch_core::listing::{ListedDocument, Listing};
 use docsearch_core::name;
+use docsearch_core::page::Page;
 use docsearch_core::tsvector::TsVector;
 use docsearch_fuzz::text;
 use serde_json::Value;
@@ -28,8 +29,12 @@ pub(crate) fn metadata(input: &[u8]) {
         return;
     };
     name::stated_containers(Some(&metadata)).count();
-    name::is_inside("a", ["b"], "c/d", Some(&metadata));
     name::containers(Some("a/b"), Some(&metadata));
+    let page = Page {
+        metadata: Some(metadata),
+        ..Page::default()
+    };
+    page.is_inside(&["a".to_owned()]);
 }
 
 pub(crate) fn vectors(input: &[u8]) {

@@ -34,8 +34,8 @@ CREATE TABLE docsearch.posting (
     bytes bytea STORAGE PLAIN NOT NULL,
     PRIMARY KEY (project_id, segment, bucket, part),
     FOREIGN KEY (project_id, segment) REFERENCES docsearch.posting_segment ON DELETE CASCADE,
-    -- Four rows fit into a page.
-    CONSTRAINT posting_bytes_bounded CHECK (octet_length(bytes) <= 1980)
+    -- A row fits into a page.
+    CONSTRAINT posting_bytes_bounded CHECK (octet_length(bytes) <= 8000)
 );
 COMMENT ON TABLE docsearch.posting IS 'which chunks of a segment have a word, how often and where, in the format of docsearch_core::postings';
 COMMENT ON COLUMN docsearch.posting.project_id IS 'project';

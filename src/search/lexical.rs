@@ -46,7 +46,7 @@ pub(crate) fn terms(
 pub(crate) struct Wanted<'a> {
     /// Documents, at most.
     pub(crate) window: usize,
-    /// Sections that are read, at most, where there are no postings.
+    /// Words are read, rarest first, until they are in so many sections.
     pub(crate) budget: i64,
     /// Documents to look in, if not in all.
     pub(crate) documents: Option<&'a [i64]>,
@@ -83,36 +83,37 @@ impl<'a> KeywordLeg<'a> {
             return self.by_index(wanted.budget, wanted.documents, sight);
         };
         let listed: Option<Set<i64>> = wanted.documents.map(|listed| listed.iter().copied().collect());
-        let mut found = postings.best(bm25, wanted.window, |documents| match (&listed, sight.checks()) {
-            (Some(listed), _) => {
-                let listed = documents.iter().filter(|id| listed.contains(&id.document));
-                Ok(Some(listed.copied().collect()))
+        let budget = match wanted.documents {
+            Some(listed) if self.are_few(listed, wanted.budget) => i64::MAX,
+            Some(_) => wanted.budget.saturating_mul(LISTED_BUDGET),
+            None => wanted.budget,
+        };
+        let mut found = postings.best(bm25, wanted.window, budget, |documents| {
+            match (&listed, sight.checks()) {
+                (Some(listed), _) => {
+                    let listed = documents.iter().filter(|id| listed.contains(&id.document));
+                    Ok(Some(listed.copied().collect()))
+                }
+                (None, Some(visibility)) => visibility.among(documents.iter().copied()).map(Some),
+                (None, None) => Ok(None),
             }
-            (None, Some(visibility)) => visibility.among(documents.iter().copied()).map(Some),
-            (None, None) => Ok(None),
         })?;
-        found.extend(self.pending(postings, listed.as_ref(), sight)?);
+        let mut pending = postings.pending().clone();
+        pending.retain(|id| listed.as_ref().is_none_or(|listed| listed.contains(&id.document)));
+        if let (None, Some(visibility)) = (&listed, sight.checks()) {
+            pending = visibility.among(pending)?;
+        }
+        if !pending.is_empty() {
+            let pending: Vec<i64> = pending.into_iter().map(|id| id.document).collect();
+            let _owner = AsOwner::enter()?;
+            found.extend(self.of_documents(&pending, self.lexical.readings(budget), i64::MAX)?);
+        }
         Ok(found)
     }
 
-    /// Sections with one of the words in documents that are pending. Begins as the caller.
-    fn pending(
-        &self,
-        postings: &Postings<'_>,
-        listed: Option<&Set<i64>>,
-        sight: &Sight,
-    ) -> Result<Map<ChunkId, ChunkTerms>> {
-        let mut pending = postings.pending().clone();
-        pending.retain(|id| listed.is_none_or(|listed| listed.contains(&id.document)));
-        if pending.is_empty() {
-            return Ok(Map::default());
-        }
-        if let (None, Some(visibility)) = (listed, sight.checks()) {
-            pending = visibility.among(pending)?;
-        }
-        let documents: Vec<i64> = pending.into_iter().map(|id| id.document).collect();
-        let _owner = AsOwner::enter()?;
-        self.of_documents(&documents, i64::MAX)
+    /// Whether documents have so few sections that all their words are read.
+    fn are_few(&self, documents: &[i64], budget: i64) -> bool {
+        documents.len() as f64 * self.lexical.sections_per_document <= budget.saturating_mul(LISTED_BUDGET) as f64
     }
 
     /// Sections that hold the rarest words, until their number reaches the budget: a common word
@@ -131,9 +132,10 @@ impl<'a> KeywordLeg<'a> {
             return self.matching(&sections, self.lexical.readings(budget), budget, None);
         };
         let _owner = AsOwner::enter()?;
+        let are_few = self.are_few(documents, budget);
         let budget = budget.saturating_mul(LISTED_BUDGET);
-        if documents.len() as f64 * self.lexical.sections_per_document <= budget as f64 {
-            self.of_documents(documents, budget)
+        if are_few {
+            self.of_documents(documents, self.lexical.readings(i64::MAX), budget)
         } else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery) AND c.document_id = ANY ($4)",
@@ -143,15 +145,15 @@ impl<'a> KeywordLeg<'a> {
         }
     }
 
-    /// Sections of documents that hold one of the words. Runs as the owner.
-    fn of_documents(&self, documents: &[i64], budget: i64) -> Result<Map<ChunkId, ChunkTerms>> {
+    /// Sections of documents that hold what is read for. Runs as the owner.
+    fn of_documents(&self, documents: &[i64], readings: Vec<String>, budget: i64) -> Result<Map<ChunkId, ChunkTerms>> {
         let sections = format!(
             "unnest($4::bigint[]) AS listed(document_id),
              LATERAL (SELECT c.* FROM docsearch.chunk c
                       WHERE {} AND c.document_id = listed.document_id AND (c.terms @@ $2::tsquery) IS TRUE OFFSET 0) c",
             self.projects.condition("c")
         );
-        self.matching(&sections, self.lexical.readings(i64::MAX), budget, Some(documents))
+        self.matching(&sections, readings, budget, Some(documents))
     }
 
     fn matching(

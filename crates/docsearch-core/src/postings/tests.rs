@@ -183,7 +183,8 @@ proptest! {
 
     #[test]
     fn the_best_documents_are_those_of_scoring_everything(
-        documents in documents(), window in 1usize..30, superseded in proptest::collection::btree_set(0i64..60, 0..10),
+        documents in documents(), window in 1usize..30, budget in 0i64..60,
+        superseded in proptest::collection::btree_set(0i64..60, 0..10),
         pending in proptest::collection::btree_set(0i64..60, 0..10),
     ) {
         let segment = segment(&documents);
@@ -193,14 +194,20 @@ proptest! {
         searched(&documents, |lexical, all| {
             let segments = vec![(1, reader(&segment, superseded.clone(), &LEXEMES))];
             let postings = Postings::new(lexical, segments, pending.clone());
-            let found = postings.best(&BM25, window, everything).expect("no error");
+            let found = postings.best(&BM25, window, budget, everything).expect("no error");
             let by_words = Bm25 { proximity: 0.0, ..BM25 };
-            let score = |terms: &ChunkTerms| chunk_lexical(terms, &lexical.corpora[&1], &by_words);
+            let rarer = lexical.within_budget(budget);
+            let words: Map<ChunkId, &Words> = sections(&documents).map(|(section, words)| (id(section), words)).collect();
+            let has_rarer = |id: &ChunkId| rarer.iter().any(|&word| words[id].contains_key(word));
+            let score = |id: &ChunkId, terms: &ChunkTerms| match has_rarer(id) {
+                true => chunk_lexical(terms, &lexical.corpora[&1], &by_words),
+                false => 0.0,
+            };
             let counts = |id: &DocumentId| !pending.contains(id) && !superseded.contains(&id.document);
             let mut best: BTreeMap<DocumentId, f32> = BTreeMap::new();
             for (id, terms) in all.iter().filter(|(id, _)| counts(&id.document)) {
                 let known = best.entry(id.document).or_default();
-                *known = known.max(score(terms));
+                *known = known.max(score(id, terms));
             }
             let mut order: Vec<(DocumentId, f32)> = best.into_iter().filter(|(_, score)| *score > 0.0).collect();
             order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -214,25 +221,25 @@ proptest! {
             for (id, terms) in &all {
                 match found.get(id) {
                     Some(found) => assert_same(found, terms),
-                    None => assert!(!taken.contains(&id.document) || score(terms) == 0.0),
+                    None => assert!(!taken.contains(&id.document) || score(id, terms) == 0.0),
                 }
             }
         });
     }
 
     #[test]
-    fn documents_that_are_not_seen_take_no_place(documents in documents(), window in 1usize..10, seen in any::<u64>()) {
+    fn documents_that_are_not_seen_take_no_place(documents in documents(), window in 1usize..10, budget in 0i64..60, seen in any::<u64>()) {
         let segment = segment(&documents);
         let is_seen = |id: &DocumentId| seen & 1 << (id.document / 3) != 0;
         searched(&documents, |lexical, _| {
             let postings = |pending| {
                 Postings::new(lexical, vec![(1, reader(&segment, Vec::new(), &LEXEMES))], pending)
             };
-            let checked = postings(Set::default()).best(&BM25, window, |ids| {
+            let checked = postings(Set::default()).best(&BM25, window, budget, |ids| {
                 Ok::<_, ()>(Some(ids.iter().copied().filter(is_seen).collect()))
             });
             let hidden = sections(&documents).map(|(section, _)| id(section).document).filter(|id| !is_seen(id));
-            let left_out = postings(hidden.collect()).best(&BM25, window, everything);
+            let left_out = postings(hidden.collect()).best(&BM25, window, budget, everything);
             let ids = |found: Result<Map<ChunkId, ChunkTerms>, ()>| {
                 let mut ids: Vec<ChunkId> = found.expect("no error").into_keys().collect();
                 ids.sort();
@@ -265,7 +272,7 @@ proptest! {
             let mut reader = SegmentReader::new(3, Vec::new());
             rows.iter().for_each(|(bucket, bytes)| reader.push(*bucket, bytes));
             let postings = Postings::new(lexical, vec![(1, reader)], Set::default());
-            let _ = postings.best(&BM25, 3, everything);
+            let _ = postings.best(&BM25, 3, 100, everything);
             let _ = postings.of_sections([id(Section::default())]);
         });
     }
@@ -282,7 +289,7 @@ proptest! {
         searched(&documents, |lexical, all| {
             let segments = vec![(1, reader(&segment, Vec::new(), &LEXEMES))];
             let postings = Postings::new(lexical, segments, Set::default());
-            let _ = postings.best(&BM25, 20, everything);
+            let _ = postings.best(&BM25, 20, 100, everything);
             let _ = postings.of_sections(all.into_keys());
         });
     }

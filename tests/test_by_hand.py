@@ -1,5 +1,5 @@
-"""Documents and chunks are ordinary tables: after any statements by hand and any calls, in any order, the statistics are what a
-recount gives, and where nothing but documents was removed, nothing is wrong at all."""
+"""Documents and chunks are ordinary tables: after any statements by hand and any calls, in any order, statistics and postings
+are what the chunks say, and where nothing but documents was removed, nothing is wrong at all."""
 
 import random
 
@@ -8,6 +8,7 @@ import pytest
 from conftest import Database, page
 from psycopg.types.json import Jsonb
 from test_concurrency import TERM_DRIFT, TOTAL_DRIFT
+from test_postings import WRONG
 
 WORDS = ["anchor", "buoy", "chart", "dock", "ebb", "ferry", "gale", "harbour", "isle", "jetty"]
 PROJECTS = ["north", "south"]
@@ -63,18 +64,18 @@ def call(database: Database, chance: random.Random, project: str) -> None:
     """Calls a function that writes."""
     create(database)
     slugs = [f"page/{number}" for number in range(8)]
-    kind = chance.randrange(5)
+    kind = chance.randrange(6)
     if kind < 3:
         pages = [page(slug, text(chance)) for slug in chance.sample(slugs, 4)]
         assert {row[1] for row in database.index(project, *pages)} <= {"added", "changed", "unchanged"}
     elif kind == 3:
         database.execute("SELECT docsearch.delete_doc(%s, %s)", project, chance.choice(slugs))
     else:
-        database.execute("SELECT docsearch.merge_statistics(%s)", project)
+        database.execute(f"SELECT docsearch.{'merge_statistics' if kind == 4 else 'finish_load'}(%s)", project)
 
 
 def counted(database: Database) -> list[list[tuple]]:
-    return [database.execute(TERM_DRIFT), database.execute(TOTAL_DRIFT)]
+    return [database.execute(TERM_DRIFT), database.execute(TOTAL_DRIFT), database.execute(WRONG)]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -92,7 +93,7 @@ def test_statistics_are_what_a_recount_gives(new_database, statements, seed):
                     connection.rollback()
         else:
             call(database, chance, project)
-        assert counted(database) == [[], []], done
+        assert counted(database) == [[], [], []], done
     if statements is REMOVING:
         assert database.problems() == []
     assert not any(problem == "statistics wrong" for problem, *_ in database.problems())
@@ -106,7 +107,7 @@ def test_every_statement_keeps_the_statistics(new_database):
         for name in PROJECTS:
             database.index(name, *(page(f"page/{number}", text(chance)) for number in range(6)))
         database.execute(statement.format(2, project="north"))
-        assert counted(database) == [[], []], statement
+        assert counted(database) == [[], [], []], statement
         database.execute("TRUNCATE docsearch.document CASCADE")
     assert database.problems() == []
 
@@ -126,10 +127,10 @@ def test_a_trigger_of_ones_own_writes_by_hand_within_a_call(new_database):
                      "WHEN (pg_trigger_depth() < 1) EXECUTE FUNCTION public.removes()")
     database.index("kit", page("d", "Docks and ebbs."))
     assert database.execute("SELECT count(*) FROM docsearch.document") == [(3,)]
-    assert counted(database) == [[], []]
+    assert counted(database) == [[], [], []]
     database.index("kit", page("c", "Charts again."))
     database.execute("SELECT docsearch.delete_doc('kit', 'a')")
-    assert counted(database) == [[], []]
+    assert counted(database) == [[], [], []]
     assert database.problems() == []
 
 
@@ -148,7 +149,7 @@ def test_a_writer_deletes_by_hand(new_database):
             assert connection.execute("DELETE FROM docsearch.document").rowcount == 2
             connection.execute("RESET ROLE")
             assert connection.execute("SELECT slug FROM docsearch.document").fetchall() == [("b",)]
-            assert counted(database) == [[], []]
+            assert counted(database) == [[], [], []]
             connection.execute("SET ROLE docsearch_by_hand")
             with pytest.raises(psycopg.Error) as refused:
                 connection.execute("SELECT docsearch.count_changes()")
@@ -171,7 +172,7 @@ def test_a_trigger_of_another_table_counts_nothing(new_database):
         connection.execute("INSERT INTO public.chunk SELECT * FROM docsearch.chunk")
         connection.execute("CREATE TRIGGER row AFTER INSERT ON public.chunk FOR EACH ROW EXECUTE FUNCTION docsearch.count_changes()")
         connection.execute("INSERT INTO public.chunk SELECT * FROM docsearch.chunk")
-    assert counted(database) == [[], []]
+    assert counted(database) == [[], [], []]
 
 
 def test_documents_may_be_sent_as_json_while_others_delete(new_database):
@@ -185,5 +186,5 @@ def test_documents_may_be_sent_as_json_while_others_delete(new_database):
         second.execute("DELETE FROM docsearch.document WHERE slug = 'page/4'")
         second.commit()
         first.commit()
-    assert counted(database) == [[], []]
+    assert counted(database) == [[], [], []]
     assert database.problems() == []

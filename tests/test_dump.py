@@ -37,6 +37,9 @@ COMMENTS = """
     SELECT c.relname, d.objsubid, d.description FROM pg_description d
     JOIN pg_class c ON c.oid = d.objoid AND d.classoid = 'pg_class'::regclass
     WHERE c.relnamespace = 'docsearch'::regnamespace ORDER BY c.relname, d.objsubid"""
+POSTINGS = "SELECT * FROM docsearch.posting ORDER BY project_id, segment, bucket, part"
+SEGMENTS = "SELECT * FROM docsearch.posting_segment ORDER BY project_id, segment"
+PENDING = "SELECT * FROM docsearch.posting_pending ORDER BY project_id, document_id"
 MODELS = "SELECT * FROM docsearch.model ORDER BY id"
 
 
@@ -56,6 +59,8 @@ def fill(database: Database) -> None:
     database.index("kit", *PAGES)
     database.index("other", page("button", "Another button, to be changed."))
     database.index("other", page("button", "Another button, changed."))
+    # One project with all of its postings, and one with a document that is pending.
+    database.execute("SELECT docsearch.finish_load('kit')")
     database.execute(f"SELECT docsearch.grant_usage('{READER}')")
     database.execute("CREATE INDEX own_index ON docsearch.document (lower(title))")
     database.execute("DELETE FROM docsearch.synonym WHERE term = 'btn'")
@@ -102,9 +107,10 @@ def test_results_are_the_same(original: Database, restored: Database):
 
 
 @pytest.mark.parametrize("catalogued", [MODELS, STATISTICS, TOTALS, POLICIES, ROW_SECURITY, GRANTS,
-                                        INDEXES, COMMENTS],
+                                        INDEXES, COMMENTS, POSTINGS, SEGMENTS, PENDING],
                          ids=["models", "term statistics", "project statistics", "policies",
-                              "row security", "grants", "indexes", "comments"])
+                              "row security", "grants", "indexes", "comments", "postings", "segments",
+                              "pending documents"])
 def test_what_belongs_to_the_tables_is_the_same(original, restored, catalogued):
     expected = original.execute(catalogued)
     assert expected

@@ -23,8 +23,10 @@ mod versions;
 pub(crate) struct CheckScope {
     pub(crate) projects: Vec<Project>,
     named: Option<String>,
-    /// Whether rows of attached tables are compared with their documents, and postings with the words of chunks.
+    /// Whether rows of attached tables are compared with their documents.
     deep: bool,
+    /// Whether postings are compared with the words of chunks.
+    words: bool,
 }
 
 impl CheckScope {
@@ -33,11 +35,21 @@ impl CheckScope {
             projects: project::selected(project)?,
             named: project.map(str::to_owned),
             deep: false,
+            words: false,
         })
     }
 
     pub(crate) fn deep(self, deep: bool) -> Self {
-        Self { deep, ..self }
+        Self {
+            deep,
+            words: deep,
+            ..self
+        }
+    }
+
+    /// With the words of postings: what is repaired is right in every way.
+    pub(crate) fn with_words(self) -> Self {
+        Self { words: true, ..self }
     }
 
     /// The id of the project, or NULL for all.

@@ -15,7 +15,7 @@ use crate::tables::{postings, statistics, vectors};
 /// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
 /// ends. Begins as the caller, who owns the schema.
 pub(crate) fn repair(project: Option<&str>) -> Result<Vec<(String, String, String)>> {
-    let checked = CheckScope::new(project)?;
+    let checked = CheckScope::new(project)?.with_words();
     migration::migrate()?;
     let _owner = AsOwner::enter()?;
     // Whoever writes takes a weaker lock on documents first and keeps it, and never waits for a merge:

@@ -34,7 +34,7 @@ mod docsearch {
         found(project, false).map(TableIterator::new)
     }
 
-    /// The same, and with `deep` what is stored of attached tables against their rows, as who reads them.
+    /// The same, and with `deep` what is stored of attached tables against their rows, as who reads them, and postings against the words.
     #[pg_extern(name = "check", volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

@@ -12,7 +12,7 @@ use crate::tables::postings::{Differences, differences};
 pub(super) fn postings(checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
-        let differences = differences(project.id, checked.deep)?;
+        let differences = differences(project.id, checked.words)?;
         if !differences.is_empty() {
             findings.push(Finding {
                 problem: "postings wrong",

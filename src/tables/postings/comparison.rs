@@ -1,9 +1,10 @@
 //! Postings, compared with the chunks that they are of.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 use docsearch_core::posting_merge::SegmentState;
-use docsearch_core::postings::{Counts, SECTIONS_BUCKET, Section, bucket_of, read_all};
+use docsearch_core::postings::{Counts, SECTIONS_BUCKET, Section, are_in_their_buckets, bucket_of, read_all};
 use docsearch_core::tsvector::{TsVector, Weight};
 use pgrx::datum::DatumWithOid;
 
@@ -140,7 +141,7 @@ fn compare_words(
     let share = bucket_count.div_ceil(passes).max(1);
     for first in (0..bucket_count).step_by(share as usize) {
         let buckets = i32::try_from(first).unwrap_or(0)..i32::try_from(first.saturating_add(share)).unwrap_or(i32::MAX);
-        let Some(read) = words(project, segment.segment, &buckets)? else {
+        let Some(read) = words(project, segment.segment, &buckets, bucket_count)? else {
             return Ok(false);
         };
         let wanted = |lexeme: &str| buckets.contains(&bucket_of(lexeme, bucket_count));
@@ -170,7 +171,12 @@ fn bucket_count(project: i64, segment: i32) -> Result<Option<u32>> {
 }
 
 /// The sections of a segment with the words in some of its buckets.
-fn words(project: i64, segment: i32, buckets: &std::ops::Range<i32>) -> Result<Option<Vec<(Section, Lexemes)>>> {
+fn words(
+    project: i64,
+    segment: i32,
+    buckets: &Range<i32>,
+    bucket_count: u32,
+) -> Result<Option<Vec<(Section, Lexemes)>>> {
     let rows = statement::rows(
         "SELECT x.bucket, x.bytes FROM docsearch.posting x
          WHERE x.project_id = $1 AND x.segment = $2 AND (x.bucket = $3 OR x.bucket >= $4 AND x.bucket < $5)
@@ -184,7 +190,8 @@ fn words(project: i64, segment: i32, buckets: &std::ops::Range<i32>) -> Result<O
         ],
         |row| Ok((row.required::<i32>(1)?, row.required::<Vec<u8>>(2)?)),
     )?;
-    Ok(read_all(rows.iter().map(|(bucket, bytes)| (*bucket, bytes.as_slice()))))
+    let rows = || rows.iter().map(|(bucket, bytes)| (*bucket, bytes.as_slice()));
+    Ok(read_all(rows()).filter(|_| are_in_their_buckets(rows(), bucket_count)))
 }
 
 /// The words of a chunk that are to be in its segment.

@@ -95,6 +95,18 @@ fn lists(mut bucket: &[u8]) -> impl Iterator<Item = (&[u8], List<'_>)> {
     })
 }
 
+/// Whether every lexeme of these rows is in its bucket, where searches look for it: for checks. The parts of a bucket come
+/// in their order.
+pub fn are_in_their_buckets<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>, bucket_count: u32) -> bool {
+    let mut reader = SegmentReader::default();
+    rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
+    reader.buckets.iter().interruptible().all(|(&bucket, bytes)| {
+        let is_in_it =
+            |lexeme| std::str::from_utf8(lexeme).is_ok_and(|lexeme| bucket_of(lexeme, bucket_count) == bucket);
+        lists(bytes).all(|(lexeme, _)| is_in_it(lexeme))
+    })
+}
+
 /// Every section of a segment with the lexemes that it has, ascending, and how often and where each stands: for checks.
 /// Rows come in the order of bucket and part. `None` if they are no segment.
 pub fn read_all<'a>(

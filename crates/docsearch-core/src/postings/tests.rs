@@ -154,6 +154,7 @@ proptest! {
         prop_assert!(segment.blocks.iter().all(|block| block.bytes.len() <= BLOCK_BYTES));
         prop_assert!(segment.blocks.is_sorted_by_key(|block| (block.bucket, block.part)));
         let rows = segment.blocks.iter().map(|block| (block.bucket, block.bytes.as_slice()));
+        prop_assert!(super::are_in_their_buckets(rows.clone(), segment.bucket_count));
         let all = read_all(rows).expect("a segment");
         let wanted = sections(&documents).map(|(section, words)| {
             let words = words.iter().map(|(word, places)| {

@@ -1,0 +1,168 @@
+"""Postings under several sessions at once: every snapshot counts each document once, and nobody waits for a merge."""
+
+import random
+from threading import Event
+
+import psycopg
+import pytest
+from conftest import Database, page, wait_until
+from test_concurrency import at_once, INDEX_DOCS
+from psycopg.types.json import Jsonb
+
+WORDS = ["anchor", "buoy", "chart", "dock", "ebb", "ferry", "gale", "harbour"]
+# With a deep check, all that is packed is compared with the words of the chunks.
+WRONG = "SELECT * FROM docsearch.check(true) WHERE problem = 'postings wrong'"
+PENDING = "SELECT count(DISTINCT document_id) FROM docsearch.posting_pending"
+SEGMENTS = "SELECT count(*) FROM docsearch.posting_segment"
+
+
+def text(chance: random.Random) -> str:
+    return "\n\n".join(f"## {chance.choice(WORDS).title()}\n\n{' '.join(chance.choices(WORDS, k=20))}." for _ in range(2))
+
+
+def pages(chance: random.Random, prefix: str, numbers) -> list[dict]:
+    return [page(f"{prefix}/{number:03}", text(chance)) for number in numbers]
+
+
+@pytest.fixture
+def kit(new_database) -> Database:
+    database = new_database()
+    database.execute("SELECT docsearch.create_project('kit')")
+    return database
+
+
+def test_loads_at_once_and_searches_beside_them(kit):
+    """Readers hold one snapshot each, beside loads, deletions and merges."""
+    ended = Event()
+
+    def write(number: int) -> None:
+        chance = random.Random(number)
+        with kit.connect() as connection:
+            for turn in range(6):
+                # Half of the pages are those of the other writer, too.
+                shared, own = pages(chance, "shared", range(turn, turn + 6)), pages(chance, f"own{number}", range(turn * 8, turn * 8 + 20))
+                rows = connection.execute(INDEX_DOCS, ["kit", Jsonb(shared + own)]).fetchall()
+                assert {row[1] for row in rows} <= {"added", "changed", "unchanged"}, rows
+                connection.execute("SELECT docsearch.delete_doc('kit', %s)", [f"own{number}/{turn * 8 + 3:03}"])
+                connection.execute("SELECT docsearch.finish_load('kit')")
+
+    def read() -> int:
+        looked = 0
+        with kit.connect(autocommit=False) as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            while not ended.is_set() or looked < 3:
+                assert connection.execute(WRONG).fetchall() == []
+                connection.rollback()
+                looked += 1
+        return looked
+
+    def work(number: int) -> int:
+        if number == 2:
+            return read()
+        try:
+            write(number)
+        finally:
+            if number == 0:
+                ended.set()
+        return 0
+
+    assert at_once(work, 3)
+    assert kit.execute(WRONG) == []
+    kit.execute("SELECT docsearch.finish_load('kit')")
+    assert kit.execute(PENDING) == [(0,)]
+    assert kit.problems() == []
+
+
+def test_a_merge_under_way_keeps_nobody_waiting(kit):
+    """An open transaction that has merged: others write, delete and finish their loads, and their pages stay pending."""
+    chance = random.Random(5)
+    kit.index("kit", *pages(chance, "first", range(10)))
+    with kit.connect(autocommit=False) as merging, kit.connect() as other:
+        merging.execute("SELECT docsearch.finish_load('kit')")
+        assert merging.execute(PENDING).fetchone() == (0,)
+        other.execute("SET lock_timeout = '1ms'")
+        other.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "first", range(5)) + pages(chance, "other", range(60)))])
+        other.execute("SELECT docsearch.delete_doc('kit', 'first/009')")
+        other.execute("SELECT docsearch.finish_load('kit')")
+        assert other.execute(PENDING).fetchone() == (70,)
+        assert other.execute(SEGMENTS).fetchone() == (0,)
+        assert other.execute(WRONG).fetchall() == []
+        merging.commit()
+        assert other.execute(PENDING).fetchone() == (66,)
+        assert other.execute(WRONG).fetchall() == []
+        other.execute("SELECT docsearch.finish_load('kit')")
+        assert other.execute(PENDING).fetchone() == (0,)
+        assert other.execute(WRONG).fetchall() == []
+
+
+def test_a_merge_that_is_rolled_back_changes_nothing(kit):
+    chance = random.Random(6)
+    kit.index("kit", *pages(chance, "first", range(10)))
+    with kit.connect(autocommit=False) as merging:
+        merging.execute("SELECT docsearch.finish_load('kit')")
+        kit.index("kit", *pages(chance, "first", range(3)))
+        merging.rollback()
+    assert kit.execute(SEGMENTS) == [(0,)]
+    assert kit.execute(PENDING) == [(10,)]
+    assert kit.execute(WRONG) == []
+
+
+def test_a_snapshot_from_before_a_merge_stays_whole(kit):
+    chance = random.Random(7)
+    kit.index("kit", *pages(chance, "first", range(80)))
+    with kit.connect(autocommit=False) as reader:
+        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        before = reader.execute(SEGMENTS).fetchone()
+        kit.index("kit", *pages(chance, "first", range(80)))
+        kit.execute("SELECT docsearch.finish_load('kit')")
+        assert reader.execute(SEGMENTS).fetchone() == before
+        assert reader.execute(WRONG).fetchall() == []
+    assert kit.execute(WRONG) == []
+
+
+def test_the_worker_merges_when_it_has_nothing_else_to_do(kit):
+    with kit.connect() as connection:
+        connection.execute("SET docsearch.index_mode = 'deferred'")
+        connection.execute(INDEX_DOCS, ["kit", Jsonb(pages(random.Random(8), "later", range(5)))])
+    wait_until(lambda: kit.execute(PENDING) == [(0,)])
+    assert kit.execute(SEGMENTS) == [(1,)]
+    assert kit.execute(WRONG) == []
+
+
+def test_dropping_a_project_beside_a_merge_leaves_nothing(kit):
+    chance = random.Random(9)
+    kit.index("kit", *pages(chance, "first", range(10)))
+    with kit.connect(autocommit=False) as dropping:
+        dropping.execute("SELECT docsearch.drop_project('kit')")
+        with kit.connect() as other:
+            other.execute("SET lock_timeout = '1ms'")
+            other.execute("SELECT docsearch.finish_load('kit')")
+        dropping.commit()
+    assert [kit.execute(query) for query in (PENDING, SEGMENTS, "SELECT count(*) FROM docsearch.posting")] == [[(0,)]] * 3
+
+
+def test_tables_of_version_12_are_packed(kit):
+    """With the tables of version 12, documents are written as before; migrate() packs what there is."""
+    chance = random.Random(10)
+    kit.index("kit", *pages(chance, "first", range(10)))
+    with kit.connect() as connection:
+        connection.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending")
+        connection.execute("DELETE FROM docsearch.schema_version WHERE version = 13")
+        connection.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "first", range(5, 15)))])
+        connection.execute("SELECT docsearch.delete_doc('kit', 'first/000')")
+        connection.execute("DELETE FROM docsearch.document WHERE slug = 'first/001'")
+        found = connection.execute("SELECT slug FROM search_docs('anchor buoy', 'kit')").fetchall()
+        assert found
+        with kit.connect(autocommit=False) as writing:
+            # A writer that knows nothing of pending documents ends first.
+            writing.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "early", range(3)))])
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                connection.execute("SET lock_timeout = '10ms'")
+                connection.execute("SELECT docsearch.migrate()")
+            writing.commit()
+        connection.execute("RESET lock_timeout")
+        connection.execute("SELECT docsearch.migrate()")
+    assert kit.execute(PENDING) == [(0,)]
+    assert kit.execute(SEGMENTS) == [(1,)]
+    assert kit.execute(WRONG) == []
+    assert kit.problems() == []

@@ -63,9 +63,9 @@ COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
 COMMENT ON FUNCTION docsearch.delete_missing(text, text, text[]) IS
     'removes the documents of a project that came from source_root and whose slug is not in keep, and returns their slugs; other source roots are left alone.';
 COMMENT ON FUNCTION docsearch.finish_load(text) IS
-    'ends a load: adds up the statistics of a project and analyses the tables for the planner.';
+    'ends a load: adds up the statistics of a project, packs the words of its pending documents and analyses the tables for the planner.';
 COMMENT ON FUNCTION docsearch.count_changes() IS
-    'trigger of the tables of documents and chunks: keeps the statistics of projects when rows are written by hand.';
+    'trigger of the tables of documents and chunks: keeps the statistics of projects, and the list of pending documents, when rows are written by hand.';
 COMMENT ON FUNCTION docsearch.merge_statistics(text) IS
     'adds up the appended changes of a project''s term statistics; indexing does it by itself when many have come together. Does nothing while another transaction merges them.';
 

@@ -16,6 +16,7 @@ mod language_model;
 mod migration;
 mod model;
 mod model_grant;
+mod page_keys;
 mod parser;
 mod project;
 mod refine;

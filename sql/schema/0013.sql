@@ -1,5 +1,14 @@
 -- Writers in flight know nothing of pending documents: they end first, and later ones wait.
 LOCK TABLE docsearch.document, docsearch.chunk IN SHARE ROW EXCLUSIVE MODE;
+-- What the rules of ranking compare of the title, the slug and the category of a page. The column is generated, so it is right
+-- whoever writes the row, also in a copy that is replicated or restored. It is inline and not compressed: 1,024 bytes at most, by
+-- docsearch_core::page_keys. Longer texts are not looked at: constraints bound them once the row is whole.
+ALTER TABLE docsearch.document ADD COLUMN page_keys bytea STORAGE PLAIN GENERATED ALWAYS AS (
+    CASE WHEN octet_length(title) + octet_length(slug) + coalesce(octet_length(category), 0) <= 1024
+         THEN docsearch.page_keys(title, slug, category) END) STORED;
+COMMENT ON COLUMN docsearch.document.page_keys IS
+    'words and names of title, slug and category in the form that the rules of ranking compare; NULL: they are too long, searches compute it';
+
 -- Postings: the words of the sections of a project, packed in segments (docs/decisions/0031-postings.md).
 CREATE TABLE docsearch.posting_segment (
     project_id bigint NOT NULL REFERENCES docsearch.project ON DELETE CASCADE,

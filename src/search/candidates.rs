@@ -9,6 +9,7 @@ use docsearch_core::fusion::Found;
 use docsearch_core::legs::{Legs, keep_best};
 use docsearch_core::lexical::Lexical;
 use docsearch_core::page::{DESCRIPTION_BYTES, Page};
+use docsearch_core::page_keys::PageKeys;
 use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, Mix, Set};
 use docsearch_core::rerank::{Reranker, mark_older_versions};
 use docsearch_core::statistics::Totals;
@@ -397,10 +398,11 @@ impl Search<'_> {
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,
-                        CASE WHEN $11 THEN {AGE} END, CASE WHEN $11 THEN {DAY} END, d.version, d.kind, {entry_share}
+                        CASE WHEN $11 THEN {AGE} END, CASE WHEN $11 THEN {DAY} END, d.version, d.kind, {entry_share}, {}
                  FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
                       JOIN docsearch.document d USING (project_id, id)
-                 WHERE {CONDITIONS}"
+                 WHERE {CONDITIONS}",
+                document::page_keys_column()
             ),
             &args,
             |row| {
@@ -417,6 +419,7 @@ impl Search<'_> {
                     version: row.optional(10)?,
                     kind: row.optional(11)?,
                     entry_share: row.required(12)?,
+                    keys: row.optional(13)?.and_then(PageKeys::read),
                     ..Page::default()
                 };
                 Ok((id, page))

@@ -424,6 +424,16 @@ pub(crate) fn has_entry_share() -> bool {
     catalog::has_column(c"document", c"entry_share")
 }
 
+/// What the rules compare of a page, as a column of its document: tables of version 12 have none, until their owner migrates
+/// them.
+pub(crate) fn page_keys_column() -> &'static str {
+    if catalog::has_column(c"document", c"page_keys") {
+        "d.page_keys"
+    } else {
+        "NULL::bytea"
+    }
+}
+
 fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
     let trigram = catalog::trigram_schema()?;
     let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();

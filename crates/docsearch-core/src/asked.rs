@@ -274,15 +274,22 @@ impl<'a> PreparedQuery<'a> {
     /// Calls back with the words of prose, in lower case, that begin as a form does.
     fn each_plain_word(&self, text: &str, mut call: impl FnMut(&str)) {
         let mut lower = String::with_capacity(24);
-        for word in text
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-        {
-            let first = word.as_bytes()[0].to_ascii_lowercase();
+        let mut take = |word: &str| {
+            let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
             if !first.is_ascii() || self.forms.begin_with(first) {
                 fold(word, &mut lower);
                 call(&lower);
             }
+        };
+        // Most descriptions are ASCII, where letters need not be decoded.
+        if text.is_ascii() {
+            let mut start = 0;
+            for word in text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
+                take(&text[start..start + word.len()]);
+                start += word.len() + 1;
+            }
+        } else {
+            text.split(|c: char| !c.is_alphanumeric()).for_each(take);
         }
     }
 

@@ -81,9 +81,9 @@ impl PageKeys {
     }
 
     /// Reads what was stored. `None` for another version, and for anything else.
-    pub fn read(stored: &[u8]) -> Option<Self> {
-        let sound = stored.len() <= MAX_STORED_BYTES && Parts::read(stored).is_some();
-        sound.then(|| Self(stored.to_vec()))
+    pub fn read(stored: Vec<u8>) -> Option<Self> {
+        let sound = stored.len() <= MAX_STORED_BYTES && Parts::read(&stored).is_some();
+        sound.then_some(Self(stored))
     }
 
     /// What is stored, unless it is too long.

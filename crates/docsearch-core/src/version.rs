@@ -148,6 +148,10 @@ impl Version {
 
     /// What stands before the version in a segment of a slug.
     fn stem<'a>(&self, segment: &'a str) -> Option<&'a str> {
+        let is_numbered = self.sort == Sort::Numbered;
+        if is_numbered && !segment.contains(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
         let names_it = |text: &str| Self::parse(text).as_ref() == Some(self);
         if names_it(segment) && !self.is_prefixed(segment) {
             return Some("");
@@ -227,16 +231,28 @@ pub struct Versioned<'a, D> {
 
 /// The documents of whose page there is a newer version, with the place of the newest one.
 pub fn superseded<D: Copy>(documents: &[Versioned<'_, D>]) -> Vec<(D, usize)> {
-    let mut newest: HashMap<(i64, Vec<&str>), (Version, usize)> = HashMap::new();
+    // Most projects have few versions, and many only one.
+    let mut read: HashMap<&str, Option<Version>> = HashMap::new();
+    let mut of_project: HashMap<i64, (&str, bool)> = HashMap::new();
+    for document in documents {
+        let text = document.version;
+        read.entry(text).or_insert_with(|| Version::parse(text));
+        let (first, several) = of_project.entry(document.project).or_insert((text, false));
+        *several |= *first != text;
+    }
+    let mut newest: HashMap<(i64, Vec<&str>), (&Version, usize)> = HashMap::new();
     let mut versions = Vec::with_capacity(documents.len());
     for (place, document) in documents.iter().enumerate() {
-        let Some(version) = Version::parse(document.version) else {
+        let Some(version) = read[document.version]
+            .as_ref()
+            .filter(|_| of_project[&document.project].1)
+        else {
             continue;
         };
         let page = (document.project, version.page(document.slug));
-        let known = newest.entry(page.clone()).or_insert_with(|| (version.clone(), place));
+        let known = newest.entry(page.clone()).or_insert((version, place));
         if version > known.0 {
-            *known = (version.clone(), place);
+            *known = (version, place);
         }
         versions.push((document.document, page, version));
     }

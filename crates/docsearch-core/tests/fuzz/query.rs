@@ -96,9 +96,9 @@ pub(crate) fn names(input: &[u8]) {
     name::containers(Some(text), None);
     let keys = PageKeys::of(title, slug, Some(alias));
     if let Some(stored) = keys.stored() {
-        assert_eq!(PageKeys::read(stored), Some(keys.clone()));
+        assert_eq!(PageKeys::read(stored.to_vec()), Some(keys.clone()));
     }
-    PageKeys::read(input);
+    PageKeys::read(input.to_vec());
 }
 
 pub(crate) fn near_names(input: &[u8]) {

@@ -1,8 +1,8 @@
 -- Writers in flight know nothing of pending documents: they end first, and later ones wait.
 LOCK TABLE docsearch.document, docsearch.chunk IN SHARE ROW EXCLUSIVE MODE;
 -- What the rules of ranking compare of the title, the slug and the category of a page. The column is generated, so it is right
--- whoever writes the row, also in a copy that is replicated or restored. It is inline and not compressed: 1,024 bytes at most, by
--- docsearch_core::page_keys. Longer texts are not looked at: constraints bound them once the row is whole.
+-- however the row is written, replicated or restored. It is inline and not compressed: 1,024 bytes at most, by
+-- docsearch_core::page_keys. Longer texts are not read: Postgres checks the constraints that bound them after this.
 ALTER TABLE docsearch.document ADD COLUMN page_keys bytea STORAGE PLAIN GENERATED ALWAYS AS (
     CASE WHEN octet_length(title) + octet_length(slug) + coalesce(octet_length(category), 0) <= 1024
          THEN docsearch.page_keys(title, slug, category) END) STORED;

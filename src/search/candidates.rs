@@ -394,6 +394,9 @@ impl Search<'_> {
         } else {
             "0::real"
         };
+        // Looking at conditions that are not there took an eighth of a millisecond for 200 documents.
+        let is_filtered = self.category.is_some() || !self.filter.is_empty() || superseded.is_some();
+        let conditions = if is_filtered { CONDITIONS } else { "true" };
         statement::lookup(
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
@@ -401,7 +404,7 @@ impl Search<'_> {
                         CASE WHEN $11 THEN {AGE} END, CASE WHEN $11 THEN {DAY} END, d.version, d.kind, {entry_share}, {}
                  FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
                       JOIN docsearch.document d USING (project_id, id)
-                 WHERE {CONDITIONS}",
+                 WHERE {conditions}",
                 document::page_keys_column()
             ),
             &args,

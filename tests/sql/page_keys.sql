@@ -1,5 +1,5 @@
--- What the rules compare of title, slug and category is a column that Postgres generates: right whoever writes the row. Answers
--- are the same with it, without it, and whatever bytes are in its place.
+-- What the rules compare of title, slug and category is a column that Postgres generates: right however the row is written.
+-- Answers are the same with it, without it, and with any bytes in its place.
 SET client_min_messages = error;
 SELECT docsearch.create_project('keys') > 0 AS created;
 SELECT count(*) FROM docsearch.index_docs('keys', '[

@@ -48,7 +48,10 @@ help:
 ##                             [NONSENSE=n] [FOREIGN=file] [TRAIN=1]
 ## make bench [DATA=dir]       indexing throughput, search latency, the inference program
 ## make bench-index [DATA=dir] loading, again after changes, deferred, searched meanwhile
-## make bench-search DATA=dir   searches among the sets that eval-all has indexed
+## make bench-search DATA=dir   searches among the sets that eval-all has indexed, and their stages
+## make bench-peers DATA=dir    a search beside an application with pgvector and pg_textsearch, or pg_search
+##                             [NO_INDEX=1] take what an earlier run has indexed; [PROJECTS=n] ask one of n, too
+##                             [OPTIONS="--turns 3 --no-pg-search"] any option of bench/peers.py
 ## make bench-refine DATA=dir   vague questions in the sets that eval-all has indexed
 ## make bench-names             questions about names, and addresses, of the projects of the development server
 ##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
@@ -176,6 +179,13 @@ bench-search: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/search.py \
 		--url "$$($(server) url)" --data "$(DATA)"
+
+.PHONY: bench-peers
+bench-peers:
+	@$(server) start --create-extension
+	PYTHONPATH="$$($(toolchain) path python):scripts" $(PYTHON) bench/peers.py \
+		"$(or $(DATA),$(error make bench-peers needs DATA=, a directory in BEIR layout))" \
+		$(if $(NO_INDEX),--no-index) $(if $(PROJECTS),--projects $(PROJECTS)) $(OPTIONS)
 
 .PHONY: bench-refine
 bench-refine: cli

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""A search in this extension beside an application that uses pgvector and pg_textsearch, or pgvector and pg_search.
+
+DATA is a data set in BEIR layout. All systems have the same corpus, model file and tokenizer, a database of their own, and
+VACUUM ANALYZE behind them. The extension cuts documents into sections, each with a vector; the application stores a row for
+each document. The peers are the versions in the package pgembed (scripts/requirements/headers17.txt), on its PostgreSQL,
+which are not the newest; the first lines of the output name them.
+
+Blocks of queries go to one system after the other, in an order that changes. In each turn the queries end in other
+punctuation, so that no embedding is cached; then the same texts are asked again, without the embedding. The table has the
+median of the turns. Processor time is that of the backend; "with embedding" adds the inference program and the client.
+Other work on the machine disturbs it less than it disturbs latency. A ratio is ours divided by the peer's.
+
+Searches a second are those of 8 client processes. Each process of the application embeds its queries with one thread.
+With --projects, that many projects of --sections in all are loaded and one is asked, which takes long.
+"""
+
+import argparse
+import dataclasses
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import numpy
+from psycopg.conninfo import conninfo_to_dict
+
+import server
+import toolchain
+from peer_systems import (RESULTS, Application, Extension, PeerServer, System, connect, embed_passages, processor_milliseconds,
+                          start_peers, versions)
+
+BLOCK = 20
+CONNECTIONS = 8
+# No word, but another text. Not ".", "!" or "?", which the extension leaves out at the end of a query.
+ENDINGS = ["".join(signs) for length in range(1, 6) for signs in itertools.product(",;:", repeat=length)]
+MOST_CACHED = 0.05
+WARM_UP = 5
+
+
+def read(data: Path, count: int) -> tuple[list[dict], list[dict]]:
+    """The documents, and the first queries that have an answer, each with the grades of its documents."""
+    lines = lambda name: map(json.loads, (data / name).read_text("utf-8").splitlines())
+    grades: dict[str, dict[str, float]] = {}
+    for line in (data / "qrels.tsv").read_text().splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        if float(grade) > 0:
+            grades.setdefault(query, {})[document] = float(grade)
+    queries = [{"text": line["text"], "grades": grades[line["_id"]]}
+               for line in lines("queries.jsonl") if line["_id"] in grades]
+    return list(lines("corpus.jsonl")), queries[:count]
+
+
+def ndcg(found: list[str], grades: dict[str, float]) -> float:
+    """nDCG@10 of one query."""
+    def discounted(gains: list[float]) -> float:
+        return sum(gain / math.log2(place + 2) for place, gain in enumerate(gains[:RESULTS]))
+    return discounted([grades.get(slug, 0.0) for slug in found]) / discounted(sorted(grades.values(), reverse=True))
+
+
+@contextmanager
+def counted(report: dict, *servers: server.Server) -> Iterator[None]:
+    """Adds the clock's time, and the processor time of servers and this process, to what `report` has."""
+    def now() -> tuple[float, float]:
+        return time.perf_counter(), time.process_time() + sum(one.processor_seconds() for one in servers)
+    before = now()
+    yield
+    for name, start, end in zip(("index_s", "index_processor_s"), before, now()):
+        report[name] = report.get(name, 0) + end - start
+
+
+def new_database(instance: server.Server, url: str) -> None:
+    """Makes an empty database in place of one of an earlier run."""
+    name = conninfo_to_dict(url)["dbname"]
+    instance.query(f'DROP DATABASE IF EXISTS "{name}" (FORCE)')
+    instance.query(f'CREATE DATABASE "{name}"')
+
+
+def vacuum(url: str) -> None:
+    """What autovacuum would do later."""
+    with connect(url) as connection:
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("CHECKPOINT")
+
+
+def load(systems: list[System], servers: dict[str, server.Server], projects: list[list[dict]],
+         known: dict | None = None) -> dict[str, dict]:
+    """Indexes the projects in every system; returns what that took. `known` are vectors of documents."""
+    report: dict[str, dict] = {system.name: {} for system in systems}
+    embedding: dict = {}
+    if known is None:
+        with counted(embedding):
+            known = embed_passages(projects[0])
+    for system in systems:
+        instance = servers[system.name]
+        new_database(instance, system.url)
+        system.create()
+        system.open(1)
+        with counted(report[system.name], instance):
+            for number, documents in enumerate(projects):
+                if isinstance(system, Extension):
+                    system.load(documents, number)
+                else:
+                    system.load(documents, number, [known[original(document)] for document in documents])
+            vacuum(system.url)
+        if isinstance(system, Application):
+            for name, value in embedding.items():
+                report[system.name][name] += value
+        system.connection.close()
+        print(f"{system.name} has indexed in {report[system.name]['index_s']:.0f} s", flush=True)
+    return report
+
+
+def original(document: dict) -> str:
+    """The document of the corpus that this one is a copy of."""
+    return document.get("original", document["_id"])
+
+
+def milliseconds(search: Callable[[str], object], text: str) -> float:
+    """How long a search takes."""
+    start = time.perf_counter()
+    search(text)
+    return (time.perf_counter() - start) * 1000
+
+
+def measure(systems: list[System], texts: list[str], turns: int) -> dict[str, dict]:
+    """The figures of every system, for each turn."""
+    report: dict[str, dict] = {system.name: {} for system in systems}
+    blocks = [texts[first:first + BLOCK] for first in range(0, len(texts), BLOCK)]
+    for turn, ending in enumerate(ENDINGS[:turns]):
+        taken = {system.name: {"whole": [], "rest": [], "whole_used": 0.0, "rest_used": 0.0, "cached": 0} for system in systems}
+        for number, block in enumerate(blocks):
+            first = (turn + number) % len(systems)
+            for system in systems[first:] + systems[:first]:
+                of = taken[system.name]
+                of["cached"] -= system.cached()
+                for part, search in (("whole", system.search), ("rest", system.search_again)):
+                    before, others = used(system)
+                    of[part] += [milliseconds(search, text + ending) for text in block]
+                    after, others_after = used(system)
+                    of[f"{part}_used"] += after - before + (others_after - others) * (part == "whole")
+                    of["cached"] += system.cached() if part == "whole" else 0
+        for name, of in taken.items():
+            if of["cached"] > MOST_CACHED * len(texts):
+                raise SystemExit(f"{name}: {of['cached']} of {len(texts)} embeddings were cached")
+            figures = {"whole_p50_ms": numpy.percentile(of["whole"], 50), "whole_p95_ms": numpy.percentile(of["whole"], 95),
+                       "whole_processor_ms": of["whole_used"] / len(texts),
+                       "rest_p50_ms": numpy.percentile(of["rest"], 50), "rest_p95_ms": numpy.percentile(of["rest"], 95),
+                       "rest_processor_ms": of["rest_used"] / len(texts)}
+            for figure, value in figures.items():
+                report[name].setdefault(figure, []).append(float(value))
+        print(f"turn {turn + 1}: " + ", ".join(
+            f"{name} {of['rest_processor_ms'][-1]:.2f} ms of processor time" for name, of in report.items()), flush=True)
+    return report
+
+
+def used(system: System) -> tuple[float, float]:
+    """Processor time of the backend, and of what embeds and asks."""
+    return (processor_milliseconds(system.backend),
+            system.embedder_milliseconds() + time.process_time() * 1000)
+
+
+def ask_for(system: System, texts: list[str], endings: list[str], seconds: float, ready: Barrier, rates: Queue) -> None:
+    """One client process: counts its searches until the time is over."""
+    system.open(1)
+    for text in texts[:WARM_UP]:
+        system.search(text)
+    ready.wait()
+    start, count = time.perf_counter(), 0
+    for ending, text in itertools.product(endings, texts):
+        if time.perf_counter() - start >= seconds:
+            rates.put(count / (time.perf_counter() - start))
+            return
+        system.search(text + ending)
+        count += 1
+    rates.put(0)
+
+
+def throughput(systems: list[System], texts: list[str], turns: int, rounds: int, seconds: float) -> dict[str, dict]:
+    """Searches a second of 8 processes; no process asks a text twice."""
+    report: dict[str, list[float]] = {system.name: [] for system in systems}
+    context = multiprocessing.get_context("spawn")
+    share = (len(ENDINGS) - turns) // rounds
+    for number in range(rounds):
+        endings = ENDINGS[turns + number * share:turns + (number + 1) * share]
+        for system in systems:
+            ready, measured = context.Barrier(CONNECTIONS), context.Queue()
+            clients = [context.Process(target=ask_for, args=(
+                dataclasses.replace(system), texts[client::CONNECTIONS], endings, seconds, ready, measured))
+                for client in range(CONNECTIONS)]
+            for client in clients:
+                client.start()
+            rates = [measured.get() for _ in clients]
+            for client in clients:
+                client.join()
+            if not all(rates):
+                raise SystemExit("a process ran out of texts: give fewer --seconds")
+            report[system.name].append(sum(rates))
+    return {name: {"searches_per_second": rates} for name, rates in report.items()}
+
+
+def many_projects(documents: list[dict], count: int, size: int) -> list[list[dict]]:
+    """Projects of so many documents each, made of the corpus with other slugs."""
+    endless = itertools.cycle(documents)
+    return [[{**document, "_id": f"{document['_id']}-{place}-{number}", "original": document["_id"]}
+             for place, document in enumerate(itertools.islice(endless, size))] for number in range(count)]
+
+
+def run(options: argparse.Namespace, ours: server.Server, peers: PeerServer) -> dict:
+    """Everything that is measured, for each system."""
+    documents, queries = read(options.data, options.queries)
+    texts = [query["text"] for query in queries]
+    words = ["pg_textsearch", *(["pg_search"] if options.pg_search else [])]
+    servers = {"pg_docsearch": ours, **dict.fromkeys(words, peers)}
+
+    def systems(suffix: str) -> list[System]:
+        return [Extension(ours.url(f"peers{suffix}")),
+                *(Application(peers.url(f"peers_{name}{suffix}"), name) for name in words)]
+
+    report: dict[str, dict] = {name: {} for name in servers}
+
+    def add(figures: dict[str, dict], prefix: str = "") -> None:
+        for name, of in figures.items():
+            report[name] |= {f"{prefix}{figure}": value for figure, value in of.items()}
+
+    one = systems("")
+    if not options.no_index:
+        add(load(one, servers, [documents]))
+    for system in one:
+        print(f"{system.name}: {versions(system.url)}")
+        system.forget()
+        system.open(options.threads)
+        vectors, rows, size = system.contents()
+        report[system.name] |= {"vectors": vectors, "documents": rows, "bytes": size}
+        found = [ndcg(system.search(query["text"]), query["grades"]) for query in queries]
+        report[system.name]["ndcg10"] = statistics.fmean(found)
+    add(measure(one, texts, options.turns))
+    for system in one:
+        system.connection.close()
+    add(throughput(one, texts, options.turns, options.rounds, options.seconds))
+    if options.projects:
+        add(ask_one_of_many(options, systems("_many"), servers, documents, texts,
+                            report["pg_docsearch"]["vectors"] / len(documents)), "many_")
+    return report
+
+
+def ask_one_of_many(options: argparse.Namespace, systems: list[System], servers: dict[str, server.Server],
+                    documents: list[dict], texts: list[str], sections: float) -> dict[str, dict]:
+    """The figures with several projects, of which the first is asked; `sections` are those of a document."""
+    size = round(options.sections / options.projects / sections)
+    if not options.no_index:
+        load(systems, servers, many_projects(documents, options.projects, size), embed_passages(documents))
+    for system in systems:
+        system.forget()
+        system.open(options.threads)
+        print(f"{system.name}: {system.contents()[0]} vectors in {options.projects} projects")
+        for text in texts:
+            system.search(text)
+    figures = measure(systems, texts, options.turns)
+    for system in systems:
+        system.connection.close()
+    return figures
+
+
+ROWS = (
+    ("vectors", "vectors", "{:.0f}"),
+    ("ndcg10", "nDCG@10", "{:.3f}"),
+    ("whole_p50_ms", "search, p50 ms", "{:.1f}"),
+    ("whole_p95_ms", "search, p95 ms", "{:.1f}"),
+    ("whole_processor_ms", "processor ms, with embedding", "{:.2f}"),
+    ("rest_p50_ms", "without embedding, p50 ms", "{:.1f}"),
+    ("rest_p95_ms", "without embedding, p95 ms", "{:.1f}"),
+    ("rest_processor_ms", "processor ms of the backend", "{:.2f}"),
+    ("searches_per_second", f"searches a second, {CONNECTIONS} connections", "{:.0f}"),
+    ("many_whole_p50_ms", "one of several projects, p50 ms", "{:.1f}"),
+    ("many_rest_p50_ms", "  without embedding, p50 ms", "{:.1f}"),
+    ("many_rest_processor_ms", "  processor ms of the backend", "{:.2f}"),
+    ("bytes", "size on disk, MB", "{:.1f}"),
+    ("index_s", "time to index, s", "{:.0f}"),
+    ("index_processor_s", "processor time to index, s", "{:.0f}"),
+)
+
+
+def middle(figure: float | list[float]) -> float:
+    """The median of the turns, if there are turns."""
+    return statistics.median(figure) if isinstance(figure, list) else figure
+
+
+def table(report: dict[str, dict]) -> None:
+    """Prints every figure of ours beside the peers', with ratios."""
+    ours, *peers = report
+    print(f"\n{'':36}{ours:>14}" + "".join(f"{name:>16}{'ratio':>8}" for name in peers))
+    for figure, label, form in ROWS:
+        if figure not in report[ours]:
+            continue
+        scale = 1e6 if figure == "bytes" else 1
+        values = {name: middle(of[figure]) / scale for name, of in report.items()}
+        print(f"{label:36}{form.format(values[ours]):>14}" + "".join(
+            f"{form.format(values[name]):>16}{values[ours] / values[name]:8.2f}" for name in peers))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="data set in BEIR layout")
+    parser.add_argument("--queries", type=int, default=240, help="queries (default: 240)")
+    parser.add_argument("--turns", type=int, default=5, help="turns of all queries (default: 5)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of searches a second (default: 3)")
+    parser.add_argument("--seconds", type=float, default=8, help="seconds of each (default: 8)")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="threads with which the application embeds one query (default: 1, as the extension)")
+    parser.add_argument("--no-pg-search", dest="pg_search", action="store_false", help="leave out pg_search")
+    parser.add_argument("--no-index", action="store_true", help="take the databases of an earlier run")
+    parser.add_argument("--projects", type=int, default=0, help="load several projects, too, and ask one of them")
+    parser.add_argument("--sections", type=int, default=75_000, help="sections of these in all (default: 75,000)")
+    options = parser.parse_args()
+    peers = start_peers()
+    try:
+        print("load {:.1f} {:.1f} {:.1f}".format(*os.getloadavg()))
+        report = run(options, server.development(), peers)
+        print("load {:.1f} {:.1f} {:.1f}".format(*os.getloadavg()))
+    finally:
+        peers.stop()
+    table(report)
+    path = toolchain.target_directory() / "bench" / "peers.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report, indent=2) + "\n")
+    print(f"\nreport {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,11 +3,14 @@
 
 The sets are those that `make eval-all` has indexed. Everything that is compared is measured in
 turns, on warm connections whose queries were asked before; medians of the rounds are printed.
+Then each query is asked with another ending, so that its embedding is not cached, and the stages of
+its answer's `timings` are printed. A stage that is set in belongs to the one above it.
 """
 
 import argparse
 import json
 import random
+import shutil
 import statistics
 import time
 from collections.abc import Callable
@@ -20,6 +23,21 @@ POLICY = "docsearch_bench_half"
 ROUNDS = 3
 QUERIES = 40
 GREATEST_COMPACT = 2000
+# Keys of `timings`, in the order of a search, and two that are computed. Others are printed by their own names.
+STAGES = {
+    "transform_ms": "transformation",
+    "embed_ms": "embedding",
+    "rank_ms": "ranking",
+    "keyword_ms": "  words",
+    "vector_ms": "  vectors",
+    "page_ms": "  pages",
+    "boost_ms": "  rules",
+    "present_ms": "sections and presenting",
+    "grade_ms": "grading",
+    "suggest_ms": "suggestions",
+    "other_ms": "no stage",
+    "total_ms": "whole search",
+    "beyond_ms": "statement and client, beyond"}
 Search = Callable[[psycopg.Connection, str, str], object]
 
 
@@ -75,6 +93,33 @@ def longest_answer(connection: psycopg.Connection, queries: list[tuple[str, str]
                for query in queries)
 
 
+def stages(connection: psycopg.Connection, queries: list[tuple[str, str]]) -> None:
+    """Prints what each stage of a search took, and what the statement took beyond all of them."""
+    connection.execute("SELECT docsearch.restart_inference()")
+    connection.execute("SELECT docsearch.query_embedding('start')")
+    timings: list[dict[str, float]] = []
+    for number in range(ROUNDS):
+        for text, project in queries:
+            # The extension leaves out full stops at the end, but no commas.
+            start = time.perf_counter()
+            answer = connection.execute("SELECT search_docs_json(%s, %s)", [text + "," * (number + 1), project])
+            of = answer.fetchone()[0]["timings"]
+            whole = (time.perf_counter() - start) * 1000
+            parts = sum(value for key, value in of.items()
+                        if key != "total_ms" and not STAGES.get(key, " ").startswith(" "))
+            timings.append(of | {"other_ms": of["total_ms"] - parts, "beyond_ms": whole - of["total_ms"]})
+    keys = {key for of in timings for key in of}
+    names = [*(key for key in STAGES if key in keys), *sorted(keys - STAGES.keys())]
+    whole = statistics.fmean(of["total_ms"] for of in timings)
+    print(f"\n{'search_docs_json, new queries':32}{'mean ms':>9}{'p50':>9}{'p95':>9}{'share':>8}")
+    for key in names:
+        values = [of.get(key, 0.0) for of in timings]
+        mean, p95 = statistics.fmean(values), statistics.quantiles(values, n=20)[-1]
+        print(f"{STAGES.get(key, key):32}{mean:9.2f}{statistics.median(values):9.2f}{p95:9.2f}{mean / whole:8.0%}")
+    if shutil.which("perf"):
+        print("which functions: perf record --call-graph fp -p PID of the backend, then perf report")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True, help="database with the sets")
@@ -102,6 +147,7 @@ def main() -> None:
             owner.execute(f"DROP POLICY IF EXISTS {POLICY} ON docsearch.document")
             owner.execute(f"DROP OWNED BY {ROLE}")
             owner.execute(f"DROP ROLE {ROLE}")
+        stages(owner, queries)
         longest = longest_answer(owner, queries)
         print(f"longest compact answer: {longest} characters (at most {GREATEST_COMPACT})")
 

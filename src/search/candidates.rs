@@ -79,6 +79,9 @@ impl Scope {
 /// Where what was found is checked, so many documents are looked for at least: the nearest may all be filtered out.
 const LEAST_CHECKED: usize = 20;
 
+/// Rules are asked of one in so many of the window of candidates.
+const LIKELY: usize = 3;
+
 /// How far the legs look.
 #[derive(Clone, Copy)]
 struct Reach {
@@ -97,6 +100,11 @@ impl Reach {
             Some(visibility) => visibility.has_at_most(self.window),
             None => Ok(self.window as f64 >= self.sections),
         }
+    }
+
+    /// How many documents get pages, of those whose words and vectors were compared.
+    fn likely(self) -> usize {
+        usize::try_from(self.window).unwrap_or(usize::MAX) / LIKELY
     }
 
     /// Eight times as far: where most of what is found is filtered out.
@@ -198,6 +206,10 @@ impl Search<'_> {
         let Asked { group, mix, .. } = asked;
         let corpora = &asked.keywords.lexical.corpora;
         let mut legs = self.run_legs(asked, reach)?;
+        // A filter or an excluded word may leave any number of them out.
+        if !matches!(asked.scope, Scope::Checked) && group.excluded.is_empty() {
+            legs.keep_likely(reach.likely(), corpora, mix);
+        }
         let mut pages = self.pages(group, &legs, asked.superseded)?;
         let excluding = exclude(&group.excluded, &mut pages)?;
         let visible: Set<DocumentId> = pages.keys().copied().collect();

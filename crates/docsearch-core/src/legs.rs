@@ -5,7 +5,9 @@ use crate::closeness;
 use crate::definition::MAX_BEARERS;
 use crate::name::NameKind;
 use crate::page::Page;
-use crate::rank::{ChunkId, Corpora, DocumentId, Evidence, Map, Set, chunk_lexical};
+use crate::rank::{
+    ChunkId, Corpora, DocumentId, Evidence, Map, Mix, Set, base_score, chunk_lexical, dense_score, rank,
+};
 use crate::score::phrase_strength;
 use crate::understanding::{NameForm, NameRole, Understanding};
 
@@ -114,6 +116,27 @@ impl Legs {
         self.phrase.retain(|document| documents.contains(document));
         self.newest.retain(|document| documents.contains(document));
         self.focus = self.focus.filter(|document| documents.contains(document));
+    }
+
+    /// Keeps the documents that are likeliest to come first by words and vectors alone, at most `most`, and all that were
+    /// found otherwise. A document of which no vector was compared counts as near as the furthest section that the dense leg
+    /// brought.
+    pub fn keep_likely(&mut self, most: usize, corpora: &Corpora, mix: &Mix) {
+        let furthest = self.evidence.similarity.values().copied().reduce(f32::min);
+        let unknown = furthest.map_or(0.0, |furthest| dense_score(furthest, mix.background));
+        let documents = rank(&self.evidence, std::iter::empty(), corpora, mix);
+        if documents.len() <= most {
+            return;
+        }
+        let likely = documents.into_iter().map(|document| {
+            let dense = document.similarity.map_or(unknown, |_| document.dense);
+            (base_score(dense, document.lexical, mix.hybrid), document.document)
+        });
+        let mut likely: Vec<(f32, DocumentId)> = likely.collect();
+        likely.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let likely = likely.into_iter().take(most).map(|(_, document)| document);
+        let kept: Set<DocumentId> = likely.chain(self.bearers()).collect();
+        self.keep(&kept);
     }
 
     /// Drops what more than a few of the documents hold or define, which tells nothing.

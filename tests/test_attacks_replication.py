@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 from conftest import Database, Site, own_server, page, wait_until
+from test_postings import PENDING, WRONG
 
 # What a subscriber needs to answer: documents and what is derived from them, and no queues.
 PUBLISHED = """
@@ -96,6 +97,7 @@ def test_a_subscriber_answers_as_its_publisher(publisher, subscriber, tmp_path):
         source.index("kit", page("heron", "Stands still in a nest of reeds."), page("egret", "White all over."))
         source.execute("SELECT docsearch.delete_doc('kit', 'grebe')")
         source.execute("SELECT docsearch.finish_load('kit')")
+        source.index("kit", page("stork", "Nests on a chimney."))
         source.execute("INSERT INTO docsearch.synonym (term, expansion) VALUES ('egret', 'heron')")
         source.execute("SELECT docsearch.configure_project('kit', '{\"hybrid_weight\": 0.5}')")
         caught_up(publisher)
@@ -103,6 +105,13 @@ def test_a_subscriber_answers_as_its_publisher(publisher, subscriber, tmp_path):
         assert target.problems() == []
         # Its own worker has nothing to do.
         assert target.execute("SELECT docsearch.wait_for_index()") == [(True,)]
+        # Postings are those of the publisher: nothing is merged here.
+        assert target.execute(WRONG) == []
+        segments = target.execute("SELECT * FROM docsearch.posting_segment")
+        assert segments and target.execute(PENDING) == [(1,)]
+        target.execute("SELECT docsearch.finish_load('kit')")
+        assert target.execute("SELECT * FROM docsearch.posting_segment") == segments
+        assert target.execute(PENDING) == [(1,)]
     source.execute("DROP PUBLICATION answers")
 
 

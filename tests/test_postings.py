@@ -1,13 +1,14 @@
 """Postings under several sessions at once: every snapshot counts each document once, and nobody waits for a merge."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import psycopg
 import pytest
-from conftest import Database, page, wait_until
-from test_concurrency import at_once, INDEX_DOCS
+from conftest import Database, kept_waiting_by, page, wait_until
 from psycopg.types.json import Jsonb
+from test_concurrency import INDEX_DOCS, at_once
 
 WORDS = ["anchor", "buoy", "chart", "dock", "ebb", "ferry", "gale", "harbour"]
 # With a deep check, all that is packed is compared with the words of the chunks.
@@ -74,21 +75,22 @@ def test_loads_at_once_and_searches_beside_them(kit):
 
 
 def test_a_merge_under_way_keeps_nobody_waiting(kit):
-    """An open transaction that has merged: others write, delete and finish their loads, and their pages stay pending."""
+    """An open transaction that has merged: others write and delete, and their pages stay pending."""
     chance = random.Random(5)
     kit.index("kit", *pages(chance, "first", range(10)))
     with kit.connect(autocommit=False) as merging, kit.connect() as other:
-        merging.execute("SELECT docsearch.finish_load('kit')")
+        merging.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "merged", range(60)))])
         assert merging.execute(PENDING).fetchone() == (0,)
         other.execute("SET lock_timeout = '1ms'")
         other.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "first", range(5)) + pages(chance, "other", range(60)))])
         other.execute("SELECT docsearch.delete_doc('kit', 'first/009')")
-        other.execute("SELECT docsearch.finish_load('kit')")
         assert other.execute(PENDING).fetchone() == (70,)
         assert other.execute(SEGMENTS).fetchone() == (0,)
         assert other.execute(WRONG).fetchall() == []
         merging.commit()
+        # What the merge has read, and others have changed since, stays pending.
         assert other.execute(PENDING).fetchone() == (66,)
+        other.execute("RESET lock_timeout")
         assert other.execute(WRONG).fetchall() == []
         other.execute("SELECT docsearch.finish_load('kit')")
         assert other.execute(PENDING).fetchone() == (0,)
@@ -129,15 +131,25 @@ def test_the_worker_merges_when_it_has_nothing_else_to_do(kit):
     assert kit.execute(WRONG) == []
 
 
+def test_the_worker_merges_what_older_snapshots_leave(kit):
+    """A transaction that may not merge itself wakes the worker, which does it once that has committed."""
+    with kit.connect(autocommit=False) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.execute(INDEX_DOCS, ["kit", Jsonb(pages(random.Random(8), "first", range(40)))])
+        assert connection.execute(PENDING).fetchone() == (40,)
+        connection.commit()
+    wait_until(lambda: kit.execute(PENDING) == [(0,)])
+    assert kit.execute(WRONG) == []
+
+
 def test_dropping_a_project_beside_a_merge_leaves_nothing(kit):
-    chance = random.Random(9)
-    kit.index("kit", *pages(chance, "first", range(10)))
-    with kit.connect(autocommit=False) as dropping:
-        dropping.execute("SELECT docsearch.drop_project('kit')")
-        with kit.connect() as other:
-            other.execute("SET lock_timeout = '1ms'")
-            other.execute("SELECT docsearch.finish_load('kit')")
-        dropping.commit()
+    kit.index("kit", *pages(random.Random(9), "first", range(10)))
+    with kit.connect(autocommit=False) as merging, ThreadPoolExecutor(1) as pool:
+        merging.execute("SELECT docsearch.finish_load('kit')")
+        dropping = pool.submit(kit.execute, "SELECT docsearch.drop_project('kit')")
+        wait_until(lambda: kept_waiting_by(kit, merging))
+        merging.commit()
+        assert dropping.result() == [(10,)]
     assert [kit.execute(query) for query in (PENDING, SEGMENTS, "SELECT count(*) FROM docsearch.posting")] == [[(0,)]] * 3
 
 

@@ -12,12 +12,9 @@ use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::statement;
 use crate::tables::wake;
 
-/// Pending rows beyond which a call that writes merges them, and their share of the documents in segments, up to
-/// `MERGE_AT_MOST`. A search reads the chunks of each pending document, some 40 µs; a merge has costs of its own, so that
-/// a load does not merge after every call.
+/// Pending rows from which on a call that writes merges them. A search reads the chunks of each pending document, some
+/// 40 µs, and of more than a hundred documents it reads no postings. A merge has costs of its own: some milliseconds.
 const MERGE_AT: i64 = 32;
-const MERGE_AT_SHARE: i64 = 32;
-const MERGE_AT_MOST: i64 = 256;
 /// Documents of one merge by a call that writes, and by the worker: some seconds.
 pub(crate) const DOCUMENTS_AT_ONCE: i64 = 5_000;
 /// Chunks of a project that `migrate` packs itself: a second or two. Others wait for the worker.
@@ -29,20 +26,17 @@ pub(crate) fn merge_if_due(project: i64) -> Result<()> {
         return Ok(());
     }
     let due = statement::one(
-        "SELECT count(*) >= least(greatest((SELECT sum(s.documents) FROM docsearch.posting_segment s WHERE s.project_id = $1) / $2, $3), $4)
-         FROM (SELECT FROM docsearch.posting_pending p WHERE p.project_id = $1 LIMIT $4) p",
-        &[
-            DatumWithOid::from(project),
-            DatumWithOid::from(MERGE_AT_SHARE),
-            DatumWithOid::from(MERGE_AT),
-            DatumWithOid::from(MERGE_AT_MOST),
-        ],
+        "SELECT count(*) >= $2 FROM (SELECT FROM docsearch.posting_pending p WHERE p.project_id = $1 LIMIT $2) p",
+        &[DatumWithOid::from(project), DatumWithOid::from(MERGE_AT)],
         |row| row.required::<bool>(1),
     )?;
-    if due == Some(true) {
-        merge(project, DOCUMENTS_AT_ONCE)?;
+    if due != Some(true) {
+        return Ok(());
     }
-    Ok(())
+    if sees_latest() {
+        return merge(project, DOCUMENTS_AT_ONCE).map(|_| ());
+    }
+    if is_subscribed()? { Ok(()) } else { wake::wake() }
 }
 
 /// Moves up to so many pending documents of a project into segments; false if nothing was done. Waits for no other merge,
@@ -160,10 +154,7 @@ pub(crate) fn merge_upgraded() -> Result<()> {
 
 /// Whether this transaction may merge. It keeps the lock until it ends.
 fn may_merge(project: i64) -> Result<bool> {
-    // A snapshot that is older than another merge would move the same documents again.
-    // SAFETY: a variable of the server, which holds for the transaction.
-    let sees_latest = unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32;
-    if !sees_latest || is_subscribed()? {
+    if !sees_latest() || is_subscribed()? {
         return Ok(false);
     }
     // Before the lock: TRUNCATE waits for it here, and deletes the segments while it keeps it.
@@ -178,6 +169,13 @@ fn may_merge(project: i64) -> Result<bool> {
         |row| row.required::<i64>(1),
     )?;
     Ok(!locked.is_empty())
+}
+
+/// Whether each statement has a snapshot of its own: one that is older than another merge would move the same documents
+/// again.
+fn sees_latest() -> bool {
+    // SAFETY: a variable of the server, which holds for the transaction.
+    unsafe { pg_sys::XactIsoLevel < pg_sys::XACT_REPEATABLE_READ as i32 }
 }
 
 /// Whether the segments are those of a publisher, with its numbers.

@@ -153,13 +153,30 @@ def test_dropping_a_project_beside_a_merge_leaves_nothing(kit):
     assert [kit.execute(query) for query in (PENDING, SEGMENTS, "SELECT count(*) FROM docsearch.posting")] == [[(0,)]] * 3
 
 
+def make_version_12(database: Database) -> None:
+    database.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending")
+    database.execute("DELETE FROM docsearch.schema_version WHERE version = 13")
+
+
+def test_the_worker_packs_what_migrate_leaves(kit):
+    kit.index("kit", *pages(random.Random(11), "first", range(10)))
+    make_version_12(kit)
+    with kit.connect(autocommit=False) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.execute("SELECT docsearch.migrate()")
+        assert connection.execute(PENDING).fetchone() == (10,)
+        assert connection.execute(WRONG).fetchall() == []
+        connection.commit()
+    wait_until(lambda: kit.execute(PENDING) == [(0,)])
+    assert kit.execute(WRONG) == []
+
+
 def test_tables_of_version_12_are_packed(kit):
     """With the tables of version 12, documents are written as before; migrate() packs what there is."""
     chance = random.Random(10)
     kit.index("kit", *pages(chance, "first", range(10)))
+    make_version_12(kit)
     with kit.connect() as connection:
-        connection.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending")
-        connection.execute("DELETE FROM docsearch.schema_version WHERE version = 13")
         connection.execute(INDEX_DOCS, ["kit", Jsonb(pages(chance, "first", range(5, 15)))])
         connection.execute("SELECT docsearch.delete_doc('kit', 'first/000')")
         connection.execute("DELETE FROM docsearch.document WHERE slug = 'first/001'")

@@ -15,10 +15,10 @@ use crate::tables::wake;
 /// Pending rows from which on a call that writes merges them. A search reads the chunks of each pending document, some
 /// 40 µs, and of more than a hundred documents it reads no postings. A merge has costs of its own: some milliseconds.
 const MERGE_AT: i64 = 32;
-/// Documents of one merge by a call that writes, and by the worker: some seconds.
-pub(crate) const DOCUMENTS_AT_ONCE: i64 = 5_000;
-/// Chunks of a project that `migrate` packs itself: a second or two. Others wait for the worker.
-const CHUNKS_IN_MIGRATION: i64 = 50_000;
+/// Documents of one merge by a call that writes, and by the worker: half a second, at 10 µs for a section.
+const DOCUMENTS_AT_ONCE: i64 = 5_000;
+/// Sections that `migrate` packs itself, of the smallest projects: some seconds. Others wait for the worker.
+const SECTIONS_IN_MIGRATION: i64 = 200_000;
 
 /// Merges the pending documents of a project if they are many. Runs as the owner of the tables.
 pub(crate) fn merge_if_due(project: i64) -> Result<()> {
@@ -141,8 +141,9 @@ pub(crate) fn merge_upgraded() -> Result<()> {
         &[],
     )?;
     let projects = statement::rows(
-        "SELECT d.project_id, sum(d.chunk_count) <= $1 FROM docsearch.document d GROUP BY d.project_id ORDER BY d.project_id",
-        &[DatumWithOid::from(CHUNKS_IN_MIGRATION)],
+        "SELECT d.project_id, sum(sum(d.chunk_count)) OVER (ORDER BY sum(d.chunk_count), d.project_id) <= $1
+         FROM docsearch.document d GROUP BY d.project_id ORDER BY sum(d.chunk_count), d.project_id",
+        &[DatumWithOid::from(SECTIONS_IN_MIGRATION)],
         |row| Ok((row.required::<i64>(1)?, row.required::<bool>(2)?)),
     )?;
     let mut is_done = true;

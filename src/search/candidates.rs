@@ -49,8 +49,10 @@ pub(crate) struct Ranking {
     pub(crate) found: Found,
     /// Milliseconds that the rules took.
     pub(crate) rules_ms: f64,
-    /// Number of candidates that the caller sees.
+    /// Number of documents, of those that the caller sees, whose words and vectors were compared.
     pub(crate) candidates: usize,
+    /// Number of those that rules were asked of.
+    judged: usize,
     /// Documents, of those that the caller sees, that were too far from the query.
     pub(crate) too_distant: usize,
     /// Words that excluded one of them.
@@ -177,16 +179,17 @@ impl Search<'_> {
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
         let mut reach = reach;
         let mut ranking = self.rank_within(&asked, reach)?;
-        while ranking.candidates < self.least_found(&scope) && !reach.is_everything(&group.sight)? {
+        while ranking.judged < self.least_found(&scope) && !reach.is_everything(&group.sight)? {
             reach = reach.further();
             ranking = self.rank_within(&asked, reach)?;
         }
-        while ranking.candidates < self.config.found_at_least() && !reach.is_everything(&group.sight)? {
+        while ranking.judged < self.config.found_at_least() && !reach.is_everything(&group.sight)? {
             reach = reach.further();
             let further = self.rank_within(&asked, reach)?;
             ranking.found.append(further.found);
             ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
+            ranking.judged = further.judged.max(ranking.found.ranked.len());
             ranking.too_distant = further.too_distant;
             ranking.excluding = further.excluding;
         }
@@ -206,9 +209,10 @@ impl Search<'_> {
         let Asked { group, mix, .. } = asked;
         let corpora = &asked.keywords.lexical.corpora;
         let mut legs = self.run_legs(asked, reach)?;
+        let mut left_out = 0;
         // A filter or an excluded word may leave any number of them out.
         if !matches!(asked.scope, Scope::Checked) && group.excluded.is_empty() {
-            legs.keep_likely(reach.likely(), corpora, mix);
+            left_out = legs.keep_likely(reach.likely(), corpora, mix);
         }
         let mut pages = self.pages(group, &legs, asked.superseded)?;
         let excluding = exclude(&group.excluded, &mut pages)?;
@@ -259,7 +263,8 @@ impl Search<'_> {
                 sections: section::asked_for(group, &legs, &pages, &ranked)?,
                 ranked,
             },
-            candidates: pages.len(),
+            candidates: pages.len() + left_out,
+            judged: pages.len(),
             too_distant,
             excluding,
         })

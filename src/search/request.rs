@@ -394,6 +394,7 @@ impl Request<'_> {
                 candidates,
                 too_distant,
                 excluding,
+                ..
             } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
             retrieval.too_distant += too_distant;

@@ -120,13 +120,13 @@ impl Legs {
 
     /// Keeps the documents that are likeliest to come first by words and vectors alone, at most `most`, and all that were
     /// found otherwise. A document of which no vector was compared counts as near as the furthest section that the dense leg
-    /// brought.
-    pub fn keep_likely(&mut self, most: usize, corpora: &Corpora, mix: &Mix) {
+    /// brought. How many were left out is returned.
+    pub fn keep_likely(&mut self, most: usize, corpora: &Corpora, mix: &Mix) -> usize {
         let furthest = self.evidence.similarity.values().copied().reduce(f32::min);
         let unknown = furthest.map_or(0.0, |furthest| dense_score(furthest, mix.background));
         let documents = rank(&self.evidence, std::iter::empty(), corpora, mix);
         if documents.len() <= most {
-            return;
+            return 0;
         }
         let likely = documents.into_iter().map(|document| {
             let dense = document.similarity.map_or(unknown, |_| document.dense);
@@ -134,9 +134,11 @@ impl Legs {
         });
         let mut likely: Vec<(f32, DocumentId)> = likely.collect();
         likely.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let likely = likely.into_iter().take(most).map(|(_, document)| document);
+        let (likely, others) = likely.split_at(most);
+        let likely = likely.iter().map(|(_, document)| *document);
         let kept: Set<DocumentId> = likely.chain(self.bearers()).collect();
         self.keep(&kept);
+        others.iter().filter(|(_, document)| !kept.contains(document)).count()
     }
 
     /// Drops what more than a few of the documents hold or define, which tells nothing.
@@ -324,6 +326,42 @@ mod tests {
             (2, 0, 1.0),
         ]);
         assert_eq!(keep_best(&mut found, &corpora(), &BM25, 9), [chunk(1, 1), chunk(2, 4)]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_likeliest_documents_are_kept_and_all_that_were_found_otherwise(
+            words in proptest::collection::btree_map(0i64..40, 0.0f32..9.0, 0..40),
+            near in proptest::collection::btree_map(0i64..40, 0.0f32..1.0, 0..20),
+            named in proptest::collection::btree_set(0i64..60, 0..4),
+            most in 0usize..30,
+        ) {
+            let mut legs = Legs {
+                evidence: evidence(&words.iter().map(|(&number, &times)| (number, 0, times)).collect::<Vec<_>>()),
+                near: named.iter().copied().map(document).collect(),
+                ..Legs::default()
+            };
+            legs.evidence.similarity.extend(near.iter().map(|(&number, &near)| (chunk(number, 0), near)));
+            let mix = Mix { hybrid: 0.5, document_share: 0.3, background: 0.1, bm25: BM25 };
+            let before = legs.documents();
+            let ranked = rank(&legs.evidence, std::iter::empty(), &corpora(), &mix);
+            let left_out = legs.keep_likely(most, &corpora(), &mix);
+            let kept = legs.documents();
+            prop_assert_eq!(before.len(), kept.len() + left_out);
+            prop_assert!(named.iter().all(|&number| kept.contains(&document(number))));
+            let others = kept.iter().filter(|id| !named.contains(&id.document)).count();
+            prop_assert!(others <= most);
+            prop_assert!(ranked.len() > most || left_out == 0);
+            // Of those whose vectors were compared, none that is left out is better than one that is kept.
+            let is_compared = |found: &&crate::rank::ScoredDocument| found.similarity.is_some();
+            let compared = || ranked.iter().filter(is_compared);
+            let least = compared()
+                .filter(|found| kept.contains(&found.document) && !named.contains(&found.document.document))
+                .map(|found| found.base)
+                .fold(1.0, f32::min);
+            let out = compared().filter(|found| !kept.contains(&found.document));
+            prop_assert!(out.map(|found| found.base).fold(0.0, f32::max) <= least);
+        }
     }
 
     #[test]

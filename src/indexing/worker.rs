@@ -271,9 +271,14 @@ impl Worker {
             self.resting = None;
             self.quiet_since = Instant::now();
         }
-        // Without tables, or with those of another version, there is nothing to do.
+        // Without tables, or with those of another version, there is nothing to do, unless they are just being migrated.
+        let is_about_to_leave = look_up(|| Lock::Leaving.is_shared())?;
         if !look_up(schema::exists)? || !as_owner(schema::is_current)? {
-            return Ok(Look::Done);
+            return Ok(if is_about_to_leave {
+                Look::Wait(LOOK)
+            } else {
+                Look::Done
+            });
         }
         // What was changed has to be found by its words first.
         let begun = *self.reading_since.get_or_insert_with(Instant::now);

@@ -117,9 +117,15 @@ pub(crate) fn resume() -> Result<()> {
         } else {
             "true"
         };
+        // A call that writes merges so many, where it may.
+        let postings = if catalog::table(c"posting_pending").is_some() {
+            "OR EXISTS (SELECT FROM docsearch.posting_pending OFFSET 32)"
+        } else {
+            ""
+        };
         statement::one(
             &format!(
-                "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now())
+                "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now()) {postings}
                  OR EXISTS (SELECT FROM docsearch.table_change c WHERE {changes})
                  OR EXISTS (SELECT FROM docsearch.attached_table a
                             WHERE a.next_attempt <= now() AND (a.loading {polled}) {reshaped}

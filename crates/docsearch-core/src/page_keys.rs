@@ -12,11 +12,10 @@
 //! A label is `2 * words + joined`, the stem of each word, the words, and the key unless it is the words together
 //! (`joined`).
 
-use std::collections::HashSet;
-
 use crate::identifier::{self, is_identifier};
 use crate::interrupt::Interruptible;
 use crate::name::{key, slug_leaf};
+use crate::rank::Set;
 use crate::title::symbol;
 use crate::word::stem;
 
@@ -36,7 +35,7 @@ const LEAF: u8 = 4;
 const WHOLE: usize = 0;
 const CUT: usize = 1;
 const CHANGED: usize = 2;
-const IRREGULAR: usize = 3;
+const UNKNOWN: usize = 3;
 
 /// The keys of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,16 +54,17 @@ impl PageKeys {
         let flag = |flag, set| if set { flag } else { 0 };
         let flags = flag(NAMED, named) | flag(SYMBOL, symbol_key.is_some()) | flag(LEAF, leaf_key.is_some());
 
+        let stems = title.len() + slug.len() + category.map_or(0, str::len) <= MAX_STORED_BYTES;
         let mut keys = Self(vec![VERSION, flags]);
         let words = identifier_words(title);
-        keys.put_label(&words, Some(&title_key));
+        keys.put_label(&words, stems, Some(&title_key));
         for key in symbol_key.iter().chain(&leaf_key) {
             keys.put_text(key);
         }
         let mut others = identifier_words(leaf);
-        let known: HashSet<&String> = words.iter().collect();
+        let known: Set<&String> = words.iter().collect();
         others.retain(|word| !known.contains(word));
-        keys.put_label(&others, None);
+        keys.put_label(&others, stems, None);
         let segments: Vec<&str> = slug.split('/').collect();
         let segments = &segments[..segments.len() - 1];
         keys.put_number(segments.len());
@@ -75,7 +75,7 @@ impl PageKeys {
         let levels = category.unwrap_or_default().split('/');
         keys.put_number(levels.clone().count());
         for level in levels.interruptible() {
-            keys.put_label(&plain_words(level), Some(&key(level)));
+            keys.put_label(&plain_words(level), stems, Some(&key(level)));
         }
         keys
     }
@@ -108,12 +108,17 @@ impl PageKeys {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    fn put_label(&mut self, words: &[String], key: Option<&String>) {
+    /// `stems`: whether they are wanted.
+    fn put_label(&mut self, words: &[String], stems: bool, key: Option<&String>) {
         let together = words.concat();
         let key = key.filter(|key| **key != together);
         self.put_number(2 * words.len() + usize::from(key.is_none()));
         for word in words.iter().interruptible() {
-            self.put_stem(word);
+            if stems {
+                self.put_stem(word);
+            } else {
+                self.put_number(word.len() << 2 | UNKNOWN);
+            }
         }
         self.0.extend_from_slice(together.as_bytes());
         if let Some(key) = key {
@@ -130,7 +135,7 @@ impl PageKeys {
             0 if cut == 0 => WHOLE,
             0 => CUT,
             1 if shared < word.len() => CHANGED,
-            _ => IRREGULAR,
+            _ => UNKNOWN,
         };
         self.put_number(word.len() << 2 | kind);
         if kind == CUT || kind == CHANGED {
@@ -284,8 +289,8 @@ enum Stem {
     Cut(usize),
     /// The same, with another last byte.
     Changed(usize, u8),
-    /// It begins otherwise than the word, and matches no other.
-    Irregular,
+    /// It begins otherwise than the word (`dying`), or the text is too long to be stored and few of its words are needed.
+    Unknown,
 }
 
 impl Stem {
@@ -297,7 +302,7 @@ impl Stem {
             WHOLE => Self::Whole,
             CUT => Self::Cut(reader.number().filter(|cut| *cut <= length)?),
             CHANGED => Self::Changed(reader.number().filter(|cut| *cut < length)?, reader.byte()?),
-            _ => Self::Irregular,
+            _ => Self::Unknown,
         };
         Some((length, stem))
     }
@@ -311,7 +316,7 @@ pub(crate) struct KeyWord<'a> {
 }
 
 impl<'a> KeyWord<'a> {
-    /// The stem by which other words match it, if there is one (see [`crate::word::Word::matches`]).
+    /// Its stem, if it is known. Words that have it match (see [`crate::word::Word::matches`]).
     pub(crate) fn stem<'b>(&self, buffer: &'b mut Vec<u8>) -> Option<&'b [u8]>
     where
         'a: 'b,
@@ -326,16 +331,16 @@ impl<'a> KeyWord<'a> {
                 buffer.push(last);
                 Some(buffer)
             }
-            Stem::Irregular => None,
+            Stem::Unknown => None,
         }
     }
 
-    /// Its stem, whatever that matches.
+    /// Its stem.
     pub(crate) fn any_stem<'b>(&self, buffer: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
     {
-        if matches!(self.stem, Stem::Irregular)
+        if matches!(self.stem, Stem::Unknown)
             && let Ok(text) = std::str::from_utf8(self.text)
         {
             buffer.clear();

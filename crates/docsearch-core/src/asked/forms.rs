@@ -76,18 +76,17 @@ impl Forms {
         word: &KeyWord<'s>,
         buffer: &mut Vec<u8>,
     ) -> impl Iterator<Item = &'s Form> + use<'s> {
-        let text = word.text;
-        let alike = self.beginning_as(text);
-        let stem = if alike.is_empty() { None } else { word.stem(buffer) };
+        let first = word.text.first().copied();
+        let alike = first.is_some_and(|first| self.begin_with(first));
+        let stem = if alike { word.stem(buffer) } else { None };
         let by_stem = stem
             .and_then(|stem| self.by_stem.get(stem))
             .map_or(&[][..], Vec::as_slice);
-        let written = if stem.is_none() { alike } else { &[] };
-        let first = text.first().copied();
         let by_stem = by_stem.iter().map(|&at| &self.forms[at]);
+        let unknown = if alike && stem.is_none() { word.text } else { &[] };
         by_stem
             .filter(move |form| Some(form.first()) == first)
-            .chain(written.iter().filter(move |form| form.word.text.as_bytes() == text))
+            .chain(self.matching(std::str::from_utf8(unknown).unwrap_or_default()))
     }
 
     #[cfg(test)]

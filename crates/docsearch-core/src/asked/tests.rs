@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::page_keys::PageKeys;
+use crate::page_keys::{MAX_STORED_BYTES, PageKeys};
 use crate::place::KnownNames;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::english);
@@ -376,7 +376,7 @@ proptest! {
     #[test]
     fn words_of_pages_are_looked_up_as_they_match(
         query in "(save|delete|create|list|get|btn|dying|skies) (all )?(files|styles|tables|libraries|ΣΑΣ|Ünïcode)( [a-z]{1,6}){0,3}",
-        title in "([A-Z]?(saving|stor|creat|fil|librar|dy|sk|button|table|σας|ünïcode)(e|s|es|ies|ing|y)? ?){1,4}|\\PC{0,12}",
+        is_long in any::<bool>(), title in "([A-Z]?(saving|stor|creat|fil|librar|dy|sk|button|table|σας|ünïcode)(e|s|es|ies|ing|y)? ?){1,4}|\\PC{0,12}",
     ) {
         asked(&query, &WEIGHTS, |asked| {
             let known = |forms: &mut dyn Iterator<Item = &Form>| {
@@ -384,7 +384,8 @@ proptest! {
                 known.sort();
                 known
             };
-            let keys = PageKeys::of(&title, "", None);
+            let long = title.clone() + &" ".repeat(MAX_STORED_BYTES);
+            let keys = PageKeys::of(if is_long { &long } else { &title }, "", None);
             let mut buffer = Vec::new();
             for key in keys.parts().title.words() {
                 let word = std::str::from_utf8(key.text).expect("UTF-8");

@@ -53,10 +53,19 @@ pub(crate) struct Ranking {
     pub(crate) candidates: usize,
     /// Number of those that rules were asked of.
     judged: usize,
+    /// Whether rules were not asked of some that are less likely to come first.
+    leaves_out: bool,
     /// Documents, of those that the caller sees, that were too far from the query.
     pub(crate) too_distant: usize,
     /// Words that excluded one of them.
     pub(crate) excluding: Vec<String>,
+}
+
+impl Ranking {
+    /// Whether a further look can find more, of what the caller sees. Begins as the caller.
+    fn has_more(&self, reach: Reach, sight: &Sight) -> Result<bool> {
+        Ok(self.leaves_out || !reach.is_everything(sight)?)
+    }
 }
 
 /// Where a search may find documents.
@@ -179,17 +188,18 @@ impl Search<'_> {
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
         let mut reach = reach;
         let mut ranking = self.rank_within(&asked, reach)?;
-        while ranking.judged < self.least_found(&scope) && !reach.is_everything(&group.sight)? {
+        while ranking.judged < self.least_found(&scope) && ranking.has_more(reach, &group.sight)? {
             reach = reach.further();
             ranking = self.rank_within(&asked, reach)?;
         }
-        while ranking.judged < self.config.found_at_least() && !reach.is_everything(&group.sight)? {
+        while ranking.judged < self.config.found_at_least() && ranking.has_more(reach, &group.sight)? {
             reach = reach.further();
             let further = self.rank_within(&asked, reach)?;
             ranking.found.append(further.found);
             ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
             ranking.judged = further.judged.max(ranking.found.ranked.len());
+            ranking.leaves_out = further.leaves_out;
             ranking.too_distant = further.too_distant;
             ranking.excluding = further.excluding;
         }
@@ -265,6 +275,7 @@ impl Search<'_> {
             },
             candidates: pages.len() + left_out,
             judged: pages.len(),
+            leaves_out: left_out > 0,
             too_distant,
             excluding,
         })

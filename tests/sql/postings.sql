@@ -96,7 +96,7 @@ TABLE pg_temp.state;
 \set VERBOSITY terse
 UPDATE docsearch.posting_segment SET sections = -1;
 UPDATE docsearch.posting_segment SET superseded = '{1, NULL}';
-UPDATE docsearch.posting SET bytes = repeat('x', 2000)::bytea;
+UPDATE docsearch.posting SET bytes = repeat('x', 8001)::bytea;
 \set VERBOSITY default
 
 TRUNCATE docsearch.document CASCADE;

@@ -266,7 +266,7 @@ weights! {
         "Candidates of a search, of its first look: so many documents from the keyword leg, and of the dense leg its share in sections.",
         "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";
     keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
-        "Number of sections that keyword search reads at most: rarest words first.",
+        "Keyword search looks for the rarest words that are in no more sections than this together.",
         "600 to 1200 give the same quality on scifact and python-docs";
     exact_search_limit: i64 = 8000 in 0..=10_000_000, "sections",
         "Up to this number of sections vectors are compared one by one and no index is used.",

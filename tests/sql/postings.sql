@@ -1,5 +1,13 @@
 -- Postings: documents are pending from the transaction that writes them until a merge moves them to a segment.
 \i tests/fixtures/known_faults.sql
+-- The worker would merge what is pending here.
+DO $$
+BEGIN
+    WHILE EXISTS (SELECT FROM pg_stat_activity a WHERE a.backend_type = 'docsearch indexer' AND a.datname = current_database()) LOOP
+        PERFORM pg_sleep(0.02), pg_stat_clear_snapshot();
+    END LOOP;
+END
+$$;
 SELECT docsearch.create_project('coast') > 0 AS created;
 CREATE FUNCTION pg_temp.page(number int, word text) RETURNS jsonb LANGUAGE sql AS $$
     SELECT jsonb_build_object('slug', 'page/' || $1, 'title', 'Page ' || $1, 'body', format(E'The %s lives here.\n\n## Part\n\nNumber %s.', $2, $1))

@@ -23,7 +23,7 @@ mod search;
 mod varint;
 
 pub use builder::SegmentBuilder;
-pub use reader::{SegmentReader, are_in_their_buckets, read_all};
+pub use reader::{SegmentReader, Words, are_in_their_buckets, read_all};
 pub use search::Postings;
 
 use crate::bm25::{Bm25, Frequencies};

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use docsearch_core::posting_merge::SegmentState;
-use docsearch_core::postings::{Counts, SECTIONS_BUCKET, Section, are_in_their_buckets, bucket_of, read_all};
+use docsearch_core::postings::{Counts, SECTIONS_BUCKET, Section, Words, are_in_their_buckets, bucket_of, read_all};
 use docsearch_core::tsvector::{TsVector, Weight};
 use pgrx::datum::DatumWithOid;
 
@@ -14,8 +14,6 @@ use crate::postgres::statement;
 
 /// Sections whose words are held in memory at once, each with all of them.
 const SECTIONS_AT_ONCE: usize = 5_000;
-
-type Lexemes = Vec<(String, Counts, Vec<u16>)>;
 
 /// Where the postings of a project differ from its chunks.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -171,12 +169,7 @@ fn bucket_count(project: i64, segment: i32) -> Result<Option<u32>> {
 }
 
 /// The sections of a segment with the words in some of its buckets.
-fn words(
-    project: i64,
-    segment: i32,
-    buckets: &Range<i32>,
-    bucket_count: u32,
-) -> Result<Option<Vec<(Section, Lexemes)>>> {
+fn words(project: i64, segment: i32, buckets: &Range<i32>, bucket_count: u32) -> Result<Option<Vec<(Section, Words)>>> {
     let rows = statement::rows(
         "SELECT x.bucket, x.bytes FROM docsearch.posting x
          WHERE x.project_id = $1 AND x.segment = $2 AND (x.bucket = $3 OR x.bucket >= $4 AND x.bucket < $5)
@@ -195,8 +188,8 @@ fn words(
 }
 
 /// The words of a chunk that are to be in its segment.
-fn lexemes(terms: &TsVector<'_>, wanted: impl Fn(&str) -> bool) -> Lexemes {
-    let mut lexemes = Lexemes::new();
+fn lexemes(terms: &TsVector<'_>, wanted: impl Fn(&str) -> bool) -> Words {
+    let mut lexemes = Words::new();
     for (lexeme, places) in terms.entries().filter(|(lexeme, _)| wanted(lexeme)) {
         let (mut counts, mut positions) = (Counts::default(), Vec::new());
         for (position, weight) in places {

@@ -107,15 +107,15 @@ pub fn are_in_their_buckets<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>,
     })
 }
 
+/// The lexemes of a section, how often each stands in which field, and where.
+pub type Words = Vec<(String, Counts, Vec<u16>)>;
+
 /// Every section of a segment with the lexemes that it has, ascending, and how often and where each stands: for checks.
 /// Rows come in the order of bucket and part. `None` if they are no segment.
-pub fn read_all<'a>(
-    rows: impl IntoIterator<Item = (i32, &'a [u8])>,
-) -> Option<Vec<(Section, Vec<(String, Counts, Vec<u16>)>)>> {
+pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, Words)>> {
     let mut reader = SegmentReader::default();
     rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
-    let mut all: Vec<(Section, Vec<(String, Counts, Vec<u16>)>)> =
-        reader.sections.iter().map(|&section| (section, Vec::new())).collect();
+    let mut all: Vec<(Section, Words)> = reader.sections.iter().map(|&section| (section, Vec::new())).collect();
     let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
     for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
         let lexeme = std::str::from_utf8(lexeme).ok()?;

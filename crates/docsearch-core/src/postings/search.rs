@@ -17,6 +17,9 @@ pub struct Postings<'a> {
     pending: Set<DocumentId>,
 }
 
+/// Where a word stands, by section.
+type Places = Vec<(usize, u16)>;
+
 /// A document in a segment.
 struct Found {
     /// The score of its best section.
@@ -249,7 +252,7 @@ impl<'a> Postings<'a> {
             })
             .collect();
         // Places of a term and of the one before it in the query: by section, ascending.
-        let (mut places, mut before): (Vec<(usize, u16)>, Vec<(usize, u16)>) = (Vec::new(), Vec::new());
+        let (mut places, mut before) = (Places::new(), Places::new());
         let mut written = self.lexical.written().iter().copied().peekable();
         let pairs = self.lexical.written().len().saturating_sub(1);
         for term in 0..self.lexical.term_count() {

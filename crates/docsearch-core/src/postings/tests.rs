@@ -166,7 +166,7 @@ proptest! {
             });
             (section, words.collect())
         });
-        let wanted: Vec<(Section, Vec<(String, Counts, Vec<u16>)>)> = wanted.collect();
+        let wanted: Vec<(Section, super::Words)> = wanted.collect();
         prop_assert_eq!(all, wanted);
     }
 

@@ -20,14 +20,21 @@ pub(crate) struct PostingLists {
     pub(crate) pending: Set<DocumentId>,
 }
 
+/// How often they are read until a segment is whole: a merge may be committed between two statements of a transaction that
+/// has written something, each of which sees what is new.
+const ATTEMPTS: usize = 3;
+
 enum Known {
-    Segment {
-        project: i64,
-        number: i32,
-        bucket_count: i32,
-        superseded: Vec<i64>,
-    },
+    Segment(KnownSegment),
     Pending(DocumentId),
+}
+
+struct KnownSegment {
+    project: i64,
+    number: i32,
+    sections: usize,
+    bucket_count: u32,
+    superseded: Vec<i64>,
 }
 
 impl PostingLists {
@@ -36,68 +43,67 @@ impl PostingLists {
         if catalog::table(c"posting_pending").is_none() {
             return Ok(None);
         }
-        let known = known(projects)?;
-        let (mut segments, mut numbers, mut pending) = (Vec::new(), Vec::new(), Vec::new());
-        for known in known {
-            match known {
-                Known::Segment {
-                    project,
-                    number,
-                    bucket_count,
-                    superseded,
-                } => {
-                    let bucket_count = u32::try_from(bucket_count).unwrap_or_default();
-                    segments.push((project, SegmentReader::new(bucket_count, superseded)));
-                    numbers.push(number);
+        for _ in 0..ATTEMPTS {
+            let (mut known_segments, mut pending) = (Vec::new(), Vec::new());
+            for known in known(projects)? {
+                match known {
+                    Known::Segment(segment) => known_segments.push(segment),
+                    Known::Pending(document) => pending.push(document),
                 }
-                Known::Pending(document) => pending.push(document),
+            }
+            if pending.len() as i64 > MAX_PENDING {
+                return Ok(None);
+            }
+            if let Some(segments) = read_segments(known_segments, lexemes)? {
+                return Ok(Some(Self {
+                    segments,
+                    pending: pending.into_iter().collect(),
+                }));
             }
         }
-        if pending.len() as i64 > MAX_PENDING {
-            return Ok(None);
-        }
-        fill(&mut segments, &numbers, lexemes)?;
-        Ok(Some(Self {
-            segments,
-            pending: pending.into_iter().collect(),
-        }))
+        Ok(None)
     }
 }
 
 /// The segments of projects, and the documents that are pending.
 fn known(projects: &Projects) -> Result<Vec<Known>> {
     statement::lookup(
-        "SELECT s.project_id, s.segment, s.bucket_count, s.superseded, NULL::bigint
+        "SELECT s.project_id, s.segment, s.sections, s.bucket_count, s.superseded, NULL::bigint
          FROM docsearch.posting_segment s WHERE s.project_id = ANY ($1)
          UNION ALL
-         (SELECT p.project_id, NULL, NULL, NULL, p.document_id
+         (SELECT p.project_id, NULL, NULL, NULL, NULL, p.document_id
           FROM docsearch.posting_pending p WHERE p.project_id = ANY ($1) LIMIT $2)",
         &[DatumWithOid::from(projects.ids()), DatumWithOid::from(MAX_PENDING + 1)],
         |row| {
             let project = row.required(1)?;
-            Ok(match row.optional(5)? {
+            Ok(match row.optional(6)? {
                 Some(document) => Known::Pending(DocumentId { project, document }),
-                None => Known::Segment {
+                None => Known::Segment(KnownSegment {
                     project,
                     number: row.required(2)?,
-                    bucket_count: row.required(3)?,
-                    superseded: row.required(4)?,
-                },
+                    sections: usize::try_from(row.required::<i32>(3)?).unwrap_or_default(),
+                    bucket_count: u32::try_from(row.required::<i32>(4)?).unwrap_or_default(),
+                    superseded: row.required(5)?,
+                }),
             })
         },
     )
 }
 
-/// Reads the rows of the segments that hold the lexemes.
-fn fill(segments: &mut [(i64, SegmentReader)], numbers: &[i32], lexemes: &[&str]) -> Result<()> {
-    let (mut places, mut projects, mut of_buckets, mut buckets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for ((place, (project, reader)), &number) in (0i32..).zip(segments.iter()).zip(numbers) {
+/// Reads the rows of segments that hold the lexemes; `None` if a segment is not whole.
+fn read_segments(known: Vec<KnownSegment>, lexemes: &[&str]) -> Result<Option<Vec<(i64, SegmentReader)>>> {
+    let (mut places, mut projects, mut numbers, mut buckets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut segments, mut sections) = (Vec::new(), Vec::new());
+    for (place, known) in (0i32..).zip(known) {
+        let reader = SegmentReader::new(known.bucket_count, known.superseded);
         for bucket in reader.wanted(lexemes.iter().copied()) {
             places.push(place);
-            projects.push(*project);
-            of_buckets.push(number);
+            projects.push(known.project);
+            numbers.push(known.number);
             buckets.push(bucket);
         }
+        sections.push(known.sections);
+        segments.push((known.project, reader));
     }
     statement::lookup(
         "SELECT w.place, w.bucket, p.bytes
@@ -108,7 +114,7 @@ fn fill(segments: &mut [(i64, SegmentReader)], numbers: &[i32], lexemes: &[&str]
         &[
             DatumWithOid::from(places),
             DatumWithOid::from(projects),
-            DatumWithOid::from(of_buckets),
+            DatumWithOid::from(numbers),
             DatumWithOid::from(buckets),
         ],
         |row| {
@@ -119,5 +125,9 @@ fn fill(segments: &mut [(i64, SegmentReader)], numbers: &[i32], lexemes: &[&str]
             Ok(())
         },
     )?;
-    Ok(())
+    let mut read = segments.iter().map(|(_, reader)| reader.sections().len());
+    Ok(sections
+        .iter()
+        .all(|&sections| read.next() == Some(sections))
+        .then_some(segments))
 }

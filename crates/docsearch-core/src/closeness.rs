@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::rank::{DocumentId, Map};
 use crate::understanding::NameForm;
 
-/// Share of its name that a page keeps as a near name, if only the end of its slug is what another one has as title.
+/// Share of its name that a page keeps, as a near name, if only the end of its slug is what another one has as title.
 const LEAF_SHARE: f32 = 0.7;
 /// What is taken from the name of a page whose slug is longer than the name, beside one that has it as title and whole slug:
 /// as much as outside of the place that is asked for.
@@ -44,7 +44,9 @@ pub(crate) fn prefer_closest(
     let mut closest: Map<(i64, usize), Closeness> = Map::default();
     let mut close = Vec::new();
     for (document, kind, form) in names {
-        let named = pages.get(&document).filter(|page| page.name > 0.0);
+        let named = pages
+            .get(&document)
+            .filter(|page| page.name > 0.0 || page.near_name > 0.0);
         if let Some(closeness) = named.and_then(|page| Closeness::of(page, kind, &forms[form])) {
             let best = closest.entry((document.project, form)).or_insert(closeness);
             *best = closeness.max(*best);
@@ -54,7 +56,12 @@ pub(crate) fn prefer_closest(
     for (document, form, closeness) in close {
         let is_closest = closest[&(document.project, form)] == closeness;
         if let Some(page) = pages.get_mut(&document).filter(|_| !is_closest) {
-            if closeness == Closeness::Leaf {
+            if page.name <= 0.0 {
+                page.near_name *= match closeness {
+                    Closeness::Leaf => LEAF_SHARE,
+                    Closeness::Title | Closeness::Whole => 1.0 - LONGER_SLUG,
+                };
+            } else if closeness == Closeness::Leaf {
                 page.near_name = page.near_name.max(page.name * LEAF_SHARE);
                 page.name = 0.0;
             } else {
@@ -101,6 +108,40 @@ mod tests {
         numbered()
             .map(|(id, _)| (score(&pages[&id], 0.3), score(&pages[&id], EVIDENCE_CEILING)))
             .collect()
+    }
+
+    #[test]
+    fn s0_7_of_near_names_the_one_of_which_a_page_is_most_counts_most() {
+        let form = NameForm {
+            text: "options".to_owned(),
+            key: name::key("options"),
+            role: NameRole::Kindless,
+            project: None,
+        };
+        let near = |found: &[(&str, &str, NameKind)]| {
+            let id = |document| DocumentId { project: 1, document };
+            let page = |&(slug, title, _): &(&str, &str, NameKind)| Page {
+                slug: slug.to_owned(),
+                title: title.to_owned(),
+                near_name: 0.5,
+                ..Page::default()
+            };
+            let mut pages: Map<DocumentId, Page> = (1..).map(id).zip(found.iter().map(page)).collect();
+            let names = (1..).map(id).zip(found).map(|(id, (_, _, kind))| (id, *kind, 0));
+            prefer_closest(names, std::slice::from_ref(&form), &mut pages);
+            let near = (1..)
+                .map(id)
+                .zip(found)
+                .map(|(id, _)| (pages[&id].name, pages[&id].near_name));
+            near.collect::<Vec<(f32, f32)>>()
+        };
+        let (whole, title, leaf) = (
+            ("options", "Options", NameKind::Title),
+            ("guide/options", "Options", NameKind::Title),
+            ("cli/options", "More options", NameKind::Slug),
+        );
+        assert_eq!(near(&[whole, title, leaf]), [(0.0, 0.5), (0.0, 0.475), (0.0, 0.35)]);
+        assert_eq!(near(&[leaf]), [(0.0, 0.5)], "nothing is closer");
     }
 
     #[test]

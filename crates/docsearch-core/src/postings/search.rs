@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::list::List;
 use super::{Section, SegmentReader};
 use crate::bm25::{Bm25, Frequencies};
+use crate::interrupt;
 use crate::lexical::{Lexical, NEAR_WORDS};
 use crate::rank::{ChunkId, ChunkTerms, Corpus, DocumentId, Map, Set};
 
@@ -165,6 +166,7 @@ impl<'a> Postings<'a> {
         }
         let mut several: Vec<(u32, Frequencies)> = Vec::new();
         for (term, weight) in corpus.terms.iter().enumerate() {
+            interrupt::check();
             let most = bm25.attainable(weight.idf) / attainable;
             let mut add = |number: u32, share: f32, frequency: f32| {
                 let place = number as usize;
@@ -256,6 +258,7 @@ impl<'a> Postings<'a> {
         let mut written = self.lexical.written().iter().copied().peekable();
         let pairs = self.lexical.written().len().saturating_sub(1);
         for term in 0..self.lexical.term_count() {
+            interrupt::check();
             places.clear();
             let is_written = written.next_if_eq(&term).is_some();
             let mut lists = 0;

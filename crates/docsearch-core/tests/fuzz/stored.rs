@@ -3,6 +3,7 @@ use docsearch_core::filter::Filter;
 use docsearch_core::listing::{ListedDocument, Listing};
 use docsearch_core::name;
 use docsearch_core::page::Page;
+use docsearch_core::postings::{SECTIONS_BUCKET, Section, SegmentBuilder, read_all};
 use docsearch_core::tsvector::TsVector;
 use docsearch_fuzz::text;
 use serde_json::Value;
@@ -55,6 +56,24 @@ pub(crate) fn vectors(input: &[u8]) {
         })
         .collect();
     assert_eq!(Frequencies::of_terms(3, &wanted, &vector).len(), 3);
+}
+
+/// Rows of a segment that somebody else wrote, and a segment of a vector that somebody else wrote.
+pub(crate) fn postings(input: &[u8]) {
+    for bucket in [SECTIONS_BUCKET, 0] {
+        let half = input.len() / 2;
+        let _ = read_all([(bucket, &input[..half]), (0, &input[half..])]);
+    }
+    if let Some(vector) = TsVector::new(input) {
+        let mut builder = SegmentBuilder::new();
+        builder.add(Section::default(), &vector);
+        let segment = builder.finish();
+        let rows = segment
+            .blocks
+            .iter()
+            .map(|block| (block.bucket, block.bytes.as_slice()));
+        assert!(read_all(rows).is_some_and(|sections| sections.len() == 1));
+    }
 }
 
 pub(crate) fn listings(input: &[u8]) {

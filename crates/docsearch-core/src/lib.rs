@@ -66,6 +66,7 @@ pub mod token;
 pub mod transformation;
 pub mod tsvector;
 pub mod understanding;
+mod varint;
 pub mod version;
 pub mod vocabulary;
 pub mod weight;

@@ -17,6 +17,7 @@ use crate::interrupt::Interruptible;
 use crate::name::{key, slug_leaf};
 use crate::rank::Set;
 use crate::title::symbol;
+use crate::varint;
 use crate::word::stem;
 
 /// The layout, and how keys, words and stems are computed, with the tables of Unicode: another of these is another version.
@@ -95,12 +96,8 @@ impl PageKeys {
         Parts::read(&self.0).unwrap_or_default()
     }
 
-    fn put_number(&mut self, mut number: usize) {
-        while number >= 0x80 {
-            self.0.push((number & 0x7f) as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
+    fn put_number(&mut self, number: usize) {
+        varint::write(&mut self.0, u32::try_from(number).unwrap_or(u32::MAX));
     }
 
     fn put_text(&mut self, text: &str) {
@@ -363,15 +360,7 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Option<usize> {
-        let mut number = 0usize;
-        for shift in (0..u32::BITS).step_by(7) {
-            let byte = self.byte()?;
-            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
+        usize::try_from(varint::read(&mut self.0)?).ok()
     }
 
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {

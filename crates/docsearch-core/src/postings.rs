@@ -20,7 +20,6 @@ mod builder;
 mod list;
 mod reader;
 mod search;
-mod varint;
 
 pub use builder::SegmentBuilder;
 pub use reader::{SegmentReader, Words, are_in_their_buckets, read_all};

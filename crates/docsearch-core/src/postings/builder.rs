@@ -7,10 +7,10 @@ use rustc_hash::FxBuildHasher;
 use super::list::ListBuilder;
 use super::{
     BLOCK_BYTES, BUCKET_BYTES, Block, Counts, MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, Segment, bucket_of,
-    varint,
 };
 use crate::interrupt::Interruptible;
 use crate::tsvector::{TsVector, Weight};
+use crate::varint;
 
 /// Bytes of a section in the list of sections.
 pub(super) const SECTION_BYTES: usize = 20;

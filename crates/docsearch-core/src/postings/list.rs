@@ -1,6 +1,7 @@
 //! The postings of one lexeme.
 
-use super::{Counts, RUN, varint};
+use super::{Counts, RUN};
+use crate::varint;
 
 /// In the byte of fields: the count of the body, of which the greatest value is followed by the rest of it.
 const BODY: u8 = 0x1f;

@@ -2,9 +2,10 @@
 
 use super::builder::SECTION_BYTES;
 use super::list::List;
-use super::{Counts, SECTIONS_BUCKET, Section, bucket_of, varint};
+use super::{Counts, SECTIONS_BUCKET, Section, bucket_of};
 use crate::interrupt::Interruptible;
 use crate::rank::Map;
+use crate::varint;
 
 /// What is read of a segment for some lexemes.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Numbers of one to five bytes, LEB128.
 
 /// Appends a number.
-pub(super) fn write(bytes: &mut Vec<u8>, mut number: u32) {
+pub(crate) fn write(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -11,7 +11,7 @@ pub(super) fn write(bytes: &mut Vec<u8>, mut number: u32) {
 
 /// Takes a number from the front; `None` if there is no whole one, or a greater one than fits.
 #[inline]
-pub(super) fn read(bytes: &mut &[u8]) -> Option<u32> {
+pub(crate) fn read(bytes: &mut &[u8]) -> Option<u32> {
     let (&first, rest) = bytes.split_first()?;
     *bytes = rest;
     if first < 0x80 {
@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Option<u32> {
 }
 
 /// Passes over so many numbers.
-pub(super) fn skip(bytes: &mut &[u8], mut count: usize) {
+pub(crate) fn skip(bytes: &mut &[u8], mut count: usize) {
     let mut length = 0;
     while count > 0 {
         let Some(&byte) = bytes.get(length) else { break };
@@ -44,7 +44,7 @@ pub(super) fn skip(bytes: &mut &[u8], mut count: usize) {
 }
 
 /// Takes a length and so many bytes from the front.
-pub(super) fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+pub(crate) fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(read(bytes)?).ok()?;
     let (taken, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
@@ -52,7 +52,7 @@ pub(super) fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// Appends the number of bytes, and the bytes.
-pub(super) fn write_bytes(bytes: &mut Vec<u8>, of: &[u8]) {
+pub(crate) fn write_bytes(bytes: &mut Vec<u8>, of: &[u8]) {
     write(bytes, u32::try_from(of.len()).unwrap_or(u32::MAX));
     bytes.extend_from_slice(of);
 }

@@ -155,6 +155,7 @@ def test_dropping_a_project_beside_a_merge_leaves_nothing(kit):
 
 def make_version_12(database: Database) -> None:
     database.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending")
+    database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys")
     database.execute("DELETE FROM docsearch.schema_version WHERE version = 13")
 
 

@@ -222,7 +222,7 @@ impl Search<'_> {
         let mut left_out = 0;
         // A filter or an excluded word may leave any number of them out.
         if !matches!(asked.scope, Scope::Checked) && group.excluded.is_empty() {
-            left_out = legs.keep_likely(reach.likely(), corpora, mix);
+            left_out = legs.keep_likely(reach.likely(), self.focus, corpora, mix);
         }
         let mut pages = self.pages(group, &legs, asked.superseded)?;
         let excluding = exclude(&group.excluded, &mut pages)?;

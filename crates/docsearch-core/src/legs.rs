@@ -120,8 +120,8 @@ impl Legs {
 
     /// Keeps the documents that are likeliest to come first by words and vectors alone, at most `most`, and all that were
     /// found otherwise. A document of which no vector was compared counts as near as the furthest section that the dense leg
-    /// brought. How many were left out is returned.
-    pub fn keep_likely(&mut self, most: usize, corpora: &Corpora, mix: &Mix) -> usize {
+    /// brought. `focus` is kept, too. How many were left out is returned.
+    pub fn keep_likely(&mut self, most: usize, focus: Option<DocumentId>, corpora: &Corpora, mix: &Mix) -> usize {
         let furthest = self.evidence.similarity.values().copied().reduce(f32::min);
         let unknown = furthest.map_or(0.0, |furthest| dense_score(furthest, mix.background));
         let documents = rank(&self.evidence, std::iter::empty(), corpora, mix);
@@ -136,7 +136,7 @@ impl Legs {
         likely.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let (likely, others) = likely.split_at(most);
         let likely = likely.iter().map(|(_, document)| *document);
-        let kept: Set<DocumentId> = likely.chain(self.bearers()).collect();
+        let kept: Set<DocumentId> = likely.chain(self.bearers()).chain(focus).collect();
         self.keep(&kept);
         others.iter().filter(|(_, document)| !kept.contains(document)).count()
     }

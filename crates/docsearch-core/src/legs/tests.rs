@@ -90,6 +90,7 @@ proptest! {
         near in proptest::collection::btree_map(0i64..40, 0.0f32..1.0, 0..20),
         named in proptest::collection::btree_set(0i64..60, 0..4),
         most in 0usize..30,
+        focus in proptest::option::of(0i64..40),
     ) {
         let mut legs = Legs {
             evidence: evidence(&words.iter().map(|(&number, &times)| (number, 0, times)).collect::<Vec<_>>()),
@@ -100,11 +101,13 @@ proptest! {
         let mix = Mix { hybrid: 0.5, document_share: 0.3, background: 0.1, bm25: BM25 };
         let before = legs.documents();
         let ranked = rank(&legs.evidence, std::iter::empty(), &corpora(), &mix);
-        let left_out = legs.keep_likely(most, &corpora(), &mix);
+        let left_out = legs.keep_likely(most, focus.map(document), &corpora(), &mix);
         let kept = legs.documents();
         prop_assert_eq!(before.len(), kept.len() + left_out);
         prop_assert!(named.iter().all(|&number| kept.contains(&document(number))));
-        let others = kept.iter().filter(|id| !named.contains(&id.document)).count();
+        let focus = focus.map(document).filter(|focus| before.contains(focus));
+        prop_assert!(focus.is_none_or(|focus| kept.contains(&focus)));
+        let others = kept.iter().filter(|id| !named.contains(&id.document) && Some(**id) != focus).count();
         prop_assert!(others <= most);
         prop_assert!(ranked.len() > most || left_out == 0);
         // Of those whose vectors were compared, none that is left out is better than one that is kept.
@@ -112,6 +115,7 @@ proptest! {
         let compared = || ranked.iter().filter(is_compared);
         let least = compared()
             .filter(|found| kept.contains(&found.document) && !named.contains(&found.document.document))
+            .filter(|found| Some(found.document) != focus)
             .map(|found| found.base)
             .fold(1.0, f32::min);
         let out = compared().filter(|found| !kept.contains(&found.document));

@@ -13,6 +13,7 @@ use crate::page_keys::Parts;
 use crate::rule::{Intent, Rules};
 use crate::understanding::{Class, Role, Term, Understanding};
 use crate::weight::Weights;
+use crate::word::fold;
 use forms::{Form, Forms};
 use matches::Matches;
 pub(crate) use matches::TermMatch;
@@ -371,16 +372,6 @@ fn name_words(shared: f32, words: u32) -> f32 {
     match words {
         0 | 1 => 0.0,
         _ => (shared / words as f32).powi(2),
-    }
-}
-
-fn fold(word: &str, lower: &mut String) {
-    lower.clear();
-    if word.is_ascii() {
-        lower.push_str(word);
-        lower.make_ascii_lowercase();
-    } else {
-        lower.extend(word.chars().flat_map(char::to_lowercase));
     }
 }
 

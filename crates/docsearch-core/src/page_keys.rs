@@ -18,7 +18,7 @@ use crate::name::{key, slug_leaf};
 use crate::rank::Set;
 use crate::title::symbol;
 use crate::varint;
-use crate::word::stem;
+use crate::word::{fold, stem};
 
 /// The layout, and how keys, words and stems are computed, with the tables of Unicode: another of these is another version.
 pub const VERSION: u8 = 1;
@@ -157,13 +157,11 @@ fn plain_words(text: &str) -> Vec<String> {
     words.map(folded).collect()
 }
 
-/// In lower case, letter by letter: a sigma at the end is one as any other.
-pub(crate) fn folded(word: &str) -> String {
-    if word.is_ascii() {
-        word.to_ascii_lowercase()
-    } else {
-        word.chars().flat_map(char::to_lowercase).collect()
-    }
+/// In lower case, see [`fold`].
+fn folded(word: &str) -> String {
+    let mut lower = String::with_capacity(word.len());
+    fold(word, &mut lower);
+    lower
 }
 
 /// The keys of a page, read.

@@ -28,8 +28,24 @@ impl Word {
     /// Whether `other`, in lower case, is a form of the same word. Stemming changes the end of a word
     /// and at most the last letter of what is left, so only what begins like the stem is stemmed.
     pub fn matches(&self, other: &str) -> bool {
+        self.matches_if(other, |own| stem(other) == own)
+    }
+
+    /// The same; `has_stem`, which is asked only if it matters, says whether this is the stem of `other`.
+    pub(crate) fn matches_if(&self, other: &str, has_stem: impl FnOnce(&str) -> bool) -> bool {
         let kept = self.stem.len().saturating_sub(1);
-        self.text == other || other.as_bytes().starts_with(&self.stem.as_bytes()[..kept]) && stem(other) == self.stem
+        self.text == other || other.as_bytes().starts_with(&self.stem.as_bytes()[..kept]) && has_stem(&self.stem)
+    }
+}
+
+/// Puts a word in lower case in place of what is in `lower`, letter by letter: a sigma at the end is one as any other.
+pub(crate) fn fold(word: &str, lower: &mut String) {
+    lower.clear();
+    if word.is_ascii() {
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.extend(word.chars().flat_map(char::to_lowercase));
     }
 }
 

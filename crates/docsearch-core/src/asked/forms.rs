@@ -62,11 +62,8 @@ impl Forms {
     pub(super) fn matching<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s Form> {
         let mut known: Option<Cow<'_, str>> = None;
         self.beginning_as(word.as_bytes()).iter().filter(move |form| {
-            let form = &form.word;
-            let kept = form.stem.len().saturating_sub(1);
-            form.text == word
-                || word.as_bytes().starts_with(&form.stem.as_bytes()[..kept])
-                    && *known.get_or_insert_with(|| stem(word)) == form.stem
+            let has_stem = |own: &str| *known.get_or_insert_with(|| stem(word)) == own;
+            form.word.matches_if(word, has_stem)
         })
     }
 

@@ -25,7 +25,8 @@ pub use builder::SegmentBuilder;
 pub use reader::{SegmentReader, Words, are_in_their_buckets, read_all};
 pub use search::Postings;
 
-use crate::bm25::{Bm25, Frequencies};
+use crate::bm25::Frequencies;
+use crate::tsvector::Weight;
 
 /// Most sections of a segment: what is built at once takes some 60 MB.
 pub const MAX_SEGMENT_SECTIONS: usize = 50_000;
@@ -89,18 +90,26 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Counts the places of a lexeme, whose positions replace what is in `positions`.
+    pub fn of(places: impl Iterator<Item = (u16, Weight)>, positions: &mut Vec<u16>) -> Self {
+        let mut counts = Self::default();
+        positions.clear();
+        for (position, weight) in places {
+            positions.push(position);
+            match weight {
+                Weight::A => counts.title += 1,
+                Weight::B => counts.heading += 1,
+                Weight::C => counts.keyword += 1,
+                Weight::D => counts.body += 1,
+            }
+        }
+        counts
+    }
+
     /// All together: so many positions there are.
     pub fn all(&self) -> u32 {
         let more = self.title.saturating_add(self.heading).saturating_add(self.keyword);
         more.saturating_add(self.body)
-    }
-
-    fn weighted(&self, bm25: &Bm25) -> f32 {
-        if self.body > 0 && self.all() == self.body {
-            self.body as f32
-        } else {
-            self.frequencies(1.0).weighted(bm25)
-        }
     }
 
     fn frequencies(&self, closeness: f32) -> Frequencies {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use docsearch_core::posting_merge::SegmentState;
 use docsearch_core::postings::{Counts, SECTIONS_BUCKET, Section, Words, are_in_their_buckets, bucket_of, read_all};
-use docsearch_core::tsvector::{TsVector, Weight};
+use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 
 use super::segment::{read_chunks, sections, segments};
@@ -191,16 +191,8 @@ fn words(project: i64, segment: i32, buckets: &Range<i32>, bucket_count: u32) ->
 fn lexemes(terms: &TsVector<'_>, wanted: impl Fn(&str) -> bool) -> Words {
     let mut lexemes = Words::new();
     for (lexeme, places) in terms.entries().filter(|(lexeme, _)| wanted(lexeme)) {
-        let (mut counts, mut positions) = (Counts::default(), Vec::new());
-        for (position, weight) in places {
-            positions.push(position);
-            match weight {
-                Weight::A => counts.title += 1,
-                Weight::B => counts.heading += 1,
-                Weight::C => counts.keyword += 1,
-                Weight::D => counts.body += 1,
-            }
-        }
+        let mut positions = Vec::new();
+        let counts = Counts::of(places, &mut positions);
         // A word without positions, as by strip(), counts for nothing.
         if !positions.is_empty() {
             lexemes.push((lexeme.to_owned(), counts, positions));

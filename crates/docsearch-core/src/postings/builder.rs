@@ -9,11 +9,13 @@ use super::{
     BLOCK_BYTES, BUCKET_BYTES, Block, Counts, MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, Segment, bucket_of,
 };
 use crate::interrupt::Interruptible;
-use crate::tsvector::{TsVector, Weight};
+use crate::tsvector::TsVector;
 use crate::varint;
 
 /// Bytes of a section in the list of sections.
 pub(super) const SECTION_BYTES: usize = 20;
+
+const _: () = assert!(BLOCK_BYTES.is_multiple_of(SECTION_BYTES), "a row holds whole sections");
 
 /// Builds a segment from its sections.
 #[derive(Debug, Default)]
@@ -44,18 +46,8 @@ impl SegmentBuilder {
         debug_assert!(self.sections.len() < MAX_SEGMENT_SECTIONS);
         let number = u32::try_from(self.sections.len()).unwrap_or(u32::MAX);
         self.sections.push(section);
-        for (lexeme, positions) in terms.entries() {
-            let mut counts = Counts::default();
-            self.positions.clear();
-            for (position, weight) in positions {
-                self.positions.push(position);
-                match weight {
-                    Weight::A => counts.title += 1,
-                    Weight::B => counts.heading += 1,
-                    Weight::C => counts.keyword += 1,
-                    Weight::D => counts.body += 1,
-                }
-            }
+        for (lexeme, places) in terms.entries() {
+            let counts = Counts::of(places, &mut self.positions);
             // A lexeme without positions counts for nothing.
             if self.positions.is_empty() {
                 continue;

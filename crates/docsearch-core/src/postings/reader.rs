@@ -13,7 +13,8 @@ pub struct SegmentReader {
     bucket_count: u32,
     superseded: Vec<i64>,
     sections: Vec<Section>,
-    unread: Vec<u8>,
+    /// Whether a row of the list of sections ends within a section.
+    is_broken: bool,
     buckets: Map<i32, Vec<u8>>,
 }
 
@@ -44,14 +45,9 @@ impl SegmentReader {
             self.buckets.entry(bucket).or_default().extend_from_slice(bytes);
             return;
         }
-        if self.unread.is_empty() && bytes.len().is_multiple_of(SECTION_BYTES) {
-            self.sections.extend(bytes.as_chunks().0.iter().map(section));
-            return;
-        }
-        self.unread.extend_from_slice(bytes);
-        let (whole, rest) = self.unread.as_chunks();
+        let (whole, rest) = bytes.as_chunks();
         self.sections.extend(whole.iter().map(section));
-        self.unread = rest.to_vec();
+        self.is_broken |= !rest.is_empty();
     }
 
     /// Its sections, in order.
@@ -127,6 +123,6 @@ pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<V
     for (_, lexemes) in &mut all {
         lexemes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     }
-    let is_whole = reader.unread.is_empty() && all.is_sorted_by_key(|(section, _)| (section.document, section.chunk));
+    let is_whole = !reader.is_broken && all.is_sorted_by_key(|(section, _)| (section.document, section.chunk));
     is_whole.then_some(all)
 }

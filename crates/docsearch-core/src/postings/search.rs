@@ -181,7 +181,7 @@ impl<'a> Postings<'a> {
             };
             let Some(second) = lists.next() else {
                 let share = closeness * most;
-                first.each(|number, counts| add(number, share, counts.weighted(bm25)));
+                first.each(|number, counts| add(number, share, counts.frequencies(closeness).weighted(bm25)));
                 continue;
             };
             several.clear();

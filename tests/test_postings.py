@@ -1,4 +1,4 @@
-"""Postings under several sessions at once: every snapshot counts each document once, and nobody waits for a merge."""
+"""Postings under several sessions at once: every snapshot counts each document once, and no session waits for a merge."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor

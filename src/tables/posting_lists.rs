@@ -5,7 +5,8 @@ use docsearch_core::rank::{DocumentId, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
-use crate::postgres::{catalog, statement};
+use crate::postgres::statement;
+use crate::tables::postings;
 use crate::tables::project::Projects;
 
 /// Where more documents are pending, their sections are found by the index of terms, with all others: reading one by one
@@ -40,7 +41,7 @@ struct KnownSegment {
 impl PostingLists {
     /// The postings of some lexemes; `None` where too much is not in them yet.
     pub(crate) fn read(projects: &Projects, lexemes: &[&str]) -> Result<Option<Self>> {
-        if catalog::table(c"posting_pending").is_none() {
+        if !postings::exist() {
             return Ok(None);
         }
         for _ in 0..ATTEMPTS {

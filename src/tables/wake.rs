@@ -15,6 +15,11 @@ use crate::postgres::report::{Result, warn};
 use crate::postgres::{catalog, library, statement};
 use crate::tables::table_shape::is_reshaped;
 
+/// Pending rows from which on a call that writes merges them, where it may; the worker merges what is more. A search reads the
+/// chunks of each pending document, some 40 µs, and of more than a hundred documents it reads no postings. A merge has costs of
+/// its own: some milliseconds.
+pub(crate) const MOST_PENDING: i64 = 32;
+
 /// A connection that searches looks so often whether a worker is missing.
 const RESUME: Duration = Duration::from_secs(60);
 
@@ -117,11 +122,10 @@ pub(crate) fn resume() -> Result<()> {
         } else {
             "true"
         };
-        // A call that writes merges so many, where it may.
         let postings = if catalog::table(c"posting_pending").is_some() {
-            "OR EXISTS (SELECT FROM docsearch.posting_pending OFFSET 32)"
+            format!("OR EXISTS (SELECT FROM docsearch.posting_pending OFFSET {MOST_PENDING})")
         } else {
-            ""
+            String::new()
         };
         statement::one(
             &format!(

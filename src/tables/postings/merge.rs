@@ -12,9 +12,6 @@ use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::statement;
 use crate::tables::wake;
 
-/// Pending rows from which on a call that writes merges them. A search reads the chunks of each pending document, some
-/// 40 µs, and of more than a hundred documents it reads no postings. A merge has costs of its own: some milliseconds.
-const MERGE_AT: i64 = 32;
 /// Documents of one merge by a call that writes, and by the worker: half a second, at 10 µs for a section.
 const DOCUMENTS_AT_ONCE: i64 = 5_000;
 /// Sections that `migrate` packs itself, of the smallest projects: some seconds. Others wait for the worker.
@@ -27,7 +24,7 @@ pub(crate) fn merge_if_due(project: i64) -> Result<()> {
     }
     let due = statement::one(
         "SELECT count(*) >= $2 FROM (SELECT FROM docsearch.posting_pending p WHERE p.project_id = $1 LIMIT $2) p",
-        &[DatumWithOid::from(project), DatumWithOid::from(MERGE_AT)],
+        &[DatumWithOid::from(project), DatumWithOid::from(wake::MOST_PENDING)],
         |row| row.required::<bool>(1),
     )?;
     if due != Some(true) {
@@ -105,7 +102,7 @@ pub(crate) fn hold_merges(project: i64) {
     Lock::Postings(project).acquire();
 }
 
-/// Makes the postings of a project anew. Runs as the owner of the tables, who holds its merges and has locked the
+/// Makes the postings of a project again. Runs as the owner of the tables, who holds its merges and has locked the
 /// documents.
 pub(crate) fn rebuild(project: i64) -> Result<()> {
     if is_subscribed()? {

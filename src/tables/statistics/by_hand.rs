@@ -66,14 +66,9 @@ impl Table {
     /// Adds up the rows that the statement took away and those that it wrote, of projects that are still there, and returns
     /// the projects.
     ///
-    /// Documents whose chunks changed are pending for their postings. In how many documents a word is depends on the other chunks of each document, as they are now: those before are
-    /// these without what was written and with what was taken away.
+    /// Documents whose chunks changed are pending for their postings. In how many documents a word is depends on the other
+    /// chunks of each document, as they are now: those before are these without what was written and with what was taken away.
     fn statement(self, changed: &str) -> String {
-        let posted = if postings::exist() {
-            format!("posted AS ({}),", postings::ADD_CHANGED)
-        } else {
-            String::new()
-        };
         match self {
             Self::Document => format!(
                 "INSERT INTO docsearch.project_stat
@@ -85,7 +80,7 @@ impl Table {
             ),
             Self::Chunk => format!(
                 "WITH changed AS MATERIALIZED ({changed}),
-                 {posted}
+                 {}
                  moved AS (
                      SELECT c.project_id, c.document_id, t.lexeme COLLATE \"C\" AS lexeme, sum(c.sign) AS chunks
                      FROM changed c, unnest(tsvector_to_array(c.terms)) AS t(lexeme)
@@ -113,7 +108,12 @@ impl Table {
                  SELECT c.project_id, 0, 0, sum(c.sign), sum(c.sign * c.term_count),
                         (SELECT count(*) FROM written w WHERE w.project_id = c.project_id), false
                  FROM changed c JOIN docsearch.project p ON p.id = c.project_id GROUP BY c.project_id
-                 RETURNING project_id"
+                 RETURNING project_id",
+                if postings::exist() {
+                    format!("posted AS ({}),", postings::ADD_CHANGED)
+                } else {
+                    String::new()
+                }
             ),
         }
     }

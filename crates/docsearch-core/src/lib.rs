@@ -67,6 +67,7 @@ pub mod transformation;
 pub mod tsvector;
 pub mod understanding;
 mod varint;
+pub mod vector_code;
 pub mod version;
 pub mod vocabulary;
 pub mod weight;

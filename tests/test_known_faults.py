@@ -30,7 +30,6 @@ PGVECTOR = {"0.7.4": [OLD, CVE, VACUUM], "0.8.0": [CVE, VACUUM], "0.8.1": [CVE, 
 POSTGRESQL = {"16.14": [SERVER], "16.15": [], "16.9 (Debian 16.9-1.pgdg12+1)": [SERVER], "17.10": [SERVER], "17.2": [SERVER],
               "17.11 (Ubuntu 17.11-0ubuntu0.25.04.1)": [], "18beta1": [SERVER], "18.0": [SERVER], "18.5": [SERVER],
               "18.6 (Debian 18.6-1.pgdg13+1)": [], "18.10": []}
-BUILD = re.compile(r"using (\d+) parallel workers")
 
 
 def names(faults: list[known_fault.Fault]) -> list[str]:
@@ -176,45 +175,6 @@ def test_status_says_the_versions(new_database):
     assert versions["server"] == server
     assert versions["pg_docsearch"] == {"catalog": toolchain.version(), "library": toolchain.version()}
     assert versions["pgvector"] == {"catalog": vector, "files": vector, "library": loaded}
-
-
-def workers(database: Database, statement: str) -> list[int]:
-    """With how many parallel workers HNSW indexes are built in a statement; none of those that are built without."""
-    found = []
-    with database.connect() as connection:
-        for name in ("max_parallel_maintenance_workers", "max_parallel_workers"):
-            connection.execute(sql.SQL("SET {} = 4").format(sql.Identifier(name)))
-        connection.execute("SET min_parallel_table_scan_size = 0")
-        connection.execute("SET client_min_messages = debug1")
-        connection.add_notice_handler(lambda notice: found.extend(BUILD.findall(notice.message_primary)))
-        connection.execute(statement)
-        # What holds for a statement is over.
-        assert connection.execute("SHOW max_parallel_maintenance_workers").fetchone() == ("4",)
-    return [int(number) for number in found]
-
-
-BREAK = {
-    "invalid": "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'docsearch.vector_1_embedding'::regclass",
-    "missing": "DROP INDEX docsearch.vector_1_embedding",
-}
-
-
-@pytest.mark.parametrize("broken", BREAK)
-@pytest.mark.parametrize("version", ["0.8.0", "0.8.1", "unpackaged", None])
-def test_no_index_of_vectors_is_built_in_parallel_where_that_is_dangerous(new_database, broken, version):
-    database = new_database()
-    database.execute("SELECT docsearch.create_project('kit')")
-    assert database.execute("SELECT docsearch.index_doc('kit', 'ferry', 'Ferry', 'It leaves at nine.')") == [("added",)]
-    database.execute("ALTER TABLE docsearch.vector_1 SET (parallel_workers = 4)")
-    catalog, files = database.execute("SELECT extversion, (SELECT default_version FROM pg_available_extensions "
-                                      "WHERE name = 'vector') FROM pg_extension WHERE extname = 'vector'")[0]
-    safe = version is None and CVE not in names(known_fault.faults(known_fault.PGVECTOR, min(catalog, files, key=known_fault.read)))
-    database.execute(BREAK[broken])
-    with other_catalog(database, version or catalog):
-        used = workers(database, "SELECT * FROM docsearch.repair()")
-        # Where it is not, it is built in parallel here, and so would be seen.
-        assert (used != [] and used[0] > 0) if safe else sum(used) == 0, used
-    assert database.problems() == []
 
 
 def installation(place: Path, server: str, vector: str) -> install.Installation:

@@ -81,7 +81,7 @@ def test_s4_13_dropping_further_sections_takes_no_statement(database: Database):
 PATHS = {
     "chunk": {"chunk_terms", "chunk_pkey"}, "definition": {"definition_key"}, "document": {"document_pkey"},
     "document_name": {"document_name_key", "document_name_trigram"}, "term_stat": {"term_stat_lexeme"},
-    "vector_1": {"vector_1_pkey", "vector_1_embedding"},
+    "vector_1": {"vector_1_pkey"}, "vector_code": {"vector_code_project"},
 }
 QUERIES = ("kiln clay", "call_77", "how do kilns burn the clay of word7 and the others", "Page p4", "pge p4", "kiln -clay",
            "what is call_8?", "g/p12", "the kiln number 17 burns word17 clay")

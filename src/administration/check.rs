@@ -7,6 +7,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::tables::project::{self, Project};
+use crate::tables::vector_codes::OfModel;
 
 mod attached;
 mod documents;
@@ -16,6 +17,7 @@ mod models;
 mod orphans;
 mod postings;
 mod statistics;
+mod vector_codes;
 mod vectors;
 mod versions;
 
@@ -129,6 +131,8 @@ pub(crate) enum Mend {
     Recount { project: usize },
     /// Building the postings of a project again.
     RebuildPostings { project: usize },
+    /// Making the codes of vectors again.
+    RebuildCodes(OfModel),
 }
 
 impl Mend {
@@ -148,7 +152,7 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 14] = [
+pub(crate) const CHECKS: [Check; 15] = [
     versions::known_faults,
     functions::functions,
     models::models,
@@ -161,6 +165,7 @@ pub(crate) const CHECKS: [Check; 14] = [
     documents::names,
     vectors::differing,
     documents::missing_vectors,
+    vector_codes::vector_codes,
     statistics::statistics,
     postings::postings,
 ];

@@ -6,10 +6,11 @@ use pgrx::prelude::*;
 use crate::indexing::{attached, indexer};
 use crate::models::remote;
 use crate::postgres::lock::Lock;
+use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{self, Result};
 use crate::postgres::restriction::LoweredSuperuser;
 use crate::postgres::statement;
-use crate::tables::{model_grant, postings, rules, schema};
+use crate::tables::{model_grant, postings, rules, schema, vector_codes, vectors};
 
 /// The versions of the schema: each brings the one before it up by one.
 const VERSIONS: [Version; schema::NEWEST] = [
@@ -65,6 +66,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0013.sql"),
         then: postings::merge_upgraded,
     },
+    Version {
+        sql: include_str!("../../sql/schema/0014.sql"),
+        then: encode_vectors,
+    },
 ];
 
 /// What makes the tables usable for another role.
@@ -90,6 +95,13 @@ $$";
 struct Version {
     sql: &'static str,
     then: fn() -> Result<()>,
+}
+
+/// Makes codes of the vectors of earlier versions, in place of their graphs.
+fn encode_vectors() -> Result<()> {
+    let _owner = AsOwner::enter()?;
+    vector_codes::build_upgraded()?;
+    vectors::drop_graphs()
 }
 
 /// Applies the versions that are missing; the owner of the schema may.

@@ -10,7 +10,8 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
-use crate::tables::{postings, statistics, vectors};
+use crate::tables::vectors::VectorTable;
+use crate::tables::{merging, postings, statistics, vector_codes, vectors};
 
 /// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
 /// ends. Begins as the caller, who owns the schema.
@@ -22,7 +23,7 @@ pub(crate) fn repair(project: Option<&str>) -> Result<Vec<(String, String, Strin
     // in this order nobody waits for what waits here.
     for project in &checked.projects {
         statistics::hold_merges(project.id);
-        postings::hold_merges(project.id);
+        merging::hold_merges(project.id);
     }
     statement::execute("LOCK TABLE docsearch.document IN EXCLUSIVE MODE", &[])?;
     let mut rows = Vec::new();
@@ -48,7 +49,6 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
             "created, empty".to_owned()
         }
         Mend::Statement(statement) => {
-            let _builds = vectors::SafeBuilds::begin()?;
             Spi::run(&statement).map_err(internal)?;
             statement
         }
@@ -89,6 +89,7 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
                 &format!("DELETE FROM {} v WHERE v.project_id = $1", project.model.vector_table()),
                 &[DatumWithOid::from(project.id)],
             )?;
+            vector_codes::remove(VectorTable::of(&project.model)?.codes(project.id))?;
             format!("{} embedded again", number(embedding::embed_missing(project)?, "chunk"))
         }
         Mend::Recount { project } => {
@@ -98,6 +99,10 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
         Mend::RebuildPostings { project } => {
             postings::rebuild(checked.projects[project].id)?;
             "built again".to_owned()
+        }
+        Mend::RebuildCodes(of) => {
+            vector_codes::rebuild(of)?;
+            "made again".to_owned()
         }
     };
     Ok(Some(done))

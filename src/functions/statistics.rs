@@ -7,7 +7,8 @@ use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::statistics::by_hand;
-use crate::tables::{postings, project, schema, statistics};
+use crate::tables::vectors::VectorTable;
+use crate::tables::{postings, project, schema, statistics, vector_codes};
 
 #[pg_schema]
 mod docsearch {
@@ -36,7 +37,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok(TriggerRow(None))
     }
 
-    /// Ends a load: merges the project's statistics and postings, and has the planner count.
+    /// Ends a load: merges the project's statistics, postings and codes of vectors, and has the planner count.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn finish_load(project: Text<'_>) -> Result<()> {
@@ -47,6 +48,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let _owner = AsOwner::enter()?;
         statistics::merge(project.id)?;
         postings::merge(project.id, i64::MAX)?;
+        vector_codes::merge(VectorTable::of(&project.model)?.codes(project.id))?;
         let vectors = project.model.vector_table();
         Spi::run(&format!(
             "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.term_stat,

@@ -1,5 +1,7 @@
 //! Chunks without a vector: reading them, embedding them, and storing what came out.
 
+use std::collections::HashMap;
+
 use docsearch_core::digest::digest;
 use docsearch_core::passage::{document_passage, embedded_text, passage};
 use docsearch_core::rank::{ChunkId, DocumentId};
@@ -27,11 +29,16 @@ pub(crate) struct Chunk {
     passage: String,
 }
 
-impl Chunk {
-    /// Stores its vector, if its text is still what was embedded and nobody is just writing it. Runs as the owner.
-    pub(crate) fn store(&self, vectors: &VectorTable, vector: Vec<f32>) -> Result<()> {
-        vectors.store_unchanged(self.id, &self.input_hash, vector)
+/// Stores the vectors of chunks of a project whose texts are still what was embedded and that others are not just writing.
+/// Runs as the owner.
+pub(crate) fn store(project: i64, table: &VectorTable, vectors: &[(&Chunk, &Vec<f32>)]) -> Result<()> {
+    for (chunk, vector) in vectors {
+        table.store_unchanged(chunk.id, &chunk.input_hash, vector.to_vec())?;
     }
+    table.add_codes(
+        project,
+        vectors.iter().map(|(chunk, vector)| (chunk.id, vector.as_slice())),
+    )
 }
 
 /// Some of the chunks that a model has not embedded: of certain documents in their order, or of the whole
@@ -121,10 +128,18 @@ pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
         if chunks.is_empty() {
             return Ok(embedded);
         }
+        let mut stored = Vec::with_capacity(chunks.len());
         embed(model.as_ref(), &chunks, |chunk, vector| {
-            embedded += 1;
-            chunk.store(&vectors, vector?)
+            stored.push((chunk.id, vector?));
+            Ok(())
         })?;
+        embedded += stored.len();
+        let texts: HashMap<ChunkId, &Chunk> = chunks.iter().map(|chunk| (chunk.id, chunk)).collect();
+        let stored: Vec<_> = stored
+            .iter()
+            .filter_map(|(id, vector)| Some((*texts.get(id)?, vector)))
+            .collect();
+        store(project.id, &vectors, &stored)?;
     }
 }
 

@@ -13,6 +13,7 @@ use crate::models::embedder;
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{statement, subtransaction};
 use crate::tables::project::{self, Project};
+use crate::tables::vector_codes;
 use crate::tables::vectors::{self, VectorTable};
 
 /// Documents of one step of the worker.
@@ -218,6 +219,7 @@ impl EmbeddedWork {
                 }
             }
         }
+        vector_codes::merge_if_due(project)?;
         let done = statement::change(
             &format!(
                 "DELETE FROM docsearch.embedding_queue q
@@ -277,11 +279,9 @@ impl EmbeddedWork {
             .chunks
             .iter()
             .filter(|chunk| chunk.id.document.document == document);
-        for chunk in own {
-            if let Some(vector) = self.vectors.get(&chunk.id) {
-                chunk.store(vectors, vector.clone())?;
-            }
-        }
-        Ok(())
+        let own: Vec<_> = own
+            .filter_map(|chunk| Some((chunk, self.vectors.get(&chunk.id)?)))
+            .collect();
+        embedding::store(self.project.id, vectors, &own)
     }
 }

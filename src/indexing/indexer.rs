@@ -33,7 +33,7 @@ use crate::tables::postings;
 use crate::tables::project::Project;
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{document, model_grant, sight, terms, wake};
+use crate::tables::{document, model_grant, sight, terms, vector_codes, wake};
 
 pub(crate) use renaming::{rename, rename_all};
 pub(crate) use writing::read_stored;
@@ -187,7 +187,8 @@ fn write_delta(project: &Project, delta: Delta) -> Result<()> {
     }
     terms::tidy_index()?;
     statistics::write(delta, project.id)?;
-    postings::merge_if_due(project.id)
+    postings::merge_if_due(project.id)?;
+    vector_codes::merge_if_due(project.id)
 }
 
 /// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was

@@ -15,6 +15,7 @@ use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::{statement, subtransaction};
 use crate::tables::model::{self, ModelRow};
 use crate::tables::project::{self, Project};
+use crate::tables::vector_codes;
 use crate::tables::vectors::{self, VectorTable};
 use crate::tables::wake;
 
@@ -125,10 +126,12 @@ impl EmbeddedSwitch {
                     return self.take_over();
                 }
                 let table = VectorTable::of(model)?;
-                chunks
+                let vectors: Vec<_> = chunks
                     .iter()
                     .filter_map(|chunk| Some((chunk, vectors.get(&chunk.id)?)))
-                    .try_for_each(|(chunk, vector)| chunk.store(&table, vector.clone()))
+                    .collect();
+                embedding::store(project.id, &table, &vectors)?;
+                vector_codes::merge_if_due(project.id)
             })
             .map_err(|problem| in_one_line(&problem)),
             Err(problem) => Err(problem.clone()),

@@ -24,7 +24,7 @@ use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, in_one_line};
 use crate::postgres::transaction::{as_owner, contained, has_failed, look_up, was_held};
 use crate::postgres::{catalog, latch};
-use crate::tables::{postings, schema, vectors, wake};
+use crate::tables::{postings, schema, vector_codes, vectors, wake};
 
 /// How long a worker waits for more. DROP DATABASE gives others five seconds to leave.
 const IDLE: Duration = Duration::from_secs(2);
@@ -315,7 +315,7 @@ impl Worker {
             return Ok(Look::Wait(wait));
         }
         // Later, so that documents that come one by one are merged together.
-        if as_owner(postings::merge_any)? {
+        if as_owner(|| Ok(postings::merge_any()? | vector_codes::merge_any()?))? {
             return Ok(Look::Wait(Duration::ZERO));
         }
         as_owner(attached::drop_unused)?;

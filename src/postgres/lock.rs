@@ -15,8 +15,8 @@ pub(crate) enum Lock {
     Models,
     /// The statistics of a project, to be added up.
     Statistics(i64),
-    /// The postings of a project, to be merged.
-    Postings(i64),
+    /// The postings and the codes of vectors of a project, to be merged.
+    Merges(i64),
     /// Being the background worker.
     Worker,
     /// Being about to leave something to the worker.
@@ -32,7 +32,7 @@ impl Lock {
             Self::Statistics(project) => (3, project as u32),
             Self::Worker => (4, 0),
             Self::Leaving => (5, 0),
-            Self::Postings(project) => (6, project as u32),
+            Self::Merges(project) => (6, project as u32),
         };
         pg_sys::LOCKTAG {
             // SAFETY: a variable of the server that holds for the life of the process.

@@ -368,9 +368,7 @@ impl Search<'_> {
                 visibility: group.sight.checks(),
                 sections: sections as i64,
             };
-            let exact = self.config.weights.exact_search_limit;
-            let exact = group.sight.checks().map_or(exact, |_| exact.max(group.least_exact));
-            evidence.similarity = vectors.nearest(nearest, exact)?;
+            evidence.similarity = vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
         }
         let defining = names::defining(&group.projects, &group.forms, &group.sight)?;
         let mut legs = Legs {

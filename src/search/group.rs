@@ -11,7 +11,6 @@ use docsearch_core::rank::Map;
 use docsearch_core::rule::Rules;
 use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
 use docsearch_core::understanding::{Class, NameForm, Understanding};
-use docsearch_core::weight::Weights;
 use docsearch_core::word::stem;
 use pgrx::datum::DatumWithOid;
 
@@ -42,9 +41,6 @@ pub(crate) struct Group<'a> {
     pub(crate) text_config: &'a str,
     /// With the weights of the projects.
     pub(crate) config: SearchConfig,
-    /// Up to so many sections a caller who does not see all documents has every vector compared, whatever he asks for: the
-    /// index would tell of hidden ones.
-    pub(crate) least_exact: i64,
     names: Map<i64, &'a str>,
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
@@ -138,7 +134,6 @@ impl<'a> Group<'a> {
                 .collect(),
             model: &first.model,
             text_config: &first.text_config,
-            least_exact: Weights::default().with_own(&first.weights).exact_search_limit,
             config,
             projects: searched,
             rules,

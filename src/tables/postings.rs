@@ -15,7 +15,7 @@ mod merge;
 mod segment;
 
 pub(crate) use comparison::{Differences, differences};
-pub(crate) use merge::{hold_merges, merge, merge_any, merge_if_due, merge_upgraded, rebuild};
+pub(crate) use merge::{merge, merge_any, merge_if_due, merge_upgraded, rebuild};
 
 /// Whether the tables are there: not before version 13.
 pub(crate) fn exist() -> bool {

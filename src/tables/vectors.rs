@@ -5,21 +5,21 @@ use std::ffi::CString;
 
 use docsearch_core::rank::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{self, Result, internal};
-use crate::postgres::{catalog, statement, versions};
+use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
+use crate::tables::vector_codes::{self, OfModel};
 use crate::tables::visibility::Visibility;
 
-/// Greatest value of `hnsw.ef_search`.
-const MAX_EF_SEARCH: i64 = 1000;
-/// Vectors that a scan of the index compares, at most: pgvector's own default.
-const MAX_COMPARED: i64 = 20_000;
+/// Codes whose vectors are read, for two sections that are wanted: 96 to 98 percent of the nearest sections are among them.
+const READ_FOR_TWO: usize = 3;
+/// How many times as many are read where codes were of sections that do not exist any more.
+const GROWTH: usize = 4;
 
 /// The schema of pgvector, quoted.
 pub(crate) fn schema() -> Result<String> {
@@ -39,6 +39,7 @@ pub(crate) fn chunks_without_vector(table: &str) -> String {
 
 /// What the statements of this leg have in common.
 pub(crate) struct VectorTable {
+    model: i32,
     table: String,
     schema: String,
 }
@@ -59,15 +60,6 @@ pub(crate) struct Nearest<'a> {
     pub(crate) sections: i64,
 }
 
-/// How the nearest vectors are found.
-#[derive(Clone, Copy)]
-enum Method {
-    /// By the HNSW index, scanned on until enough belong to the projects or so many were compared.
-    Index { most: i64 },
-    /// By comparing every vector of the projects.
-    Exact,
-}
-
 impl VectorTable {
     /// Whether a model has a table: who may change projects can give one a model that has none.
     pub(crate) fn exists(model: &ModelRow) -> bool {
@@ -76,126 +68,114 @@ impl VectorTable {
 
     pub(crate) fn of(model: &ModelRow) -> Result<Self> {
         Ok(Self {
+            model: model.id,
             table: model.vector_table(),
             schema: schema()?,
         })
     }
 
-    /// The similarity of the nearest sections of the projects. Of up to `exact` sections all are compared, of
-    /// more those that the index leads to. Begins as the caller.
+    /// The similarity of the nearest sections of the projects. Of up to `exact` sections, and of certain documents, all are
+    /// compared; of more those that are nearest by their codes. Begins as the caller.
     pub(crate) fn nearest(&self, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
-        if let (None, Some(visibility)) = (wanted.documents, wanted.visibility) {
-            return self.nearest_visible(wanted, exact, visibility);
+        let by_codes = wanted.documents.is_none() && wanted.sections > exact;
+        if by_codes && let Some(found) = self.nearest_by_codes(wanted)? {
+            return Ok(found.into_iter().collect());
         }
-        let _owner = AsOwner::enter()?;
-        let found = self.nearest_of_all(wanted, exact)?;
+        let found = match wanted.visibility {
+            Some(visibility) if wanted.documents.is_none() => {
+                let enough = usize::try_from(wanted.limit).unwrap_or_default();
+                let read = |limit| self.nearest_of_all(Nearest { limit, ..wanted });
+                visibility.first(enough, read, |(id, _)| id.document)?
+            }
+            _ => {
+                let _owner = AsOwner::enter()?;
+                self.nearest_of_all(wanted)?
+            }
+        };
         Ok(found.into_iter().collect())
     }
 
-    /// The nearest sections that the caller sees: of all that are compared, or that the index leads to. If these are too few,
-    /// all that the caller sees are compared. Begins as the caller.
-    fn nearest_visible(&self, wanted: Nearest<'_>, exact: i64, visibility: &Visibility) -> Result<Map<ChunkId, f32>> {
+    /// The nearest of those that are nearest by their codes and that the caller sees; `None` where there are no codes. Codes are
+    /// compared in one order, whatever else is there: documents that the caller does not see change nothing. Begins as the caller.
+    fn nearest_by_codes(&self, wanted: Nearest<'_>) -> Result<Option<Vec<(ChunkId, f32)>>> {
         let enough = usize::try_from(wanted.limit).unwrap_or_default();
-        let by_index = wanted.sections > exact;
-        let method = if by_index {
-            Method::Index {
-                most: compared_by_index(wanted.sections),
-            }
-        } else {
-            Method::Exact
-        };
-        let read = |limit| {
-            let mut found = self.nearest_by(Nearest { limit, ..wanted }, method)?;
-            if by_index {
-                // It gives them nearly in order.
-                found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            }
-            Ok(found)
-        };
-        let mut found = visibility.first(enough, read, |(id, _)| id.document)?;
-        if by_index && found.len() < enough {
-            let documents = visibility.all()?;
-            let among = Nearest {
-                documents: Some(&documents),
-                ..wanted
+        let mut most = enough.saturating_mul(READ_FOR_TWO) / 2;
+        loop {
+            let mut codes = 0;
+            let mut read = |limit: i64| {
+                let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+                let estimated = vector_codes::nearest(wanted.projects, self.model, wanted.query, limit)?;
+                codes = estimated.codes;
+                Ok(estimated.chunks)
             };
-            let _owner = AsOwner::enter()?;
-            found = self.nearest_by(among, Method::Exact)?;
+            let chunks = match wanted.visibility {
+                Some(visibility) => visibility.first(most, read, |id| id.document)?,
+                None => {
+                    let _owner = AsOwner::enter()?;
+                    read(i64::try_from(most).unwrap_or(i64::MAX))?
+                }
+            };
+            if codes == 0 {
+                return Ok(None);
+            }
+            let mut found: Vec<(ChunkId, f32)> = {
+                let _owner = AsOwner::enter()?;
+                self.of_chunks(wanted.query, &chunks)?.into_iter().collect()
+            };
+            if found.len() < enough && most < codes {
+                most = most.saturating_mul(GROWTH);
+                continue;
+            }
+            found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            found.truncate(enough);
+            return Ok(Some(found));
         }
-        Ok(found.into_iter().collect())
     }
 
-    /// Runs as the owner.
-    fn nearest_of_all(&self, wanted: Nearest<'_>, exact: i64) -> Result<Vec<(ChunkId, f32)>> {
-        if wanted.sections <= exact || wanted.documents.is_some() {
-            return self.nearest_by(wanted, Method::Exact);
-        }
-        let most = compared_by_index(wanted.sections);
-        let found = self.nearest_by(wanted, Method::Index { most })?;
-        let short = (found.len() as i64) < wanted.limit;
-        if short && most < MAX_COMPARED {
-            return self.nearest_by(wanted, Method::Exact);
-        }
-        Ok(found)
-    }
-
-    fn nearest_by(&self, wanted: Nearest<'_>, method: Method) -> Result<Vec<(ChunkId, f32)>> {
-        let Self { table, schema } = self;
+    /// The nearest sections, all of them compared. Runs as the owner.
+    fn nearest_of_all(&self, wanted: Nearest<'_>) -> Result<Vec<(ChunkId, f32)>> {
+        let Self { table, schema, .. } = self;
         let among = if wanted.documents.is_some() {
             "AND v.document_id = ANY ($4)"
         } else {
             "AND $4::bigint[] IS NULL"
         };
-        // The parameter is converted once and not for each row.
-        let distance = format!("v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec)");
-        let compared = format!(
-            "SELECT v.project_id, v.document_id, v.chunk_no, {distance} AS distance
-             FROM {table} v WHERE {} {among}",
-            wanted.projects.condition("v")
-        );
         // Which of equally near ones come must not depend on how many are read.
         let last = match wanted.visibility {
             Some(_) => ", v.project_id, v.document_id, v.chunk_no",
             None => "",
         };
+        // The parameter is converted once and not for each row. A subquery of its own computes each distance once.
+        let sql = format!(
+            "SELECT * FROM (SELECT v.project_id, v.document_id, v.chunk_no,
+                                   v.embedding OPERATOR({schema}.<=>) (SELECT $2::real[]::{schema}.halfvec) AS distance
+                            FROM {table} v WHERE {} {among} OFFSET 0) v
+             ORDER BY v.distance{last} LIMIT $3",
+            wanted.projects.condition("v")
+        );
         let args = [
             wanted.projects.argument(),
             DatumWithOid::from(wanted.query.to_vec()),
             DatumWithOid::from(wanted.limit),
             DatumWithOid::from(wanted.documents.map(<[i64]>::to_vec)),
         ];
-        match method {
-            Method::Index { most } => {
-                load_library();
-                let _settings = LocalSettings::apply(&[
-                    ("hnsw.ef_search", &wanted.limit.clamp(40, MAX_EF_SEARCH).to_string()),
-                    ("hnsw.iterative_scan", "relaxed_order"),
-                    ("hnsw.max_scan_tuples", &most.to_string()),
-                    ("enable_seqscan", "off"),
-                    ("enable_bitmapscan", "off"),
-                    ("enable_sort", "off"),
-                ])?;
-                statement::lookup(&format!("{compared} ORDER BY {distance} LIMIT $3"), &args, similarity)
-            }
-            Method::Exact => {
-                // Where projects lie among others the planner would read the whole table.
-                let _settings = LocalSettings::apply(&[("enable_seqscan", "off")])?;
-                // A subquery of its own computes each distance once, and keeps the index away.
-                let sql = format!("SELECT * FROM ({compared} OFFSET 0) v ORDER BY v.distance{last} LIMIT $3");
-                statement::lookup(&sql, &args, similarity)
-            }
-        }
+        // Where projects lie among others the planner would read the whole table.
+        let _settings = LocalSettings::by_index()?;
+        statement::lookup(&sql, &args, similarity)
     }
 
     /// The similarity of certain sections. Runs as the owner.
     pub(crate) fn of_chunks(&self, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
-        let Self { table, schema } = self;
+        let Self { table, schema, .. } = self;
         let sql = format!(
             "SELECT v.project_id, v.document_id, v.chunk_no,
                     v.embedding OPERATOR({schema}.<=>) (SELECT $4::real[]::{schema}.halfvec)
              FROM {WANTED_CHUNKS} JOIN {table} v USING (project_id, document_id, chunk_no)"
         );
-        let [projects, documents, numbers] = keys::chunk_arguments(chunks);
+        // Neighbours are read one after the other.
+        let mut chunks = chunks.to_vec();
+        chunks.sort_unstable();
+        let [projects, documents, numbers] = keys::chunk_arguments(&chunks);
         let args = [projects, documents, numbers, DatumWithOid::from(query.to_vec())];
         Ok(statement::lookup(&sql, &args, similarity)?.into_iter().collect())
     }
@@ -213,28 +193,48 @@ impl VectorTable {
         Ok(rows.into_iter().collect())
     }
 
-    /// Stores the vector of a section. Runs as the owner, who has written the section.
-    pub(crate) fn store(&self, id: ChunkId, vector: Vec<f32>) -> Result<()> {
-        let Self { table, schema } = self;
-        statement::execute(
-            &format!(
-                "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
-                 VALUES ($1, $2, $3, $4::real[]::{schema}.halfvec)
-                 ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE SET embedding = excluded.embedding"
-            ),
-            &[
-                DatumWithOid::from(id.document.project),
-                DatumWithOid::from(id.document.document),
-                DatumWithOid::from(id.chunk),
-                DatumWithOid::from(vector),
-            ],
-        )
+    /// Stores vectors of sections of a project. Runs as the owner, who has written the sections.
+    pub(crate) fn store(&self, project: i64, vectors: &[(ChunkId, Vec<f32>)]) -> Result<()> {
+        let Self { table, schema, .. } = self;
+        for (id, vector) in vectors {
+            statement::execute(
+                &format!(
+                    "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
+                     VALUES ($1, $2, $3, $4::real[]::{schema}.halfvec)
+                     ON CONFLICT (project_id, document_id, chunk_no) DO UPDATE SET embedding = excluded.embedding"
+                ),
+                &[
+                    DatumWithOid::from(id.document.project),
+                    DatumWithOid::from(id.document.document),
+                    DatumWithOid::from(id.chunk),
+                    DatumWithOid::from(vector.clone()),
+                ],
+            )?;
+        }
+        self.add_codes(project, vectors.iter().map(|(id, vector)| (*id, vector.as_slice())))
+    }
+
+    /// Adds the codes of vectors of a project that this transaction has stored. Runs as the owner.
+    pub(crate) fn add_codes<'a>(
+        &self,
+        project: i64,
+        vectors: impl Iterator<Item = (ChunkId, &'a [f32])>,
+    ) -> Result<()> {
+        vector_codes::add(self.codes(project), vectors)
+    }
+
+    /// The codes of vectors of a project.
+    pub(crate) fn codes(&self, project: i64) -> OfModel {
+        OfModel {
+            project,
+            model: self.model,
+        }
     }
 
     /// Stores the vector of a section, if its text is still what was embedded and nobody is just writing it.
     /// Runs as the owner.
     pub(crate) fn store_unchanged(&self, id: ChunkId, input_hash: &str, vector: Vec<f32>) -> Result<()> {
-        let Self { table, schema } = self;
+        let Self { table, schema, .. } = self;
         let DocumentId { project, document } = id.document;
         statement::execute(
             &format!(
@@ -271,36 +271,8 @@ impl VectorTable {
     }
 }
 
-/// How many vectors the index may compare of so many sections. It is one for all projects: where the nearest sections belong
-/// to others it is scanned far. (A word of another project took 90 ms in the manual of Postgres, where 10 compare everything.)
-fn compared_by_index(sections: i64) -> i64 {
-    (sections / 2).clamp(1, MAX_COMPARED)
-}
-
 fn similarity(row: &statement::Row) -> Result<(ChunkId, f32)> {
     Ok((keys::chunk_id(row)?, 1.0 - row.required::<f64>(4)? as f32))
-}
-
-/// pgvector's settings exist once its library is loaded.
-fn load_library() {
-    // SAFETY: loads a library that the server trusts, or finds it loaded.
-    unsafe { pg_sys::load_file(c"$libdir/vector".as_ptr(), false) };
-}
-
-/// While this lives, no index is built by parallel workers, if this pgvector builds HNSW indexes wrong with them.
-pub(crate) struct SafeBuilds {
-    _settings: Option<LocalSettings>,
-}
-
-impl SafeBuilds {
-    pub(crate) fn begin() -> Result<Self> {
-        let settings = if versions::versions()?.builds_in_parallel() {
-            None
-        } else {
-            Some(LocalSettings::apply(&[("max_parallel_maintenance_workers", "0")])?)
-        };
-        Ok(Self { _settings: settings })
-    }
 }
 
 /// The table of a model's vectors, unless it is there: of another dimension than the model's, none can
@@ -325,7 +297,6 @@ pub(crate) fn create(model: i32) -> Result<()> {
         return Ok(());
     }
     let vector = schema()?;
-    let _builds = SafeBuilds::begin()?;
     Spi::run(&format!(
         "CREATE TABLE docsearch.vector_{model} (
              project_id bigint NOT NULL,
@@ -336,8 +307,6 @@ pub(crate) fn create(model: i32) -> Result<()> {
              FOREIGN KEY (project_id, document_id, chunk_no) REFERENCES docsearch.chunk ON DELETE CASCADE
          );
          ALTER TABLE docsearch.vector_{model} ALTER COLUMN embedding SET STORAGE PLAIN;
-         CREATE INDEX vector_{model}_embedding ON docsearch.vector_{model}
-             USING hnsw (embedding {vector}.halfvec_cosine_ops);
          COMMENT ON TABLE docsearch.vector_{model} IS 'vectors of chunks, of the model with this number';
          COMMENT ON COLUMN docsearch.vector_{model}.project_id IS 'project';
          COMMENT ON COLUMN docsearch.vector_{model}.document_id IS 'document';
@@ -345,6 +314,21 @@ pub(crate) fn create(model: i32) -> Result<()> {
          COMMENT ON COLUMN docsearch.vector_{model}.embedding IS 'vector of title, heading path and text'"
     ))
     .map_err(report::internal)
+}
+
+/// Drops the indexes that tables of an earlier version have: codes take their place. Runs as the owner.
+pub(crate) fn drop_graphs() -> Result<()> {
+    let graphs = statement::rows(
+        "SELECT format('DROP INDEX %s', c.oid::regclass) FROM docsearch.model m
+         JOIN pg_class c ON c.relname = format('vector_%s_embedding', m.id) AND c.relkind = 'i'
+                            AND c.relnamespace = 'docsearch'::regnamespace
+         ORDER BY m.id",
+        &[],
+        |row| row.required::<String>(1),
+    )?;
+    graphs
+        .into_iter()
+        .try_for_each(|graph| Spi::run(&graph).map_err(internal))
 }
 
 /// Removes vectors of models that projects do not use any more, some seconds after a switch: searches
@@ -370,10 +354,13 @@ pub(crate) fn drop_unused() -> Result<bool> {
             |row| row.required::<bool>(1),
         )?;
         match leftover.first() {
-            Some(true) => statement::execute(
-                &format!("DELETE FROM docsearch.vector_{model} v WHERE v.project_id = $1"),
-                &[DatumWithOid::from(project)],
-            )?,
+            Some(true) => {
+                vector_codes::remove(OfModel { project, model })?;
+                statement::execute(
+                    &format!("DELETE FROM docsearch.vector_{model} v WHERE v.project_id = $1"),
+                    &[DatumWithOid::from(project)],
+                )?;
+            }
             Some(false) => later = true,
             None => {}
         }

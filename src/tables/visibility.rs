@@ -165,15 +165,6 @@ impl Visibility {
         Ok(())
     }
 
-    /// The keys of all documents that the caller sees. Begins as the caller.
-    pub(crate) fn all(&self) -> Result<Vec<i64>> {
-        if self.listed().is_none() {
-            self.list()?;
-        }
-        let listed = self.listed().unwrap_or_default();
-        Ok(listed.into_iter().map(|id| id.document).collect())
-    }
-
     /// Whether the documents that the caller sees have no more sections than this; reads one document more at most. Begins as
     /// the caller.
     pub(crate) fn has_at_most(&self, sections: i64) -> Result<bool> {

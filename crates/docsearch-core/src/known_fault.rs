@@ -8,8 +8,6 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer};
 
-/// The fault that parallel builds of HNSW indexes have.
-const PARALLEL_BUILD: &str = "CVE-2026-3172";
 /// Words that begin a version before a release.
 const BEFORE_RELEASE: [&str; 5] = ["alpha", "beta", "rc", "dev", "pre"];
 
@@ -192,16 +190,6 @@ impl Versions {
     /// The known faults, in the order of the table.
     pub fn faults(&self) -> Vec<Finding> {
         table().iter().filter_map(|fault| self.finding(fault)).collect()
-    }
-
-    /// Whether an HNSW index may be built by parallel workers: not if any version has the fault or is unknown.
-    pub fn builds_in_parallel(&self) -> bool {
-        let fault = table().iter().find(|fault| fault.fault == PARALLEL_BUILD);
-        let known: Vec<&str> = self.pgvector().map(|(_, version)| version).collect();
-        let is_good = |version: &&str| {
-            Version::parse(version).is_some_and(|version| !fault.is_some_and(|fault| fault.affects(&version)))
-        };
-        !known.is_empty() && known.iter().all(is_good)
     }
 
     /// The versions of pgvector that are known, with where they were found.

@@ -268,9 +268,9 @@ weights! {
     keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
         "Keyword search looks for the rarest words that are in no more sections than this together.",
         "600 to 1200 give the same quality on scifact and python-docs";
-    exact_search_limit: i64 = 8000 in 0..=10_000_000, "sections",
-        "Up to this number of sections vectors are compared one by one and no index is used.",
-        "of 5,000 to 10,000 all are compared in the time in which the index finds its first 80";
+    exact_search_limit: i64 = 1000 in 0..=10_000_000, "sections",
+        "Up to this number of sections all vectors are compared; of more, those that are nearest by their codes.",
+        "some 700 vectors are compared in the time in which 150 are read by their keys";
     minimum_term_length: i64 = 2 in 0..=100, "characters",
         "Words of so many characters or fewer earn no boost.",
         "S2.10";

@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
 use crate::postgres::{catalog, statement};
-use crate::tables::vectors;
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
-const INDEXES: [(&str, &str, &str); 18] = [
+const INDEXES: [(&str, &str, &str); 19] = [
     ("document_category", "document", "(project_id, category)"),
     ("document_source_root", "document", "(project_id, source_root)"),
     ("document_metadata", "document", "USING gin (metadata jsonb_path_ops)"),
@@ -62,15 +61,16 @@ const INDEXES: [(&str, &str, &str); 18] = [
         "table_change",
         "USING hash (key) WHERE attempts > 0",
     ),
+    ("vector_code_project", "vector_code", "(project_id, model_id)"),
     (
-        "vector_{model}_embedding",
-        "vector_{model}",
-        "USING hnsw (embedding {vector}.halfvec_cosine_ops)",
+        "vector_code_loose",
+        "vector_code",
+        "(project_id, model_id) WHERE NOT packed",
     ),
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 12] = [
+const CONSTRAINTS: [(&str, &str, &str); 13] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -94,6 +94,7 @@ const CONSTRAINTS: [(&str, &str, &str); 12] = [
         "definition",
         "PRIMARY KEY (project_id, document_id, key)",
     ),
+    ("vector_code_pkey", "vector_code", "PRIMARY KEY (id)"),
     (
         "vector_{model}_pkey",
         "vector_{model}",
@@ -111,7 +112,7 @@ pub(super) fn indexes(checked: &CheckScope) -> Result<Vec<Finding>> {
         |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?, row.required(4)?)),
     )?;
     let known: HashSet<&str> = there.iter().map(|(name, ..)| name.as_str()).collect();
-    let schemas = (catalog::trigram_schema()?, vectors::schema()?);
+    let trigram = catalog::trigram_schema()?;
     let models: Vec<String> = checked
         .models()?
         .into_iter()
@@ -141,12 +142,7 @@ pub(super) fn indexes(checked: &CheckScope) -> Result<Vec<Finding>> {
                 problem: "index missing",
                 object: format!("docsearch.{name}"),
                 detail: format!("on docsearch.{}", table.replace("{model}", model)),
-                mend: Mend::Statement(
-                    statement
-                        .replace("{model}", model)
-                        .replace("{trigram}", &schemas.0)
-                        .replace("{vector}", &schemas.1),
-                ),
+                mend: Mend::Statement(statement.replace("{model}", model).replace("{trigram}", &trigram)),
             });
         }
     }

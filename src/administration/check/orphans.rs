@@ -6,7 +6,7 @@ use crate::postgres::statement;
 
 /// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
 /// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
-const OWNED: [(&str, Owner); 10] = [
+const OWNED: [(&str, Owner); 11] = [
     ("document", Owner::Project),
     ("chunk", Owner::Document),
     ("document_name", Owner::Document),
@@ -15,6 +15,7 @@ const OWNED: [(&str, Owner); 10] = [
     ("term_stat", Owner::Project),
     ("project_stat", Owner::Project),
     ("posting_pending", Owner::Project),
+    ("vector_code", Owner::Project),
     ("posting_segment", Owner::Project),
     ("posting", Owner::Segment),
 ];

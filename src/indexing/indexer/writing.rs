@@ -111,9 +111,11 @@ impl Indexer<'_> {
         if self.mode == IndexMode::Deferred {
             self.defer(id, document, &stored, &moved)?;
         }
-        for (chunk_no, vector) in moved.into_iter().chain(vectors) {
-            self.vectors.store(self.chunk_id(id, chunk_no), vector)?;
-        }
+        let vectors = moved.into_iter().chain(vectors);
+        let vectors: Vec<_> = vectors
+            .map(|(chunk_no, vector)| (self.chunk_id(id, chunk_no), vector))
+            .collect();
+        self.vectors.store(self.project.id, &vectors)?;
         names::write(self.project.id, id, &document.input, document.known.is_some())?;
         delta.count(1, document.words.into(), &terms);
         Ok(Some(delta))

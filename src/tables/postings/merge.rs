@@ -2,16 +2,16 @@
 
 use docsearch_core::posting_merge::plan;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use super::{exist, segment};
-use crate::postgres::lock::Lock;
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::statement;
+use crate::tables::merging::{is_subscribed, may_merge, sees_latest};
 use crate::tables::wake;
 
+const TABLE: &str = "posting_segment";
 /// Documents of one merge by a call that writes, and by the worker: half a second, at 10 µs for a section.
 const DOCUMENTS_AT_ONCE: i64 = 5_000;
 /// Sections that `migrate` packs itself, of the smallest projects: some seconds. Others wait for the worker.
@@ -33,7 +33,7 @@ pub(crate) fn merge_if_due(project: i64) -> Result<()> {
     if sees_latest() {
         return merge(project, DOCUMENTS_AT_ONCE).map(|_| ());
     }
-    if is_subscribed()? { Ok(()) } else { wake::wake() }
+    if is_subscribed(TABLE)? { Ok(()) } else { wake::wake() }
 }
 
 /// Moves up to so many pending documents of a project into segments; false if nothing was done. Waits for no other merge,
@@ -42,7 +42,7 @@ pub(crate) fn merge_if_due(project: i64) -> Result<()> {
 /// The pending rows are deleted first, and the chunks are read afterwards, by a later snapshot: a change that was not
 /// read has a pending row of its own, which stays.
 pub(crate) fn merge(project: i64, most: i64) -> Result<bool> {
-    if !exist() || !may_merge(project)? {
+    if !exist() || !may_merge(project, TABLE)? {
         return Ok(false);
     }
     let pending = take_pending(project, most)?;
@@ -97,15 +97,10 @@ pub(crate) fn merge_any() -> Result<bool> {
     Ok(false)
 }
 
-/// Waits for a merge that is under way, and keeps others from merging until the transaction ends.
-pub(crate) fn hold_merges(project: i64) {
-    Lock::Postings(project).acquire();
-}
-
 /// Makes the postings of a project again. Runs as the owner of the tables, who holds its merges and has locked the
 /// documents.
 pub(crate) fn rebuild(project: i64) -> Result<()> {
-    if is_subscribed()? {
+    if is_subscribed(TABLE)? {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "postings come from a publisher",
@@ -129,7 +124,7 @@ pub(crate) fn rebuild(project: i64) -> Result<()> {
 /// Packs what tables of an earlier version hold. Writers were locked out when these tables were made.
 pub(crate) fn merge_upgraded() -> Result<()> {
     let _owner = AsOwner::enter()?;
-    if is_subscribed()? {
+    if is_subscribed(TABLE)? {
         return Ok(());
     }
     statement::execute(
@@ -148,42 +143,6 @@ pub(crate) fn merge_upgraded() -> Result<()> {
         is_done &= is_small && merge(project, i64::MAX)?;
     }
     if is_done { Ok(()) } else { wake::wake() }
-}
-
-/// Whether this transaction may merge. It keeps the lock until it ends.
-fn may_merge(project: i64) -> Result<bool> {
-    if !sees_latest() || is_subscribed()? {
-        return Ok(false);
-    }
-    // Before the lock: TRUNCATE waits for it here, and deletes the segments while it keeps it.
-    statement::execute("LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
-    if !Lock::Postings(project).try_acquire() {
-        return Ok(false);
-    }
-    // A project that is being dropped takes its segments along.
-    let locked = statement::change(
-        "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE SKIP LOCKED",
-        &[DatumWithOid::from(project)],
-        |row| row.required::<i64>(1),
-    )?;
-    Ok(!locked.is_empty())
-}
-
-/// Whether each statement has a snapshot of its own: one that is older than another merge would move the same documents
-/// again.
-fn sees_latest() -> bool {
-    // SAFETY: a variable of the server, which holds for the transaction.
-    unsafe { pg_sys::XactIsoLevel < pg_sys::XACT_REPEATABLE_READ as i32 }
-}
-
-/// Whether the segments are those of a publisher, with its numbers.
-fn is_subscribed() -> Result<bool> {
-    let subscribed = statement::one(
-        "SELECT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = 'docsearch.posting_segment'::regclass)",
-        &[],
-        |row| row.required::<bool>(1),
-    )?;
-    Ok(subscribed == Some(true))
 }
 
 /// Takes up to so many documents out of the pending ones, ascending.

@@ -9,7 +9,7 @@ use super::{hold_merges, merge_if_due, recount};
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::{catalog, statement};
-use crate::tables::postings;
+use crate::tables::{postings, vector_codes};
 
 thread_local! {
     /// How deep in triggers the statements run that are counted elsewhere.
@@ -143,6 +143,7 @@ pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
     if data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_TRUNCATE {
         if table == Table::Chunk {
             postings::clear()?;
+            vector_codes::clear()?;
         }
         return recount_all();
     }

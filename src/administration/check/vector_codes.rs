@@ -1,0 +1,54 @@
+//! Codes of vectors that differ from the vectors.
+
+use pgrx::datum::DatumWithOid;
+
+use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::tables::vector_codes::{self, Differences, OfModel};
+use crate::tables::vectors::VectorTable;
+
+pub(super) fn vector_codes(checked: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for project in &checked.projects {
+        let model = &project.model;
+        if !vector_codes::exist() || !VectorTable::exists(model) {
+            continue;
+        }
+        let of = VectorTable::of(model)?.codes(project.id);
+        let differences = vector_codes::differences(of, checked.words)?;
+        if !differences.is_empty() {
+            findings.push(Finding {
+                problem: "vector codes wrong",
+                object: project.name.clone(),
+                detail: detail(of, &differences)?,
+                mend: Mend::RebuildCodes(of),
+            });
+        }
+    }
+    Ok(findings)
+}
+
+fn detail(of: OfModel, differences: &Differences) -> Result<String> {
+    let mut parts = Vec::new();
+    if differences.broken > 0 {
+        parts.push(format!("{} broken", counted(differences.broken, "row")));
+    }
+    for (chunks, problem) in [
+        (&differences.missing, "with a vector and no code"),
+        (&differences.differing, "with the code of another vector"),
+    ] {
+        let Some(&(document, chunk)) = chunks.first() else {
+            continue;
+        };
+        let slug = statement::one(
+            "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+            &[DatumWithOid::from(of.project), DatumWithOid::from(document)],
+            |row| row.required::<String>(1),
+        )?;
+        let number = counted(i64::try_from(chunks.len()).unwrap_or(i64::MAX), "chunk");
+        let example = slug.unwrap_or_else(|| format!("document {document}"));
+        parts.push(format!("{number} {problem}, such as {example}, chunk {chunk}"));
+    }
+    Ok(parts.join("; "))
+}

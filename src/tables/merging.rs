@@ -1,0 +1,49 @@
+//! Whether a transaction may merge what was written since the last merge of a project.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+
+use crate::postgres::lock::Lock;
+use crate::postgres::report::Result;
+use crate::postgres::statement;
+
+/// Whether this transaction may merge rows of a table. It keeps the lock until it ends. Runs as the owner of the tables.
+pub(crate) fn may_merge(project: i64, table: &str) -> Result<bool> {
+    if !sees_latest() || is_subscribed(table)? {
+        return Ok(false);
+    }
+    // Before the lock: TRUNCATE waits for it here, and deletes what is merged while it keeps it.
+    statement::execute("LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
+    if !Lock::Merges(project).try_acquire() {
+        return Ok(false);
+    }
+    // A project that is being dropped takes its rows along.
+    let locked = statement::change(
+        "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE SKIP LOCKED",
+        &[DatumWithOid::from(project)],
+        |row| row.required::<i64>(1),
+    )?;
+    Ok(!locked.is_empty())
+}
+
+/// Waits for a merge that is under way, and keeps others from merging until the transaction ends.
+pub(crate) fn hold_merges(project: i64) {
+    Lock::Merges(project).acquire();
+}
+
+/// Whether each statement has a snapshot of its own: one that is older than another merge would move the same rows again.
+pub(crate) fn sees_latest() -> bool {
+    // SAFETY: a variable of the server, which holds for the transaction.
+    unsafe { pg_sys::XactIsoLevel < pg_sys::XACT_REPEATABLE_READ as i32 }
+}
+
+/// Whether the rows of a table are those of a publisher.
+pub(crate) fn is_subscribed(table: &str) -> Result<bool> {
+    let subscribed = statement::one(
+        "SELECT EXISTS (SELECT FROM pg_subscription_rel s
+                        WHERE s.srrelid = to_regclass('docsearch.' || quote_ident($1)))",
+        &[DatumWithOid::from(table)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(subscribed == Some(true))
+}

@@ -1,0 +1,321 @@
+//! Codes of vectors: which sections may be near a query.
+//!
+//! The transaction that stores vectors adds a row with their codes, and merges pack many such rows in few. What a code is of may
+//! change or go away: a search reads the vector itself of all that it finds by codes. So a code too many costs a little time,
+//! and a code that is missing costs a section.
+
+use docsearch_core::rank::ChunkId;
+use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Packer, Row};
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+use crate::postgres::catalog;
+use crate::postgres::owner::LocalSettings;
+use crate::postgres::report::{Result, error_with_hint, internal};
+use crate::postgres::statement;
+use crate::tables::merging::{is_subscribed, may_merge, sees_latest};
+use crate::tables::project::Projects;
+
+mod differences;
+mod instructions;
+
+pub(crate) use differences::{Differences, differences};
+
+const TABLE: &str = "vector_code";
+/// Rows that are not packed, from which on they are merged. A search reads each in a microsecond or two.
+const MOST_LOOSE: i64 = 64;
+/// Codes for each chunk, beside a thousand, from which on those that are of nothing are removed.
+const MOST_CODES: f64 = 1.3;
+/// Rows that one statement writes: 2 MB.
+const ROWS: usize = 256;
+/// Vectors that one statement reads: 3 MB of real numbers, at 768 components.
+const VECTORS: usize = 1_000;
+
+/// Whether the table is there: not before version 14.
+pub(crate) fn exist() -> bool {
+    catalog::table(c"vector_code").is_some()
+}
+
+/// The vectors of a project by a model.
+#[derive(Clone, Copy)]
+pub(crate) struct OfModel {
+    pub(crate) project: i64,
+    pub(crate) model: i32,
+}
+
+impl OfModel {
+    fn arguments(self) -> Vec<DatumWithOid<'static>> {
+        vec![DatumWithOid::from(self.project), DatumWithOid::from(self.model)]
+    }
+
+    fn vector_table(self) -> String {
+        format!("docsearch.vector_{}", self.model)
+    }
+}
+
+/// Adds the codes of vectors that this transaction has stored. Runs as the owner of the tables.
+pub(crate) fn add<'a>(of: OfModel, vectors: impl Iterator<Item = (ChunkId, &'a [f32])>) -> Result<()> {
+    if !exist() {
+        return Ok(());
+    }
+    let mut packer = Packer::default();
+    for (id, vector) in vectors {
+        packer.push(id.document.document, id.chunk, &Code::of(vector));
+    }
+    insert(of, &packer.finish(), false)
+}
+
+/// Merges the codes of a project if many rows were added. Runs as the owner of the tables.
+pub(crate) fn merge_if_due(project: i64) -> Result<()> {
+    merge_due(Some(project)).map(|_| ())
+}
+
+/// The same for any project; false if there is nothing to do.
+pub(crate) fn merge_any() -> Result<bool> {
+    merge_due(None)
+}
+
+fn merge_due(project: Option<i64>) -> Result<bool> {
+    if !exist() || !sees_latest() {
+        return Ok(false);
+    }
+    let due = statement::rows(
+        "SELECT c.project_id, c.model_id FROM docsearch.vector_code c
+         WHERE NOT c.packed AND ($1 IS NULL OR c.project_id = $1)
+         GROUP BY c.project_id, c.model_id HAVING count(*) >= $2 ORDER BY c.project_id, c.model_id",
+        &[DatumWithOid::from(project), DatumWithOid::from(MOST_LOOSE)],
+        |row| {
+            Ok(OfModel {
+                project: row.required(1)?,
+                model: row.required(2)?,
+            })
+        },
+    )?;
+    let mut merged = false;
+    for of in due {
+        merged |= merge_rows(of)?;
+    }
+    Ok(merged)
+}
+
+/// Packs the codes of a project and a model. Runs as the owner of the tables.
+pub(crate) fn merge(of: OfModel) -> Result<()> {
+    if exist() {
+        merge_rows(of)?;
+    }
+    Ok(())
+}
+
+/// The rows are deleted first, and the vectors are read afterwards, by a later snapshot: what was stored since has a row of its
+/// own, which stays.
+fn merge_rows(of: OfModel) -> Result<bool> {
+    if !may_merge(of.project, TABLE)? {
+        return Ok(false);
+    }
+    let taken = statement::change(
+        "DELETE FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2 AND NOT c.packed RETURNING c.bytes",
+        &of.arguments(),
+        |row| {
+            let keys = Codes::read(row.required::<&[u8]>(1)?).map(|codes| codes.keys().collect::<Vec<_>>());
+            Ok(keys.unwrap_or_default())
+        },
+    )?;
+    let mut keys: Vec<(i64, i32)> = taken.into_iter().flatten().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut packer = Packer::default();
+    for keys in keys.chunks(VECTORS) {
+        let (documents, chunks): (Vec<i64>, Vec<i32>) = keys.iter().copied().unzip();
+        read_vectors(
+            &format!(
+                "SELECT v.document_id, v.chunk_no, v.embedding::real[]
+                 FROM unnest($2::bigint[], $3::int[]) WITH ORDINALITY AS wanted(document_id, chunk_no, place)
+                 JOIN {} v ON v.project_id = $1 AND v.document_id = wanted.document_id AND v.chunk_no = wanted.chunk_no
+                 ORDER BY wanted.place",
+                of.vector_table()
+            ),
+            &[
+                DatumWithOid::from(of.project),
+                DatumWithOid::from(documents),
+                DatumWithOid::from(chunks),
+            ],
+            &mut packer,
+        )?;
+    }
+    insert(of, &packer.finish(), true)?;
+    if has_too_many(of)? {
+        rebuild_rows(of)?;
+    }
+    Ok(true)
+}
+
+/// Whether many codes are of chunks that changed or are deleted.
+fn has_too_many(of: OfModel) -> Result<bool> {
+    let _settings = LocalSettings::by_index()?;
+    let [project, model] = [DatumWithOid::from(of.project), DatumWithOid::from(of.model)];
+    let found = statement::one(
+        "SELECT (SELECT coalesce(sum(c.codes), 0) FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2)
+                > 1000 + $3 * (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s WHERE s.project_id = $1)",
+        &[project, model, DatumWithOid::from(MOST_CODES)],
+        |row| row.required::<bool>(1),
+    )?;
+    Ok(found == Some(true))
+}
+
+/// Makes the codes of a project and a model again. Runs as the owner of the tables.
+pub(crate) fn rebuild(of: OfModel) -> Result<()> {
+    if is_subscribed(TABLE)? {
+        return Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "codes of vectors come from a publisher",
+            "Repair the tables there, and refresh the subscription.",
+        ));
+    }
+    rebuild_rows(of)
+}
+
+fn rebuild_rows(of: OfModel) -> Result<()> {
+    remove(of)?;
+    let table = of.vector_table();
+    let mut after = Some((i64::MIN, i32::MIN));
+    while let Some((document, chunk)) = after {
+        let _settings = LocalSettings::by_index()?;
+        let mut packer = Packer::default();
+        let last = read_vectors(
+            &format!(
+                "SELECT v.document_id, v.chunk_no, v.embedding::real[] FROM {table} v
+                 WHERE v.project_id = $1 AND (v.document_id, v.chunk_no) > ($2, $3)
+                 ORDER BY v.document_id, v.chunk_no LIMIT $4"
+            ),
+            &[
+                DatumWithOid::from(of.project),
+                DatumWithOid::from(document),
+                DatumWithOid::from(chunk),
+                // Whole rows, of the usual dimensions.
+                DatumWithOid::from(ROWS as i64 * 73),
+            ],
+            &mut packer,
+        )?;
+        insert(of, &packer.finish(), true)?;
+        after = last;
+    }
+    Ok(())
+}
+
+/// Reads vectors and adds their codes; the last key.
+fn read_vectors(sql: &str, args: &[DatumWithOid<'_>], packer: &mut Packer) -> Result<Option<(i64, i32)>> {
+    let mut last = None;
+    statement::lookup(sql, args, |row| {
+        pgrx::check_for_interrupts!();
+        let (document, chunk) = (row.required(1)?, row.required(2)?);
+        packer.push(document, chunk, &Code::of(&row.required::<Vec<f32>>(3)?));
+        last = Some((document, chunk));
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+/// Writes rows. Those of a merge stay as they are if they are full or if there are several.
+fn insert(of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
+    for rows in rows.chunks(ROWS) {
+        let mut args = of.arguments();
+        args.push(DatumWithOid::from(
+            rows.iter()
+                .map(|row| i32::try_from(row.codes).map_err(internal))
+                .collect::<Result<Vec<_>>>()?,
+        ));
+        args.push(DatumWithOid::from(
+            rows.iter().map(|row| packed && row.is_full).collect::<Vec<bool>>(),
+        ));
+        args.push(DatumWithOid::from(
+            rows.iter().map(|row| row.bytes.as_slice()).collect::<Vec<&[u8]>>(),
+        ));
+        statement::execute(
+            "INSERT INTO docsearch.vector_code (project_id, model_id, codes, packed, bytes)
+             SELECT $1, $2, r.codes, r.packed, r.bytes
+             FROM unnest($3::int[], $4::boolean[], $5::bytea[]) AS r(codes, packed, bytes)",
+            &args,
+        )?;
+    }
+    Ok(())
+}
+
+/// Forgets the codes of a project and a model. Runs as the owner of the tables.
+pub(crate) fn remove(of: OfModel) -> Result<()> {
+    if !exist() {
+        return Ok(());
+    }
+    statement::execute(
+        "DELETE FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2",
+        &of.arguments(),
+    )
+}
+
+/// Forgets everything: there are no chunks any more. Runs as the owner of the tables, who keeps others from chunks.
+pub(crate) fn clear() -> Result<()> {
+    if exist() {
+        statement::execute("DELETE FROM docsearch.vector_code", &[])?;
+    }
+    Ok(())
+}
+
+/// Makes the codes of what tables of an earlier version hold. Writers were locked out when the table was made.
+pub(crate) fn build_upgraded() -> Result<()> {
+    if is_subscribed(TABLE)? {
+        return Ok(());
+    }
+    let stored = statement::rows(
+        "SELECT p.id, m.id FROM docsearch.project p JOIN docsearch.model m ON m.id IN (p.model_id, p.next_model_id)
+         WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL ORDER BY p.id, m.id",
+        &[],
+        |row| {
+            Ok(OfModel {
+                project: row.required(1)?,
+                model: row.required(2)?,
+            })
+        },
+    )?;
+    stored.into_iter().try_for_each(rebuild_rows)
+}
+
+/// Sections of projects in the order of how near they may be to a query.
+pub(crate) struct Estimated {
+    /// The first ones, some of which may not exist any more.
+    pub(crate) chunks: Vec<ChunkId>,
+    /// How many codes there are.
+    pub(crate) codes: usize,
+}
+
+/// The sections that may be nearest to a query, the nearest first: the same ones first whatever the limit is. Runs as the owner.
+pub(crate) fn nearest(projects: &Projects, model: i32, query: &[f32], limit: usize) -> Result<Estimated> {
+    let mut best = Best::new(limit);
+    if !exist() {
+        return Ok(Estimated {
+            chunks: Vec::new(),
+            codes: 0,
+        });
+    }
+    let query = CodeQuery::new(query);
+    statement::lookup(
+        &format!(
+            "SELECT c.project_id, c.bytes FROM docsearch.vector_code c WHERE {} AND c.model_id = $2",
+            projects.condition("c")
+        ),
+        &[projects.argument(), DatumWithOid::from(model)],
+        |row| {
+            pgrx::check_for_interrupts!();
+            let project = row.required(1)?;
+            if let Some(codes) = Codes::read(row.required::<&[u8]>(2)?) {
+                instructions::compare(&mut best, &query, project, &codes);
+            }
+            Ok(())
+        },
+    )?;
+    Ok(Estimated {
+        codes: best.compared(),
+        chunks: best.finish(),
+    })
+}
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -1,0 +1,30 @@
+//! The comparison of codes, with the instruction that counts bits where the processor has it.
+
+use docsearch_core::vector_code::{Best, CodeQuery, Codes};
+
+/// Compares the codes of a row with a query.
+pub(super) fn compare(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512vpopcntdq") {
+        // SAFETY: the processor has the instructions.
+        unsafe { compare_by_eight(best, query, project, codes) };
+        return;
+    } else if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the instructions.
+        unsafe { compare_by_four(best, query, project, codes) };
+        return;
+    }
+    best.compare(query, project, codes);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn compare_by_eight(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+    best.compare(query, project, codes);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn compare_by_four(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+    best.compare(query, project, codes);
+}

@@ -1,0 +1,195 @@
+//! Whatever is written, deleted and merged, in any order: each vector has a code, and what codes find is what comparing all finds.
+
+#[pgrx::pg_schema]
+mod tests {
+    use docsearch_core::rank::{ChunkId, DocumentId};
+    use pgrx::prelude::*;
+
+    use crate::postgres::report::Result;
+    use crate::postgres::statement;
+    use crate::postgres::testing::sql;
+    use crate::tables::project::{Project, Projects, by_name};
+    use crate::tables::vector_codes::{
+        Differences, MOST_LOOSE, OfModel, clear, differences, merge, merge_any, merge_if_due, nearest, rebuild, remove,
+    };
+    use crate::tables::vectors::{Nearest, VectorTable};
+
+    const DIMENSION: usize = 384;
+
+    fn prepare() -> Result<(Project, VectorTable, OfModel)> {
+        sql("SET LOCAL client_min_messages = error; SELECT docsearch.create_project('tested')");
+        let project = by_name("tested")?;
+        let table = VectorTable::of(&project.model)?;
+        let of = table.codes(project.id);
+        Ok((project, table, of))
+    }
+
+    /// Numbers that look like any.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        }
+
+        fn vector(&mut self) -> Vec<f32> {
+            (0..DIMENSION)
+                .map(|_| (self.next() % 2001) as f32 / 1000.0 - 1.0)
+                .collect()
+        }
+    }
+
+    /// Writes a document with so many chunks and their vectors, or writes it again.
+    fn write(project: &Project, table: &VectorTable, document: i64, chunks: i32, numbers: &mut Numbers) -> Result<()> {
+        let id = project.id;
+        sql(&format!(
+            "INSERT INTO docsearch.document (project_id, id, slug, title, body, content_hash, chunk_count)
+             VALUES ({id}, {document}, 'page/{document}', 'Page', '', '', {chunks})
+             ON CONFLICT (project_id, id) DO UPDATE SET chunk_count = {chunks};
+             DELETE FROM docsearch.chunk WHERE document_id = {document} AND chunk_no >= {chunks};
+             INSERT INTO docsearch.chunk
+             SELECT {id}, {document}, n, 'body', '{{}}', '', '', 1, 1, 1, '', 'word:1' FROM generate_series(0, {chunks} - 1) n
+             ON CONFLICT (project_id, document_id, chunk_no) DO NOTHING"
+        ));
+        let vectors: Vec<(ChunkId, Vec<f32>)> = (0..chunks)
+            .map(|chunk| {
+                let document = DocumentId { project: id, document };
+                (ChunkId { document, chunk }, numbers.vector())
+            })
+            .collect();
+        table.store(id, &vectors)
+    }
+
+    fn rows(of: OfModel, condition: &str) -> Result<i64> {
+        let found = statement::latest(
+            &format!(
+                "SELECT count(*) FROM docsearch.vector_code c WHERE c.project_id = {} AND c.model_id = {} AND {condition}",
+                of.project, of.model
+            ),
+            &[],
+            |row| row.required(1),
+        )?;
+        Ok(found[0])
+    }
+
+    #[pg_test]
+    fn codes_are_those_of_the_vectors_whatever_is_done() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(88_172_645_463_325_252);
+        for step in 0..400 {
+            let document = 1 + (numbers.next() % 60) as i64;
+            match numbers.next() % 10 {
+                0 => sql(&format!("DELETE FROM docsearch.document d WHERE d.id = {document}")),
+                1 => sql(&format!(
+                    "DELETE FROM {} v WHERE v.document_id = {document}",
+                    project.model.vector_table()
+                )),
+                2 => merge(of)?,
+                3 => merge_if_due(project.id)?,
+                _ => write(
+                    &project,
+                    &table,
+                    document,
+                    1 + (numbers.next() % 5) as i32,
+                    &mut numbers,
+                )?,
+            }
+            if step % 40 == 0 {
+                assert_eq!(differences(of, true)?, Differences::default(), "step {step}");
+            }
+        }
+        merge(of)?;
+        assert_eq!(differences(of, true)?, Differences::default());
+        let vectors = statement::latest(
+            &format!(
+                "SELECT v.document_id, v.chunk_no FROM {} v",
+                project.model.vector_table()
+            ),
+            &[],
+            |row| Ok((row.required::<i64>(1)?, row.required::<i32>(2)?)),
+        )?;
+        let query = numbers.vector();
+        let limit = i64::try_from(vectors.len()).unwrap_or_default();
+        let projects = Projects::new([&project]);
+        let wanted = |limit| Nearest {
+            projects: &projects,
+            query: &query,
+            limit,
+            documents: None,
+            visibility: None,
+            sections: limit,
+        };
+        let (by_codes, compared) = (
+            table.nearest(wanted(limit), 0)?,
+            table.nearest(wanted(limit), i64::MAX)?,
+        );
+        assert_eq!(by_codes, compared);
+        assert_eq!(by_codes.len(), vectors.len());
+        Ok(())
+    }
+
+    #[pg_test]
+    fn many_loose_rows_are_packed() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(1);
+        for document in 1..MOST_LOOSE {
+            write(&project, &table, document, 3, &mut numbers)?;
+        }
+        assert!(!merge_any()?);
+        assert_eq!(rows(of, "NOT c.packed")?, MOST_LOOSE - 1);
+        write(&project, &table, MOST_LOOSE, 3, &mut numbers)?;
+        merge_if_due(project.id)?;
+        // 192 codes: two rows are full, and a third one is merged with what comes.
+        assert_eq!((rows(of, "c.packed")?, rows(of, "NOT c.packed")?), (2, 1));
+        assert_eq!(differences(of, true)?, Differences::default());
+        Ok(())
+    }
+
+    #[pg_test]
+    fn codes_of_nothing_are_removed_when_they_are_many() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(2);
+        for _ in 0..8 {
+            for document in 1..=MOST_LOOSE {
+                write(&project, &table, document, 3, &mut numbers)?;
+            }
+            merge_if_due(project.id)?;
+        }
+        let found = nearest(&Projects::new([&project]), of.model, &numbers.vector(), 10_000)?;
+        assert!(found.codes < 1_500, "{} codes of 192 chunks", found.codes);
+        assert_eq!(found.chunks.len(), 192);
+        assert_eq!(differences(of, true)?, Differences::default());
+        Ok(())
+    }
+
+    #[pg_test]
+    fn damage_is_found_and_repaired() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(3);
+        for document in 1..=3 {
+            write(&project, &table, document, 1, &mut numbers)?;
+        }
+        sql(
+            "UPDATE docsearch.vector_code SET bytes = '\\x00' WHERE id = (SELECT min(id::text)::uuid FROM docsearch.vector_code)",
+        );
+        sql(&format!(
+            "UPDATE {table} v SET embedding = (SELECT embedding FROM {table} x WHERE x.document_id <> v.document_id ORDER BY x.document_id DESC LIMIT 1)",
+            table = project.model.vector_table()
+        ));
+        let found = differences(of, true)?;
+        assert_eq!((found.broken, found.missing.len(), found.differing.len()), (1, 1, 2));
+        let found = differences(of, false)?;
+        assert_eq!((found.broken, found.missing.len(), found.differing.len()), (1, 1, 0));
+        rebuild(of)?;
+        assert_eq!(differences(of, true)?, Differences::default());
+        remove(of)?;
+        assert_eq!(differences(of, false)?.missing.len(), 3);
+        rebuild(of)?;
+        clear()?;
+        assert_eq!(rows(of, "true")?, 0);
+        Ok(())
+    }
+}

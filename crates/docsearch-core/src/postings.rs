@@ -25,7 +25,7 @@ pub use builder::SegmentBuilder;
 pub use reader::{SegmentReader, Words, are_in_their_buckets, read_all};
 pub use search::Postings;
 
-use crate::bm25::Frequencies;
+use crate::bm25::{Bm25, Frequencies};
 use crate::tsvector::Weight;
 
 /// Most sections of a segment: what is built at once takes some 60 MB.
@@ -112,6 +112,14 @@ impl Counts {
         more.saturating_add(self.body)
     }
 
+    /// As [`Frequencies::weighted`] has it.
+    fn weighted(&self, bm25: &Bm25) -> f32 {
+        if self.title | self.heading | self.keyword == 0 {
+            return self.body as f32;
+        }
+        self.frequencies(1.0).weighted(bm25)
+    }
+
     fn frequencies(&self, closeness: f32) -> Frequencies {
         Frequencies {
             title: self.title as f32,
@@ -123,15 +131,19 @@ impl Counts {
     }
 }
 
-/// The bucket of a lexeme: its FNV-1a hash (Fowler, Noll and Vo, 64 bits), which is stored with every segment and so must
-/// stay as it is.
+/// The bucket of a lexeme, which is stored with every segment and so must stay as it is: what is left of its hash when divided
+/// by the number of buckets.
 pub fn bucket_of(lexeme: &str, bucket_count: u32) -> i32 {
+    let bucket = hash_of(lexeme) % i64::from(bucket_count.max(1));
+    i32::try_from(bucket).unwrap_or_default()
+}
+
+/// The upper 48 bits, which differ most, of the FNV-1a hash of a lexeme (Fowler, Noll and Vo, 64 bits).
+pub fn hash_of(lexeme: &str) -> i64 {
     let hash = lexeme.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    // The upper bits differ most.
-    let bucket = (hash >> 16) % u64::from(bucket_count.max(1));
-    i32::try_from(bucket).unwrap_or_default()
+    (hash >> 16).cast_signed()
 }
 
 #[cfg(test)]

@@ -32,8 +32,17 @@ pub(crate) fn read(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
-/// Passes over so many numbers.
+/// Passes over so many numbers: each ends with a byte below 0x80. Eight bytes at a time, while they end
+/// fewer than that.
 pub(crate) fn skip(bytes: &mut &[u8], mut count: usize) {
+    while let Some((eight, rest)) = bytes.split_first_chunk::<8>() {
+        let ends = (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones() as usize;
+        if ends >= count {
+            break;
+        }
+        count -= ends;
+        *bytes = rest;
+    }
     let mut length = 0;
     while count > 0 {
         let Some(&byte) = bytes.get(length) else { break };
@@ -74,6 +83,9 @@ mod tests {
             let mut rest = bytes.as_slice();
             skip(&mut rest, numbers.len() / 2);
             prop_assert_eq!(super::read(&mut rest), numbers.get(numbers.len() / 2).copied());
+            let mut rest = bytes.as_slice();
+            skip(&mut rest, numbers.len());
+            prop_assert!(rest.is_empty());
         }
 
         #[test]

@@ -142,31 +142,69 @@ impl<'a> List<'a> {
             if wanted.get(next).is_none_or(|&wanted| wanted > run.last) {
                 continue;
             }
-            let (mut reading, mut places) = (run.counts, run.positions);
-            // Positions of postings that are passed over.
-            let mut passed = 0usize;
-            let mut number = run.before;
-            for _ in 0..run.postings {
-                let Some((delta, counts)) = posting(&mut reading) else {
-                    break;
-                };
-                number = number.saturating_add(delta);
-                while wanted.get(next).is_some_and(|&wanted| wanted < number) {
+            let mut places = run.positions;
+            let mut reading = Reading {
+                counts: run.counts,
+                left: run.postings,
+                number: run.before,
+                passed: 0,
+            };
+            while let Some(&ahead) = wanted.get(next).filter(|&&wanted| wanted <= run.last) {
+                let Some(counts) = reading.seek(ahead) else { break };
+                while wanted.get(next).is_some_and(|&wanted| wanted < reading.number) {
                     next += 1;
                 }
-                match wanted.get(next) {
-                    Some(&wanted) if wanted == number => {
-                        if placed {
-                            varint::skip(&mut places, std::mem::take(&mut passed));
-                            read_positions(&mut places, counts.all(), &mut positions);
-                        }
-                        call(next, counts, &positions);
-                    }
-                    Some(&wanted) if wanted <= run.last => passed = passed.saturating_add(counts.all() as usize),
-                    _ => break,
+                if wanted.get(next) != Some(&reading.number) {
+                    reading.pass(counts);
+                    continue;
                 }
+                if placed {
+                    varint::skip(&mut places, std::mem::take(&mut reading.passed));
+                    read_positions(&mut places, counts.all(), &mut positions);
+                }
+                call(next, counts, &positions);
             }
         }
+    }
+}
+
+/// A run while it is read.
+struct Reading<'a> {
+    counts: &'a [u8],
+    left: u32,
+    /// Of the posting that was read last.
+    number: u32,
+    /// Positions of postings that were passed over.
+    passed: usize,
+}
+
+impl Reading<'_> {
+    fn pass(&mut self, counts: Counts) {
+        self.passed = self.passed.saturating_add(counts.all() as usize);
+    }
+
+    /// Goes on to the next posting that has this number or a greater one: its counts, or `None` at the end.
+    // By itself, so that all of it stays in registers: long lists are read for few sections.
+    #[inline(never)]
+    fn seek(&mut self, wanted: u32) -> Option<Counts> {
+        let mut reading = Self { ..*self };
+        let found = loop {
+            let Some(left) = reading.left.checked_sub(1) else {
+                break None;
+            };
+            reading.left = left;
+            let Some((delta, counts)) = posting(&mut reading.counts) else {
+                reading.left = 0;
+                break None;
+            };
+            reading.number = reading.number.saturating_add(delta);
+            if reading.number >= wanted {
+                break Some(counts);
+            }
+            reading.pass(counts);
+        };
+        *self = reading;
+        found
     }
 }
 
@@ -183,6 +221,22 @@ fn read_positions(bytes: &mut &[u8], count: u32, positions: &mut Vec<u16>) {
 /// Takes the next posting: how much greater its number is, and its counts.
 #[inline(always)]
 fn posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
+    // Most stand in the body only, and a few times, not far from the one before.
+    if let Some((&[delta, fields], rest)) = bytes.split_first_chunk()
+        && delta < 0x80
+        && fields < BODY
+    {
+        *bytes = rest;
+        let counts = Counts {
+            body: u32::from(fields),
+            ..Counts::default()
+        };
+        return Some((u32::from(delta), counts));
+    }
+    longer_posting(bytes)
+}
+
+fn longer_posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
     let delta = varint::read(bytes)?;
     let (&fields, rest) = bytes.split_first()?;
     *bytes = rest;
@@ -190,10 +244,6 @@ fn posting(bytes: &mut &[u8]) -> Option<(u32, Counts)> {
         body: u32::from(fields & BODY),
         ..Counts::default()
     };
-    // Most stand in the body only, and a few times.
-    if fields < BODY {
-        return Some((delta, counts));
-    }
     if fields & BODY == BODY {
         counts.body = counts.body.saturating_add(varint::read(bytes)?);
     }

@@ -27,7 +27,15 @@ struct Found {
     score: f32,
     best: ChunkId,
     segment: usize,
-    sections: Range<usize>,
+    /// Where its sections stand among those of the segment that have a score.
+    places: Range<usize>,
+}
+
+/// Sections of a segment, ascending by their numbers, and the score of each.
+#[derive(Default)]
+struct Scores {
+    numbers: Vec<u32>,
+    scores: Vec<f32>,
 }
 
 impl<'a> Postings<'a> {
@@ -53,11 +61,11 @@ impl<'a> Postings<'a> {
     ) -> Result<Map<ChunkId, ChunkTerms>, E> {
         let rarer: Set<&str> = self.lexical.within_budget(budget).into_iter().collect();
         let mut found: Vec<Found> = Vec::new();
-        let mut scores: Vec<Vec<f32>> = Vec::new();
+        let mut scores: Vec<Scores> = Vec::new();
         for (segment, (project, reader)) in self.segments.iter().enumerate() {
             let of_segment = match self.lexical.corpora.get(project) {
                 Some(corpus) => self.scores(reader, corpus, bm25, &rarer),
-                None => Vec::new(),
+                None => Scores::default(),
             };
             self.documents(segment, &of_segment, &mut found);
             scores.push(of_segment);
@@ -72,9 +80,9 @@ impl<'a> Postings<'a> {
             let seen = seen(&ids)?;
             let is_seen = |found: &&mut Found| seen.as_ref().is_none_or(|seen| seen.contains(&found.best.document));
             for document in next.iter_mut().filter(is_seen).take(left) {
-                let sections = document.sections.clone();
-                let with_words = sections.filter(|&number| scores[document.segment][number] > 0.0);
-                wanted[document.segment].extend(with_words.filter_map(|number| u32::try_from(number).ok()));
+                let of_segment = &scores[document.segment];
+                let with_words = document.places.clone().filter(|&place| of_segment.scores[place] > 0.0);
+                wanted[document.segment].extend(with_words.map(|place| of_segment.numbers[place]));
                 left -= 1;
             }
         }
@@ -144,35 +152,31 @@ impl<'a> Postings<'a> {
         self.read(wanted)
     }
 
-    /// The score of every section of a segment by its words alone, as [`crate::rank::chunk_lexical`] has it but for their
-    /// nearness, rounding, and before it is bounded by 1; 0 without one of the `rarer` lexemes.
-    fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25, rarer: &Set<&str>) -> Vec<f32> {
-        let mut scores = vec![0.0f32; reader.sections().len()];
+    /// The sections of a segment that have one of the `rarer` lexemes, ascending, each with its score by its words alone, as
+    /// [`crate::rank::chunk_lexical`] has it but for their nearness, rounding, and before it is bounded by 1.
+    fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25, rarer: &Set<&str>) -> Scores {
+        let mut numbers: Vec<u32> = Vec::new();
+        for list in rarer.iter().filter_map(|lexeme| reader.list(lexeme)) {
+            list.each(|number, _| numbers.push(number));
+        }
+        numbers.retain(|&number| (number as usize) < reader.sections().len());
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut scores = vec![0.0f32; numbers.len()];
         let attainable: f32 = corpus.terms.iter().map(|term| bm25.attainable(term.idf)).sum();
         if attainable <= 0.0 {
-            return scores;
+            return Scores { numbers, scores };
         }
-        let norms = reader.sections().iter();
-        let norms: Vec<f32> = norms
+        let sections = numbers.iter().map(|&number| &reader.sections()[number as usize]);
+        let norms: Vec<f32> = sections
             .map(|section| bm25.norm(section.words as f32, corpus.average_chunk))
             .collect();
-        let mut has_rarer = vec![false; scores.len()];
-        for list in rarer.iter().filter_map(|lexeme| reader.list(lexeme)) {
-            list.each(|number, _| {
-                if let Some(has) = has_rarer.get_mut(number as usize) {
-                    *has = true;
-                }
-            });
-        }
-        let mut several: Vec<(u32, Frequencies)> = Vec::new();
+        let mut several: Vec<(usize, Frequencies)> = Vec::new();
         for (term, weight) in corpus.terms.iter().enumerate() {
             interrupt::check();
             let most = bm25.attainable(weight.idf) / attainable;
-            let mut add = |number: u32, share: f32, frequency: f32| {
-                let place = number as usize;
-                if let (Some(score), Some(norm)) = (scores.get_mut(place), norms.get(place)) {
-                    *score += share * frequency / (frequency + norm);
-                }
+            let mut add = |place: usize, share: f32, frequency: f32| {
+                scores[place] += share * frequency / (frequency + norms[place]);
             };
             let lists = self.lexical.of_term(term);
             let mut lists = lists.filter_map(|lexeme| Some((lexeme.closeness, reader.list(lexeme.text)?)));
@@ -181,50 +185,52 @@ impl<'a> Postings<'a> {
             };
             let Some(second) = lists.next() else {
                 let share = closeness * most;
-                first.each(|number, counts| add(number, share, counts.frequencies(closeness).weighted(bm25)));
+                first.each_of(&numbers, false, |place, counts, _| {
+                    add(place, share, counts.weighted(bm25))
+                });
                 continue;
             };
             several.clear();
             for (closeness, list) in [(closeness, first), second].into_iter().chain(lists) {
-                list.each(|number, counts| several.push((number, counts.frequencies(closeness))));
+                list.each_of(&numbers, false, |place, counts, _| {
+                    several.push((place, counts.frequencies(closeness)));
+                });
             }
-            several.sort_unstable_by_key(|(number, _)| *number);
+            several.sort_unstable_by_key(|(place, _)| *place);
             for same in several.chunk_by(|a, b| a.0 == b.0) {
                 let mut sum = Frequencies::default();
                 same.iter().for_each(|(_, found)| sum.add(found));
                 add(same[0].0, sum.closeness * most, sum.weighted(bm25));
             }
         }
-        for (score, _) in scores.iter_mut().zip(has_rarer).filter(|(_, has)| !has) {
-            *score = 0.0;
-        }
-        scores
+        Scores { numbers, scores }
     }
 
     /// The documents of a segment that count and have one of the words.
-    fn documents(&self, segment: usize, scores: &[f32], found: &mut Vec<Found>) {
+    fn documents(&self, segment: usize, of_segment: &Scores, found: &mut Vec<Found>) {
         let (project, reader) = &self.segments[segment];
+        let section = |number: u32| &reader.sections()[number as usize];
         let mut from = 0;
-        for sections in reader.sections().chunk_by(|a, b| a.document == b.document) {
-            let range = from..from + sections.len();
-            from = range.end;
-            let Some(own) = scores.get(range.clone()) else { continue };
-            let best = own.iter().enumerate().reduce(|a, b| if *b.1 > *a.1 { b } else { a });
+        for numbers in of_segment
+            .numbers
+            .chunk_by(|&a, &b| section(a).document == section(b).document)
+        {
+            let places = from..from + numbers.len();
+            from = places.end;
+            let own = of_segment.scores[places.clone()].iter().enumerate();
+            let best = own.reduce(|a, b| if *b.1 > *a.1 { b } else { a });
             let Some((place, &score)) = best.filter(|(_, score)| **score > 0.0) else {
                 continue;
             };
-            let document = DocumentId {
-                project: *project,
-                document: sections[place].document,
-            };
-            if self.pending.contains(&document) || !reader.counts(document.document) {
+            let best = section_id(*project, section(numbers[place]));
+            if self.pending.contains(&best.document) || !reader.counts(best.document.document) {
                 continue;
             }
             found.push(Found {
                 score: score.min(1.0),
-                best: section_id(*project, &sections[place]),
+                best,
                 segment,
-                sections: range,
+                places,
             });
         }
     }

@@ -1,10 +1,10 @@
 //! Reading the postings of the words of a query. Runs as the owner.
 
-use docsearch_core::postings::SegmentReader;
-use docsearch_core::rank::{DocumentId, Set};
+use docsearch_core::postings::{SECTIONS_BUCKET, SegmentReader, hash_of};
+use docsearch_core::rank::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::tables::postings;
 use crate::tables::project::Projects;
@@ -21,114 +21,101 @@ pub(crate) struct PostingLists {
     pub(crate) pending: Set<DocumentId>,
 }
 
-/// How often they are read until a segment is whole: a merge may be committed between two statements of a transaction that
-/// has written something, each of which sees what is new.
-const ATTEMPTS: usize = 3;
-
-enum Known {
-    Segment(KnownSegment),
-    Pending(DocumentId),
-}
-
 struct KnownSegment {
-    project: i64,
     number: i32,
     sections: usize,
-    bucket_count: u32,
-    superseded: Vec<i64>,
+    /// The buckets that were read, and what for.
+    read: Map<i32, i64>,
 }
 
+impl KnownSegment {
+    /// Whether a bucket is taken for the lexeme at this place.
+    fn takes(&mut self, bucket: i32, place: i64) -> bool {
+        *self.read.entry(bucket).or_insert(place) == place
+    }
+}
+
+/// What one row says.
+const SEGMENT: i32 = 0;
+const PENDING: i32 = 1;
+const BUCKET: i32 = 2;
+
 impl PostingLists {
-    /// The postings of some lexemes; `None` where too much is not in them yet.
+    /// The postings of some lexemes; `None` where too much is not in them yet, or a segment is not whole.
     pub(crate) fn read(projects: &Projects, lexemes: &[&str]) -> Result<Option<Self>> {
         if !postings::exist() {
             return Ok(None);
         }
-        for _ in 0..ATTEMPTS {
-            let (mut known_segments, mut pending) = (Vec::new(), Vec::new());
-            for known in known(projects)? {
-                match known {
-                    Known::Segment(segment) => known_segments.push(segment),
-                    Known::Pending(document) => pending.push(document),
+        // The list of sections has a bucket of its own.
+        let mut hashes = vec![i64::from(SECTIONS_BUCKET)];
+        hashes.extend(lexemes.iter().map(|lexeme| hash_of(lexeme)));
+        let mut known: Vec<KnownSegment> = Vec::new();
+        let mut segments: Vec<(i64, SegmentReader)> = Vec::new();
+        let mut pending: Set<DocumentId> = Set::default();
+        let mut pending_rows = 0;
+        let mut is_whole = true;
+        // In one statement, so that a merge is seen whole or not at all. A segment comes before its buckets, and those by part.
+        statement::lookup(
+            "SELECT r.kind, r.project_id, r.segment, r.sections, r.bucket_count, r.superseded, r.id, r.bucket, r.bytes
+             FROM (SELECT 0 AS kind, s.project_id, s.segment, s.sections, s.bucket_count, s.superseded, NULL::bigint AS id,
+                          NULL::int AS bucket, NULL::bytea AS bytes
+                   FROM docsearch.posting_segment s WHERE s.project_id = ANY ($1)
+                   UNION ALL
+                   (SELECT 1, p.project_id, NULL, NULL, NULL, NULL, p.document_id, NULL, NULL
+                    FROM docsearch.posting_pending p WHERE p.project_id = ANY ($1) LIMIT $2)
+                   UNION ALL
+                   SELECT 2, s.project_id, s.segment, NULL, NULL, NULL, w.place, p.bucket, p.bytes
+                   FROM docsearch.posting_segment s, unnest($3::bigint[]) WITH ORDINALITY AS w(hash, place),
+                        LATERAL (SELECT p.bucket, p.bytes FROM docsearch.posting p
+                                 WHERE p.project_id = s.project_id AND p.segment = s.segment
+                                   AND p.bucket = CASE WHEN w.hash < 0 THEN w.hash ELSE w.hash % greatest(s.bucket_count, 1) END::int
+                                 ORDER BY p.part OFFSET 0) p
+                   WHERE s.project_id = ANY ($1)) AS r",
+            &[
+                DatumWithOid::from(projects.ids()),
+                DatumWithOid::from(MAX_PENDING + 1),
+                DatumWithOid::from(hashes),
+            ],
+            |row| {
+                let project: i64 = row.required(2)?;
+                match row.required::<i32>(1)? {
+                    PENDING => {
+                        pending_rows += 1;
+                        let document = row.required(7)?;
+                        pending.insert(DocumentId { project, document });
+                    }
+                    SEGMENT => {
+                        let sections = usize::try_from(row.required::<i32>(4)?).unwrap_or_default();
+                        let bucket_count = u32::try_from(row.required::<i32>(5)?).unwrap_or_default();
+                        known.push(KnownSegment {
+                            number: row.required(3)?,
+                            sections,
+                            read: Map::default(),
+                        });
+                        let reader = SegmentReader::new(bucket_count, row.required(6)?);
+                        segments.push((project, reader.with_room(sections)));
+                    }
+                    BUCKET => {
+                        let number: i32 = row.required(3)?;
+                        let mut all = known.iter_mut().zip(&mut segments);
+                        let Some((known, (_, reader))) = all.find(|(known, (of, _))| known.number == number && *of == project)
+                        else {
+                            is_whole = false;
+                            return Ok(());
+                        };
+                        // Several lexemes may be in one bucket, which is read for each, and taken for one.
+                        let (place, bucket): (i64, i32) = (row.required(7)?, row.required(8)?);
+                        if known.takes(bucket, place) {
+                            reader.push(bucket, row.required(9)?);
+                        }
+                    }
+                    other => return Err(internal(format_args!("unknown kind of row {other}"))),
                 }
-            }
-            if pending.len() as i64 > MAX_PENDING {
-                return Ok(None);
-            }
-            if let Some(segments) = read_segments(known_segments, lexemes)? {
-                return Ok(Some(Self {
-                    segments,
-                    pending: pending.into_iter().collect(),
-                }));
-            }
-        }
-        Ok(None)
+                Ok(())
+            },
+        )?;
+        let mut all = known.iter().zip(&segments);
+        is_whole &= all.all(|(known, (_, reader))| reader.sections().len() == known.sections);
+        Ok((is_whole && pending_rows <= MAX_PENDING).then_some(Self { segments, pending }))
     }
-}
-
-/// The segments of projects, and the documents that are pending.
-fn known(projects: &Projects) -> Result<Vec<Known>> {
-    statement::lookup(
-        "SELECT s.project_id, s.segment, s.sections, s.bucket_count, s.superseded, NULL::bigint
-         FROM docsearch.posting_segment s WHERE s.project_id = ANY ($1)
-         UNION ALL
-         (SELECT p.project_id, NULL, NULL, NULL, NULL, p.document_id
-          FROM docsearch.posting_pending p WHERE p.project_id = ANY ($1) LIMIT $2)",
-        &[DatumWithOid::from(projects.ids()), DatumWithOid::from(MAX_PENDING + 1)],
-        |row| {
-            let project = row.required(1)?;
-            Ok(match row.optional(6)? {
-                Some(document) => Known::Pending(DocumentId { project, document }),
-                None => Known::Segment(KnownSegment {
-                    project,
-                    number: row.required(2)?,
-                    sections: usize::try_from(row.required::<i32>(3)?).unwrap_or_default(),
-                    bucket_count: u32::try_from(row.required::<i32>(4)?).unwrap_or_default(),
-                    superseded: row.required(5)?,
-                }),
-            })
-        },
-    )
-}
-
-/// Reads the rows of segments that hold the lexemes; `None` if a segment is not whole.
-fn read_segments(known: Vec<KnownSegment>, lexemes: &[&str]) -> Result<Option<Vec<(i64, SegmentReader)>>> {
-    let (mut places, mut projects, mut numbers, mut buckets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut segments, mut sections) = (Vec::new(), Vec::new());
-    for (place, known) in (0i32..).zip(known) {
-        let reader = SegmentReader::new(known.bucket_count, known.superseded);
-        for bucket in reader.wanted(lexemes.iter().copied()) {
-            places.push(place);
-            projects.push(known.project);
-            numbers.push(known.number);
-            buckets.push(bucket);
-        }
-        sections.push(known.sections);
-        segments.push((known.project, reader));
-    }
-    statement::lookup(
-        "SELECT w.place, w.bucket, p.bytes
-         FROM unnest($1::int[], $2::bigint[], $3::int[], $4::int[]) AS w(place, project_id, segment, bucket),
-              LATERAL (SELECT p.bytes FROM docsearch.posting p
-                       WHERE p.project_id = w.project_id AND p.segment = w.segment AND p.bucket = w.bucket
-                       ORDER BY p.part OFFSET 0) p",
-        &[
-            DatumWithOid::from(places),
-            DatumWithOid::from(projects),
-            DatumWithOid::from(numbers),
-            DatumWithOid::from(buckets),
-        ],
-        |row| {
-            let place = usize::try_from(row.required::<i32>(1)?).unwrap_or_default();
-            if let Some((_, reader)) = segments.get_mut(place) {
-                reader.push(row.required(2)?, row.required::<&[u8]>(3)?);
-            }
-            Ok(())
-        },
-    )?;
-    let mut read = segments.iter().map(|(_, reader)| reader.sections().len());
-    Ok(sections
-        .iter()
-        .all(|&sections| read.next() == Some(sections))
-        .then_some(segments))
 }

@@ -2,7 +2,7 @@
 
 use super::builder::SECTION_BYTES;
 use super::list::List;
-use super::{Counts, SECTIONS_BUCKET, Section, bucket_of};
+use super::{Counts, MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, bucket_of};
 use crate::interrupt::Interruptible;
 use crate::rank::Map;
 use crate::varint;
@@ -28,6 +28,13 @@ impl SegmentReader {
             superseded,
             ..Self::default()
         }
+    }
+
+    /// The same with room for so many sections, as far as a segment has them.
+    #[must_use]
+    pub fn with_room(mut self, sections: usize) -> Self {
+        self.sections.reserve_exact(sections.min(MAX_SEGMENT_SECTIONS));
+        self
     }
 
     /// The buckets to read for some lexemes, ascending, with that of the sections.

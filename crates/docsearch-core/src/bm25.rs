@@ -35,10 +35,15 @@ impl Bm25 {
 
     /// Score of one term: `idf * (k1 + 1) * tf / (tf + k1 * (1 - b + b * length / average))`.
     pub fn term(&self, idf: f32, frequency: f32, length: f32, average_length: f32) -> f32 {
+        self.term_of_norm(idf, frequency, self.norm(length, average_length))
+    }
+
+    /// The same of a text of which [`Self::norm`] is known.
+    pub(crate) fn term_of_norm(&self, idf: f32, frequency: f32, norm: f32) -> f32 {
         if frequency <= 0.0 {
             return 0.0;
         }
-        idf * (self.k1 + 1.0) * frequency / (frequency + self.norm(length, average_length))
+        idf * (self.k1 + 1.0) * frequency / (frequency + norm)
     }
 
     /// What a text's length takes from its terms: `k1 * (1 - b + b * length / average)`.

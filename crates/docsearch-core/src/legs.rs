@@ -6,7 +6,7 @@ use crate::definition::MAX_BEARERS;
 use crate::name::NameKind;
 use crate::page::Page;
 use crate::rank::{
-    ChunkId, Corpora, DocumentId, Evidence, Map, Mix, Set, base_score, chunk_lexical, dense_score, rank,
+    ChunkId, Corpora, DocumentId, Evidence, Map, Mix, Set, base_score, chunk_lexical, dense_score, document_scores,
 };
 use crate::score::phrase_strength;
 use crate::understanding::{NameForm, NameRole, Understanding};
@@ -124,12 +124,14 @@ impl Legs {
     pub fn keep_likely(&mut self, most: usize, focus: Option<DocumentId>, corpora: &Corpora, mix: &Mix) -> usize {
         let furthest = self.evidence.similarity.values().copied().reduce(f32::min);
         let unknown = furthest.map_or(0.0, |furthest| dense_score(furthest, mix.background));
-        let documents = rank(&self.evidence, std::iter::empty(), corpora, mix);
+        let documents = document_scores(&self.evidence, corpora, mix);
         if documents.len() <= most {
             return 0;
         }
         let likely = documents.into_iter().map(|document| {
-            let dense = document.similarity.map_or(unknown, |_| document.dense);
+            let dense = document
+                .similarity
+                .map_or(unknown, |similarity| dense_score(similarity, mix.background));
             (base_score(dense, document.lexical, mix.hybrid), document.document)
         });
         let mut likely: Vec<(f32, DocumentId)> = likely.collect();

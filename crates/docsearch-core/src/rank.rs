@@ -146,6 +146,14 @@ impl Evidence {
         }
     }
 
+    /// Every section of which something is known: its similarity, and its terms.
+    fn sections(&self) -> impl Iterator<Item = (ChunkId, Option<f32>, Option<&ChunkTerms>)> {
+        let compared = self.similarity.iter();
+        let compared = compared.map(|(id, &similarity)| (*id, Some(similarity), self.terms.get(id)));
+        let others = self.terms.iter().filter(|(id, _)| !self.similarity.contains_key(id));
+        compared.chain(others.map(|(id, terms)| (*id, None, Some(terms))))
+    }
+
     /// Drops what is known of other documents than these.
     pub fn retain(&mut self, documents: &Set<DocumentId>) {
         self.similarity.retain(|id, _| documents.contains(&id.document));
@@ -195,8 +203,9 @@ fn lexical_score<'a>(
 ) -> f32 {
     let mut score = 0.0;
     let mut attainable = 0.0;
+    let norm = bm25.norm(length, average);
     for (found, term) in frequencies.zip(&corpus.terms) {
-        score += found.closeness * bm25.term(term.idf, found.weighted(bm25), length, average);
+        score += found.closeness * bm25.term_of_norm(term.idf, found.weighted(bm25), norm);
         attainable += bm25.attainable(term.idf);
     }
     if attainable > 0.0 {
@@ -236,30 +245,16 @@ pub fn rank(
     mix: &Mix,
 ) -> Vec<ScoredDocument> {
     let mut chunks: Map<DocumentId, Vec<ScoredChunk>> = Map::default();
-    let ids = evidence
-        .similarity
-        .keys()
-        .chain(evidence.terms.keys().filter(|id| !evidence.similarity.contains_key(id)));
-    for &id in ids {
-        let similarity = evidence.similarity.get(&id).copied();
-        let lexical = evidence
-            .terms
-            .get(&id)
-            .zip(corpora.get(&id.document.project))
-            .map_or(0.0, |(terms, corpus)| chunk_lexical(terms, corpus, &mix.bm25));
-        let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
-        let base = base_score(dense, lexical, mix.hybrid);
-        let heading = evidence
-            .terms
-            .get(&id)
-            .zip(corpora.get(&id.document.project))
-            .map_or(0.0, |(terms, corpus)| in_headings(terms, corpus));
+    for (id, similarity, terms) in evidence.sections() {
+        let known = terms.zip(corpora.get(&id.document.project));
+        let lexical = known.map_or(0.0, |(terms, corpus)| chunk_lexical(terms, corpus, &mix.bm25));
+        let heading = known.map_or(0.0, |(terms, corpus)| in_headings(terms, corpus));
         chunks.entry(id.document).or_default().push(ScoredChunk {
             id,
             similarity,
             lexical,
             heading,
-            base,
+            base: chunk_base(similarity, lexical, mix),
         });
     }
     for document in named {
@@ -271,6 +266,11 @@ pub fn rank(
         .collect();
     documents.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.document.cmp(&b.document)));
     documents
+}
+
+fn chunk_base(similarity: Option<f32>, lexical: f32, mix: &Mix) -> f32 {
+    let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
+    base_score(dense, lexical, mix.hybrid)
 }
 
 fn score_document(
@@ -312,6 +312,82 @@ fn document_lexical(chunks: &[ScoredChunk], evidence: &Evidence, corpus: &Corpus
         }
     }
     lexical_score(sum.iter(), length, corpus.average_document, corpus, bm25)
+}
+
+/// What [`rank`] knows of a document as a whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DocumentScore {
+    /// Which document.
+    pub document: DocumentId,
+    /// [`ScoredDocument::similarity`].
+    pub similarity: Option<f32>,
+    /// [`ScoredDocument::lexical`].
+    pub lexical: f32,
+}
+
+/// A document while its sections are added up.
+struct Sum {
+    similarity: Option<f32>,
+    best_chunk: f32,
+    /// The section that [`rank`] puts last of those with words, and the words of the document by it.
+    last: Option<(f32, ChunkId, f32)>,
+    /// Where the sums of its terms begin.
+    from: usize,
+}
+
+/// The scores of all candidates that have a section, in no order: those of [`rank`], without their sections.
+pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec<DocumentScore> {
+    let mut places: Map<DocumentId, usize> = Map::default();
+    let mut sums: Vec<(DocumentId, Sum)> = Vec::new();
+    let mut frequencies: Vec<Frequencies> = Vec::new();
+    for (id, similarity, terms) in evidence.sections() {
+        let corpus = corpora.get(&id.document.project);
+        let place = *places.entry(id.document).or_insert_with(|| {
+            let from = frequencies.len();
+            frequencies.resize(
+                from + corpus.map_or(0, |corpus| corpus.terms.len()),
+                Frequencies::default(),
+            );
+            let sum = Sum {
+                similarity: None,
+                best_chunk: 0.0,
+                last: None,
+                from,
+            };
+            sums.push((id.document, sum));
+            sums.len() - 1
+        });
+        let sum = &mut sums[place].1;
+        let known = sum.similarity.into_iter().chain(similarity);
+        sum.similarity = known.max_by(f32::total_cmp);
+        let (Some(terms), Some(corpus)) = (terms, corpus) else {
+            continue;
+        };
+        let lexical = chunk_lexical(terms, corpus, &mix.bm25);
+        sum.best_chunk = sum.best_chunk.max(lexical);
+        let base = chunk_base(similarity, lexical, mix);
+        let is_later = |&(last, of, _): &(f32, ChunkId, f32)| last.total_cmp(&base).then(id.cmp(&of)).is_gt();
+        if sum.last.as_ref().is_none_or(is_later) {
+            sum.last = Some((base, id, terms.document_length));
+        }
+        let of_document = frequencies[sum.from..].iter_mut().take(corpus.terms.len());
+        for (sum, found) in of_document.zip(&terms.frequencies) {
+            sum.join(found);
+        }
+    }
+    let scores = sums.into_iter().map(|(document, sum)| {
+        let whole = corpora.get(&document.project).map_or(0.0, |corpus| {
+            let length = sum.last.map_or(0.0, |(_, _, length)| length);
+            let found = frequencies[sum.from..].iter().take(corpus.terms.len());
+            lexical_score(found, length, corpus.average_document, corpus, &mix.bm25)
+        });
+        DocumentScore {
+            document,
+            similarity: sum.similarity,
+            lexical: mix.document_share * whole + (1.0 - mix.document_share) * sum.best_chunk,
+        }
+    });
+    scores.collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bm25::Frequencies;
 use crate::place::KnownNames;
-use crate::rank::{ChunkTerms, Corpus, TermWeight};
+use crate::rank::{ChunkTerms, Corpus, TermWeight, rank};
 use crate::rule::Rules;
 
 const BM25: Bm25 = Bm25 {

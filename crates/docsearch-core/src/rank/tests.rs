@@ -223,6 +223,31 @@ fn a_named_document_is_a_candidate() {
 
 proptest! {
     #[test]
+    fn documents_have_the_same_scores_without_their_sections(
+        near in proptest::collection::btree_map((0i64..6, 0i32..5), -1.0f32..1.0, 0..20),
+        words in proptest::collection::btree_map((0i64..6, 0i32..5), (0u8..9, 1.0f32..400.0, 1.0f32..900.0), 0..20),
+    ) {
+        let mut evidence = Evidence::default();
+        evidence.similarity.extend(near.iter().map(|(&(document, place), &near)| (chunk(document, place), near)));
+        let sections = words.iter().map(|(&(document, place), &(times, length, document_length))| {
+            let found = ChunkTerms { document_length, ..terms(f32::from(times), length) };
+            (chunk(document, place), found)
+        });
+        evidence.terms.extend(sections);
+        let mix = Mix { document_share: 0.3, ..MIX };
+        let mut scores = document_scores(&evidence, &corpora(), &mix);
+        scores.sort_by_key(|found| found.document);
+        let mut ranked = rank(&evidence, [], &corpora(), &mix);
+        ranked.sort_by_key(|found| found.document);
+        let of_rank = ranked.iter().map(|found| DocumentScore {
+            document: found.document,
+            similarity: found.similarity,
+            lexical: found.lexical,
+        });
+        prop_assert_eq!(scores, of_rank.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn scores_stay_in_bounds_and_rise_with_similarity(
         similarity in -1.0f32..0.9, more in 0.0f32..0.1, body in 0.0f32..50.0, length in 1.0f32..1e5
     ) {

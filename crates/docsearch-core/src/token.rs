@@ -161,6 +161,11 @@ impl<'a> Tokens<'a> {
 
     fn scan(&mut self) {
         let start = self.at;
+        if let Some(end) = self.end_of_plain_word(start) {
+            self.push(TokenKind::Word, start..end, false);
+            self.at = end;
+            return;
+        }
         let Some(first) = self.peek(start) else {
             return;
         };
@@ -173,6 +178,15 @@ impl<'a> Tokens<'a> {
         } else {
             self.scan_gap(start)
         };
+    }
+
+    /// The end of a word of small English letters that nothing joins to another: most words are such, and need not be looked
+    /// at letter by letter for what they might be otherwise.
+    fn end_of_plain_word(&self, start: usize) -> Option<usize> {
+        let rest = &self.text.as_bytes()[start..];
+        let length = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let ends = matches!(rest.get(length), None | Some(b' ' | b'\n' | b',' | b';' | b')'));
+        (length > 0 && ends).then_some(start + length)
     }
 
     fn scan_gap(&mut self, start: usize) -> usize {

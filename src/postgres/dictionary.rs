@@ -1,0 +1,99 @@
+//! The dictionaries of a text search configuration, asked without a statement: the caches of the server know them, and follow
+//! every change.
+
+use std::ffi::{CStr, CString};
+
+use pgrx::{IntoDatum, PgMemoryContexts, direct_function_call, pg_sys};
+
+use crate::postgres::interrupt;
+use crate::postgres::report::{Result, internal};
+
+/// The dictionaries of a configuration.
+pub(crate) struct Dictionaries {
+    config: pg_sys::Oid,
+}
+
+impl Dictionaries {
+    /// Those of the configuration of this name; an error if the current user cannot use one.
+    pub(crate) fn of(text_config: &str) -> Result<Self> {
+        let name = CString::new(text_config).map_err(internal)?;
+        // SAFETY: the function takes a terminated text, and gives a configuration or an error.
+        let config =
+            unsafe { direct_function_call::<pg_sys::Oid>(pg_sys::regconfigin, &[name.as_c_str().into_datum()]) };
+        let config = config.ok_or_else(|| internal("no configuration"))?;
+        Ok(Self { config })
+    }
+
+    /// What they make of each word, given by the kind of its token: the first that knows the word decides.
+    pub(crate) fn lexemes(&self, kinds: &[i32], words: &[&str]) -> Vec<Vec<String>> {
+        let of_word = |(&kind, word): (&i32, &&str)| {
+            interrupt::check();
+            let dictionaries = self.of_kind(kind);
+            let known = dictionaries.into_iter().find_map(|dictionary| lexize(dictionary, word));
+            known.unwrap_or_default()
+        };
+        // Dictionaries leave what they allocate.
+        let mut context = PgMemoryContexts::new("docsearch dictionaries");
+        // SAFETY: nothing that is allocated there is kept.
+        unsafe { context.switch_to(|_| kinds.iter().zip(words).map(of_word).collect()) }
+    }
+
+    /// The dictionaries of a kind of tokens, in order.
+    fn of_kind(&self, kind: i32) -> Vec<pg_sys::Oid> {
+        // SAFETY: the cache has an entry or raises an error; its lists are as long as it says, and are copied before anything
+        // else is asked of the cache.
+        unsafe {
+            let entry = &*pg_sys::lookup_ts_config_cache(self.config);
+            match usize::try_from(kind) {
+                Ok(place) if kind < entry.lenmap => {
+                    let list = &*entry.map.add(place);
+                    let length = usize::try_from(list.len).unwrap_or_default();
+                    (0..length).map(|at| *list.dictIds.add(at)).collect()
+                }
+                _ => Vec::new(),
+            }
+        }
+    }
+}
+
+/// What a dictionary makes of a word, as `ts_lexize` has it; `None` if it does not know the word.
+fn lexize(dictionary: pg_sys::Oid, word: &str) -> Option<Vec<String>> {
+    let length = i32::try_from(word.len()).ok()?;
+    let mut state = pg_sys::DictSubState::default();
+    // SAFETY: the cache has an entry or raises an error. A dictionary takes its data, a text with its length, and a place for its
+    // state; it gives null, or lexemes up to one that is null, all terminated. They are copied before the next is asked.
+    unsafe {
+        let ask = |state: &mut pg_sys::DictSubState| {
+            let entry = pg_sys::lookup_ts_dictionary_cache(dictionary);
+            let found = pg_sys::FunctionCall4Coll(
+                &raw mut (*entry).lexize,
+                pg_sys::InvalidOid,
+                pg_sys::Datum::from((*entry).dictData),
+                pg_sys::Datum::from(word.as_ptr()),
+                pg_sys::Datum::from(length),
+                pg_sys::Datum::from(std::ptr::from_mut(state)),
+            );
+            found.cast_mut_ptr::<pg_sys::TSLexeme>()
+        };
+        let mut found = ask(&mut state);
+        if state.getnext {
+            state.isend = true;
+            let last = ask(&mut state);
+            if !last.is_null() {
+                found = last;
+            }
+        }
+        if found.is_null() {
+            return None;
+        }
+        let mut lexemes = Vec::new();
+        while !(*found).lexeme.is_null() {
+            lexemes.push(CStr::from_ptr((*found).lexeme).to_string_lossy().into_owned());
+            found = found.add(1);
+        }
+        Some(lexemes)
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -22,6 +22,8 @@ fn beginning(text: &[u8], length: usize) -> Beginning {
 pub(crate) struct Vocabulary {
     /// How verbs begin, so that few other words have to be stemmed.
     beginnings: Set<Beginning>,
+    /// For each first byte a bit for each length that such a beginning has.
+    lengths: Vec<u8>,
     /// Stems of verbs of one word.
     verbs: Set<Vec<u8>>,
     intents: Map<Vec<u8>, Intent>,
@@ -33,10 +35,20 @@ impl Vocabulary {
         let verbs = tables.actions.keys();
         // Stemming changes the end of a word and at most the last letter of what is left.
         let kept = |verb: &String| beginning(verb.as_bytes(), stem(verb).len().saturating_sub(1));
+        let beginnings: Set<Beginning> = verbs.clone().map(kept).collect();
+        let mut lengths = vec![0u8; 256];
+        for beginning in &beginnings {
+            let length = beginning.iter().take_while(|&&byte| byte != 0).count();
+            match length {
+                0 => lengths.iter_mut().for_each(|lengths| *lengths |= 1),
+                _ => lengths[usize::from(beginning[0])] |= 1 << length,
+            }
+        }
         let intents = tables.actions.iter();
         let little = tables.stop_words.iter().chain(&tables.question_words);
         Self {
-            beginnings: verbs.clone().map(kept).collect(),
+            beginnings,
+            lengths,
             verbs: verbs
                 .filter(|verb| !verb.contains(' '))
                 .map(|verb| stem(verb).into_owned().into_bytes())
@@ -50,7 +62,9 @@ impl Vocabulary {
 
     /// Whether a verb begins as a word does.
     pub(super) fn begins_like_a_verb(&self, word: &[u8]) -> bool {
-        let mut lengths = 0..=Beginning::default().len();
+        let first = word.first().map_or(0, |&first| usize::from(first));
+        let of_first = self.lengths.get(first).copied().unwrap_or_default();
+        let mut lengths = (0..=Beginning::default().len()).filter(|length| of_first >> length & 1 == 1);
         lengths.any(|length| self.beginnings.contains(&beginning(word, length)))
     }
 

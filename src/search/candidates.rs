@@ -148,12 +148,13 @@ impl Search<'_> {
         if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
             return Ok(Ranking::default());
         }
-        let totals = group.sight.totals(&group.projects)?;
         let lexemes = group
             .terms
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let mut frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
+        let (totals, mut frequencies) = group
+            .sight
+            .totals_and_frequencies(&group.projects, lexemes.collect())?;
         vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
         let group = &*group;
         let reach = Reach {

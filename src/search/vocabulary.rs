@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::statistics::ChunkFrequencies;
-use docsearch_core::vocabulary::{Around, Near, by_nearness, is_word};
+use docsearch_core::vocabulary::{Around, Near, by_nearness, is_near, is_word};
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
-use crate::tables::statistics;
+use crate::tables::statistics::{self, Between};
 
 /// Most words that stand in for one.
 const STAND_INS: usize = 3;
@@ -68,15 +68,12 @@ pub(crate) fn nearest(
         }
         Sight::Everything | Sight::Listed(_) | Sight::Checked(_) => None,
     };
+    let vocabularies = match &listed {
+        Some(listed) => words.iter().map(|lexemes| around(lexemes).within(listed)).collect(),
+        None => read(words, projects)?,
+    };
     let mut found = Vec::with_capacity(words.len());
-    for lexemes in words {
-        let vocabulary = match &listed {
-            Some(listed) => around(lexemes).within(listed),
-            None => {
-                let _owner = AsOwner::enter()?;
-                read(&around(lexemes), projects)?
-            }
-        };
+    for (lexemes, vocabulary) in words.iter().zip(vocabularies) {
         let near = by_nearness(lexemes, &vocabulary);
         found.push(if sight.checks().is_some() {
             nearest_seen(sight, projects, near)?
@@ -126,12 +123,25 @@ fn nearest_seen(sight: &Sight, projects: &Projects, mut near: Vec<Near>) -> Resu
     Ok((nearest_of_all(found), frequencies))
 }
 
-/// The words around one, in the statistics of the projects. Runs as the owner.
-fn read(around: &Around, projects: &Projects) -> Result<ChunkFrequencies> {
-    let mut vocabulary = ChunkFrequencies::default();
-    for (from, to) in around.ranges() {
-        let lengths = around.lengths.clone();
-        vocabulary.join(statistics::frequencies_between(projects, (&from, &to), lengths)?);
+/// The words that are near to each of some, in the statistics of the projects. Begins as the caller.
+fn read(words: &[&[String]], projects: &Projects) -> Result<Vec<ChunkFrequencies>> {
+    let (mut parts, mut places) = (Vec::new(), Vec::new());
+    for (place, lexemes) in words.iter().enumerate() {
+        let around = Around::of(lexemes.last().map_or("", String::as_str));
+        for (from, to) in around.ranges() {
+            let lengths = around.lengths.clone();
+            parts.push(Between { from, to, lengths });
+            places.push(place);
+        }
     }
-    Ok(vocabulary)
+    let mut vocabularies: Vec<ChunkFrequencies> = words.iter().map(|_| ChunkFrequencies::default()).collect();
+    if parts.is_empty() {
+        return Ok(vocabularies);
+    }
+    let _owner = AsOwner::enter()?;
+    let found = statistics::frequencies_between(projects, &parts, |part, word| is_near(words[places[part]], word))?;
+    for (found, &place) in found.into_iter().zip(&places) {
+        vocabularies[place].join(found);
+    }
+    Ok(vocabularies)
 }

@@ -175,10 +175,31 @@ impl Sight {
         if let Self::Listed(listed) = self {
             return listed.frequencies(projects, lexemes);
         }
-        let mut frequencies = {
+        let frequencies = {
             let _owner = AsOwner::enter()?;
             statistics::frequencies(projects, lexemes)?
         };
+        self.seen_frequencies(projects, frequencies)
+    }
+
+    /// [`Self::totals`] and [`Self::frequencies`]. Begins as the caller.
+    pub(crate) fn totals_and_frequencies(
+        &self,
+        projects: &Projects,
+        lexemes: Vec<String>,
+    ) -> Result<(Map<i64, Totals>, ChunkFrequencies)> {
+        if let Self::Listed(listed) = self {
+            return Ok((listed.totals.clone(), listed.frequencies(projects, lexemes)?));
+        }
+        let (totals, frequencies) = {
+            let _owner = AsOwner::enter()?;
+            statistics::totals_and_frequencies(projects, lexemes)?
+        };
+        Ok((totals, self.seen_frequencies(projects, frequencies)?))
+    }
+
+    /// Frequencies of all documents, corrected by what the caller sees. Begins as the caller.
+    fn seen_frequencies(&self, projects: &Projects, mut frequencies: ChunkFrequencies) -> Result<ChunkFrequencies> {
         if let Self::Checked(visibility) = self {
             let known = frequencies.lexemes().map(str::to_owned);
             let is_rare = |lexeme: &String| frequencies.sum(lexeme) <= RARE as f64;

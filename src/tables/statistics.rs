@@ -2,6 +2,7 @@
 //! indexing never waits for a row that everybody changes.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use docsearch_core::rank::Map;
 use docsearch_core::statistics::{ChunkFrequencies, Delta, Totals};
@@ -255,29 +256,87 @@ pub(crate) fn frequencies(projects: &Projects, lexemes: Vec<String>) -> Result<C
     Ok(ChunkFrequencies::of_rows(rows))
 }
 
-/// The same of the vocabulary between two texts, in words of so many characters.
+/// [`totals`] and [`frequencies`] in one statement. Runs as the owner of the tables.
+pub(crate) fn totals_and_frequencies(
+    projects: &Projects,
+    lexemes: Vec<String>,
+) -> Result<(Map<i64, Totals>, ChunkFrequencies)> {
+    let lexemes: BTreeSet<String> = lexemes.into_iter().collect();
+    let condition = projects.condition("s");
+    let mut totals = Map::default();
+    let mut frequencies = Vec::new();
+    statement::lookup(
+        &format!(
+            "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
+                    sum(s.chunk_words)::float8, NULL::text
+             FROM docsearch.project_stat s WHERE {condition} GROUP BY s.project_id
+             UNION ALL
+             SELECT s.project_id, NULL, NULL, s.chunks, NULL, wanted.lexeme
+             FROM unnest($2::text[]) AS wanted(lexeme),
+                  LATERAL (SELECT s.project_id, sum(s.chunks)::float8 AS chunks FROM docsearch.term_stat s
+                           WHERE {condition} AND s.lexeme = wanted.lexeme COLLATE \"C\" GROUP BY s.project_id) s"
+        ),
+        &[projects.argument(), DatumWithOid::from(Vec::from_iter(lexemes))],
+        |row| {
+            match row.optional::<String>(6)? {
+                Some(lexeme) => frequencies.push((row.required(1)?, lexeme, row.required(4)?)),
+                None => totals.extend([totals_of_project(row)?]),
+            }
+            Ok(())
+        },
+    )?;
+    Ok((totals, ChunkFrequencies::of_rows(frequencies)))
+}
+
+/// A part of the vocabulary: words between two texts, of so many characters.
+pub(crate) struct Between {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) lengths: RangeInclusive<i32>,
+}
+
+/// In how many chunks of each project the words of some parts of the vocabulary occur: of each part those that are `wanted`.
+/// Runs as the owner of the tables.
 pub(crate) fn frequencies_between(
     projects: &Projects,
-    (from, to): (&str, &str),
-    length: std::ops::RangeInclusive<i32>,
-) -> Result<ChunkFrequencies> {
-    let rows = statement::rows(
+    parts: &[Between],
+    wanted: impl Fn(usize, &str) -> bool,
+) -> Result<Vec<ChunkFrequencies>> {
+    let texts =
+        |of: fn(&Between) -> &String| DatumWithOid::from(parts.iter().map(of).cloned().collect::<Vec<String>>());
+    let lengths = |of: fn(&RangeInclusive<i32>) -> i32| {
+        DatumWithOid::from(parts.iter().map(|part| of(&part.lengths)).collect::<Vec<i32>>())
+    };
+    let mut found: Vec<Vec<(i64, String, f64)>> = parts.iter().map(|_| Vec::new()).collect();
+    statement::lookup(
         &format!(
-            "SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 FROM docsearch.term_stat s
-             WHERE {} AND s.lexeme >= $2 AND s.lexeme < $3 AND length(s.lexeme) BETWEEN $4 AND $5
-             GROUP BY s.project_id, s.lexeme",
+            "SELECT s.project_id, s.lexeme, s.chunks, w.place
+             FROM unnest($2::text[], $3::text[], $4::int[], $5::int[]) WITH ORDINALITY AS w(begins, ends, shortest, longest, place),
+                  LATERAL (SELECT s.project_id, s.lexeme, sum(s.chunks)::float8 AS chunks FROM docsearch.term_stat s
+                           WHERE {} AND s.lexeme >= w.begins COLLATE \"C\" AND s.lexeme < w.ends COLLATE \"C\"
+                             AND length(s.lexeme) BETWEEN w.shortest AND w.longest
+                           GROUP BY s.project_id, s.lexeme OFFSET 0) s",
             projects.condition("s")
         ),
         &[
             projects.argument(),
-            DatumWithOid::from(from),
-            DatumWithOid::from(to),
-            DatumWithOid::from(*length.start()),
-            DatumWithOid::from(*length.end()),
+            texts(|part| &part.from),
+            texts(|part| &part.to),
+            lengths(|lengths| *lengths.start()),
+            lengths(|lengths| *lengths.end()),
         ],
-        frequency,
+        |row| {
+            let part = usize::try_from(row.required::<i64>(4)? - 1).unwrap_or_default();
+            let lexeme: &str = row.required(2)?;
+            if wanted(part, lexeme)
+                && let Some(found) = found.get_mut(part)
+            {
+                found.push((row.required(1)?, lexeme.to_owned(), row.required(3)?));
+            }
+            Ok(())
+        },
     )?;
-    Ok(ChunkFrequencies::of_rows(rows))
+    Ok(found.into_iter().map(ChunkFrequencies::of_rows).collect())
 }
 
 fn frequency(row: &statement::Row) -> Result<(i64, String, f64)> {

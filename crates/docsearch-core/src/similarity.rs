@@ -94,11 +94,29 @@ pub fn typo(typed: &str, key: &str) -> Option<f32> {
     if typed_chars.abs_diff(key_chars) > allowed {
         return None;
     }
+    if least_edits(typed, key) > allowed {
+        return None;
+    }
     let edits = osa_distance(typed, key);
     (1..=allowed).contains(&edits).then(|| {
         let kept = 1.0 - edits as f32 / typed_chars.max(key_chars) as f32;
         TYPO.0 + TYPO.1 * 0.5 * (kept + trigram_similarity(typed, key))
     })
+}
+
+/// No fewer edits lead from one text to the other: each takes one character away at most and adds one at most. Most words are
+/// too far for that to need their alignment.
+fn least_edits(typed: &str, key: &str) -> usize {
+    // Characters that share a place only make it less.
+    let mut more = [0i32; 32];
+    typed.chars().for_each(|c| more[c as usize % 32] += 1);
+    key.chars().for_each(|c| more[c as usize % 32] -= 1);
+    let (mut taken, mut added) = (0, 0);
+    for more in more {
+        taken += more.max(0);
+        added += (-more).max(0);
+    }
+    taken.max(added).unsigned_abs() as usize
 }
 
 /// Strength of a word of the vocabulary, which may be a stem, for a word that nothing holds: see
@@ -321,6 +339,11 @@ mod tests {
                 prop_assert!(found.strength > 0.0 && found.strength <= MAX_STRENGTH);
                 prop_assert!(name::key(&typed) != name::key(&name));
             }
+        }
+
+        #[test]
+        fn no_fewer_edits_are_needed_than_letters_differ(typed in "[a-dé]{0,9}", key in "[a-dé]{0,9}|\\PC{0,5}") {
+            prop_assert!(least_edits(&typed, &key) <= osa_distance(&typed, &key));
         }
 
         #[test]

@@ -23,13 +23,23 @@ pub struct Near {
     chunks: f64,
 }
 
+/// How near a word of a vocabulary is to the nearest of the lexemes.
+fn strength(lexemes: &[String], word: &str) -> Option<f32> {
+    let strength = |typed: &String| similarity::vocabulary(typed, word);
+    lexemes.iter().filter_map(strength).max_by(f32::total_cmp)
+}
+
+/// Whether a word of a vocabulary is near to one of the lexemes.
+pub fn is_near(lexemes: &[String], word: &str) -> bool {
+    strength(lexemes, word).is_some()
+}
+
 /// The words of a vocabulary that are near to one of the lexemes, nearest first.
 pub fn by_nearness(lexemes: &[String], vocabulary: &ChunkFrequencies) -> Vec<Near> {
     let mut near: Vec<Near> = vocabulary
         .lexemes()
         .filter_map(|lexeme| {
-            let strength = |typed: &String| similarity::vocabulary(typed, lexeme);
-            let strength = lexemes.iter().filter_map(strength).max_by(f32::total_cmp)?;
+            let strength = strength(lexemes, lexeme)?;
             Some(Near {
                 lexeme: lexeme.to_owned(),
                 strength,

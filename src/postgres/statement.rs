@@ -44,17 +44,22 @@ fn is_forced() -> bool {
 /// are not copied first.
 pub(crate) struct Row {
     slot: *mut pg_sys::TupleTableSlot,
+    /// The types of its columns.
+    types: *const [pg_sys::Oid],
 }
 
 impl Row {
     /// A column that may be NULL, counted from 1.
     pub(crate) fn optional<T: FromDatum + IntoDatum>(&self, ordinal: usize) -> Result<Option<T>> {
-        let column = i32::try_from(ordinal).map_err(internal)?;
-        // SAFETY: the slot holds a row while this lives, with all its columns read; a column that
+        // SAFETY: the slot holds a row while this lives, with all its columns read, and the receiver their types; a column that
         // does not exist has no type.
         unsafe {
             let slot = &*self.slot;
-            let oid = pg_sys::SPI_gettypeid(slot.tts_tupleDescriptor, column);
+            let types = &*self.types;
+            let oid = *ordinal
+                .checked_sub(1)
+                .and_then(|column| types.get(column))
+                .ok_or_else(|| internal(format_args!("there is no column {ordinal}")))?;
             if !T::is_compatible_with(oid) {
                 return Err(internal(format_args!("column {ordinal} has type {oid}")));
             }
@@ -171,6 +176,8 @@ pub(crate) fn execute(sql: &str, args: &[DatumWithOid<'_>]) -> Result<()> {
 #[repr(C)]
 struct Receiver<'a> {
     postgres: pg_sys::DestReceiver,
+    /// The types of the columns, asked once: thousands of values are read in a search.
+    types: Vec<pg_sys::Oid>,
     /// Whether more rows are wanted.
     take: &'a mut dyn FnMut(&Row) -> bool,
 }
@@ -183,11 +190,25 @@ unsafe extern "C-unwind" fn receive(slot: *mut pg_sys::TupleTableSlot, receiver:
         if i32::from((*slot).tts_nvalid) < columns {
             pg_sys::slot_getsomeattrs_int(slot, columns);
         }
-        ((*receiver.cast::<Receiver<'_>>()).take)(&Row { slot })
+        let receiver = &mut *receiver.cast::<Receiver<'_>>();
+        let types = &raw const *receiver.types;
+        (receiver.take)(&Row { slot, types })
     }
 }
 
-unsafe extern "C-unwind" fn start(_: *mut pg_sys::DestReceiver, _: i32, _: pg_sys::TupleDesc) {}
+#[pg_guard]
+unsafe extern "C-unwind" fn start(
+    receiver: *mut pg_sys::DestReceiver,
+    _operation: i32,
+    description: pg_sys::TupleDesc,
+) {
+    // SAFETY: Postgres gives back the receiver that `run` made, and a description of the rows that follow.
+    unsafe {
+        let columns = (*description).natts;
+        let types = (1..=columns).map(|column| pg_sys::SPI_gettypeid(description, column));
+        (*receiver.cast::<Receiver<'_>>()).types = types.collect();
+    }
+}
 
 unsafe extern "C-unwind" fn end(_: *mut pg_sys::DestReceiver) {}
 
@@ -220,6 +241,7 @@ fn run<T>(
             rDestroy: Some(end),
             mydest: pg_sys::CommandDest::DestTuplestore,
         },
+        types: Vec::new(),
         take: &mut take,
     };
     // SAFETY: SPI is connected. The parameters are as many as the plan was prepared with, and of

@@ -59,6 +59,8 @@ pub(crate) struct Ranking {
     pub(crate) too_distant: usize,
     /// Words that excluded one of them.
     pub(crate) excluding: Vec<String>,
+    /// Documents, of those that the caller sees, with one of [`Group::title_keys`]; `None` if there may be others.
+    pub(crate) titled: Option<Set<DocumentId>>,
 }
 
 impl Ranking {
@@ -136,6 +138,7 @@ struct Asked<'a> {
     vectors: &'a VectorTable,
     embedding: Option<&'a [f32]>,
     scope: &'a Scope,
+    names: names::Asked,
     newest: Newest,
     mix: Mix,
 }
@@ -152,9 +155,7 @@ impl Search<'_> {
             .terms
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let (totals, mut frequencies) = group
-            .sight
-            .totals_and_frequencies(&group.projects, lexemes.collect())?;
+        let (totals, mut frequencies) = group.sight.totals_and_frequencies(&group.projects, lexemes.collect())?;
         vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
         let group = &*group;
         let reach = Reach {
@@ -173,6 +174,8 @@ impl Search<'_> {
             .config
             .weights
             .mix(group.understanding.class, hybrid, group.model.background);
+        let mut names = names::asked(&group.projects, &group.forms, &group.title_keys(), &group.sight)?;
+        let titled = names.titled.take();
         let asked = Asked {
             group,
             superseded: superseded.as_deref(),
@@ -180,6 +183,7 @@ impl Search<'_> {
             vectors: &vectors,
             embedding,
             scope: &scope,
+            names,
             newest: {
                 let args = self.conditions(group.projects.argument(), superseded.as_deref());
                 Newest::of(group, &self.config.weights, args)?
@@ -204,6 +208,7 @@ impl Search<'_> {
             ranking.too_distant = further.too_distant;
             ranking.excluding = further.excluding;
         }
+        ranking.titled = titled;
         Ok(ranking)
     }
 
@@ -279,6 +284,7 @@ impl Search<'_> {
             leaves_out: left_out > 0,
             too_distant,
             excluding,
+            titled: None,
         })
     }
 
@@ -325,6 +331,7 @@ impl Search<'_> {
             vectors,
             embedding,
             scope,
+            names,
             mix,
             ..
         } = asked;
@@ -335,9 +342,8 @@ impl Search<'_> {
         } = reach;
         let lexical = keywords.lexical;
         let documents = scope.listed();
-        let names = names::matches(&group.projects, &group.forms, &group.sight)?;
         let near = match group.typed() {
-            Some(typed) if lexical.lacks_a_word && !names::any_asked(&names, &group.forms) => {
+            Some(typed) if lexical.lacks_a_word && !names::any_asked(&names.matches, &group.forms) => {
                 names::near(&group.projects, &typed, &group.sight)?
             }
             _ => Set::default(),
@@ -371,13 +377,12 @@ impl Search<'_> {
             };
             evidence.similarity = vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
         }
-        let defining = names::defining(&group.projects, &group.forms, &group.sight)?;
         let mut legs = Legs {
             evidence,
             best,
-            names,
+            names: names.matches.clone(),
             near,
-            defining,
+            defining: names.defining.clone(),
             phrase,
             newest: asked.newest.documents(),
             focus: None,

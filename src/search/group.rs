@@ -1,5 +1,6 @@
 //! Projects that are searched together, and what a query means there.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use docsearch_core::legs::AskedNames;
@@ -158,6 +159,13 @@ impl<'a> Group<'a> {
         let typed = self.understanding.name();
         let short = typed.split_whitespace().count() <= MAX_NEAR_WORDS;
         (short && self.understanding.class != Class::Question).then(|| name::key(typed))
+    }
+
+    /// The keys of a page whose title the query is.
+    pub(crate) fn title_keys(&self) -> Vec<String> {
+        let asked = [&self.understanding.text, &self.understanding.topic];
+        let keys: BTreeSet<String> = asked.into_iter().map(|text| name::key(text)).collect();
+        keys.into_iter().filter(|key| !key.is_empty()).collect()
     }
 
     /// The query, if it is long enough to be a phrase of a text.

@@ -349,6 +349,7 @@ impl Request<'_> {
             notices: self.left_out.clone().into_iter().collect(),
             candidates: 0,
             vector_recalled: false,
+            titled: None,
             too_distant: 0,
             timings: Timings::default(),
         };
@@ -362,6 +363,7 @@ impl Request<'_> {
         let mut excluded: HashSet<String> = HashSet::new();
         let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
         let mut patience = REMOTE_PATIENCE;
+        let is_single = retrieval.groups.len() == 1;
         for group in &mut retrieval.groups {
             let embedding = match embeddings.entry(group.model.id) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -394,10 +396,12 @@ impl Request<'_> {
                 candidates,
                 too_distant,
                 excluding,
+                titled,
                 ..
             } = search.rank(group, embedding.as_deref())?;
             retrieval.candidates += candidates;
             retrieval.too_distant += too_distant;
+            retrieval.titled = titled.filter(|_| is_single);
             excluded.extend(excluding);
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);

@@ -1,14 +1,12 @@
 //! What a search found, before it is shown.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
 use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
 use docsearch_core::fusion::{Found, Other};
 use docsearch_core::hit::{self, Chosen, Page, SECTION_CHUNKS};
-use docsearch_core::name;
-use docsearch_core::rank::{ChunkId, DocumentId, Map};
+use docsearch_core::rank::{ChunkId, DocumentId, Map, Set};
 use docsearch_core::transformation::Transformation;
 use pgrx::datum::DatumWithOid;
 
@@ -48,6 +46,8 @@ pub(crate) struct Retrieval<'a> {
     pub(super) candidates: usize,
     /// Whether a query could not be embedded and its vector is that of an equal one before.
     pub(super) vector_recalled: bool,
+    /// Documents with the query as their title, of those that the caller sees, if the search of a single group found them.
+    pub(super) titled: Option<Set<DocumentId>>,
     /// Documents that were left out for their distance from the query.
     pub(super) too_distant: usize,
     pub(super) timings: Timings,
@@ -105,26 +105,10 @@ impl Retrieval<'_> {
         let (Some(group), Some(first), 0) = (self.groups.first(), self.found.ranked.first(), offset) else {
             return Ok(Named::No);
         };
-        let asked = [&group.understanding.text, &group.understanding.topic];
-        let asked: BTreeSet<String> = asked
-            .map(|text| name::key(text))
-            .into_iter()
-            .filter(|key| !key.is_empty())
-            .collect();
-        let projects = self.groups.iter().flat_map(|group| group.projects.ids());
-        let _settings = LocalSettings::by_index()?;
-        let _owner = AsOwner::enter()?;
-        let same: BTreeSet<DocumentId> = statement::lookup(
-            "SELECT DISTINCT n.project_id, n.document_id FROM docsearch.document_name n
-             WHERE n.project_id = ANY ($1) AND n.key = ANY ($2) AND n.kind = 'title'",
-            &[
-                DatumWithOid::from(projects.collect::<Vec<i64>>()),
-                DatumWithOid::from(asked.into_iter().collect::<Vec<String>>()),
-            ],
-            keys::document_id,
-        )?
-        .into_iter()
-        .collect();
+        let same = match &self.titled {
+            Some(known) => known.clone(),
+            None => self.titled(group.title_keys())?,
+        };
         let mut named = self
             .found
             .ranked
@@ -135,6 +119,23 @@ impl Retrieval<'_> {
             (true, None) => Named::Alone,
             (true, Some(_)) => Named::AmongOthers,
         })
+    }
+
+    /// Documents with one of these titles, by their keys.
+    fn titled(&self, keys: Vec<String>) -> Result<Set<DocumentId>> {
+        let projects = self.groups.iter().flat_map(|group| group.projects.ids());
+        let _settings = LocalSettings::by_index()?;
+        let _owner = AsOwner::enter()?;
+        let found = statement::lookup(
+            "SELECT DISTINCT n.project_id, n.document_id FROM docsearch.document_name n
+             WHERE n.project_id = ANY ($1) AND n.key = ANY ($2) AND n.kind = 'title'",
+            &[
+                DatumWithOid::from(projects.collect::<Vec<i64>>()),
+                DatumWithOid::from(keys),
+            ],
+            keys::document_id,
+        )?;
+        Ok(found.into_iter().collect())
     }
 
     /// Adds what to ask instead to an answer of low confidence.

@@ -10,9 +10,10 @@ use docsearch_core::understanding::{NameForm, NameRole};
 use docsearch_core::vocabulary::after;
 use pgrx::datum::DatumWithOid;
 
+use crate::postgres::catalog;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
-use crate::postgres::{catalog, statement};
+use crate::postgres::statement::{self, Row};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::keys;
 use crate::tables::project::Projects;
@@ -27,39 +28,122 @@ const DEFINING_TOGETHER: usize = 50;
 /// Longest text, in characters of its key, that is taken for a name half typed or mistyped.
 const MAX_NEAR_CHARS: usize = 64;
 
+/// What is known of the names that a query asks for.
+pub(crate) struct Asked {
+    /// Documents that bear one of the names.
+    pub(crate) matches: Map<DocumentId, NameMatch>,
+    /// Documents with a section that defines one of the names, and the place of the form. What more than a few documents of a
+    /// project define that the caller sees brings none.
+    pub(crate) defining: Vec<(DocumentId, usize)>,
+    /// Of the documents that the caller sees, those with one of the titles that were looked for; `None` if there may be others.
+    pub(crate) titled: Option<Set<DocumentId>>,
+}
+
+/// A name that a document bears: its key and kind.
+type Borne = (DocumentId, String, String);
+/// Documents of a project that define the name at a place.
+type Defining = (Vec<DocumentId>, usize);
+
+/// A row of [`BEARING`] or [`DEFINING`].
+enum Found {
+    Borne(Borne),
+    Defining(Defining),
+}
+
+impl Found {
+    fn read(row: &Row) -> Result<Self> {
+        let project: i64 = row.required(1)?;
+        Ok(match row.optional::<Vec<i64>>(5)? {
+            None => Self::Borne((keys::document_id(row)?, row.required(3)?, row.required(4)?)),
+            Some(documents) => {
+                let form = usize::try_from(row.required::<i32>(6)?).unwrap_or_default();
+                let ids = documents.into_iter().map(|document| DocumentId { project, document });
+                Self::Defining((ids.collect(), form))
+            }
+        })
+    }
+}
+
+/// Documents that bear and define names; `titles` are keys of titles to look for besides. Begins as the caller.
+pub(crate) fn asked(projects: &Projects, forms: &[NameForm], titles: &[String], sight: &Sight) -> Result<Asked> {
+    let mut keys = keys_of(forms);
+    keys.extend(titles.iter().cloned());
+    let (mut borne, mut found) = (Vec::new(), Vec::new());
+    if sight.checks().is_none() && catalog::table(c"definition").is_some() {
+        // In one statement: what is visible is known before.
+        let mut args = bearing_arguments(projects, &keys, MAX_BEARERS as i64);
+        let bearing = bearing(projects, sight, &mut args);
+        let defining = defining_sql(projects, forms, sight, MAX_DEFINING, &mut args);
+        let _owner = AsOwner::enter()?;
+        for row in statement::lookup(&format!("({bearing}) UNION ALL {defining}"), &args, Found::read)? {
+            match row {
+                Found::Borne(name) => borne.push(name),
+                Found::Defining(documents) => found.push(documents),
+            }
+        }
+    } else {
+        borne = bearers(projects, &keys, sight)?;
+        found = definers(projects, forms, sight)?;
+    }
+    let is_whole = borne.len() < MAX_BEARERS;
+    let own = keys_of(forms);
+    if !is_whole && own.len() < keys.len() {
+        borne = bearers(projects, &own, sight)?;
+    }
+    let titled = borne
+        .iter()
+        .filter(|(_, key, kind)| titles.contains(key) && NameKind::parse(kind) == Some(NameKind::Title));
+    Ok(Asked {
+        titled: is_whole.then(|| titled.map(|(document, ..)| *document).collect()),
+        matches: best_matches(borne, forms),
+        defining: few_defining(found, forms, sight)?,
+    })
+}
+
 /// Documents that bear one of the names. Begins as the caller.
 pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Map<DocumentId, NameMatch>> {
-    let keys: BTreeSet<String> = forms.iter().map(|form| form.key.clone()).collect();
-    let keys = Vec::from_iter(keys);
+    Ok(best_matches(bearers(projects, &keys_of(forms), sight)?, forms))
+}
+
+fn keys_of(forms: &[NameForm]) -> BTreeSet<String> {
+    forms.iter().map(|form| form.key.clone()).collect()
+}
+
+/// The names of documents that have one of the keys. Begins as the caller.
+fn bearers(projects: &Projects, keys: &BTreeSet<String>, sight: &Sight) -> Result<Vec<Borne>> {
     let read = |limit: i64| {
-        let mut args = vec![
-            projects.argument(),
-            DatumWithOid::from(keys.clone()),
-            DatumWithOid::from(limit),
-        ];
-        let seen = sight.condition("n.document_id", &mut args);
-        statement::lookup(
-            &format!(
-                "SELECT n.project_id, n.document_id, n.key, n.kind
-                 FROM unnest($2::text[]) AS wanted(key),
-                      LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
-                               WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} OFFSET 0) n
-                 LIMIT $3",
-                projects.condition("n")
-            ),
-            &args,
-            |row| {
-                Ok((
-                    keys::document_id(row)?,
-                    row.required::<String>(3)?,
-                    row.required::<String>(4)?,
-                ))
-            },
-        )
+        let mut args = bearing_arguments(projects, keys, limit);
+        let sql = bearing(projects, sight, &mut args);
+        statement::lookup(&sql, &args, |row| {
+            Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
+        })
     };
-    let rows = sight.first(MAX_BEARERS, read, |(document, ..)| *document)?;
+    sight.first(MAX_BEARERS, read, |(document, ..)| *document)
+}
+
+fn bearing_arguments(projects: &Projects, keys: &BTreeSet<String>, limit: i64) -> Vec<DatumWithOid<'static>> {
+    vec![
+        projects.argument(),
+        DatumWithOid::from(Vec::from_iter(keys.iter().cloned())),
+        DatumWithOid::from(limit),
+    ]
+}
+
+fn bearing(projects: &Projects, sight: &Sight, args: &mut Vec<DatumWithOid<'_>>) -> String {
+    let seen = sight.condition("n.document_id", args);
+    format!(
+        "SELECT n.project_id, n.document_id, n.key, n.kind, NULL::bigint[], NULL::int
+         FROM unnest($2::text[]) AS wanted(key),
+              LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
+                       WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} OFFSET 0) n
+         LIMIT $3",
+        projects.condition("n")
+    )
+}
+
+fn best_matches(names: Vec<Borne>, forms: &[NameForm]) -> Map<DocumentId, NameMatch> {
     let mut found: Map<DocumentId, NameMatch> = Map::default();
-    for (document, key, kind) in rows {
+    for (document, key, kind) in names {
         let of_project = |form: &&NameForm| form.project.is_none_or(|project| project == document.project);
         let form = forms.iter().position(|form| form.key == key && of_project(&form));
         let (Some(kind), Some(form)) = (NameKind::parse(&kind), form) else {
@@ -74,50 +158,68 @@ pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) ->
             }
         }
     }
-    Ok(found)
+    found
 }
 
-/// Documents with a section that defines one of the names, and the place of the form. What more than a few
-/// documents of a project define that the caller sees brings none. Begins as the caller.
-pub(crate) fn defining(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<(DocumentId, usize)>> {
+/// Documents that define the names, of each name one more at most than are read together. Begins as the caller.
+fn definers(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<Defining>> {
     if catalog::table(c"definition").is_none() {
         return Ok(Vec::new());
     }
+    let mut args = Vec::new();
+    let sql = defining_sql(projects, forms, sight, read_together(sight), &mut args);
+    let _owner = AsOwner::enter()?;
+    let rows = statement::lookup(&sql, &args, Found::read)?.into_iter();
+    let defining = rows.filter_map(|row| match row {
+        Found::Defining(documents) => Some(documents),
+        Found::Borne(_) => None,
+    });
+    Ok(defining.collect())
+}
+
+/// How many documents that define a name are read together.
+fn read_together(sight: &Sight) -> usize {
+    sight.checks().map_or(MAX_DEFINING, |_| DEFINING_TOGETHER)
+}
+
+/// The statement of [`definers`], with further arguments.
+fn defining_sql(
+    projects: &Projects,
+    forms: &[NameForm],
+    sight: &Sight,
+    together: usize,
+    args: &mut Vec<DatumWithOid<'_>>,
+) -> String {
     let (keys, places): (Vec<String>, Vec<i32>) = forms
         .iter()
         .zip(0..)
         .filter(|(form, _)| form.role != NameRole::Qualifier)
         .map(|(form, place)| (form.key.clone(), place))
         .unzip();
-    let together = sight.checks().map_or(MAX_DEFINING, |_| DEFINING_TOGETHER);
-    let limit = i64::try_from(together + 1).unwrap_or(i64::MAX);
-    let mut args = vec![
+    let first = args.len() + 1;
+    args.extend([
         DatumWithOid::from(projects.ids()),
         DatumWithOid::from(keys),
         DatumWithOid::from(places),
-        DatumWithOid::from(limit),
-    ];
-    let seen = sight.condition("d.document_id", &mut args);
-    let found: Vec<(Vec<DocumentId>, usize)> = {
-        let _owner = AsOwner::enter()?;
-        statement::lookup(
-            &format!(
-                "SELECT p.id, d.ids, f.place
-                 FROM unnest($1::bigint[]) AS p(id), unnest($2::text[], $3::int[]) AS f(key, place),
-                      LATERAL (SELECT array_agg(few.document_id) AS ids
-                               FROM (SELECT d.document_id FROM docsearch.definition d
-                                     WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {seen} LIMIT $4) few) d
-                 WHERE d.ids IS NOT NULL"
-            ),
-            &args,
-            |row| {
-                let (project, documents): (i64, Vec<i64>) = (row.required(1)?, row.required(2)?);
-                let form = usize::try_from(row.required::<i32>(3)?).unwrap_or_default();
-                let ids = documents.into_iter().map(|document| DocumentId { project, document });
-                Ok((ids.collect(), form))
-            },
-        )?
-    };
+        DatumWithOid::from(i64::try_from(together + 1).unwrap_or(i64::MAX)),
+    ]);
+    let seen = sight.condition("d.document_id", args);
+    format!(
+        "SELECT p.id, NULL::bigint, NULL::text, NULL::text, d.ids, f.place
+         FROM unnest(${first}::bigint[]) AS p(id), unnest(${}::text[], ${}::int[]) AS f(key, place),
+              LATERAL (SELECT array_agg(few.document_id) AS ids
+                       FROM (SELECT d.document_id FROM docsearch.definition d
+                             WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {seen} LIMIT ${}) few) d
+         WHERE d.ids IS NOT NULL",
+        first + 1,
+        first + 2,
+        first + 3
+    )
+}
+
+/// Those of the documents that the caller sees, without what more than a few of them define. Begins as the caller.
+fn few_defining(found: Vec<Defining>, forms: &[NameForm], sight: &Sight) -> Result<Vec<(DocumentId, usize)>> {
+    let together = read_together(sight);
     let mut defining = Vec::new();
     for (documents, form) in found {
         let documents = match (documents.first().copied(), sight.checks()) {

@@ -118,4 +118,22 @@ impl PostingLists {
         is_whole &= all.all(|(known, (_, reader))| reader.sections().len() == known.sections);
         Ok((is_whole && pending_rows <= MAX_PENDING).then_some(Self { segments, pending }))
     }
+
+    /// The document of each section of the segments that has a lexeme and counts, at most so many.
+    pub(crate) fn holders(&self, lexeme: &str, most: usize) -> Vec<DocumentId> {
+        let mut holders = Vec::new();
+        for (project, reader) in &self.segments {
+            reader.sections_with(lexeme, |section| {
+                let document = DocumentId {
+                    project: *project,
+                    document: section.document,
+                };
+                if !self.pending.contains(&document) && holders.len() < most {
+                    holders.push(document);
+                }
+                holders.len() < most
+            });
+        }
+        holders
+    }
 }

@@ -15,7 +15,8 @@ use crate::postgres::owner::{AsOwner, no_tables};
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::postgres::{catalog, statement};
-use crate::tables::keys;
+use crate::tables::keys::{self, WANTED_DOCUMENTS};
+use crate::tables::posting_lists::PostingLists;
 use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
 use crate::tables::visibility::Visibility;
@@ -28,6 +29,8 @@ const MAX_COUNTED: f64 = 20_000.0;
 /// Where there are more, a word in up to so many sections is counted in those that the caller sees. One in more counts as in
 /// all documents, if the caller sees any.
 const RARE: i64 = 200;
+/// Of a word in more so many sections are looked at first for one that the caller sees.
+const FIRST_HOLDERS: usize = 32;
 
 /// How much of the documents of some projects the caller sees.
 #[derive(Clone, Debug)]
@@ -204,12 +207,21 @@ impl Sight {
             let known = frequencies.lexemes().map(str::to_owned);
             let is_rare = |lexeme: &String| frequencies.sum(lexeme) <= RARE as f64;
             let (rare, frequent): (Vec<String>, Vec<String>) = known.partition(is_rare);
-            for lexeme in frequent {
+            let holders = Holders::read(projects, &rare, &frequent)?;
+            let unseen = match &holders {
+                Some(holders) => holders.unseen(visibility, frequent)?,
+                None => frequent,
+            };
+            for lexeme in unseen {
                 if !self.is_witnessed(visibility, projects, &lexeme)? {
                     frequencies.correct(&lexeme, Vec::new());
                 }
             }
-            for sections in self.seen_sections(visibility, projects, rare)? {
+            let rare = match holders {
+                Some(holders) => seen_of(visibility, holders.rare)?,
+                None => self.seen_sections(visibility, projects, rare)?,
+            };
+            for sections in rare {
                 frequencies.correct(&sections.lexeme, sections.projects);
             }
         }
@@ -254,17 +266,7 @@ impl Sight {
             };
             lexemes.into_iter().map(witnesses).collect::<Result<_>>()?
         };
-        let seen = visibility.among(found.iter().flat_map(|(_, sections)| sections).copied())?;
-        let of_seen = |(lexeme, sections): (String, Vec<DocumentId>)| SeenSections {
-            lexeme,
-            are_all: (sections.len() as i64) < RARE,
-            projects: sections
-                .into_iter()
-                .filter(|id| seen.contains(id))
-                .map(|id| id.project)
-                .collect(),
-        };
-        Ok(found.into_iter().map(of_seen).collect())
+        seen_of(visibility, found)
     }
 
     /// The document of each section that holds a lexeme, at most so many; of those that the caller sees, if they are
@@ -285,6 +287,80 @@ impl Sight {
             &args,
             keys::document_id,
         )
+    }
+}
+
+/// For each lexeme those of its sections whose documents the caller sees. Begins as the caller.
+fn seen_of(visibility: &Visibility, found: Vec<(String, Vec<DocumentId>)>) -> Result<Vec<SeenSections>> {
+    let seen = visibility.among(found.iter().flat_map(|(_, sections)| sections).copied())?;
+    let of_seen = |(lexeme, sections): (String, Vec<DocumentId>)| SeenSections {
+        lexeme,
+        are_all: (sections.len() as i64) < RARE,
+        projects: sections
+            .into_iter()
+            .filter(|id| seen.contains(id))
+            .map(|id| id.project)
+            .collect(),
+    };
+    Ok(found.into_iter().map(of_seen).collect())
+}
+
+/// The documents of the sections that hold words, by their postings: by the index of terms each word takes statements of its
+/// own.
+struct Holders {
+    /// Of rare words those of all sections.
+    rare: Vec<(String, Vec<DocumentId>)>,
+    /// Of frequent ones the first few.
+    frequent: Map<String, Vec<DocumentId>>,
+}
+
+impl Holders {
+    /// `None` where the postings do not tell. Begins as the caller.
+    fn read(projects: &Projects, rare: &[String], frequent: &[String]) -> Result<Option<Self>> {
+        let _owner = AsOwner::enter()?;
+        let lexemes: Vec<&str> = rare.iter().chain(frequent).map(String::as_str).collect();
+        let Some(lists) = PostingLists::read(projects, &lexemes)? else {
+            return Ok(None);
+        };
+        let mut rare: Vec<(String, Vec<DocumentId>)> = rare
+            .iter()
+            .map(|lexeme| (lexeme.clone(), lists.holders(lexeme, usize::MAX)))
+            .collect();
+        let frequent = frequent
+            .iter()
+            .map(|lexeme| (lexeme.clone(), lists.holders(lexeme, FIRST_HOLDERS)));
+        let frequent = frequent.collect();
+        if !lists.pending.is_empty() {
+            statement::lookup(
+                &format!(
+                    "SELECT c.project_id, c.document_id, c.terms FROM {WANTED_DOCUMENTS}
+                     JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.id"
+                ),
+                &keys::document_arguments(&lists.pending),
+                |row| {
+                    let id = keys::document_id(row)?;
+                    let terms: TsVectorBytes = row.required(3)?;
+                    if let Some(terms) = TsVector::new(terms.as_bytes()) {
+                        let having = rare
+                            .iter_mut()
+                            .filter(|(lexeme, _)| terms.positions(lexeme).next().is_some());
+                        having.for_each(|(_, holders)| holders.push(id));
+                    }
+                    Ok(())
+                },
+            )?;
+        }
+        Ok(Some(Self { rare, frequent }))
+    }
+
+    /// Those of the frequent words of which none of the first few documents is one that the caller sees. Begins as the caller.
+    fn unseen(&self, visibility: &Visibility, mut lexemes: Vec<String>) -> Result<Vec<String>> {
+        let seen = visibility.among(self.frequent.values().flatten().copied())?;
+        lexemes.retain(|lexeme| {
+            let mut holders = self.frequent.get(lexeme).into_iter().flatten();
+            !holders.any(|id| seen.contains(id))
+        });
+        Ok(lexemes)
     }
 }
 

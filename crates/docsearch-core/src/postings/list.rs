@@ -129,6 +129,20 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Calls back with the number of each posting, until that says no.
+    pub(super) fn each_while(self, mut call: impl FnMut(u32) -> bool) {
+        for run in self.runs() {
+            let (mut reading, mut number) = (run.counts, run.before);
+            for _ in 0..run.postings {
+                let Some((delta, _)) = posting(&mut reading) else { break };
+                number = number.saturating_add(delta);
+                if !call(number) {
+                    return;
+                }
+            }
+        }
+    }
+
     /// Calls back with the place of each wanted number that is in the list, which are ascending, with its counts and, if
     /// they are `placed`, its positions.
     pub(super) fn each_of(self, wanted: &[u32], placed: bool, mut call: impl FnMut(usize, Counts, &[u16])) {

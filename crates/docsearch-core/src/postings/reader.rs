@@ -3,7 +3,7 @@
 use super::builder::SECTION_BYTES;
 use super::list::List;
 use super::{Counts, MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, bucket_of};
-use crate::interrupt::Interruptible;
+use crate::interrupt::{Interruptible, Steps};
 use crate::rank::Map;
 use crate::varint;
 
@@ -60,6 +60,19 @@ impl SegmentReader {
     /// Its sections, in order.
     pub fn sections(&self) -> &[Section] {
         &self.sections
+    }
+
+    /// Calls back with each section that has a lexeme and counts, in order, until that says no.
+    pub fn sections_with(&self, lexeme: &str, mut call: impl FnMut(&Section) -> bool) {
+        let Some(list) = self.list(lexeme) else { return };
+        let mut steps = Steps::default();
+        list.each_while(|number| {
+            steps.next();
+            match self.sections.get(number as usize) {
+                Some(section) if self.counts(section.document) => call(section),
+                _ => true,
+            }
+        });
     }
 
     /// Whether what it has of a document counts.

@@ -149,6 +149,27 @@ const LEXEMES: [&str; 7] = ["a", "ab", "ba", "b", "éa", "aa", "bb"];
 
 proptest! {
     #[test]
+    fn sections_with_a_lexeme_are_those_of_documents_that_count(
+        documents in documents(), superseded in proptest::collection::vec(0i64..60, 0..9), most in 1usize..9,
+    ) {
+        let superseded: Vec<i64> = superseded.into_iter().map(|document| document * 3).collect();
+        let segment = segment(&documents);
+        for lexeme in ["a", "ab", "éa", "zz"] {
+            let reader = reader(&segment, superseded.clone(), &[lexeme]);
+            let having = sections(&documents).filter(|(section, words)| {
+                words.contains_key(lexeme) && !superseded.contains(&section.document)
+            });
+            let expected: Vec<Section> = having.map(|(section, _)| section).take(most).collect();
+            let mut found = Vec::new();
+            reader.sections_with(lexeme, |&section| {
+                found.push(section);
+                found.len() < most
+            });
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
     fn what_is_built_is_read(documents in documents()) {
         let segment = segment(&documents);
         prop_assert!(segment.blocks.iter().all(|block| block.bytes.len() <= BLOCK_BYTES));

@@ -1,5 +1,7 @@
 //! Reading a segment.
 
+use std::cell::Cell;
+
 use super::builder::SECTION_BYTES;
 use super::list::List;
 use super::{Counts, MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, bucket_of};
@@ -12,10 +14,35 @@ use crate::varint;
 pub struct SegmentReader {
     bucket_count: u32,
     superseded: Vec<i64>,
-    sections: Vec<Section>,
+    sections: Sections,
     /// Whether a row of the list of sections ends within a section.
     is_broken: bool,
     buckets: Map<i32, Vec<u8>>,
+}
+
+/// A list of sections. Its memory is kept for the next segment that is read: it would be given back to the system, and taken
+/// again page by page, in each search.
+#[derive(Clone, Debug, Default)]
+struct Sections(Vec<Section>);
+
+thread_local! {
+    static SPARE: Cell<Vec<Section>> = const { Cell::new(Vec::new()) };
+}
+
+impl Drop for Sections {
+    fn drop(&mut self) {
+        let mut own = std::mem::take(&mut self.0);
+        own.clear();
+        if own.capacity() > MAX_SEGMENT_SECTIONS {
+            return;
+        }
+        let keep = |spare: &Cell<Vec<Section>>| {
+            let other = spare.take();
+            spare.set(if own.capacity() > other.capacity() { own } else { other });
+        };
+        // At the end of the thread there is no next one.
+        SPARE.try_with(keep).ok();
+    }
 }
 
 impl SegmentReader {
@@ -33,7 +60,8 @@ impl SegmentReader {
     /// The same with room for so many sections, as far as a segment has them.
     #[must_use]
     pub fn with_room(mut self, sections: usize) -> Self {
-        self.sections.reserve_exact(sections.min(MAX_SEGMENT_SECTIONS));
+        self.sections.0 = SPARE.take();
+        self.sections.0.reserve_exact(sections.min(MAX_SEGMENT_SECTIONS));
         self
     }
 
@@ -53,13 +81,13 @@ impl SegmentReader {
             return;
         }
         let (whole, rest) = bytes.as_chunks();
-        self.sections.extend(whole.iter().map(section));
+        self.sections.0.extend(whole.iter().map(section));
         self.is_broken |= !rest.is_empty();
     }
 
     /// Its sections, in order.
     pub fn sections(&self) -> &[Section] {
-        &self.sections
+        &self.sections.0
     }
 
     /// Calls back with each section that has a lexeme and counts, in order, until that says no.
@@ -68,7 +96,7 @@ impl SegmentReader {
         let mut steps = Steps::default();
         list.each_while(|number| {
             steps.next();
-            match self.sections.get(number as usize) {
+            match self.sections.0.get(number as usize) {
                 Some(section) if self.counts(section.document) => call(section),
                 _ => true,
             }
@@ -83,7 +111,7 @@ impl SegmentReader {
     /// The number of a section.
     pub(super) fn number(&self, document: i64, chunk: i32) -> Option<usize> {
         let key = |section: &Section| (section.document, section.chunk);
-        self.sections.binary_search_by_key(&(document, chunk), key).ok()
+        self.sections.0.binary_search_by_key(&(document, chunk), key).ok()
     }
 
     pub(super) fn list(&self, lexeme: &str) -> Option<List<'_>> {
@@ -132,7 +160,7 @@ pub type Words = Vec<(String, Counts, Vec<u16>)>;
 pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, Words)>> {
     let mut reader = SegmentReader::default();
     rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
-    let mut all: Vec<(Section, Words)> = reader.sections.iter().map(|&section| (section, Vec::new())).collect();
+    let mut all: Vec<(Section, Words)> = reader.sections.0.iter().map(|&section| (section, Vec::new())).collect();
     let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
     for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
         let lexeme = std::str::from_utf8(lexeme).ok()?;

@@ -65,15 +65,6 @@ impl SegmentReader {
         self
     }
 
-    /// The buckets to read for some lexemes, ascending, with that of the sections.
-    pub fn wanted<'a>(&self, lexemes: impl IntoIterator<Item = &'a str>) -> Vec<i32> {
-        let buckets = lexemes.into_iter().map(|lexeme| bucket_of(lexeme, self.bucket_count));
-        let mut wanted: Vec<i32> = buckets.chain([SECTIONS_BUCKET]).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted
-    }
-
     /// Takes a row of the segment. The parts of a bucket come in their order.
     pub fn push(&mut self, bucket: i32, bytes: &[u8]) {
         if bucket != SECTIONS_BUCKET {

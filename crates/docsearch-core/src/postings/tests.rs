@@ -76,7 +76,8 @@ fn segment(documents: &[Vec<Words>]) -> Segment {
 
 fn reader(segment: &Segment, superseded: Vec<i64>, lexemes: &[&str]) -> SegmentReader {
     let mut reader = SegmentReader::new(segment.bucket_count, superseded);
-    let wanted = reader.wanted(lexemes.iter().copied());
+    let buckets = lexemes.iter().map(|lexeme| bucket_of(lexeme, segment.bucket_count));
+    let wanted: Vec<i32> = buckets.chain([SECTIONS_BUCKET]).collect();
     for block in segment.blocks.iter().filter(|block| wanted.contains(&block.bucket)) {
         reader.push(block.bucket, &block.bytes);
     }

@@ -72,6 +72,11 @@ impl<'a> Address<'a> {
             None if text.ends_with(')') && !text.contains('(') => text.trim_end_matches(')'),
             None => text,
         };
+        // As answers print references. Brackets within a slug belong to it: `[lang]/[page]`.
+        let text = match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(inside) if !inside.contains(['[', ']']) => inside,
+            _ => text,
+        };
         let relative = text.starts_with("./");
         let text = text.trim_start_matches("./").trim_start_matches("../");
         let (text, anchor) = match text.split_once('#') {
@@ -250,6 +255,32 @@ mod tests {
         assert_eq!(read("wiki/kit_(tools)"), Some(("wiki/kit_(tools)", None)));
         for other in ["button", "C#", "#overview", "a/b or c", "/", "//#x", "", "  "] {
             assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    /// Whatever stands around an address in an answer, it is the same address without it.
+    #[test]
+    fn brackets_around_an_address_are_left_out() {
+        for address in [
+            "kit/guides/install",
+            "kit/guides/install#linux",
+            "options.md",
+            "https://docs.example.org/a",
+        ] {
+            for [before, behind] in [
+                ["[", "]"],
+                ["(", ")"],
+                ["<", ">"],
+                ["`", "`"],
+                [" [", "]. "],
+                ["([", "])"],
+            ] {
+                let written = format!("{before}{address}{behind}");
+                assert_eq!(Address::read(&written), Address::read(address), "{written}");
+            }
+        }
+        for slug in ["[lang]/[page]", "docs/[page]", "[lang]/page"] {
+            assert_eq!(read(slug), Some((slug, None)));
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod merging;
 pub(crate) mod model;
 pub(crate) mod model_grant;
 pub(crate) mod names;
+pub(crate) mod nearest;
 pub(crate) mod posting_lists;
 pub(crate) mod postings;
 pub(crate) mod project;

@@ -17,10 +17,7 @@ use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, owner, statement};
 use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::project::Projects;
-use crate::tables::{keys, project, schema};
-
-/// So much of a slug is compared with others, in characters: none is much longer.
-const MAX_COMPARED_CHARS: usize = 1_200;
+use crate::tables::{keys, nearest, project, schema};
 
 /// Columns of a list of documents.
 const COLUMNS: usize = 9;
@@ -435,23 +432,7 @@ pub(crate) fn page_keys_column() -> &'static str {
 }
 
 fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
-    let trigram = catalog::trigram_schema()?;
-    let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
-    let nearest: Vec<String> = statement::rows(
-        &format!(
-            "SELECT p.name || '/' || d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
-             WHERE $2::text IS NULL OR p.name = $2
-             ORDER BY greatest({trigram}.similarity(d.slug, $1), {trigram}.similarity(d.title, $1)) DESC, d.slug, p.name
-             LIMIT 3"
-        ),
-        &[DatumWithOid::from(compared), DatumWithOid::from(project)],
-        |row| row.required(1),
-    )?;
-    let hint = if nearest.is_empty() {
-        "There is no document yet: SELECT docsearch.index_doc(...).".to_owned()
-    } else {
-        format!("Did you mean {}?", nearest.join(", "))
-    };
+    let hint = nearest::hint(slug, project)?;
     Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
 }
 

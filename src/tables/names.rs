@@ -11,7 +11,7 @@ use docsearch_core::vocabulary::after;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::catalog;
-use crate::postgres::owner::AsOwner;
+use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::Result;
 use crate::postgres::statement::{self, Row};
 use crate::tables::document_input::DocumentInput;
@@ -25,6 +25,9 @@ const MAX_BEARERS: usize = 200;
 const MAX_NEAR: usize = 100;
 /// Documents that define a name are read together for all names, so many of each.
 const DEFINING_TOGETHER: usize = 50;
+/// Least trigram similarity of a name, whatever the session has set: two neighbours that are swapped in the middle of a short
+/// name leave little of it (`pg_dmup`). What is too far is left out later, by its letters.
+const LEAST_SIMILARITY: &str = "0.1";
 /// Longest text, in characters of its key, that is taken for a name half typed or mistyped.
 const MAX_NEAR_CHARS: usize = 64;
 
@@ -268,6 +271,7 @@ pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Se
         return Ok(Set::default());
     }
     let trigram = catalog::trigram_schema()?;
+    let _settings = LocalSettings::apply(&[("pg_trgm.similarity_threshold", LEAST_SIMILARITY)])?;
     let first: String = typed.chars().take(1).collect();
     let spread: String = typed.chars().flat_map(|letter| [letter, '%']).collect();
     let most = i64::try_from(MAX_NEAR).unwrap_or(i64::MAX);

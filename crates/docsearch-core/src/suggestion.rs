@@ -9,7 +9,7 @@ use crate::decimal::decimal;
 use crate::identifier::words;
 use crate::name;
 use crate::rule::{Intent, Rules};
-use crate::similarity::{Nearness, near};
+use crate::similarity::{Near, Nearness, near};
 use crate::understanding::{Role, Term, Understanding};
 
 /// What is less near is nobody's meaning: long titles of which the initials happen to hold what was typed.
@@ -73,13 +73,15 @@ pub struct Suggestion {
 pub fn suggestions<'a>(text: &str, sources: impl IntoIterator<Item = Source<'a>>, limit: usize) -> Vec<Suggestion> {
     let text = text.trim();
     let words: Vec<&str> = text.split_whitespace().collect();
-    let mut found: Vec<Suggestion> = sources
-        .into_iter()
-        .filter_map(|source| match source {
-            Source::Name { name, slug } => of_name(text, name, slug),
-            Source::Word(word) => of_word(&words, word),
-        })
-        .collect();
+    let mut found: Vec<Suggestion> = Vec::new();
+    let mut put_in: Vec<PutIn<'a>> = Vec::new();
+    for source in sources {
+        match source {
+            Source::Name { name, slug } => found.extend(of_name(text, name, slug)),
+            Source::Word(word) => put_in.extend(of_word(&words, word)),
+        }
+    }
+    found.extend(put_in.iter().map(|word| word.with_others(&words, &put_in)));
     found.sort_by(|a, b| {
         b.score
             .total_cmp(&a.score)
@@ -124,8 +126,48 @@ fn kind_of(nearness: Nearness) -> SuggestionKind {
     }
 }
 
-/// The text with the word put in where it is nearest. Only the last word can be unfinished.
-fn of_word(words: &[&str], known: &str) -> Option<Suggestion> {
+/// A word of the vocabulary in the place of one of the text.
+#[derive(Clone, Copy, Debug)]
+struct PutIn<'a> {
+    at: usize,
+    known: &'a str,
+    near: Near,
+}
+
+impl PutIn<'_> {
+    /// The text with this word, and with the nearest ones in the places of others that are mistyped: a text with a mistake left
+    /// finds no more than before.
+    fn with_others(&self, words: &[&str], all: &[PutIn<'_>]) -> Suggestion {
+        let mut written: Vec<&str> = words.to_vec();
+        let mut score = self.near.strength;
+        for (at, word) in written.iter_mut().enumerate() {
+            let here = all.iter().filter(|other| other.at == at);
+            let nearest = here
+                .filter(|other| other.near.nearness == Nearness::Typo)
+                .max_by(|a, b| {
+                    a.near
+                        .strength
+                        .total_cmp(&b.near.strength)
+                        .then_with(|| b.known.cmp(a.known))
+                });
+            if at == self.at {
+                *word = self.known;
+            } else if let Some(nearest) = nearest {
+                *word = nearest.known;
+                score = score.min(nearest.near.strength);
+            }
+        }
+        Suggestion {
+            suggestion: written.join(" "),
+            kind: kind_of(self.near.nearness),
+            slug: None,
+            score,
+        }
+    }
+}
+
+/// The word of the text in whose place the word is nearest. Only the last word can be unfinished.
+fn of_word<'a>(words: &[&str], known: &'a str) -> Option<PutIn<'a>> {
     if words.iter().any(|word| word.eq_ignore_ascii_case(known)) {
         return None;
     }
@@ -136,14 +178,7 @@ fn of_word(words: &[&str], known: &str) -> Option<Suggestion> {
         .filter_map(|(at, word)| Some((at, near(word, known)?)))
         .filter(|(at, near)| *at == last || near.nearness == Nearness::Typo)
         .max_by(|a, b| a.1.strength.total_cmp(&b.1.strength))?;
-    let mut words = words.to_vec();
-    words[at] = known;
-    Some(Suggestion {
-        suggestion: words.join(" "),
-        kind: kind_of(near.nearness),
-        slug: None,
-        score: near.strength,
-    })
+    Some(PutIn { at, known, near })
 }
 
 /// The query with its verb replaced by plainer ones, closest first: `manage data` gives
@@ -332,6 +367,21 @@ mod tests {
         assert_eq!(texts("button")[..2], ["Button", "ButtonStyle"]);
         assert_eq!(texts("press the buton"), ["press the button"]);
         assert_eq!(texts(""), Vec::<String>::new());
+    }
+
+    /// A correction leaves no mistake that another word corrects.
+    #[test]
+    fn every_mistyped_word_is_corrected() {
+        let known = ["create", "table", "navigation"].map(Source::Word);
+        let said = |text: &str| -> Vec<String> {
+            let found = suggestions(text, known, 10).into_iter();
+            found.map(|found| found.suggestion).collect()
+        };
+        assert_eq!(said("creaet tabel"), ["create table"]);
+        assert_eq!(said("creaet a tabel"), ["create a table"]);
+        assert_eq!(said("create tabel"), ["create table"]);
+        assert_eq!(said("creaet tab"), ["create tab", "create table"]);
+        assert_eq!(said("creaet the navig"), ["create the navig", "create the navigation"]);
     }
 
     #[test]

@@ -103,9 +103,13 @@ impl Around {
     }
 }
 
-/// Whether a word is one that may be completed or corrected.
+/// Whether a word is one that may be completed or corrected: letters alone, or names of letters that `_` or a dot parts, such as
+/// `work_mem` and `json.loads`. Numbers are never corrected: another one is another thing.
 pub fn is_word(word: &str) -> bool {
-    (MIN_CHARS..=MAX_CHARS).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
+    (MIN_CHARS..=MAX_CHARS).contains(&word.chars().count())
+        && word
+            .split(['_', '.'])
+            .all(|part| !part.is_empty() && part.chars().all(char::is_alphabetic))
 }
 
 /// The end of the texts that begin with a prefix, in collation "C".
@@ -165,6 +169,37 @@ mod tests {
     fn only_words_of_letters_are_corrected() {
         let words = ["go", "git", "größe", "x86", "a-b", &"x".repeat(40), &"x".repeat(41)];
         assert_eq!(words.map(is_word), [false, true, true, false, false, true, false]);
+        let names = [
+            "work_mem",
+            "json.loads",
+            "os.path.join",
+            "python3.12",
+            "v1.2",
+            "_private",
+            "e.g.",
+            "a__b",
+        ];
+        assert_eq!(
+            names.map(is_word),
+            [true, true, true, false, false, false, false, false]
+        );
+    }
+
+    #[test]
+    fn s0_21_mistyped_names_in_several_parts_are_near() {
+        let known = [
+            ("work_mem", 3.0),
+            ("max_connections", 2.0),
+            ("json.loads", 1.0),
+            ("json.dumps", 9.0),
+        ];
+        for (typed, meant) in [
+            ("wrok_mem", "work_mem"),
+            ("max_conections", "max_connections"),
+            ("json.lodas", "json.loads"),
+        ] {
+            assert_eq!(near(typed, &known), [meant]);
+        }
     }
 
     proptest! {

@@ -1,20 +1,23 @@
 //! What a grade is made of.
 
+use docsearch_core::address::Address;
 use docsearch_core::bm25::idf;
 use docsearch_core::delivery::SearchResult;
 use docsearch_core::grade::{Features, GradedContext, GradedTerm};
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::prompt::Source;
 use docsearch_core::rank::{ChunkId, DocumentId, Map, dense_score};
+use docsearch_core::score::EVIDENCE_CEILING;
 use docsearch_core::statistics::Totals;
 use docsearch_core::tsvector::TsVector;
+use docsearch_core::weight::Weights;
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::group::Group;
-use crate::search::language;
+use crate::search::{language, newest};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 
 /// A part of a document that an answer rests on.
@@ -68,12 +71,25 @@ pub(crate) fn contexts(results: &[SearchResult], max_chars: usize) -> Result<Vec
     Ok(contexts.collect())
 }
 
-/// Features of the answer of a search.
-pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result<Features> {
-    let Some(group) = groups.first() else {
+/// Features of the answer of a search. `named`: whether the query is the title or the slug of the first result.
+pub(crate) fn features(
+    groups: &[Group<'_>],
+    results: &[SearchResult],
+    named: bool,
+    weights: &Weights,
+) -> Result<Features> {
+    let (Some(group), first) = (groups.first(), results.first()) else {
         return Ok(Features::default());
     };
-    let terms = telling(group.terms.iter().filter(|term| term.whole).collect())?;
+    let is_new = match first {
+        Some(first) => newest::is_answered(group, first, weights)?,
+        None => false,
+    };
+    let terms = if is_new {
+        Vec::new()
+    } else {
+        telling(group.terms.iter().filter(|term| term.whole).collect())?
+    };
     let held = held_terms(&terms, results)?;
     let contexts: Vec<GradedContext> = results
         .iter()
@@ -87,7 +103,15 @@ pub(crate) fn features(groups: &[Group<'_>], results: &[SearchResult]) -> Result
         })
         .collect();
     let (terms, sections) = graded_terms(groups, &terms)?;
-    Ok(Features::of(&terms, &contexts, sections))
+    Ok(Features {
+        named: named || is_new || first.is_some_and(|first| is_addressed(group, first)),
+        ..Features::of(&terms, &contexts, sections)
+    })
+}
+
+/// Whether the query is an address of the first result: nothing but names and addresses has such a score.
+fn is_addressed(group: &Group<'_>, first: &SearchResult) -> bool {
+    first.score > EVIDENCE_CEILING && Address::read(&group.understanding.text).is_some()
 }
 
 /// The terms without those that say little: words of questions, and what the dictionary of the query's language leaves out.

@@ -1,9 +1,11 @@
 //! The newest documents, where a query asks for nothing else.
 
 use docsearch_core::calendar::Day;
+use docsearch_core::delivery::{Confidence, SearchResult};
 use docsearch_core::newness::{Candidate, Newness};
 use docsearch_core::page::Page;
 use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::rule::NewsNames;
 use docsearch_core::weight::Weights;
 use pgrx::datum::DatumWithOid;
 
@@ -24,6 +26,32 @@ pub(super) const DAY: &str = "CASE WHEN isfinite(d.published_at) THEN d.publishe
 const NEWEST: i64 = 50;
 /// Most documents that are called like release notes, changelogs and blogs.
 const MAX_NEWS: i64 = 10_000;
+
+/// Whether a query asks for nothing but what is new, or nothing but release notes, and the first result is. Then its words do
+/// not count.
+pub(super) fn is_answered(group: &Group<'_>, first: &SearchResult, weights: &Weights) -> Result<bool> {
+    let asked = &group.understanding;
+    let is_release = || NewsNames::new(group.rules().tables()).is_release(&first.slug, &first.title);
+    if weights.boost_recency <= 0.0
+        || first.confidence == Confidence::Low
+        || !(asked.only_recent || asked.releases && is_release())
+    {
+        return Ok(false);
+    }
+    let Some(period) = asked.period else {
+        return Ok(true);
+    };
+    let day = statement::one(
+        &format!("SELECT {DAY} FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2"),
+        &[
+            DatumWithOid::from(first.project_id),
+            DatumWithOid::from(first.document_id),
+        ],
+        |row| row.optional(1),
+    )?;
+    let days = period.days(transform::day(None)?);
+    Ok(day.flatten().is_some_and(|day| days.contains(&Day(day))))
+}
 
 /// The newest documents, and what the query asks of time.
 #[derive(Default)]

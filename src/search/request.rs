@@ -159,8 +159,8 @@ impl Request<'_> {
         timings.extend(transformation.map(|_| ("transform_ms", retrieval.timings.transform)));
         let grading = Instant::now();
         let features = if self.config.grade {
-            let mut features = grade::features(&retrieval.groups, &results)?;
-            features.named = named != Named::No;
+            let weights = &self.config.weights;
+            let features = grade::features(&retrieval.groups, &results, named != Named::No, weights)?;
             timings.push(("grade_ms", milliseconds(grading)));
             Some(features)
         } else {

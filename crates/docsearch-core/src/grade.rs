@@ -73,7 +73,8 @@ pub const FEATURES: [&str; 16] = [
 pub struct Features {
     /// Values by [`FEATURES`].
     pub values: [f32; FEATURES.len()],
-    /// Whether the query is the name of the best page: then the documents are about it, whatever the values are.
+    /// Whether the query is the name or the address of the best page, or asks for nothing but what is new and the best page
+    /// is: then that page is what is asked for, whatever the values are.
     pub named: bool,
     /// Whether any context has a vector.
     pub has_vectors: bool,
@@ -252,10 +253,12 @@ impl Grader {
         };
         // The model of relevance was fitted on questions that the documents are about: the chance that they are counts first.
         let mut relevance = supported * self.relevance.probability(features);
+        let mut completeness = features.coverage();
         if features.named {
-            relevance = relevance.max(features.values[2]);
+            let score = features.values[2];
+            relevance = relevance.max(score);
+            completeness = completeness.max(score);
         }
-        let completeness = features.coverage();
         let grounded = supported >= least;
         let reasoning = reasoning(features, relevance, completeness, grounded);
         Grade::new(relevance, completeness, grounded, minimum, reasoning)
@@ -366,13 +369,20 @@ fn reasoning(features: &Features, relevance: f32, completeness: f32, grounded: b
             named["score"],
             named["dense"]
         ),
-        format!(
-            "{} completeness: the contexts hold {} % of the query's words by weight",
-            band(completeness),
-            percent(completeness)
-        ),
+        if features.named {
+            format!(
+                "{} completeness: the first page is the one that the query asks for",
+                band(completeness)
+            )
+        } else {
+            format!(
+                "{} completeness: the contexts hold {} % of the query's words by weight",
+                band(completeness),
+                percent(completeness)
+            )
+        },
     ];
-    if named["unknown"] > 0.0 {
+    if named["unknown"] > 0.0 && !features.named {
         reasons.push(format!("no document holds {} % of them", percent(named["unknown"])));
     }
     if !grounded {

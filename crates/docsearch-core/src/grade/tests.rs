@@ -139,6 +139,31 @@ fn a_page_that_is_named_is_what_was_asked_for() {
     );
 }
 
+/// What a query asks for by name is complete, whether or not its text has the words of the query: no other words find more.
+#[test]
+fn s1_44_a_page_that_is_named_is_complete_without_the_words() {
+    let terms = [term(3.0, false), term(2.0, true)];
+    let grade = |named, score| {
+        let features = Features {
+            named,
+            ..Features::of(&terms, &[context(score, 0.6, 0.0, &[0.0, 0.0])], 1000.0)
+        };
+        Grader::fitted().grade(&features, 1, &MINIMUM)
+    };
+    let named = grade(true, 0.99);
+    assert!(named.completeness >= 0.99 && !named.should_refine, "{named:?}");
+    assert!(!named.reasoning.contains("words"), "{}", named.reasoning);
+    let other = grade(false, 0.99);
+    assert!(other.completeness == 0.0 && other.should_refine, "{other:?}");
+    assert!(
+        other.reasoning.contains("no document holds 60 %"),
+        "{}",
+        other.reasoning
+    );
+    // A page that was found for its date, and is old, is as complete as it is new.
+    assert_near(grade(true, 0.4).completeness, 0.4);
+}
+
 #[test]
 fn legs_agree_by_how_many_of_the_best_by_vectors_are_among_the_best_by_words() {
     let of = |pairs: &[(f32, f32)]| {

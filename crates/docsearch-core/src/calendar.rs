@@ -110,7 +110,7 @@ impl Month {
     /// `December 2025`.
     pub fn name(self) -> String {
         let month = usize::from(self.month.clamp(1, 12)) - 1;
-        format!("{} {}", MONTHS[month], self.year)
+        format!("{} {:04}", MONTHS[month], self.year)
     }
 }
 

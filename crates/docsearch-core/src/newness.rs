@@ -22,8 +22,10 @@ const MOST_UNDATED: f32 = 0.38;
 const MOST_RELEASED: f32 = 0.98;
 /// Share of what each further version loses of the distance to the least.
 const VERSION_STEP: f32 = 0.5;
-/// Share of a page that is no release note, where these are asked for, and of a page with a date outside of the period.
+/// Share of a page that is no release note, where these are asked for.
 const OTHERWISE: f32 = 0.35;
+/// Share of what is called like news and is not known to be of the period that is asked for. Chosen.
+const OUTSIDE: f32 = 0.6;
 
 /// A page that may be new.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +88,8 @@ impl Newness {
             } else if let Some(share) = self.dated(page.age_days, page.day) {
                 new.push((at, if asked { share * OTHERWISE } else { share }));
             } else if names.is_news(page.slug, page.title) {
-                new.push((at, if asked { least * OTHERWISE } else { least }));
+                let share = if asked { least * OTHERWISE } else { least };
+                new.push((at, share * self.kept(page.day)));
             }
         }
         versioned.sort_by(|a, b| a.1.cmp(&b.1));
@@ -105,10 +108,19 @@ impl Newness {
             if place > 0 && versioned[place - 1].1.cmp(release).is_ne() {
                 rank += VERSION_STEP;
             }
-            new.push((*at, least + (most - least) / (1.0 + rank)));
+            let share = least + (most - least) / (1.0 + rank);
+            new.push((*at, share * self.kept(candidates[*at].day)));
         }
         new.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         new
+    }
+
+    /// What a page keeps of its share if it is not known to be of the period.
+    fn kept(&self, day: Option<Day>) -> f32 {
+        match self.is_in_period(day) {
+            Some(false) => OUTSIDE,
+            Some(true) | None => 1.0,
+        }
     }
 
     /// How new a page is by its date alone.

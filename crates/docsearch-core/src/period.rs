@@ -239,7 +239,7 @@ impl Period {
     /// Its name in a query: a year, a month and its year, or the first and the last month. Never a day.
     pub fn names(&self, today: Day) -> Vec<String> {
         if let (Named::Year(_) | Named::Before(Unit::Year, _), false) = (self.named, self.since) {
-            return vec![self.days(today).start.month().year.to_string()];
+            return vec![format!("{:04}", self.days(today).start.month().year)];
         }
         let Range { start, end } = self.days(today);
         let (first, last) = match (self.named, self.since) {

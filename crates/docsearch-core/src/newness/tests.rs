@@ -113,6 +113,29 @@ fn s1_36_pages_of_the_period_come_first() {
     assert_eq!(slugs("news in july", &pages)[0], "posts/summer");
 }
 
+/// What is not known to be of the period that is asked for is no answer to be sure of: without the period the same page is.
+#[test]
+fn s1_36_release_notes_outside_of_the_period_keep_less() {
+    let best = |query: &str, pages: &[Page]| order(query, pages).first().map(|&(_, share)| share);
+    let dated = VERSIONS.map(|(slug, title, _)| (slug, title, Some(4_000)));
+    for (with, without) in [
+        ("release notes from last month", "release notes"),
+        ("what's new in March 2024?", "what's new?"),
+        ("March 2024", "what's new?"),
+    ] {
+        for pages in [VERSIONS, dated] {
+            let (with, without) = (
+                best(with, &pages).expect("a page"),
+                best(without, &pages).expect("a page"),
+            );
+            assert!(with <= OUTSIDE.max(LEAST_DATED + 0.01), "{with} {without}");
+        }
+        assert!(best(with, &VERSIONS) < best(without, &VERSIONS));
+    }
+    let inside = VERSIONS.map(|(slug, title, _)| (slug, title, Some(40)));
+    assert!(best("release notes from last month", &inside) > Some(0.9));
+}
+
 fn pages() -> impl Strategy<Value = Vec<(u8, Option<i32>)>> {
     proptest::collection::vec((0u8..6, proptest::option::of(0i32..8_000)), 1..30)
 }

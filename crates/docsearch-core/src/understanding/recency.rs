@@ -98,7 +98,9 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
                 || says_little(word)
                 || says_little(uncontracted(word))
         });
-    let recency = match (only && is_new, recent.contains(&true)) {
+    // One word may as well be a name: `yesterday`, `March`.
+    let is_period = period.as_ref().is_some_and(|period| period.words.len() > 1);
+    let recency = match (only && (is_new || is_period), recent.contains(&true)) {
         (true, _) => Some(Recency::Only),
         (false, true) => Some(Recency::About),
         (false, false) => None,
@@ -167,6 +169,34 @@ mod tests {
             "what have I missed?",
         ] {
             assert_eq!(of(query), Some(Recency::Only), "{query}");
+        }
+    }
+
+    /// A query that says nothing but a period asks for what was published in it.
+    #[test]
+    fn a_period_alone_asks_for_its_pages() {
+        for query in [
+            "last month",
+            "in March",
+            "March 2024",
+            "past 30 days",
+            "since last week",
+            "2 weeks ago",
+            "letzte Woche",
+            "le mois dernier",
+            "anything from last week?",
+        ] {
+            assert_eq!(of(query), Some(Recency::Only), "{query}");
+        }
+        for query in [
+            "yesterday",
+            "March",
+            "2024",
+            "last value",
+            "last month view",
+            "pumps in March",
+        ] {
+            assert_eq!(of(query), None, "{query}");
         }
     }
 

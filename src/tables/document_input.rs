@@ -13,7 +13,7 @@ use crate::postgres::report::{Result, in_one_line, invalid};
 
 /// The arguments of `index_doc`, which are also the keys of an element of `index_docs`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a document as an object")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct DocumentInput {
     pub(crate) slug: String,
     #[serde(default, deserialize_with = "or_default")]
@@ -51,6 +51,22 @@ pub(crate) struct DocumentInput {
     pub(crate) pages: Vec<GroupedPage>,
 }
 
+/// Keys of [`DocumentInput`] that hold a text.
+const TEXTS: [&str; 10] = [
+    "slug",
+    "title",
+    "body",
+    "category",
+    "kind",
+    "version",
+    "summary",
+    "source_path",
+    "source_root",
+    "published_at",
+];
+/// Keys that hold several.
+const LISTS: [&str; 2] = ["keywords", "source_urls"];
+
 /// What anchors have to be.
 const ANCHORS_PROBLEM: &str = "anchors must be a JSON object of texts";
 
@@ -74,6 +90,28 @@ fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// The first key of an element of `index_docs` whose value is of the wrong kind, and which it has to be of.
+fn unusable_key(document: &Value) -> Option<String> {
+    let is_text = |value: &Value| value.is_string() || value.is_null();
+    let problem = |(key, value): (&String, &Value)| {
+        let (is_usable, kind) = match key.as_str() {
+            "slug" => (value.is_string(), "a text"),
+            "pages" => (value.is_array() || value.is_null(), "an array of objects"),
+            text if TEXTS.contains(&text) => (is_text(value), "a text"),
+            list if LISTS.contains(&list) => {
+                let holds_texts = |values: &Vec<Value>| values.iter().all(Value::is_string);
+                (
+                    value.as_array().map_or(value.is_null(), holds_texts),
+                    "an array of texts",
+                )
+            }
+            _ => return None,
+        };
+        (!is_usable).then(|| format!("{key} must be {kind}"))
+    };
+    document.as_object()?.iter().find_map(problem)
+}
+
 impl DocumentInput {
     /// What a document may consist of.
     pub(crate) const KEYS_HINT: &'static str = "A document is an object with slug, title and body, and if you like category, metadata, kind, version, \
@@ -91,21 +129,34 @@ impl DocumentInput {
 
     /// The argument `pages`.
     pub(crate) fn pages(given: Option<Value>) -> Result<Vec<GroupedPage>> {
-        let pages: std::result::Result<Option<Vec<GroupedPage>>, _> = serde_json::from_value(given.unwrap_or_default());
-        pages.map(Option::unwrap_or_default).map_err(|problem| {
-            invalid(
-                format!("pages cannot be used: {problem}"),
-                "Give an array of objects with anchor, and if you like slug, source_path and source_url, or omit it.",
-            )
-        })
+        let given = given.unwrap_or_default();
+        let hint =
+            "Give an array of objects with anchor, and if you like slug, source_path and source_url, or omit it.";
+        if !given.is_array() && !given.is_null() {
+            return Err(invalid("pages must be a JSON array of objects", hint));
+        }
+        let pages: std::result::Result<Option<Vec<GroupedPage>>, _> = serde_json::from_value(given);
+        pages
+            .map(Option::unwrap_or_default)
+            .map_err(|problem| invalid(format!("pages cannot be used: {problem}"), hint))
     }
 
     /// Reads an element of `index_docs`. The error is the slug, if there is one, and what is wrong.
     pub(crate) fn parse(value: Value) -> std::result::Result<Self, (Option<String>, String)> {
+        if !value.is_object() {
+            return Err((None, "a document must be a JSON object".to_owned()));
+        }
         let slug = value.get("slug").and_then(Value::as_str).map(str::to_owned);
+        let unusable = unusable_key(&value);
         let input: Self = match serde_json::from_value(value) {
             Ok(input) => input,
-            Err(problem) => return Err((slug, problem.to_string())),
+            Err(problem) => {
+                let document = slug
+                    .as_deref()
+                    .map(|slug| format!("document \"{}\": ", bounds::shown(slug)));
+                let named = unusable.map(|problem| document.unwrap_or_default() + &problem);
+                return Err((slug, named.unwrap_or_else(|| problem.to_string())));
+            }
         };
         input.checked().map_err(|problem| (slug, in_one_line(&problem)))
     }

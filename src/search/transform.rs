@@ -17,7 +17,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::models::language_model::{self, Calls};
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, invalid};
 use crate::postgres::statement;
 use crate::search::config::Transform;
 use crate::search::group::Group;
@@ -234,10 +234,13 @@ fn keywords(projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>>
 
 /// The day of a time, or the present one, in the time zone of the session.
 pub(crate) fn day(now: Option<TimestampWithTimeZone>) -> Result<Day> {
-    let days = statement::one(
-        "SELECT coalesce($1, now())::date - date '1970-01-01'",
+    let days: Option<Option<i32>> = statement::one(
+        "SELECT CASE WHEN isfinite(t.now) AND extract(year FROM t.now) BETWEEN 1 AND 9999
+                     THEN t.now::date - date '1970-01-01' END
+         FROM coalesce($1, now()) AS t(now)",
         &[DatumWithOid::from(now)],
-        |row| row.required(1),
+        |row| row.optional(1),
     )?;
-    Ok(Day(days.unwrap_or_default()))
+    let day = days.flatten().map(Day);
+    day.ok_or_else(|| invalid("now cannot be used", "Give a time of the years 1 to 9999, or omit it."))
 }

@@ -101,13 +101,20 @@ impl Notice {
 
     /// No document has what the filter asks of this key; `values` are some of the `all` that documents have.
     pub fn filtered_out(key: &str, values: &[String], all: usize) -> Self {
-        let message = if values.is_empty() {
+        // What these keys compare.
+        let field = match key {
+            "after" | "before" => "published_at",
+            other => other,
+        };
+        let message = if values.is_empty() && field != key {
+            format!("No document has a value for {field}, which {key} of the filter compares")
+        } else if values.is_empty() {
             format!("No document has a value for {}, which the filter names", shown(key))
         } else {
             let quoted: Vec<String> = values.iter().map(|value| format!("\"{}\"", shown(value))).collect();
             format!(
                 "The filter leaves no document: {} is {}",
-                shown(key),
+                shown(field),
                 listed(&quoted, all)
             )
         };

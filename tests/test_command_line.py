@@ -112,6 +112,13 @@ def test_nothing_found_and_failures_have_codes_of_their_own(documented: Database
     assert "JSON" in ask(documented, "search", "retry", "--filter", "[1]", status=FAILED)
 
 
+def test_a_word_to_leave_out_is_no_option(documented: Database) -> None:
+    for word in ("-xylophone", "-boat", "-Zebra"):
+        assert "docsearch search 'retry -http'" in ask(documented, "search", "retry", word, status=FAILED), word
+    assert "docsearch search 'retry -http'" not in ask(documented, "search", "retry", "--xylophone", status=FAILED)
+    assert "[kit/guides/retry]" in ask(documented, "search", "retry -xylophone")
+
+
 def test_a_database_without_the_extension_is_told_apart(new_database: Callable[..., Database]) -> None:
     bare = new_database(extension=False)
     for command in (["search", "x"], ["load", "x"], ["list"], ["status"]):

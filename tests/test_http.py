@@ -246,7 +246,11 @@ def test_hostile_bodies_are_answered_and_forgotten(address: str) -> None:
             assert status in statuses, status
     for method in ("GET", "DELETE", "PUT"):
         assert request(address, "/mcp", method, headers=MCP_HEADERS)[0] == 405
-    assert request(address, "/v1/search", "POST", "{}")[0] == 405
+    # Whatever is wrong, an error is an object of the same form.
+    for path, method in (("/v1/search", "POST"), ("/v1/docs", "PUT"), ("/v1/docs/kit/guides/retry", "DELETE"), ("/openapi.json", "POST")):
+        status, sent, body = request(address, path, method, "{}")
+        assert status == 405 and "GET" in sent["allow"], (path, method)
+        assert set(body["error"]) == {"message", "hint"}, body
     assert get(address, "/v1/search?" + urlencode({"q": "retry'; DROP TABLE docsearch.document; --"}))["results"]
 
 

@@ -95,7 +95,7 @@ mod xml;
 
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use connection::ConnectionArgs;
@@ -179,6 +179,20 @@ fn nothing_found(result: Result<Outcome, Error>) -> Result<Outcome, Error> {
     }
 }
 
+/// How a query is written that leaves out a word, for who wrote `-word` as an option.
+fn with_excluded_word(mut error: clap::Error) -> clap::Error {
+    let invalid = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(invalid)) => invalid.as_str(),
+        _ => "",
+    };
+    let is_word = invalid.starts_with('-') && !invalid.starts_with("--");
+    if is_word && error.kind() == ErrorKind::UnknownArgument && std::env::args().skip(1).any(|word| word == "search") {
+        let tip = "a query that leaves out a word stands in quotation marks: docsearch search 'retry -http'";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
 /// An error of the command line that does not list what only this program runs.
 fn without_own_commands(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::ValidSubcommand) {
@@ -189,7 +203,7 @@ fn without_own_commands(mut error: clap::Error) -> clap::Error {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| without_own_commands(error).exit());
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_excluded_word(without_own_commands(error)).exit());
     match cli.command.run(&cli.connection) {
         Ok(Outcome::Complete) => ExitCode::SUCCESS,
         Ok(Outcome::Partial | Outcome::Nothing) => ExitCode::from(1),

@@ -16,6 +16,7 @@ Examples:
   docsearch search retry --filter '{\"platform\": [\"linux\", \"macos\"]}' --format detailed
   docsearch search retry --format json | jq -r '.results[].slug'
   docsearch search -- --dry-run
+  docsearch search 'retry -http'    # without pages that have the word http
 
 The reference in brackets is what `docsearch load` takes.
 

@@ -275,6 +275,7 @@ fn router(
     let read_body = middleware::from_fn_with_state(max_body(http), body::read);
     guarded
         .fallback(api::nothing)
+        .method_not_allowed_fallback(api::other_method)
         .layer(read_body.clone())
         .layer(middleware::from_fn_with_state(Arc::clone(gate), gate::identify))
         .merge(health.layer(read_body))

@@ -158,6 +158,12 @@ pub(super) async fn nothing() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, "there is nothing at this path").hint("/openapi.json says what there is.")
 }
 
+/// For a path that has other methods.
+pub(super) async fn other_method() -> Failure {
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this path has no such method")
+        .hint("/openapi.json says what there is: searches and documents are read with GET.")
+}
+
 fn bad_request(message: String) -> Failure {
     Failure::new(StatusCode::BAD_REQUEST, message)
 }

@@ -7,6 +7,7 @@ use pgrx::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::administration::migration;
+use crate::indexing::attached;
 use crate::models::trial::Unfit;
 use crate::models::{files, registration};
 use crate::postgres::jsonb::{JsonB, StoredJson};
@@ -84,6 +85,7 @@ pub(crate) fn create_unless_there(new: NewProject<'_>) -> Result<Option<i64>> {
 /// Removes a project with all its documents and returns how many documents there were.
 pub(crate) fn remove(name: &str) -> Result<i64> {
     let project = project::by_name(name)?;
+    attached::detach_all(project.id)?;
     let id = [DatumWithOid::from(project.id)];
     // Its statistics go with it.
     let _counted = CountedElsewhere::begin();

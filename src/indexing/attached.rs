@@ -32,7 +32,7 @@ use crate::postgres::owner::{AsOwner, Confined, require_may_act_as, require_writ
 use crate::postgres::report::{self, Result, error_with_hint, invalid, undefined};
 use crate::postgres::{catalog, statement};
 use crate::tables::project::{self, Project};
-use crate::tables::wake;
+use crate::tables::{schema, wake};
 
 /// The columns of a table that become documents.
 pub(crate) struct Columns<'a> {
@@ -246,6 +246,30 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
         }
     }
     Ok(removed)
+}
+
+/// Detaches what is attached to a project that is to be removed: its row goes with the project, and then no call would find its
+/// triggers. Those of tables that are not the caller's stay, and do nothing. Begins as the caller.
+pub(crate) fn detach_all(project: i64) -> Result<()> {
+    if !schema::exists() || !schema::is_current()? {
+        return Ok(());
+    }
+    let sources = {
+        let _owner = AsOwner::enter()?;
+        statement::rows(
+            "SELECT DISTINCT a.source::oid FROM docsearch.attached_table a JOIN pg_class c ON c.oid = a.source
+             WHERE a.project_id = $1 ORDER BY 1",
+            &[DatumWithOid::from(project)],
+            |row| row.required::<pg_sys::Oid>(1),
+        )?
+    };
+    for source in sources {
+        let table = Table::of(Some(source))?;
+        if table.owned {
+            detach(&table, Some(project), true)?;
+        }
+    }
+    Ok(())
 }
 
 /// A row of `docsearch.attached_table`.

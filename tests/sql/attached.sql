@@ -282,6 +282,24 @@ SELECT docsearch.wait_for_index('20 s');
 SELECT count(*) FROM list_docs('shelf');
 SELECT problem, object, detail FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
 SELECT docsearch.drop_project('shelf');
+-- A project that is removed leaves nothing at tables that are attached to it, whether they were read or not, and nothing waits.
+CREATE TABLE shelf.kept (id int PRIMARY KEY, title text, body text);
+CREATE VIEW shelf.kept_view AS SELECT * FROM shelf.kept;
+INSERT INTO shelf.kept SELECT n, 'Row ' || n, 'Text.' FROM generate_series(1, 3) n;
+SELECT docsearch.create_project(name) > 0 AS created FROM unnest(ARRAY['gone', 'staying']) name;
+SELECT docsearch.attach_table(table_name, project => project, public => true, changes_in => CASE WHEN table_name::text LIKE '%view' THEN '{shelf.kept}'::regclass[] END)
+FROM unnest(ARRAY['shelf.kept', 'shelf.kept', 'shelf.kept_view']::regclass[], ARRAY['gone', 'staying', 'gone']) AS a(table_name, project);
+SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'shelf.kept'::regclass;
+SELECT docsearch.drop_project('gone') >= 0 AS dropped;
+SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'shelf.kept'::regclass;
+SELECT count(*) AS attached, (SELECT count(*) FROM pg_type WHERE typname ~ '^attached_\d+$') AS types FROM docsearch.attached_table;
+UPDATE shelf.kept SET body = 'Other text.' WHERE id = 1;
+SELECT docsearch.wait_for_index('20 s');
+SELECT slug FROM search_docs('other text', 'staying', max_results => 1);
+SELECT docsearch.drop_project('staying');
+SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'shelf.kept'::regclass;
+SELECT * FROM docsearch.detach_table('shelf.kept');
+DROP TABLE shelf.kept CASCADE;
 DROP SCHEMA shelf;
 DROP OWNED BY shelf_reader;
 DROP ROLE shelf_reader;

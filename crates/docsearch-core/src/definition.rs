@@ -306,7 +306,13 @@ fn signature<'a>(line: &'a str, next: &str) -> Option<&'a str> {
     }
     let defines = match declared.as_slice() {
         [] => arrow || are_parameters(parameters) && is_sentence(next),
-        declared => is_declaration(declared) && (is_identifier(name) || is_keyword_declaration(declared)),
+        declared if is_declaration(declared) => is_identifier(name) || is_keyword_declaration(declared),
+        // Languages have more words than are listed: `awaitable asyncio.gather(*aws)`.
+        [word] => {
+            let is_word = word.chars().all(char::is_lowercase);
+            is_word && name.contains(['.', ':']) && are_parameters(parameters) && is_sentence(next)
+        }
+        _ => false,
     };
     defines.then_some(name)
 }

@@ -193,6 +193,31 @@ fn without_a_declaration_a_sentence_has_to_follow_parameters() {
     );
 }
 
+/// Whatever a language calls what it declares, one word before a name with its owner and parameters, above a sentence, says so.
+#[test]
+fn a_word_that_no_list_has_declares_a_name_with_its_owner() {
+    for word in ["awaitable", "native", "virtual", "final"] {
+        for name in ["asyncio.gather", "Dock::moor", "a.b.c"] {
+            let page = format!("{word} {name}(*aws, return_exceptions=False)\nRuns what can be awaited.\n");
+            assert!(defines(&page, &key(name)), "{page}");
+        }
+    }
+    for other in [
+        "awaitable gather(*aws)\nRuns what can be awaited.\n",
+        "awaitable asyncio.gather(*aws)\nand then waits for it.\n",
+        "awaitable asyncio.gather(*aws)\n",
+        "Call asyncio.gather(*aws)\nRuns what can be awaited.\n",
+        "then call asyncio.gather(*aws)\nRuns what can be awaited.\n",
+        "with asyncio.gather() around it\nRuns what can be awaited.\n",
+        "see asyncio.gather()\nRuns what can be awaited.\n",
+    ] {
+        assert!(
+            !defines(other, &key("asyncio.gather")) && !defines(other, &key("gather")),
+            "{other}"
+        );
+    }
+}
+
 #[test]
 fn what_stands_alone_is_described_in_the_next_paragraph() {
     let page = "Text of it.\n\ntemp_size (integer)\n\nSets how much is kept.\n\nfold(a, b)\n\n- no sentence\n\nSee temp_files (integer)\nand more\n\nSets nothing at all.\n";

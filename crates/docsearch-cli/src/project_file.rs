@@ -118,7 +118,11 @@ fn parse(text: &str, folder: &Path) -> Result<Vec<Settings>, String> {
             }
             several(projects)?
         }
-        Some(_) => return Err("project is neither a name nor tables".to_owned()),
+        Some(_) => {
+            return Err(format!(
+                "project is neither a name nor tables\nHINT:  Write {PROJECT} = \"NAME\" at the top, or [project.NAME] for each of several."
+            ));
+        }
         None => {
             check_keys(&table)?;
             return Err(format!(
@@ -345,7 +349,8 @@ mod tests {
                 "title = 'x'\n[project.kit]\npaths = ['a']",
                 "\"title\" belongs to no project",
             ),
-            ("project = 3", "neither a name nor tables"),
+            ("project = 3", "neither a name nor tables\nHINT:"),
+            ("[[project]]\nname = 'kit'", "neither a name nor tables\nHINT:"),
             ("[project]\nkit = 'docs'", "project.kit is no table"),
             ("[project]", "there is no project in it"),
             ("project = 'kit'\npaths = 'docs'", "expected a sequence"),

@@ -89,7 +89,7 @@ impl SearchConfig {
             .ok()
             .filter(|offset| *offset <= MAX_OFFSET)
             .ok_or_else(|| invalid(format!("offset is {offset}"), format!("Use 0 to {MAX_OFFSET}.")))?;
-        let min_score = overrides.number("min_score")?.unwrap_or(min_score.into());
+        let min_score = overrides.number("min_score")?.map_or(min_score, |given| given as f32);
         if !(0.0..=1.0).contains(&min_score) {
             return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
         }
@@ -101,11 +101,11 @@ impl SearchConfig {
             max_results,
             shown: max_results,
             offset,
-            min_score: min_score as f32,
+            min_score,
             format,
             dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
             syntax: overrides.text("syntax")?.map(syntax).transpose()?.unwrap_or_default(),
-            thresholds: thresholds(&weights, min_score as f32),
+            thresholds: thresholds(&weights, min_score),
             transform: overrides.transform()?,
             grade: false,
             minimum: minimum(&weights),

@@ -9,6 +9,9 @@ SELECT * FROM search_docs('x', project => 'swift');
 SELECT * FROM search_docs('x', max_results => 0);
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', min_score => 2);
+-- A value is named as it was given.
+SELECT * FROM search_docs('x', min_score => -0.1);
+SELECT * FROM search_docs('x', config => '{"min_score": 1.2}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', dedup => 'often');
 \echo :LAST_ERROR_SQLSTATE

@@ -413,17 +413,16 @@ impl Request<'_> {
             let most = self.config.weights.max_distance;
             retrieval.notices.push(Notice::too_distant(retrieval.too_distant, most));
         }
-        let first = retrieval
-            .groups
-            .first()
-            .map(|group| group.understanding.excluded.as_slice());
-        let idle = first
-            .unwrap_or_default()
+        let first = retrieval.groups.first();
+        let words = first.map_or(&[][..], |group| group.understanding.excluded.as_slice());
+        let idle: Vec<&str> = words
             .iter()
-            .filter(|word| !excluded.contains(*word));
-        let idle: Vec<&str> = idle.map(String::as_str).collect();
+            .filter(|word| !excluded.contains(*word))
+            .map(String::as_str)
+            .collect();
         if !idle.is_empty() {
-            retrieval.notices.push(Notice::excluded_nothing(&idle));
+            let notice = Notice::excluded_nothing(&idle, idle.len() < words.len());
+            retrieval.notices.push(notice);
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
             project::require_category(&Projects::new(&self.projects), category)?;

@@ -146,17 +146,19 @@ impl Notice {
         Self::new(NoticeCode::NotExcluded, message)
     }
 
-    /// No page that was found has these words, which were to be excluded.
-    pub fn excluded_nothing(words: &[&str]) -> Self {
+    /// No page that was found has these words, which were to be excluded. `others`: whether other words have excluded pages.
+    pub fn excluded_nothing(words: &[&str], others: bool) -> Self {
         let shown: Vec<String> = words
             .iter()
             .take(SHOWN_NAMES)
             .map(|word| format!("\"{word}\""))
             .collect();
-        let message = format!(
-            "Nothing was excluded: no page that was found has {}",
-            shown.join(" or ")
-        );
+        let shown = shown.join(" or ");
+        let message = if others {
+            format!("No page was excluded for {shown}: none that was found has it")
+        } else {
+            format!("Nothing was excluded: no page that was found has {shown}")
+        };
         Self::new(NoticeCode::NotExcluded, message)
     }
 

@@ -259,7 +259,8 @@ pub(crate) fn clear() -> Result<()> {
     Ok(())
 }
 
-/// Makes the codes of what tables of an earlier version hold. Writers were locked out when the table was made.
+/// Makes the codes of what tables of an earlier version hold. Writers in flight know nothing of codes: they end first, and later
+/// ones wait.
 pub(crate) fn build_upgraded() -> Result<()> {
     if is_subscribed(TABLE)? {
         return Ok(());
@@ -275,7 +276,14 @@ pub(crate) fn build_upgraded() -> Result<()> {
             })
         },
     )?;
-    stored.into_iter().try_for_each(rebuild_rows)
+    for of in stored {
+        statement::execute(
+            &format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", of.vector_table()),
+            &[],
+        )?;
+        rebuild_rows(of)?;
+    }
+    Ok(())
 }
 
 /// Sections of projects in the order of how near they may be to a query.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use docsearch_core::lookup::any_of;
-use docsearch_core::rank::{DocumentId, Map};
+use docsearch_core::rank::{DocumentId, Map, Set};
 use docsearch_core::statistics::{ChunkFrequencies, Totals};
 use docsearch_core::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
@@ -369,6 +369,15 @@ impl VisibleDocuments {
         let lexemes: BTreeSet<String> = lexemes.into_iter().collect();
         let mut frequencies = ChunkFrequencies::default();
         if lexemes.is_empty() || self.documents.is_empty() {
+            return Ok(frequencies);
+        }
+        let wanted: Vec<String> = lexemes.iter().cloned().collect();
+        if let Some(holders) = Holders::read(projects, &wanted, &[])? {
+            let listed: Set<DocumentId> = self.documents.iter().copied().collect();
+            for (lexeme, sections) in holders.rare {
+                let seen = sections.iter().filter(|id| listed.contains(id));
+                seen.for_each(|id| frequencies.count(id.project, &lexeme));
+            }
             return Ok(frequencies);
         }
         let any = any_of(lexemes.iter().map(String::as_str));

@@ -16,8 +16,9 @@ use crate::tables::project::Projects;
 use crate::tables::vector_codes::{self, OfModel};
 use crate::tables::visibility::Visibility;
 
-/// Codes whose vectors are read, for two sections that are wanted: 96 to 98 percent of the nearest sections are among them.
-const READ_FOR_TWO: usize = 3;
+/// Codes whose vectors are read, for each section that is wanted: 98 to 99.6 percent of the nearest sections are among them.
+/// One and a half took .15 ms less, and .001 to .002 nDCG@10 from Postgres, Python and Ray.
+const READ_BY_CODE: usize = 2;
 /// How many times as many are read where codes were of sections that do not exist any more.
 const GROWTH: usize = 4;
 
@@ -99,7 +100,7 @@ impl VectorTable {
     /// compared in one order, whatever else is there: documents that the caller does not see change nothing. Begins as the caller.
     fn nearest_by_codes(&self, wanted: Nearest<'_>) -> Result<Option<Vec<(ChunkId, f32)>>> {
         let enough = usize::try_from(wanted.limit).unwrap_or_default();
-        let mut most = enough.saturating_mul(READ_FOR_TWO) / 2;
+        let mut most = enough.saturating_mul(READ_BY_CODE);
         loop {
             let mut codes = 0;
             let mut read = |limit: i64| {

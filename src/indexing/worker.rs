@@ -315,9 +315,10 @@ impl Worker {
             return Ok(Look::Wait(wait));
         }
         // Later, so that documents that come one by one are merged together.
-        if as_owner(|| Ok(postings::merge_any()? | vector_codes::merge_any()?))? {
+        if as_owner(postings::merge_any)? {
             return Ok(Look::Wait(Duration::ZERO));
         }
+        as_owner(vector_codes::merge_all)?;
         as_owner(attached::drop_unused)?;
         if as_owner(vectors::drop_unused)? {
             self.quiet_since = Instant::now();

@@ -15,6 +15,7 @@ use crate::postgres::report::{Result, error_with_hint, internal};
 use crate::postgres::statement;
 use crate::tables::merging::{is_subscribed, may_merge, sees_latest};
 use crate::tables::project::Projects;
+use crate::tables::wake;
 
 mod differences;
 mod instructions;
@@ -26,6 +27,8 @@ const TABLE: &str = "vector_code";
 const MOST_LOOSE: i64 = 64;
 /// Codes for each chunk, beside a thousand, from which on those that are of nothing are removed.
 const MOST_CODES: f64 = 1.3;
+/// Codes that a call which writes makes again, at most: two seconds. More are left to the worker.
+const MADE_BY_CALLS: i64 = 20_000;
 /// Rows that one statement writes: 2 MB.
 const ROWS: usize = 256;
 /// Vectors that one statement reads: 3 MB of real numbers, at 768 components.
@@ -67,43 +70,72 @@ pub(crate) fn add<'a>(of: OfModel, vectors: impl Iterator<Item = (ChunkId, &'a [
 
 /// Merges the codes of a project if many rows were added. Runs as the owner of the tables.
 pub(crate) fn merge_if_due(project: i64) -> Result<()> {
-    merge_due(Some(project)).map(|_| ())
-}
-
-/// The same for any project; false if there is nothing to do.
-pub(crate) fn merge_any() -> Result<bool> {
-    merge_due(None)
-}
-
-fn merge_due(project: Option<i64>) -> Result<bool> {
-    if !exist() || !sees_latest() {
-        return Ok(false);
+    for of in merge_due(Some(project))? {
+        match excess(of)? {
+            Some(codes) if codes > MADE_BY_CALLS => wake::wake()?,
+            Some(_) => rebuild_rows(of)?,
+            None => {}
+        }
     }
-    let due = statement::rows(
-        "SELECT c.project_id, c.model_id FROM docsearch.vector_code c
-         WHERE NOT c.packed AND ($1 IS NULL OR c.project_id = $1)
-         GROUP BY c.project_id, c.model_id HAVING count(*) >= $2 ORDER BY c.project_id, c.model_id",
-        &[DatumWithOid::from(project), DatumWithOid::from(MOST_LOOSE)],
-        |row| {
-            Ok(OfModel {
-                project: row.required(1)?,
-                model: row.required(2)?,
-            })
-        },
+    Ok(())
+}
+
+/// The same for all projects, and without a limit. Runs as the owner of the tables.
+pub(crate) fn merge_all() -> Result<()> {
+    merge_due(None)?;
+    if !exist() {
+        return Ok(());
+    }
+    let known = statement::rows(
+        "SELECT DISTINCT c.project_id, c.model_id FROM docsearch.vector_code c ORDER BY c.project_id, c.model_id",
+        &[],
+        of_row,
     )?;
-    let mut merged = false;
-    for of in due {
-        merged |= merge_rows(of)?;
-    }
-    Ok(merged)
+    known.into_iter().try_for_each(rebuild_if_due)
 }
 
 /// Packs the codes of a project and a model. Runs as the owner of the tables.
 pub(crate) fn merge(of: OfModel) -> Result<()> {
     if exist() {
         merge_rows(of)?;
+        rebuild_if_due(of)?;
     }
     Ok(())
+}
+
+fn rebuild_if_due(of: OfModel) -> Result<()> {
+    if excess(of)?.is_some() && may_merge(of.project, TABLE)? {
+        rebuild_rows(of)?;
+    }
+    Ok(())
+}
+
+/// Merges what has many rows that are not packed, and returns it.
+fn merge_due(project: Option<i64>) -> Result<Vec<OfModel>> {
+    if !exist() || !sees_latest() {
+        return Ok(Vec::new());
+    }
+    let due = statement::rows(
+        "SELECT c.project_id, c.model_id FROM docsearch.vector_code c
+         WHERE NOT c.packed AND ($1 IS NULL OR c.project_id = $1)
+         GROUP BY c.project_id, c.model_id HAVING count(*) >= $2 ORDER BY c.project_id, c.model_id",
+        &[DatumWithOid::from(project), DatumWithOid::from(MOST_LOOSE)],
+        of_row,
+    )?;
+    let mut merged = Vec::new();
+    for of in due {
+        if merge_rows(of)? {
+            merged.push(of);
+        }
+    }
+    Ok(merged)
+}
+
+fn of_row(row: &statement::Row) -> Result<OfModel> {
+    Ok(OfModel {
+        project: row.required(1)?,
+        model: row.required(2)?,
+    })
 }
 
 /// The rows are deleted first, and the vectors are read afterwards, by a later snapshot: what was stored since has a row of its
@@ -143,23 +175,23 @@ fn merge_rows(of: OfModel) -> Result<bool> {
         )?;
     }
     insert(of, &packer.finish(), true)?;
-    if has_too_many(of)? {
-        rebuild_rows(of)?;
-    }
     Ok(true)
 }
 
-/// Whether many codes are of chunks that changed or are deleted.
-fn has_too_many(of: OfModel) -> Result<bool> {
+/// How many codes there are, if many are of chunks that changed or are deleted.
+fn excess(of: OfModel) -> Result<Option<i64>> {
     let _settings = LocalSettings::by_index()?;
     let [project, model] = [DatumWithOid::from(of.project), DatumWithOid::from(of.model)];
     let found = statement::one(
-        "SELECT (SELECT coalesce(sum(c.codes), 0) FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2)
-                > 1000 + $3 * (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s WHERE s.project_id = $1)",
+        "SELECT CASE WHEN c.codes > 1000 + $3 * (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s
+                                                 WHERE s.project_id = $1)
+                     THEN c.codes END
+         FROM (SELECT coalesce(sum(c.codes), 0)::bigint AS codes FROM docsearch.vector_code c
+               WHERE c.project_id = $1 AND c.model_id = $2) c",
         &[project, model, DatumWithOid::from(MOST_CODES)],
-        |row| row.required::<bool>(1),
+        |row| row.optional::<i64>(1),
     )?;
-    Ok(found == Some(true))
+    Ok(found.flatten())
 }
 
 /// Makes the codes of a project and a model again. Runs as the owner of the tables.
@@ -269,12 +301,7 @@ pub(crate) fn build_upgraded() -> Result<()> {
         "SELECT p.id, m.id FROM docsearch.project p JOIN docsearch.model m ON m.id IN (p.model_id, p.next_model_id)
          WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL ORDER BY p.id, m.id",
         &[],
-        |row| {
-            Ok(OfModel {
-                project: row.required(1)?,
-                model: row.required(2)?,
-            })
-        },
+        of_row,
     )?;
     for of in stored {
         statement::execute(

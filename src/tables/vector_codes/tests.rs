@@ -10,7 +10,7 @@ mod tests {
     use crate::postgres::testing::sql;
     use crate::tables::project::{Project, Projects, by_name};
     use crate::tables::vector_codes::{
-        Differences, MOST_LOOSE, OfModel, clear, differences, merge, merge_any, merge_if_due, nearest, rebuild, remove,
+        Differences, MOST_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest, rebuild, remove,
     };
     use crate::tables::vectors::{Nearest, VectorTable};
 
@@ -138,7 +138,7 @@ mod tests {
         for document in 1..MOST_LOOSE {
             write(&project, &table, document, 3, &mut numbers)?;
         }
-        assert!(!merge_any()?);
+        merge_all()?;
         assert_eq!(rows(of, "NOT c.packed")?, MOST_LOOSE - 1);
         write(&project, &table, MOST_LOOSE, 3, &mut numbers)?;
         merge_if_due(project.id)?;
@@ -161,6 +161,23 @@ mod tests {
         let found = nearest(&Projects::new([&project]), of.model, &numbers.vector(), 10_000)?;
         assert!(found.codes < 1_500, "{} codes of 192 chunks", found.codes);
         assert_eq!(found.chunks.len(), 192);
+        assert_eq!(differences(of, true)?, Differences::default());
+        Ok(())
+    }
+
+    #[pg_test]
+    fn codes_of_what_is_deleted_are_removed_later() -> Result<()> {
+        let (project, table, of) = prepare()?;
+        let mut numbers = Numbers(4);
+        for document in 1..=210 {
+            write(&project, &table, document, 5, &mut numbers)?;
+        }
+        sql("DELETE FROM docsearch.document d WHERE d.id > 1");
+        let codes =
+            || nearest(&Projects::new([&project]), of.model, &[1.0; DIMENSION], 10_000).map(|found| found.codes);
+        assert_eq!(codes()?, 1_050);
+        merge_all()?;
+        assert_eq!(codes()?, 5);
         assert_eq!(differences(of, true)?, Differences::default());
         Ok(())
     }

@@ -31,6 +31,9 @@ const QUERY_BITS: usize = 8;
 /// The greatest absolute value that a component of a query is rounded to.
 const QUERY_MAX: f32 = 127.0;
 
+/// Cosine of a vector and the levels of its code, at least, for that with the levels that it would have now.
+const LEAST_COSINE: f32 = 0.85;
+
 /// A vector in two bits for each component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
@@ -62,13 +65,25 @@ impl Code {
         }
     }
 
-    /// Whether both are of the same vector, one of them perhaps before its components were rounded to be stored: then a component
-    /// in a thousand may have another level.
-    pub fn is_like(&self, other: &Self) -> bool {
-        let same_factor = (self.factor - other.factor).abs() <= self.factor.abs() / 100.0;
-        let pairs = self.words.iter().flatten().zip(other.words.iter().flatten());
-        let differing: u32 = pairs.map(|(a, b)| (a ^ b).count_ones()).sum();
-        same_factor && self.words.len() == other.words.len() && differing as usize <= 1 + self.words.len()
+    /// Whether it may be the code of a vector, whose components may have been rounded since. That of a vector nearby may be, too.
+    pub fn resembles(&self, vector: &[f32]) -> bool {
+        let current = Self::of(vector);
+        if self.factor == 0.0 || current.factor == 0.0 {
+            return self.factor == current.factor;
+        }
+        self.words.len() == current.words.len() && self.cosine(vector) >= LEAST_COSINE * current.cosine(vector)
+    }
+
+    /// Cosine of the levels and a vector, but for the length of the vector.
+    fn cosine(&self, vector: &[f32]) -> f32 {
+        let (mut square, mut product) = (0.0, 0.0);
+        for (place, &x) in vector.iter().enumerate() {
+            let [high, low] = self.words[place / 64].map(|word| (word >> (place % 64) & 1) as f32);
+            let level = 2.0 * high + low - 1.5;
+            square += level * level;
+            product += level * x;
+        }
+        product / f32::sqrt(square)
     }
 }
 
@@ -91,7 +106,7 @@ impl CodeQuery {
         let mut words = vec![[0; QUERY_BITS]; vector.len().div_ceil(64)];
         let mut sum = 0;
         for (place, &x) in vector.iter().enumerate() {
-            let rounded = (x / unit).round() as i32;
+            let rounded = (x / unit).round().clamp(-QUERY_MAX, QUERY_MAX) as i32;
             sum += rounded;
             for (bit, plane) in words[place / 64].iter_mut().enumerate() {
                 *plane |= ((rounded >> bit & 1) as u64) << (place % 64);

@@ -77,8 +77,7 @@ pub(crate) fn differences(of: OfModel, deep: bool) -> Result<Differences> {
             match (known.get(&key), row.optional::<Vec<f32>>(3)?) {
                 (None, _) => differences.missing.push(key),
                 (Some(codes), Some(vector)) => {
-                    let current = Code::of(&vector);
-                    if !codes.iter().any(|code| code.is_like(&current)) {
+                    if !codes.iter().any(|code| code.resembles(&vector)) {
                         differences.differing.push(key);
                     }
                 }

@@ -30,6 +30,7 @@ const TARGETS: &[Target] = &[
     Target::new("core-metadata", Format::JSON, stored::metadata),
     Target::new("core-tsvector", Format::TSVECTOR, stored::vectors),
     Target::new("core-postings", Format::TSVECTOR, stored::postings),
+    Target::new("core-vector-code", Format::TSVECTOR, stored::vector_codes),
     Target::new("core-listing", Format::LINES, stored::listings),
     Target::new("core-delivery", Format::MARKDOWN, answer::delivery).up_to(16 * 1024),
     Target::new("core-prompt", Format::MARKDOWN, answer::prompts),

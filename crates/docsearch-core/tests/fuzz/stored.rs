@@ -5,6 +5,7 @@ use docsearch_core::name;
 use docsearch_core::page::Page;
 use docsearch_core::postings::{SECTIONS_BUCKET, Section, SegmentBuilder, read_all};
 use docsearch_core::tsvector::TsVector;
+use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Packer};
 use docsearch_fuzz::text;
 use serde_json::Value;
 
@@ -74,6 +75,35 @@ pub(crate) fn postings(input: &[u8]) {
             .map(|block| (block.bucket, block.bytes.as_slice()));
         assert!(read_all(rows).is_some_and(|sections| sections.len() == 1));
     }
+}
+
+/// A row of codes that somebody else wrote, and the code of any numbers.
+pub(crate) fn vector_codes(input: &[u8]) {
+    if let Some(codes) = Codes::read(input) {
+        let keys = codes.keys().count();
+        assert!(12 * keys <= input.len());
+        let mut best = Best::new(3);
+        best.compare(&CodeQuery::new(&[0.5; 64]), 1, &codes);
+        assert!(best.compared() <= keys && best.finish().len() <= 3);
+    }
+    let (numbers, _) = input.as_chunks::<4>();
+    let numbers: Vec<f32> = numbers
+        .iter()
+        .map(|bytes| f32::from_le_bytes(*bytes))
+        .take(16_000)
+        .collect();
+    let mut packer = Packer::default();
+    packer.push(i64::MIN, i32::MAX, &Code::of(&numbers));
+    packer.push(i64::MAX, i32::MIN, &Code::of(&numbers));
+    let rows = packer.finish();
+    let read = rows.iter().filter_map(|row| Codes::read(&row.bytes));
+    let keys: Vec<(i64, i32)> = read.flat_map(|codes| codes.keys()).collect();
+    assert!(numbers.is_empty() || keys == [(i64::MIN, i32::MAX), (i64::MAX, i32::MIN)]);
+    let mut best = Best::new(1);
+    for codes in rows.iter().filter_map(|row| Codes::read(&row.bytes)) {
+        best.compare(&CodeQuery::new(&numbers), 1, &codes);
+    }
+    assert!(best.finish().len() <= 1);
 }
 
 pub(crate) fn listings(input: &[u8]) {

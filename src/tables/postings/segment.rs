@@ -57,7 +57,7 @@ pub(super) fn sections(project: i64, segment: i32) -> Result<Vec<Section>> {
             Ok(())
         },
     )?;
-    Ok(reader.sections().to_vec())
+    Ok(reader.sections().iter().collect())
 }
 
 /// Reads the sections of documents, which are given in ascending order, from their chunks.

@@ -14,29 +14,56 @@ use crate::varint;
 pub struct SegmentReader {
     bucket_count: u32,
     superseded: Vec<i64>,
-    sections: Sections,
+    sections: SectionList,
     /// Whether a row of the list of sections ends within a section.
     is_broken: bool,
     buckets: Map<i32, Vec<u8>>,
 }
 
-/// A list of sections. Its memory is kept for the next segment that is read: it would be given back to the system, and taken
-/// again page by page, in each search.
+/// The sections of a segment, in order. They are kept as they are stored: a search asks for few of them. The memory is kept for
+/// the next segment that is read: it would be given back to the system, and taken again page by page, in each search.
 #[derive(Clone, Debug, Default)]
-struct Sections(Vec<Section>);
+pub struct SectionList(Vec<[u8; SECTION_BYTES]>);
 
 thread_local! {
-    static SPARE: Cell<Vec<Section>> = const { Cell::new(Vec::new()) };
+    static SPARE: Cell<Vec<[u8; SECTION_BYTES]>> = const { Cell::new(Vec::new()) };
 }
 
-impl Drop for Sections {
+impl SectionList {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The section with a number.
+    pub fn get(&self, number: u32) -> Option<Section> {
+        self.0.get(number as usize).map(section)
+    }
+
+    /// All sections.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Section> {
+        self.0.iter().map(section)
+    }
+
+    /// The section with a number that is known to be there.
+    pub(super) fn at(&self, number: u32) -> Section {
+        section(&self.0[number as usize])
+    }
+}
+
+impl Drop for SectionList {
     fn drop(&mut self) {
         let mut own = std::mem::take(&mut self.0);
         own.clear();
         if own.capacity() > MAX_SEGMENT_SECTIONS {
             return;
         }
-        let keep = |spare: &Cell<Vec<Section>>| {
+        let keep = |spare: &Cell<Vec<[u8; SECTION_BYTES]>>| {
             let other = spare.take();
             spare.set(if own.capacity() > other.capacity() { own } else { other });
         };
@@ -72,13 +99,13 @@ impl SegmentReader {
             return;
         }
         let (whole, rest) = bytes.as_chunks();
-        self.sections.0.extend(whole.iter().map(section));
+        self.sections.0.extend_from_slice(whole);
         self.is_broken |= !rest.is_empty();
     }
 
     /// Its sections, in order.
-    pub fn sections(&self) -> &[Section] {
-        &self.sections.0
+    pub fn sections(&self) -> &SectionList {
+        &self.sections
     }
 
     /// Calls back with each section that has a lexeme and counts, in order, until that says no.
@@ -87,8 +114,8 @@ impl SegmentReader {
         let mut steps = Steps::default();
         list.each_while(|number| {
             steps.next();
-            match self.sections.0.get(number as usize) {
-                Some(section) if self.counts(section.document) => call(section),
+            match self.sections.get(number) {
+                Some(section) if self.counts(section.document) => call(&section),
                 _ => true,
             }
         });
@@ -101,7 +128,10 @@ impl SegmentReader {
 
     /// The number of a section.
     pub(super) fn number(&self, document: i64, chunk: i32) -> Option<usize> {
-        let key = |section: &Section| (section.document, section.chunk);
+        let key = |bytes: &[u8; SECTION_BYTES]| {
+            let section = section(bytes);
+            (section.document, section.chunk)
+        };
         self.sections.0.binary_search_by_key(&(document, chunk), key).ok()
     }
 
@@ -112,6 +142,7 @@ impl SegmentReader {
     }
 }
 
+#[inline]
 fn section(bytes: &[u8; SECTION_BYTES]) -> Section {
     let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
     let low = u64::from(u32::from_le_bytes(word(0)));
@@ -151,7 +182,7 @@ pub type Words = Vec<(String, Counts, Vec<u16>)>;
 pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, Words)>> {
     let mut reader = SegmentReader::default();
     rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
-    let mut all: Vec<(Section, Words)> = reader.sections.0.iter().map(|&section| (section, Vec::new())).collect();
+    let mut all: Vec<(Section, Words)> = reader.sections.iter().map(|section| (section, Vec::new())).collect();
     let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
     for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
         let lexeme = std::str::from_utf8(lexeme).ok()?;

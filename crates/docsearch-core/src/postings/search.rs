@@ -120,8 +120,8 @@ impl<'a> Postings<'a> {
                 left = Some(found);
             }
             let sections = left.unwrap_or_default().into_iter();
-            let sections = sections.filter_map(|number| reader.sections().get(number as usize));
-            let ids = sections.map(|section| section_id(*project, section));
+            let sections = sections.filter_map(|number| reader.sections().get(number));
+            let ids = sections.map(|section| section_id(*project, &section));
             all.extend(ids.filter(|id| !self.pending.contains(&id.document) && reader.counts(id.document.document)));
         }
         all
@@ -167,7 +167,7 @@ impl<'a> Postings<'a> {
         if attainable <= 0.0 {
             return Scores { numbers, scores };
         }
-        let sections = numbers.iter().map(|&number| &reader.sections()[number as usize]);
+        let sections = numbers.iter().map(|&number| reader.sections().at(number));
         let norms: Vec<f32> = sections
             .map(|section| bm25.norm(section.words as f32, corpus.average_chunk))
             .collect();
@@ -209,7 +209,7 @@ impl<'a> Postings<'a> {
     /// The documents of a segment that count and have one of the words.
     fn documents(&self, segment: usize, of_segment: &Scores, found: &mut Vec<Found>) {
         let (project, reader) = &self.segments[segment];
-        let section = |number: u32| &reader.sections()[number as usize];
+        let section = |number: u32| reader.sections().at(number);
         let mut from = 0;
         for numbers in of_segment
             .numbers
@@ -222,7 +222,7 @@ impl<'a> Postings<'a> {
             let Some((place, &score)) = best.filter(|(_, score)| **score > 0.0) else {
                 continue;
             };
-            let best = section_id(*project, section(numbers[place]));
+            let best = section_id(*project, &section(numbers[place]));
             if self.pending.contains(&best.document) || !reader.counts(best.document.document) {
                 continue;
             }
@@ -242,7 +242,7 @@ impl<'a> Postings<'a> {
             wanted.sort_unstable();
             wanted.dedup();
             for (&number, terms) in wanted.iter().zip(self.terms(reader, &wanted)) {
-                all.insert(section_id(*project, &reader.sections()[number as usize]), terms);
+                all.insert(section_id(*project, &reader.sections().at(number)), terms);
             }
         }
         all
@@ -250,7 +250,7 @@ impl<'a> Postings<'a> {
 
     /// What sections of a segment have of the query, as [`Lexical::read`] finds it.
     fn terms(&self, reader: &SegmentReader, wanted: &[u32]) -> Vec<ChunkTerms> {
-        let sections = wanted.iter().map(|&number| reader.sections()[number as usize]);
+        let sections = wanted.iter().map(|&number| reader.sections().at(number));
         let mut found: Vec<ChunkTerms> = sections
             .map(|section| ChunkTerms {
                 length: section.words as f32,

@@ -2,7 +2,7 @@
 files of a server or a pg_config say another.
 
 The law: what CREATE EXTENSION, check(), known_faults(), make install and install.sh say of a version is what the table
-says, whatever else there is; and no index of vectors is built by parallel workers where any version known has CVE-2026-3172."""
+says, whatever else there is."""
 
 import os
 import re

@@ -60,7 +60,7 @@ SELECT DISTINCT project FROM search_docs('cats', project => 'one');
 SELECT count(DISTINCT project) FROM search_docs('cats view', max_results => 20);
 SELECT docsearch.drop_project('one');
 
--- s3_34: what is nearer in another project takes nothing from this one, with the index of vectors and without.
+-- s3_34: what is nearer in another project takes nothing from this one, by codes of vectors and by all vectors.
 SELECT docsearch.create_project('cats') > 0 AND docsearch.create_project('machines') > 0 AS created;
 SELECT docsearch.index_doc('cats', 'cat', 'Cat', 'A cat that sleeps.');
 -- So many near it that the index does not come to the machines by itself.

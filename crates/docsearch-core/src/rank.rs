@@ -132,7 +132,7 @@ pub struct Evidence {
 impl Evidence {
     /// Adds the similarity of sections that the dense leg did not bring. None comes nearer than the nearest section of its
     /// document that it brought, or than `nearest`, the nearest of all: [`crate::rerank::Reranker::contenders`] counts on
-    /// that, and an index over vectors, which misses some, does not hold to it.
+    /// that, and codes of vectors, which miss some, do not hold to it.
     pub fn measure(&mut self, sections: impl IntoIterator<Item = (ChunkId, f32)>, nearest: Option<f32>) {
         let mut known: Map<DocumentId, f32> = Map::default();
         for (id, &similarity) in &self.similarity {

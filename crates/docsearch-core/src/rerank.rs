@@ -158,8 +158,8 @@ impl<'a> Reranker<'a> {
     }
 
     /// The documents that may be among the first `places` once the similarity of more chunks is
-    /// known, if none of those is nearer than `nearest`, the greatest similarity known. (An index over
-    /// vectors misses some, so what it did not find can be as near as that: assuming the similarity of
+    /// known, if none of those is nearer than `nearest`, the greatest similarity known. (Codes of
+    /// vectors miss some, so what they did not find can be as near as that: assuming the similarity of
     /// the furthest one found cost 2 of the 476 queries of tldr-commands their answer.) All others can
     /// be left out.
     pub fn contenders(&self, documents: &[ScoredDocument], nearest: Option<f32>, places: usize) -> Set<DocumentId> {

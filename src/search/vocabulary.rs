@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use docsearch_core::lookup::LookupTerm;
 use docsearch_core::statistics::ChunkFrequencies;
-use docsearch_core::vocabulary::{Around, Near, by_nearness, is_near, is_word};
+use docsearch_core::vocabulary::{Around, Near, by_nearness, is_made_of, is_near, is_word};
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
@@ -30,10 +30,14 @@ pub(crate) fn correct(
     terms: &mut [LookupTerm],
     frequencies: &mut ChunkFrequencies,
 ) -> Result<()> {
+    let is_known = |term: &LookupTerm| term.looked_up().any(|(lexeme, _)| frequencies.sum(lexeme) > 0.0);
+    let known = terms.iter().filter(|term| is_known(term));
+    let known: BTreeSet<String> = known.filter_map(|term| term.lexemes.last().cloned()).collect();
+    // Beside other words: alone it may be half of a longer name.
+    let is_alone = terms.iter().filter(|term| term.whole).count() == 1;
     let unknown = |term: &&mut LookupTerm| {
-        term.whole
-            && !term.looked_up().any(|(lexeme, _)| frequencies.sum(lexeme) > 0.0)
-            && term.lexemes.last().is_some_and(|word| is_word(word))
+        let is_mistaken = |word: &String| is_word(word) && (is_alone || !is_made_of(word, |part| known.contains(part)));
+        term.whole && !is_known(term) && term.lexemes.last().is_some_and(is_mistaken)
     };
     let unknown: Vec<&mut LookupTerm> = terms.iter_mut().filter(unknown).collect();
     let words: Vec<&[String]> = unknown.iter().map(|term| term.lexemes.as_slice()).collect();

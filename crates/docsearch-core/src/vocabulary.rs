@@ -103,13 +103,21 @@ impl Around {
     }
 }
 
+/// What parts a name.
+const PARTING: [char; 2] = ['_', '.'];
+
 /// Whether a word is one that may be completed or corrected: letters alone, or names of letters that `_` or a dot parts, such as
 /// `work_mem` and `json.loads`. Numbers are never corrected: another one is another thing.
 pub fn is_word(word: &str) -> bool {
     (MIN_CHARS..=MAX_CHARS).contains(&word.chars().count())
         && word
-            .split(['_', '.'])
+            .split(PARTING)
             .all(|part| !part.is_empty() && part.chars().all(char::is_alphabetic))
+}
+
+/// Whether a name has several parts, all of them known: nothing is mistyped in `database_name`, though no document has it.
+pub fn is_made_of(name: &str, is_known: impl Fn(&str) -> bool) -> bool {
+    name.contains(PARTING) && name.split(PARTING).all(is_known)
 }
 
 /// The end of the texts that begin with a prefix, in collation "C".
@@ -182,6 +190,23 @@ mod tests {
         assert_eq!(
             names.map(is_word),
             [true, true, true, false, false, false, false, false]
+        );
+    }
+
+    #[test]
+    fn a_name_is_made_of_parts_that_are_all_known() {
+        let is_known = |part: &str| ["database", "name", "json"].contains(&part);
+        let names = [
+            "database_name",
+            "json.name",
+            "json.lodas",
+            "database",
+            "name_",
+            "databse_name",
+        ];
+        assert_eq!(
+            names.map(|name| is_made_of(name, is_known)),
+            [true, true, false, false, false, false]
         );
     }
 

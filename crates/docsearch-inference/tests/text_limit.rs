@@ -4,6 +4,7 @@
 mod program;
 mod support;
 
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -91,6 +92,8 @@ fn a_passage_that_ends_the_program_fails_and_its_neighbours_go_on() {
     let expected = embed_all(&model, &["x".to_owned()]);
     // It comes first, also when it is sent again: what is counted below is its runs.
     let texts = [slow_word(), "x".to_owned(), "x x".to_owned(), "x".to_owned()];
+    // A program ends with the thread that has started it, so that stays.
+    let (done, is_done) = mpsc::channel::<()>();
     // Memory or a crash would end it like that.
     let ending = thread::spawn(move || {
         // The text from above and this one; then this one alone.
@@ -100,9 +103,11 @@ fn a_passage_that_ends_the_program_fails_and_its_neighbours_go_on() {
             program.child.wait().expect("a child");
             program.child = Program::spawn(program.directory.path(), &ONE_THREAD);
         }
+        let _ = is_done.recv();
         program
     });
     let outcomes = outcomes(&model, &texts);
+    drop(done);
     assert_eq!(outcomes[0], Err(ErrorClass::Unavailable));
     assert!(outcomes[2].is_ok());
     for place in [1, 3] {

@@ -42,7 +42,7 @@ pub(crate) struct Asked {
     pub(crate) titled: Option<Set<DocumentId>>,
 }
 
-/// A name that a document bears: its key and kind.
+/// A name that a document has: its key and kind.
 type Borne = (DocumentId, String, String);
 /// Documents of a project that define the name at a place.
 type Defining = (Vec<DocumentId>, usize);

@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Whatever stands around an address in an answer, it is the same address without it.
+    /// An address is the same with and without the brackets that an answer puts around it.
     #[test]
     fn brackets_around_an_address_are_left_out() {
         for address in [

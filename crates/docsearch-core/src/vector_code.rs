@@ -14,7 +14,7 @@
 
 use std::cmp::Ordering;
 
-use crate::rank::{ChunkId, DocumentId};
+use crate::rank::{ChunkId, DocumentId, Set};
 
 /// Bytes of a row of codes, at most: it fits into a page.
 pub const ROW_BYTES: usize = 8000;
@@ -356,7 +356,7 @@ impl Best {
     pub fn finish(mut self) -> Vec<ChunkId> {
         self.remove_least();
         self.found.sort_unstable_by(order);
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = Set::default();
         let found = self.found.into_iter().map(|(_, id)| id);
         found.filter(|id| seen.insert(*id)).collect()
     }

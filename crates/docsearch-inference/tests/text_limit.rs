@@ -92,7 +92,7 @@ fn a_passage_that_ends_the_program_fails_and_its_neighbours_go_on() {
     let expected = embed_all(&model, &["x".to_owned()]);
     // It comes first, also when it is sent again: what is counted below is its runs.
     let texts = [slow_word(), "x".to_owned(), "x x".to_owned(), "x".to_owned()];
-    // A program ends with the thread that has started it, so that stays.
+    // A program ends with the thread that has started it: the thread waits for the outcomes.
     let (done, is_done) = mpsc::channel::<()>();
     // Memory or a crash would end it like that.
     let ending = thread::spawn(move || {

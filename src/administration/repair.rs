@@ -10,8 +10,8 @@ use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, in_one_line, internal};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
-use crate::tables::vectors::VectorTable;
-use crate::tables::{merging, postings, statistics, vector_codes, vectors};
+use crate::tables::vector_codes::{self, OfModel};
+use crate::tables::{merging, postings, statistics, vectors};
 
 /// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
 /// ends. Begins as the caller, who owns the schema.
@@ -89,7 +89,7 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
                 &format!("DELETE FROM {} v WHERE v.project_id = $1", project.model.vector_table()),
                 &[DatumWithOid::from(project.id)],
             )?;
-            vector_codes::remove(VectorTable::of(&project.model)?.codes(project.id))?;
+            vector_codes::remove(OfModel::current(project))?;
             format!("{} embedded again", number(embedding::embed_missing(project)?, "chunk"))
         }
         Mend::Recount { project } => {

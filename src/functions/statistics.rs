@@ -7,8 +7,8 @@ use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::statistics::by_hand;
-use crate::tables::vectors::VectorTable;
-use crate::tables::{postings, project, schema, statistics, vector_codes};
+use crate::tables::vector_codes::{self, OfModel};
+use crate::tables::{postings, project, schema, statistics};
 
 #[pg_schema]
 mod docsearch {
@@ -48,7 +48,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         let _owner = AsOwner::enter()?;
         statistics::merge(project.id)?;
         postings::merge(project.id, i64::MAX)?;
-        vector_codes::merge(VectorTable::of(&project.model)?.codes(project.id))?;
+        vector_codes::merge(OfModel::current(&project))?;
         let vectors = project.model.vector_table();
         Spi::run(&format!(
             "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.term_stat,

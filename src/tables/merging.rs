@@ -2,9 +2,10 @@
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
+use pgrx::prelude::*;
 
 use crate::postgres::lock::Lock;
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::statement;
 
 /// Whether this transaction may merge rows of a table. It keeps the lock until it ends. Runs as the owner of the tables.
@@ -46,4 +47,16 @@ pub(crate) fn is_subscribed(table: &str) -> Result<bool> {
         |row| row.required::<bool>(1),
     )?;
     Ok(subscribed == Some(true))
+}
+
+/// Refuses to make rows of a table again that are those of a publisher.
+pub(crate) fn require_own(table: &str, what: &str) -> Result<()> {
+    if !is_subscribed(table)? {
+        return Ok(());
+    }
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("{what} come from a publisher"),
+        "Repair the tables there, and refresh the subscription.",
+    ))
 }

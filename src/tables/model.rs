@@ -40,10 +40,15 @@ impl ModelRow {
         })
     }
 
-    /// The table of its vectors: the number comes from the catalog.
+    /// The table of its vectors.
     pub(crate) fn vector_table(&self) -> String {
-        format!("docsearch.vector_{}", self.id)
+        vector_table(self.id)
     }
+}
+
+/// The table of the vectors of a model: the number comes from the catalog.
+pub(crate) fn vector_table(id: i32) -> String {
+    format!("docsearch.vector_{id}")
 }
 
 /// The model of this number.

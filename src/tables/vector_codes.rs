@@ -7,15 +7,14 @@
 use docsearch_core::rank::ChunkId;
 use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Packer, Row};
 use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 
 use crate::postgres::catalog;
 use crate::postgres::owner::LocalSettings;
-use crate::postgres::report::{Result, error_with_hint, internal};
+use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
-use crate::tables::merging::{is_subscribed, may_merge, sees_latest};
-use crate::tables::project::Projects;
-use crate::tables::wake;
+use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest};
+use crate::tables::project::{Project, Projects};
+use crate::tables::{model, wake};
 
 mod differences;
 mod instructions;
@@ -47,12 +46,20 @@ pub(crate) struct OfModel {
 }
 
 impl OfModel {
+    /// Those that searches of a project compare.
+    pub(crate) fn current(project: &Project) -> Self {
+        Self {
+            project: project.id,
+            model: project.model.id,
+        }
+    }
+
     fn arguments(self) -> Vec<DatumWithOid<'static>> {
         vec![DatumWithOid::from(self.project), DatumWithOid::from(self.model)]
     }
 
     fn vector_table(self) -> String {
-        format!("docsearch.vector_{}", self.model)
+        model::vector_table(self.model)
     }
 }
 
@@ -70,11 +77,14 @@ pub(crate) fn add<'a>(of: OfModel, vectors: impl Iterator<Item = (ChunkId, &'a [
 
 /// Merges the codes of a project if many rows were added. Runs as the owner of the tables.
 pub(crate) fn merge_if_due(project: i64) -> Result<()> {
-    for of in merge_due(Some(project))? {
-        match excess(of)? {
-            Some(codes) if codes > MADE_BY_CALLS => wake::wake()?,
-            Some(_) => rebuild_rows(of)?,
-            None => {}
+    if !merge_due(Some(project))? {
+        return Ok(());
+    }
+    for (of, codes) in excessive(Some(project))? {
+        if codes > MADE_BY_CALLS {
+            wake::wake()?;
+        } else {
+            rebuild_if_allowed(of)?;
         }
     }
     Ok(())
@@ -82,38 +92,38 @@ pub(crate) fn merge_if_due(project: i64) -> Result<()> {
 
 /// The same for all projects, and without a limit. Runs as the owner of the tables.
 pub(crate) fn merge_all() -> Result<()> {
-    merge_due(None)?;
     if !exist() {
         return Ok(());
     }
-    let known = statement::rows(
-        "SELECT DISTINCT c.project_id, c.model_id FROM docsearch.vector_code c ORDER BY c.project_id, c.model_id",
-        &[],
-        of_row,
-    )?;
-    known.into_iter().try_for_each(rebuild_if_due)
+    merge_due(None)?;
+    rebuild_excessive(None)
 }
 
 /// Packs the codes of a project and a model. Runs as the owner of the tables.
 pub(crate) fn merge(of: OfModel) -> Result<()> {
-    if exist() {
-        merge_rows(of)?;
-        rebuild_if_due(of)?;
+    if !exist() {
+        return Ok(());
     }
-    Ok(())
+    merge_rows(of)?;
+    rebuild_excessive(Some(of.project))
 }
 
-fn rebuild_if_due(of: OfModel) -> Result<()> {
-    if excess(of)?.is_some() && may_merge(of.project, TABLE)? {
+fn rebuild_excessive(project: Option<i64>) -> Result<()> {
+    let excessive = excessive(project)?.into_iter();
+    excessive.map(|(of, _)| of).try_for_each(rebuild_if_allowed)
+}
+
+fn rebuild_if_allowed(of: OfModel) -> Result<()> {
+    if may_merge(of.project, TABLE)? {
         rebuild_rows(of)?;
     }
     Ok(())
 }
 
-/// Merges what has many rows that are not packed, and returns it.
-fn merge_due(project: Option<i64>) -> Result<Vec<OfModel>> {
+/// Merges what has many rows that are not packed; false if there is nothing to do.
+fn merge_due(project: Option<i64>) -> Result<bool> {
     if !exist() || !sees_latest() {
-        return Ok(Vec::new());
+        return Ok(false);
     }
     let due = statement::rows(
         "SELECT c.project_id, c.model_id FROM docsearch.vector_code c
@@ -122,11 +132,9 @@ fn merge_due(project: Option<i64>) -> Result<Vec<OfModel>> {
         &[DatumWithOid::from(project), DatumWithOid::from(MOST_LOOSE)],
         of_row,
     )?;
-    let mut merged = Vec::new();
+    let mut merged = false;
     for of in due {
-        if merge_rows(of)? {
-            merged.push(of);
-        }
+        merged |= merge_rows(of)?;
     }
     Ok(merged)
 }
@@ -178,31 +186,24 @@ fn merge_rows(of: OfModel) -> Result<bool> {
     Ok(true)
 }
 
-/// How many codes there are, if many are of chunks that changed or are deleted.
-fn excess(of: OfModel) -> Result<Option<i64>> {
+/// What has many codes of chunks that changed or are deleted, and how many codes that is in all.
+fn excessive(project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
     let _settings = LocalSettings::by_index()?;
-    let [project, model] = [DatumWithOid::from(of.project), DatumWithOid::from(of.model)];
-    let found = statement::one(
-        "SELECT CASE WHEN c.codes > 1000 + $3 * (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s
-                                                 WHERE s.project_id = $1)
-                     THEN c.codes END
-         FROM (SELECT coalesce(sum(c.codes), 0)::bigint AS codes FROM docsearch.vector_code c
-               WHERE c.project_id = $1 AND c.model_id = $2) c",
-        &[project, model, DatumWithOid::from(MOST_CODES)],
-        |row| row.optional::<i64>(1),
-    )?;
-    Ok(found.flatten())
+    statement::rows(
+        "SELECT c.project_id, c.model_id, sum(c.codes)::bigint FROM docsearch.vector_code c
+         WHERE $1 IS NULL OR c.project_id = $1
+         GROUP BY c.project_id, c.model_id
+         HAVING sum(c.codes) > 1000 + $2 * (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s
+                                            WHERE s.project_id = c.project_id)
+         ORDER BY c.project_id, c.model_id",
+        &[DatumWithOid::from(project), DatumWithOid::from(MOST_CODES)],
+        |row| Ok((of_row(row)?, row.required(3)?)),
+    )
 }
 
 /// Makes the codes of a project and a model again. Runs as the owner of the tables.
 pub(crate) fn rebuild(of: OfModel) -> Result<()> {
-    if is_subscribed(TABLE)? {
-        return Err(error_with_hint(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "codes of vectors come from a publisher",
-            "Repair the tables there, and refresh the subscription.",
-        ));
-    }
+    require_own(TABLE, "codes of vectors")?;
     rebuild_rows(of)
 }
 
@@ -247,7 +248,7 @@ fn read_vectors(sql: &str, args: &[DatumWithOid<'_>], packer: &mut Packer) -> Re
     Ok(last)
 }
 
-/// Writes rows. Those of a merge stay as they are if they are full or if there are several.
+/// Writes rows. Those of a merge stay as they are if they are full.
 fn insert(of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
     for rows in rows.chunks(ROWS) {
         let mut args = of.arguments();

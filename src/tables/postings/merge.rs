@@ -2,13 +2,12 @@
 
 use docsearch_core::posting_merge::plan;
 use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 
 use super::{exist, segment};
 use crate::postgres::owner::{AsOwner, LocalSettings};
-use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::report::Result;
 use crate::postgres::statement;
-use crate::tables::merging::{is_subscribed, may_merge, sees_latest};
+use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest};
 use crate::tables::wake;
 
 const TABLE: &str = "posting_segment";
@@ -100,13 +99,7 @@ pub(crate) fn merge_any() -> Result<bool> {
 /// Makes the postings of a project again. Runs as the owner of the tables, who holds its merges and has locked the
 /// documents.
 pub(crate) fn rebuild(project: i64) -> Result<()> {
-    if is_subscribed(TABLE)? {
-        return Err(error_with_hint(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "postings come from a publisher",
-            "Repair the tables there, and refresh the subscription.",
-        ));
-    }
+    require_own(TABLE, "postings")?;
     for table in ["posting_segment", "posting_pending"] {
         statement::execute(
             &format!("DELETE FROM docsearch.{table} x WHERE x.project_id = $1"),

@@ -175,3 +175,13 @@ pub(crate) fn counted(number: i64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")
 }
+
+/// The slug of a document of a project, or its number if there is no such document.
+fn example(project: i64, document: i64) -> Result<String> {
+    let slug = statement::one(
+        "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project), DatumWithOid::from(document)],
+        |row| row.required::<String>(1),
+    )?;
+    Ok(slug.unwrap_or_else(|| format!("document {document}")))
+}

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use pgrx::datum::DatumWithOid;
-
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::administration::check::{CheckScope, Finding, Mend, counted, example};
 use crate::postgres::report::Result;
-use crate::postgres::statement;
 use crate::tables::postings::{Differences, differences};
 
 pub(super) fn postings(checked: &CheckScope) -> Result<Vec<Finding>> {
@@ -45,12 +42,7 @@ fn of_documents(project: i64, documents: &BTreeSet<i64>, problem: &str) -> Resul
     let Some(first) = documents.first() else {
         return Ok(None);
     };
-    let slug = statement::one(
-        "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
-        &[DatumWithOid::from(project), DatumWithOid::from(*first)],
-        |row| row.required::<String>(1),
-    )?;
     let number = counted(i64::try_from(documents.len()).unwrap_or(i64::MAX), "document");
-    let example = slug.unwrap_or_else(|| format!("document {first}"));
+    let example = example(project, *first)?;
     Ok(Some(format!("{number} {problem}, such as {example}")))
 }

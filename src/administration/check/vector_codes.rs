@@ -1,10 +1,7 @@
 //! Codes of vectors that differ from the vectors.
 
-use pgrx::datum::DatumWithOid;
-
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::administration::check::{CheckScope, Finding, Mend, counted, example};
 use crate::postgres::report::Result;
-use crate::postgres::statement;
 use crate::tables::vector_codes::{self, Differences, OfModel};
 use crate::tables::vectors::VectorTable;
 
@@ -15,7 +12,7 @@ pub(super) fn vector_codes(checked: &CheckScope) -> Result<Vec<Finding>> {
         if !vector_codes::exist() || !VectorTable::exists(model) {
             continue;
         }
-        let of = VectorTable::of(model)?.codes(project.id);
+        let of = OfModel::current(project);
         let differences = vector_codes::differences(of, checked.words)?;
         if !differences.is_empty() {
             findings.push(Finding {
@@ -41,13 +38,8 @@ fn detail(of: OfModel, differences: &Differences) -> Result<String> {
         let Some(&(document, chunk)) = chunks.first() else {
             continue;
         };
-        let slug = statement::one(
-            "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
-            &[DatumWithOid::from(of.project), DatumWithOid::from(document)],
-            |row| row.required::<String>(1),
-        )?;
         let number = counted(i64::try_from(chunks.len()).unwrap_or(i64::MAX), "chunk");
-        let example = slug.unwrap_or_else(|| format!("document {document}"));
+        let example = example(of.project, document)?;
         parts.push(format!("{number} {problem}, such as {example}, chunk {chunk}"));
     }
     Ok(parts.join("; "))

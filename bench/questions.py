@@ -7,14 +7,15 @@ of which any is right, and for each page the heading of the section that answers
 two headings. What lies below a heading belongs to it. No page answers a question of the group unanswerable: there it
 counts how often the answer claims to be grounded all the same. With --foreign, each question that has an answer is also
 asked of the documentation two places further in sources.json, and counts in the group foreign. A few of those may have an
-answer there by chance; --show prints them. Shares have 95 % intervals after Wilson.
+answer there by chance; --show prints them. Shares have 95 % intervals after Wilson. Where a set has further wordings of
+its questions (wordings.py), these are asked with them, too, beside the tables of the questions alone. With
+--page-questions, the sets that have questions for their pages (page_questions.py) are asked with these and without.
 """
 
 import argparse
 import csv
 import hashlib
 import json
-import math
 import os
 import re
 import shutil
@@ -26,6 +27,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import psycopg
+
+import page_questions
+import wordings
+from intervals import sign_test, wilson
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "questions"
@@ -101,18 +106,19 @@ def plain(heading: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", heading.lower()))
 
 
-def ask(connection: psycopg.Connection, name: str, row: dict, config: dict) -> dict:
+def ask(connection: psycopg.Connection, name: str, row: dict, config: dict, also: list[str] | None = None) -> dict:
     """What the search makes of a question: the place of the first right page, the section, and the grade."""
-    answer = connection.execute("SELECT search_docs_json(%s, %s, max_results => %s, config => %s)",
+    further = ", also => %s::text[]" if also else ""
+    answer = connection.execute(f"SELECT search_docs_json(%s, %s, max_results => %s, config => %s{further})",
                                 [row["question"], f"questions_{name}", PLACES,
-                                 json.dumps({**config, "grade": True})]).fetchone()[0]
+                                 json.dumps({**config, "grade": True}), *([also] if also else [])]).fetchone()[0]
     results, answerable = answer["results"], row["group"] in GROUPS
     slugs = list(dict.fromkeys(result["slug"] for result in results))
     right = [place for place, slug in enumerate(slugs, start=1) if slug in row["wanted"]]
     headings = row["wanted"].get(slugs[0], []) if slugs else []
     shown = {plain(heading) for heading in results[0]["section"].split(" > ")} if results else set()
     return {
-        "set": name, "group": row["group"], "question": row["question"],
+        "set": name, "group": row["group"], "question": row["question"], "page": slugs[0] if slugs else "",
         "found": f"{results[0]['slug']}#{results[0]['anchor']}" if results else "nothing",
         "shown": results[0]["section"] if results else "",
         "wanted": " | ".join("#".join([slug, *wanted]) for slug, wanted in row["wanted"].items()),
@@ -129,14 +135,6 @@ def foreign(name: str, sources: dict) -> str:
     """The set whose documentation the questions of a set do not belong to. Neighbours in sources.json are much alike."""
     names = list(sources)
     return names[(names.index(name) + 2) % len(names)]
-
-
-def wilson(right: int, number: int) -> tuple[float, float]:
-    """The 95 % interval of a share, after Wilson."""
-    z = 1.96
-    middle = right + z * z / 2
-    half = z * math.sqrt(right * (number - right) / number + z * z / 4)
-    return (middle - half) / (number + z * z), (middle + half) / (number + z * z)
 
 
 def share(asked: Iterable[dict], measure: str) -> str:
@@ -187,10 +185,9 @@ def compare(before: list[dict], after: list[dict], show: bool) -> None:
                 and None not in (pair[0][measure], pair[1][measure])]
         changed = [(new, new[measure] == right) for old, new in both if old[measure] != new[measure]]
         better = sum(good for _, good in changed)
-        tail = sum(math.comb(len(changed), k) for k in range(min(better, len(changed) - better) + 1))
         print(f"{part + ', ' + measure:26}{share((old for old, _ in both), measure):>22}"
               f"{share((new for _, new in both), measure):>22}{better:8}{len(changed) - better:8}"
-              f"{min(1, 2 * tail / 2 ** len(changed)):8.2f}")
+              f"{sign_test(better, len(changed) - better):8.2f}")
         for new, good in changed if show else ():
             print(f"  {'better' if good else 'worse'}: {new['set']}: {new['question']} -> {new['found']}")
 
@@ -205,6 +202,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the pages (default: %(default)s)")
     parser.add_argument("--config", type=json.loads, default={}, help="the search's config argument, as JSON")
     parser.add_argument("--foreign", action="store_true", help="ask the questions of another documentation, too")
+    parser.add_argument("--page-questions", action="store_true",
+                        help="store the questions that pages answer, and compare with searches that leave them out")
+    parser.add_argument("--robust", action="store_true", help="ask questions that have wordings with wrong ones, too")
     parser.add_argument("--show", action="store_true", help="print what is missed")
     parser.add_argument("--output", type=Path, help="file for the answer to each question, as JSON")
     parser.add_argument("--baseline", type=Path, help="such a file of another run, to compare with")
@@ -212,13 +212,26 @@ def main() -> None:
     others = {name: foreign(name, sources) for name in options.sets} if options.foreign else {}
     for name in dict.fromkeys((*options.sets, *others.values())):
         load(options.program, options.url, name, pages(name, sources[name], options.cache))
+        if options.page_questions:
+            page_questions.store(options.program, options.url, name)
     with psycopg.connect(options.url, autocommit=True) as connection:
-        asked = [ask(connection, name, row, options.config) for name in options.sets for row in questions(name)]
+        rows = {name: questions(name) for name in options.sets}
+        asked = [ask(connection, name, row, options.config) for name in options.sets for row in rows[name]]
+        without = [ask(connection, name, row, {**options.config, **page_questions.LEFT_OUT})
+                   for name in options.sets for row in rows[name]] if options.page_questions else []
+        worded = [answer for name in options.sets for answer in wordings.ask_all(
+            lambda row, also: ask(connection, name, row, options.config, also), rows[name],
+            wordings.read(name, rows[name]), (one for one in asked if one["set"] == name), options.robust)]
         asked += [ask(connection, other, {**row, "group": FOREIGN, "wanted": {}}, options.config)
-                  for name, other in others.items() for row in questions(name) if row["group"] in GROUPS]
+                  for name, other in others.items() for row in rows[name] if row["group"] in GROUPS]
     table(asked)
+    if worded:
+        wordings.table(worded, GROUPS, share, options.show)
     if options.show:
         misses(asked)
+    if without:
+        print("\nwith the questions of pages left out (before), and with them (after)")
+        compare(without, asked, options.show)
     if options.baseline:
         compare(json.loads(options.baseline.read_text()), asked, options.show)
     if options.output:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psycopg
 
-from fit_grade import read as judged
+from fit_grade import judged
 from search import questions
 
 ABBREVIATIONS = Path(__file__).resolve().parent / "abbreviations"
@@ -53,7 +53,7 @@ def refined(connection: psycopg.Connection, sets: list[Path], most: int) -> None
         queries = judged(data)
         queries = random.Random(data.name).sample(queries, min(most, len(queries)))
         own, best, sent = [], [], []
-        for _, text, right in queries:
+        for text, right in queries:
             start = time.perf_counter()
             answer = connection.execute("SELECT docsearch.search_refined(%s, %s, max_results => 10)",
                                         (text, f"eval_{data.name}")).fetchone()[0]
@@ -99,11 +99,11 @@ def abbreviations(connection: psycopg.Connection, known: set[str]) -> None:
             if f"eval_{data.name}" not in known:
                 continue
             lines = (json.loads(line) for line in (data / "queries.jsonl").read_text().splitlines())
-            halves = {line["_id"]: line["metadata"]["half"] for line in lines}
-            for identifier, text, right in judged(data):
+            halves = {line["text"]: line["metadata"]["half"] for line in lines}
+            for text, right in judged(data):
                 rows = connection.execute("SELECT slug FROM search_docs(%s, %s, max_results => 3, config => %s)",
                                           (text, f"eval_{data.name}", config)).fetchall()
-                counts.setdefault(halves[identifier], []).append(bool(right & {slug for (slug,) in rows}))
+                counts.setdefault(halves[text], []).append(bool(right & {slug for (slug,) in rows}))
         for half, hits in sorted(counts.items()):
             print(f"abbreviations, {half} half, {config}: {sum(hits)} of {len(hits)} in the top three", flush=True)
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use docsearch_core::page::Page;
 use docsearch_core::page_keys::PageKeys;
 use docsearch_core::place::KnownNames;
-use docsearch_core::rank::{DocumentId, Map, ScoredDocument, base_score, dense_score};
+use docsearch_core::rank::{DocumentId, Map, ScoredDocument, TextScore, base_score, dense_score};
 use docsearch_core::rerank::Reranker;
 use docsearch_core::rule::Rules;
 use docsearch_core::score::Scorer;
@@ -56,6 +56,7 @@ fn candidates(stored: bool) -> (Map<DocumentId, Page>, Vec<ScoredDocument>) {
             dense,
             lexical,
             base: base_score(dense, lexical, 0.5),
+            text: TextScore::default(),
             chunks: Vec::new(),
         });
         let mut page = Page {

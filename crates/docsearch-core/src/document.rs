@@ -5,6 +5,7 @@ mod json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::delivery::estimated_tokens;
@@ -57,6 +58,21 @@ pub struct Document {
     pub anchors: BTreeMap<String, String>,
     /// The pages that it was put together from, if it was.
     pub pages: Vec<GroupedPage>,
+    /// Questions that it answers, in order.
+    pub questions: Vec<AnsweredQuestion>,
+}
+
+/// A question that a document answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AnsweredQuestion {
+    /// Anchor of the section that answers it; empty: the document as a whole.
+    pub anchor: String,
+    /// The question.
+    pub question: String,
+    /// Who wrote it.
+    pub source: String,
+    /// Whether the section has changed since.
+    pub stale: bool,
 }
 
 impl Document {

@@ -14,6 +14,11 @@ pub struct Found {
     pub steps: Map<DocumentId, Vec<Step>>,
     /// The section that the query asks for, of documents of which that is known.
     pub sections: Map<DocumentId, Asked>,
+    /// Of several wordings of the question the one by which a document was found; where it says none, the question as it was
+    /// written.
+    pub wordings: Map<DocumentId, usize>,
+    /// Of documents that were found by a wording that is trusted by less than half, how those that are trusted found them.
+    pub trusted: Map<DocumentId, Ranked>,
 }
 
 /// A section that a query asks for.
@@ -81,6 +86,15 @@ impl Found {
         }
     }
 
+    /// Forgets a document.
+    pub fn drop(&mut self, document: DocumentId) {
+        self.ranked.retain(|ranked| ranked.document.document != document);
+        self.steps.remove(&document);
+        self.sections.remove(&document);
+        self.wordings.remove(&document);
+        self.trusted.remove(&document);
+    }
+
     /// Adds the documents that a further look found besides, none above those that were found before.
     pub fn append(&mut self, further: Self) {
         let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
@@ -107,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::rank::ScoredDocument;
+    use crate::rank::{ScoredDocument, TextScore};
 
     const OTHER: Other<'_> = Other {
         rule: "transformed_query",
@@ -127,6 +141,7 @@ mod tests {
                 dense: 0.0,
                 lexical: 0.0,
                 base: 0.0,
+                text: TextScore::default(),
                 chunks: Vec::new(),
             },
             score,
@@ -138,7 +153,7 @@ mod tests {
                 .filter(|_| explained)
                 .map(|&(document, _)| (id(document), Vec::new()))
                 .collect(),
-            sections: Map::default(),
+            ..Found::default()
         }
     }
 

@@ -3,7 +3,8 @@
 
 use crate::delivery::{Deduplication, Notice};
 use crate::fusion::{Asked, Entry, Found};
-use crate::rank::{ChunkId, DocumentId, Map, ScoredChunk, cosine};
+use crate::grade::OfText;
+use crate::rank::{ChunkId, DocumentId, Map, ScoredChunk, ScoredDocument, cosine};
 use crate::rerank::Ranked;
 use crate::score::{EVIDENCE_CEILING, Step};
 
@@ -40,8 +41,48 @@ pub struct Hit {
     pub sections: Vec<(ChunkId, f32)>,
     /// How the document came to its score, if that is shown.
     pub steps: Option<Vec<Step>>,
+    /// The question of the section that lifted it, if one did.
+    pub question: Option<ChunkId>,
+    /// What the text says without the questions that it answers.
+    pub of_text: OfText,
+    /// The wording of the question by which the document was found, see [`Found::wordings`].
+    pub wording: usize,
     /// Place among the sections of its document, which decides between equal scores.
     place: usize,
+}
+
+impl Hit {
+    /// What it is graded by where the document was found by a wording that is trusted by less than half.
+    fn of_trusted(&self, trusted: &Ranked) -> OfText {
+        let whole = of_text(&trusted.document, trusted.score);
+        let guessed = self.score > EVIDENCE_CEILING && trusted.score <= EVIDENCE_CEILING;
+        if self.place == 0 {
+            return OfText { guessed, ..whole };
+        }
+        let chunk = trusted.document.chunks.iter().find(|chunk| chunk.id == self.chunk);
+        OfText {
+            score: whole.score.min(self.score),
+            similarity: chunk.and_then(|chunk| chunk.similarity),
+            keyword_score: chunk.map_or(0.0, |chunk| chunk.lexical),
+            guessed,
+        }
+    }
+}
+
+/// What a document is graded by.
+fn of_text(document: &ScoredDocument, score: f32) -> OfText {
+    let text = document.text;
+    let share = if document.base > 0.0 {
+        text.base / document.base
+    } else {
+        1.0
+    };
+    OfText {
+        score: score * (1.0 + share) / 2.0,
+        similarity: text.similarity,
+        keyword_score: text.lexical,
+        guessed: false,
+    }
 }
 
 /// The sections of ranked documents that may be shown, best first: up to `wanted` more than the best of each document.
@@ -53,6 +94,11 @@ pub fn hits(mut found: Found, wanted: usize, beside: usize) -> Vec<Hit> {
         let document = ranked.document.document;
         let (asked, steps) = (found.sections.remove(&document), found.steps.remove(&document));
         let mut own = of_document(ranked, asked, wanted, beside, steps);
+        let wording = found.wordings.get(&document).copied().unwrap_or_default();
+        own.iter_mut().for_each(|hit| hit.wording = wording);
+        if let Some(trusted) = found.trusted.remove(&document) {
+            own.iter_mut().for_each(|hit| hit.of_text = hit.of_trusted(&trusted));
+        }
         if Some(document) == first {
             own[0].lead = lead;
         }
@@ -137,17 +183,6 @@ fn by_heading(chunk: &ScoredChunk) -> f32 {
     chunk.base * (1.0 + HEADING * chunk.heading)
 }
 
-/// A section that no leg has read.
-fn unread(document: DocumentId, chunk: i32) -> ScoredChunk {
-    ScoredChunk {
-        id: ChunkId { document, chunk },
-        similarity: None,
-        lexical: 0.0,
-        heading: 0.0,
-        base: 0.0,
-    }
-}
-
 /// The document with the greatest score, and how far that lies above the next one; `None` without documents.
 fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
     let mut best: Option<&Ranked> = None;
@@ -184,7 +219,7 @@ fn of_document(
     if let Some(asked) = asked {
         match document.chunks.iter().position(|chunk| chunk.id.chunk == asked) {
             Some(place) => document.chunks[..=place].rotate_right(1),
-            None if asked > 0 => document.chunks.insert(0, unread(document.document, asked)),
+            None if asked > 0 => document.chunks.insert(0, ScoredChunk::unread(document.document, asked)),
             None => {}
         }
     }
@@ -213,6 +248,9 @@ fn of_document(
             .map(|(_, chunk)| (chunk.id, section_score(chunk)))
             .collect(),
         steps,
+        of_text: of_text(&document, score),
+        question: best.and_then(|best| best.question).map(|question| question.id),
+        wording: 0,
         place: 0,
     };
     let mut further: Vec<&ScoredChunk> = document.chunks.iter().skip(1).collect();
@@ -228,6 +266,14 @@ fn of_document(
         additional: false,
         sections: Vec::new(),
         steps: None,
+        of_text: OfText {
+            score: section_score(chunk),
+            similarity: chunk.similarity,
+            keyword_score: chunk.lexical,
+            guessed: false,
+        },
+        question: chunk.question.map(|question| question.id),
+        wording: 0,
         place,
     });
     std::iter::once(first).chain(rest).collect()

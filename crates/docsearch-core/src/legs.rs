@@ -5,9 +5,8 @@ use crate::closeness;
 use crate::definition::MAX_BEARERS;
 use crate::name::NameKind;
 use crate::page::Page;
-use crate::rank::{
-    ChunkId, Corpora, DocumentId, Evidence, Map, Mix, Set, base_score, chunk_lexical, dense_score, document_scores,
-};
+use crate::question_chunk::{is_question, section_chunk};
+use crate::rank::{ChunkId, Corpora, DocumentId, Evidence, Map, Mix, Set, base_score, chunk_lexical, document_scores};
 use crate::score::phrase_strength;
 use crate::understanding::{NameForm, NameRole, Understanding};
 
@@ -58,8 +57,8 @@ pub struct Legs {
     pub phrase: Set<DocumentId>,
     /// The newest documents, where nothing but new ones is asked for.
     pub newest: Set<DocumentId>,
-    /// A document that no leg found and that is ranked all the same.
-    pub focus: Option<DocumentId>,
+    /// Documents that no leg found and that are ranked all the same.
+    pub others: Set<DocumentId>,
 }
 
 impl Legs {
@@ -79,8 +78,9 @@ impl Legs {
             .chain(&self.near)
             .chain(&self.phrase)
             .chain(&self.newest)
+            .chain(&self.others)
             .chain(defining);
-        found.copied().chain(self.focus).collect()
+        found.copied().collect()
     }
 
     /// Drops the sections that are farther than this from the query, and documents that nothing but vectors found: how many
@@ -115,7 +115,7 @@ impl Legs {
         self.defining.retain(|(document, _)| documents.contains(document));
         self.phrase.retain(|document| documents.contains(document));
         self.newest.retain(|document| documents.contains(document));
-        self.focus = self.focus.filter(|document| documents.contains(document));
+        self.others.retain(|document| documents.contains(document));
     }
 
     /// Keeps the documents that are likeliest to come first by words and vectors alone, at most `most`, and all that were
@@ -123,15 +123,12 @@ impl Legs {
     /// brought. `focus` is kept, too. How many were left out is returned.
     pub fn keep_likely(&mut self, most: usize, focus: Option<DocumentId>, corpora: &Corpora, mix: &Mix) -> usize {
         let furthest = self.evidence.similarity.values().copied().reduce(f32::min);
-        let unknown = furthest.map_or(0.0, |furthest| dense_score(furthest, mix.background));
         let documents = document_scores(&self.evidence, corpora, mix);
         if documents.len() <= most {
             return 0;
         }
         let likely = documents.into_iter().map(|document| {
-            let dense = document
-                .similarity
-                .map_or(unknown, |similarity| dense_score(similarity, mix.background));
+            let dense = document.dense(furthest, mix);
             (base_score(dense, document.lexical, mix.hybrid), document.document)
         });
         let mut likely: Vec<(f32, DocumentId)> = likely.collect();
@@ -169,9 +166,26 @@ impl Legs {
             .iter()
             .copied()
             .chain(self.summaries())
+            .chain(self.questioned())
             .filter(|id| documents.contains(&id.document) && !self.evidence.similarity.contains_key(id))
             .collect();
         wanted.into_iter().collect()
+    }
+
+    /// The sections that answer the questions that were found: one section of each document by words, and those by vectors.
+    fn questioned(&self) -> impl Iterator<Item = ChunkId> {
+        let found = self.evidence.similarity.keys().chain(&self.best);
+        found.filter(|id| is_question(id.chunk)).map(|id| ChunkId {
+            chunk: section_chunk(id.chunk),
+            ..*id
+        })
+    }
+
+    /// Documents of which a question counts whose similarity is not known.
+    pub fn open(&self) -> Set<DocumentId> {
+        let best = self.best.iter().filter(|id| is_question(id.chunk));
+        let open = best.filter(|id| !self.evidence.similarity.contains_key(id));
+        open.map(|id| id.document).collect()
     }
 
     /// Whether a document has one of these terms.

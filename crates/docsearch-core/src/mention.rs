@@ -165,6 +165,15 @@ impl Exclusion {
     }
 }
 
+/// Whether each word of a text has a dash before it and is too long for an option of a command, or is in quotation marks.
+pub(crate) fn excludes_only(text: &str) -> bool {
+    words_and_phrases(text).all(|dashed| {
+        let is_long =
+            || undashed(dashed).is_some_and(|word| word.chars().count() >= MIN_EXCLUDED_CHARS || is_number(word));
+        is_dashed(dashed) && (is_quoted(dashed) || is_long())
+    })
+}
+
 /// The words of a text; what stands in quotation marks behind a dash is one.
 pub(crate) fn words_and_phrases(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim_start();

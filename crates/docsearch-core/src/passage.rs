@@ -2,9 +2,7 @@
 
 use crate::identifier::{is_identifier, split_identifier};
 use crate::markdown;
-
-/// Version of chunking and analysis: part of every hash, so that a change of them is noticed.
-pub const ANALYSIS_VERSION: u32 = 2;
+use crate::question_chunk::{self, is_question};
 
 /// `title > heading path`, identifiers also in split form (`UITableView (UI Table View)`), then the
 /// text without markup.
@@ -40,9 +38,11 @@ pub fn document_passage(title: &str, body: &str) -> String {
 }
 
 /// The text that is embedded for a chunk: a [`passage`], or where a project has one vector for a document
-/// the [`document_passage`] of the document's text.
-pub fn embedded_text(one_vector: bool, title: &str, heading_path: &[String], body: &str) -> String {
-    if one_vector {
+/// the [`document_passage`] of the document's text. A question is embedded as it is.
+pub fn embedded_text(chunk: i32, one_vector: bool, title: &str, heading_path: &[String], body: &str) -> String {
+    if is_question(chunk) {
+        question_chunk::passage(body)
+    } else if one_vector {
         document_passage(title, body)
     } else {
         passage(title, heading_path, body)

@@ -1,9 +1,16 @@
 //! From the evidence of the legs to base scores of documents.
 
+mod asked;
+mod likely;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bm25::{Bm25, Frequencies};
 use crate::name::NameKind;
+use crate::question_chunk::is_question;
+use asked::{BestQuestion, ask, with_question};
+pub use asked::{QuestionMix, ScoredQuestion};
+pub use likely::{DocumentScore, document_scores};
 
 /// A map with small keys of our own database: nobody chooses them to make it slow.
 pub type Map<K, V> = FxHashMap<K, V>;
@@ -73,6 +80,17 @@ pub struct Mix {
     pub background: f32,
     /// Term weighting.
     pub bm25: Bm25,
+    /// How questions count that sections answer.
+    pub questions: QuestionMix,
+}
+
+impl Mix {
+    /// The same, with no question of a page counting.
+    #[must_use]
+    pub fn without_questions(self) -> Self {
+        let questions = QuestionMix::default();
+        Self { questions, ..self }
+    }
 }
 
 /// Cosine of the angle between two vectors; 0 if one of them has no length.
@@ -134,13 +152,13 @@ impl Evidence {
     /// document that it brought, or than `nearest`, the nearest of all: [`crate::rerank::Reranker::contenders`] counts on
     /// that, and codes of vectors, which miss some, do not hold to it.
     pub fn measure(&mut self, sections: impl IntoIterator<Item = (ChunkId, f32)>, nearest: Option<f32>) {
-        let mut known: Map<DocumentId, f32> = Map::default();
+        let mut known: Map<(DocumentId, bool), f32> = Map::default();
         for (id, &similarity) in &self.similarity {
-            let best = known.entry(id.document).or_insert(similarity);
+            let best = known.entry((id.document, is_question(id.chunk))).or_insert(similarity);
             *best = best.max(similarity);
         }
         for (id, similarity) in sections {
-            let bound = known.get(&id.document).copied().or(nearest);
+            let bound = known.get(&(id.document, is_question(id.chunk))).copied().or(nearest);
             let similarity = bound.map_or(similarity, |bound| similarity.min(bound));
             self.similarity.insert(id, similarity);
         }
@@ -174,6 +192,31 @@ pub struct ScoredChunk {
     pub heading: f32,
     /// Base score of the chunk alone, 0 to 1.
     pub base: f32,
+    /// The question that it answers and that lifts it most, if one does.
+    pub question: Option<ScoredQuestion>,
+}
+
+impl ScoredChunk {
+    /// A section that no leg has read.
+    pub(crate) fn unread(document: DocumentId, chunk: i32) -> Self {
+        Self {
+            id: ChunkId { document, chunk },
+            similarity: None,
+            lexical: 0.0,
+            heading: 0.0,
+            base: 0.0,
+            question: None,
+        }
+    }
+}
+
+/// What the text of a document has: its best cosine similarity, and scores from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct TextScore {
+    pub similarity: Option<f32>,
+    pub lexical: f32,
+    pub base: f32,
 }
 
 /// A document with its scores, before any rule.
@@ -181,7 +224,7 @@ pub struct ScoredChunk {
 pub struct ScoredDocument {
     /// Which document.
     pub document: DocumentId,
-    /// Its best cosine similarity.
+    /// Its best cosine similarity, with a share of what its best question has more; `None` if no section was compared.
     pub similarity: Option<f32>,
     /// Rescaled similarity, 0 to 1.
     pub dense: f32,
@@ -189,6 +232,8 @@ pub struct ScoredDocument {
     pub lexical: f32,
     /// Base score, 0 to 1.
     pub base: f32,
+    /// The same of its text, without the questions that it answers.
+    pub text: TextScore,
     /// Its chunks among the candidates, best first.
     pub chunks: Vec<ScoredChunk>,
 }
@@ -227,11 +272,21 @@ pub fn chunk_lexical(terms: &ChunkTerms, corpus: &Corpus, bm25: &Bm25) -> f32 {
     (score * (1.0 + bm25.proximity * terms.near)).min(1.0)
 }
 
-/// Share of the terms, by their inverse document frequency, that stand in the headings of a chunk.
+/// Keyword score of a question: the share of the terms that stand in it.
+fn question_lexical(terms: &ChunkTerms, corpus: &Corpus) -> f32 {
+    share_of_terms(terms, corpus, |_| true)
+}
+
+/// Share of the terms that stand in the headings of a chunk.
 fn in_headings(terms: &ChunkTerms, corpus: &Corpus) -> f32 {
+    share_of_terms(terms, corpus, |found| found.heading > 0.0)
+}
+
+/// Share of the terms, by their inverse document frequency, that are found where it counts.
+fn share_of_terms(terms: &ChunkTerms, corpus: &Corpus, counts: impl Fn(&Frequencies) -> bool) -> f32 {
     let all: f32 = corpus.terms.iter().map(|term| term.idf).sum();
     let found = terms.frequencies.iter().zip(&corpus.terms);
-    let found = found.filter(|(found, _)| found.heading > 0.0);
+    let found = found.filter(|(found, _)| counts(found));
     let sum: f32 = found.map(|(found, term)| found.closeness * term.idf).sum();
     if all > 0.0 { (sum / all).clamp(0.0, 1.0) } else { 0.0 }
 }
@@ -245,8 +300,19 @@ pub fn rank(
     mix: &Mix,
 ) -> Vec<ScoredDocument> {
     let mut chunks: Map<DocumentId, Vec<ScoredChunk>> = Map::default();
+    let mut questions: Map<DocumentId, Vec<ScoredQuestion>> = Map::default();
     for (id, similarity, terms) in evidence.sections() {
         let known = terms.zip(corpora.get(&id.document.project));
+        if is_question(id.chunk) {
+            let lexical = known.map_or(0.0, |(terms, corpus)| question_lexical(terms, corpus));
+            questions.entry(id.document).or_default().push(ScoredQuestion {
+                id,
+                similarity,
+                lexical,
+            });
+            chunks.entry(id.document).or_default();
+            continue;
+        }
         let lexical = known.map_or(0.0, |(terms, corpus)| chunk_lexical(terms, corpus, &mix.bm25));
         let heading = known.map_or(0.0, |(terms, corpus)| in_headings(terms, corpus));
         chunks.entry(id.document).or_default().push(ScoredChunk {
@@ -255,6 +321,7 @@ pub fn rank(
             lexical,
             heading,
             base: chunk_base(similarity, lexical, mix),
+            question: None,
         });
     }
     for document in named {
@@ -262,7 +329,10 @@ pub fn rank(
     }
     let mut documents: Vec<ScoredDocument> = chunks
         .into_iter()
-        .map(|(document, chunks)| score_document(document, chunks, evidence, corpora, mix))
+        .map(|(document, chunks)| {
+            let questions = questions.remove(&document).unwrap_or_default();
+            score_document(document, chunks, questions, evidence, corpora, mix)
+        })
         .collect();
     documents.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.document.cmp(&b.document)));
     documents
@@ -276,24 +346,43 @@ fn chunk_base(similarity: Option<f32>, lexical: f32, mix: &Mix) -> f32 {
 fn score_document(
     document: DocumentId,
     mut chunks: Vec<ScoredChunk>,
+    questions: Vec<ScoredQuestion>,
     evidence: &Evidence,
     corpora: &Corpora,
     mix: &Mix,
 ) -> ScoredDocument {
-    chunks.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
     let similarity = chunks
         .iter()
         .filter_map(|chunk| chunk.similarity)
         .max_by(f32::total_cmp);
     let best_chunk = chunks.iter().map(|chunk| chunk.lexical).fold(0.0, f32::max);
-    let whole = corpora
-        .get(&document.project)
-        .map_or(0.0, |corpus| document_lexical(&chunks, evidence, corpus, &mix.bm25));
-    let lexical = mix.document_share * whole + (1.0 - mix.document_share) * best_chunk;
-    let dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
+    let mut asked = BestQuestion::default();
+    questions
+        .iter()
+        .for_each(|question| asked.add(question.similarity, question.lexical));
+    let terms = questions.iter().map(|question| evidence.terms.get(&question.id));
+    let of_questions: Vec<&ChunkTerms> = terms.flatten().collect();
+    if !questions.is_empty() {
+        ask(document, &mut chunks, questions, mix);
+    }
+    chunks.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
+    let (text_whole, whole) = corpora.get(&document.project).map_or((0.0, 0.0), |corpus| {
+        document_lexical(&chunks, &of_questions, evidence, corpus, mix)
+    });
+    let lexical = |whole, best_chunk| mix.document_share * whole + (1.0 - mix.document_share) * best_chunk;
+    let text_lexical = lexical(text_whole, best_chunk);
+    let best_chunk = with_question(best_chunk, asked.lexical, mix.questions.lexical);
+    let lexical = asked.allowing(lexical(whole, best_chunk), mix);
+    let text_dense = similarity.map_or(0.0, |similarity| dense_score(similarity, mix.background));
+    let dense = asked.of_document(similarity, mix);
     ScoredDocument {
         document,
-        similarity,
+        similarity: similarity.map(|similarity| with_question(similarity, asked.similarity, mix.questions.dense)),
+        text: TextScore {
+            similarity,
+            lexical: text_lexical,
+            base: base_score(text_dense, text_lexical, mix.hybrid),
+        },
         dense,
         lexical,
         base: base_score(dense, lexical, mix.hybrid),
@@ -301,93 +390,37 @@ fn score_document(
     }
 }
 
-/// Keyword score of the document, from those of its chunks that were read.
-fn document_lexical(chunks: &[ScoredChunk], evidence: &Evidence, corpus: &Corpus, bm25: &Bm25) -> f32 {
+/// Keyword scores of the document, from those of its chunks that were read: of its text, and with its questions.
+fn document_lexical(
+    chunks: &[ScoredChunk],
+    questions: &[&ChunkTerms],
+    evidence: &Evidence,
+    corpus: &Corpus,
+    mix: &Mix,
+) -> (f32, f32) {
     let mut sum = vec![Frequencies::default(); corpus.terms.len()];
-    let mut length = 0.0;
-    for terms in chunks.iter().filter_map(|chunk| evidence.terms.get(&chunk.id)) {
-        length = terms.document_length;
+    let chunks = chunks.iter().filter_map(|chunk| evidence.terms.get(&chunk.id));
+    let mut length: f32 = 0.0;
+    for terms in chunks {
+        length = length.max(terms.document_length);
         for (sum, found) in sum.iter_mut().zip(&terms.frequencies) {
             sum.join(found);
         }
     }
-    lexical_score(sum.iter(), length, corpus.average_document, corpus, bm25)
-}
-
-/// What [`rank`] knows of a document as a whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DocumentScore {
-    /// Which document.
-    pub document: DocumentId,
-    /// [`ScoredDocument::similarity`].
-    pub similarity: Option<f32>,
-    /// [`ScoredDocument::lexical`].
-    pub lexical: f32,
-}
-
-/// A document while its sections are added up.
-struct Sum {
-    similarity: Option<f32>,
-    best_chunk: f32,
-    /// The section that [`rank`] puts last of those with words, and the words of the document by it.
-    last: Option<(f32, ChunkId, f32)>,
-    /// Where the sums of its terms begin.
-    from: usize,
-}
-
-/// The scores of all candidates that have a section, in no order: those of [`rank`], without their sections.
-pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec<DocumentScore> {
-    let mut places: Map<DocumentId, usize> = Map::default();
-    let mut sums: Vec<(DocumentId, Sum)> = Vec::new();
-    let mut frequencies: Vec<Frequencies> = Vec::new();
-    for (id, similarity, terms) in evidence.sections() {
-        let corpus = corpora.get(&id.document.project);
-        let place = *places.entry(id.document).or_insert_with(|| {
-            let from = frequencies.len();
-            frequencies.resize(
-                from + corpus.map_or(0, |corpus| corpus.terms.len()),
-                Frequencies::default(),
-            );
-            let sum = Sum {
-                similarity: None,
-                best_chunk: 0.0,
-                last: None,
-                from,
-            };
-            sums.push((id.document, sum));
-            sums.len() - 1
-        });
-        let sum = &mut sums[place].1;
-        let known = sum.similarity.into_iter().chain(similarity);
-        sum.similarity = known.max_by(f32::total_cmp);
-        let (Some(terms), Some(corpus)) = (terms, corpus) else {
-            continue;
-        };
-        let lexical = chunk_lexical(terms, corpus, &mix.bm25);
-        sum.best_chunk = sum.best_chunk.max(lexical);
-        let base = chunk_base(similarity, lexical, mix);
-        let is_later = |&(last, of, _): &(f32, ChunkId, f32)| last.total_cmp(&base).then(id.cmp(&of)).is_gt();
-        if sum.last.as_ref().is_none_or(is_later) {
-            sum.last = Some((base, id, terms.document_length));
-        }
-        let of_document = frequencies[sum.from..].iter_mut().take(corpus.terms.len());
-        for (sum, found) in of_document.zip(&terms.frequencies) {
-            sum.join(found);
-        }
+    let score =
+        |sum: &[Frequencies], length| lexical_score(sum.iter(), length, corpus.average_document, corpus, &mix.bm25);
+    let text = score(&sum, length);
+    if questions.is_empty() {
+        return (text, text);
     }
-    let scores = sums.into_iter().map(|(document, sum)| {
-        let whole = corpora.get(&document.project).map_or(0.0, |corpus| {
-            let length = sum.last.map_or(0.0, |(_, _, length)| length);
-            let found = frequencies[sum.from..].iter().take(corpus.terms.len());
-            lexical_score(found, length, corpus.average_document, corpus, &mix.bm25)
-        });
-        DocumentScore {
-            document,
-            similarity: sum.similarity,
-            lexical: mix.document_share * whole + (1.0 - mix.document_share) * sum.best_chunk,
-        }
-    });
-    scores.collect()
+    let mut asked = vec![Frequencies::default(); corpus.terms.len()];
+    for terms in questions {
+        length = length.max(terms.document_length);
+        let found = asked.iter_mut().zip(&terms.frequencies);
+        found.for_each(|(asked, found)| mix.questions.note(asked, found));
+    }
+    sum.iter_mut().zip(&asked).for_each(|(sum, asked)| sum.add(asked));
+    (text, score(&sum, length))
 }
 
 #[cfg(test)]

@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn only_what_rules_add_needs_a_margin() {
-        let by_model = Transformation::by_model("k8s", "kubernetes cluster", false).expect("something new");
+        let by_model = Transformation::by_model("k8s", &[], &[], "kubernetes cluster", false).expect("something new");
         assert_eq!(Retry::Transformed(by_model).margin(), 0.0);
         assert_eq!(Retry::Transformed(changed("kubernetes")).margin(), MARGIN);
         assert_eq!(Retry::Words.margin(), 0.0);

@@ -138,6 +138,11 @@ impl<'a> Reranker<'a> {
         }
     }
 
+    /// Whether a document can be a result.
+    pub fn has_page(&self, document: DocumentId) -> bool {
+        self.pages.contains_key(&document)
+    }
+
     /// The final score; `None` without a page.
     pub fn score(&self, document: &ScoredDocument) -> Option<f32> {
         let read = self.pages.get(&document.document)?;
@@ -162,12 +167,20 @@ impl<'a> Reranker<'a> {
     /// vectors miss some, so what they did not find can be as near as that: assuming the similarity of
     /// the furthest one found cost 2 of the 476 queries of tldr-commands their answer.) All others can
     /// be left out.
-    pub fn contenders(&self, documents: &[ScoredDocument], nearest: Option<f32>, places: usize) -> Set<DocumentId> {
+    ///
+    /// `open` are documents with a question that may be as near as that, too.
+    pub fn contenders(
+        &self,
+        documents: &[ScoredDocument],
+        nearest: Option<f32>,
+        open: &Set<DocumentId>,
+        places: usize,
+    ) -> Set<DocumentId> {
         let greatest = dense_score(nearest.unwrap_or(1.0), self.background);
         let bounds = documents.iter().filter_map(|document| {
             let read = self.pages.get(&document.document)?;
             let least = self.score_read(read, document.dense, document.lexical);
-            let most = if document.similarity.is_none() {
+            let most = if document.similarity.is_none() || open.contains(&document.document) {
                 self.score_read(read, greatest, document.lexical)
             } else {
                 least
@@ -220,6 +233,7 @@ mod tests {
             dense,
             lexical,
             base: crate::rank::base_score(dense, lexical, 0.5),
+            text: crate::rank::TextScore::default(),
             chunks: Vec::new(),
         }
     }
@@ -390,7 +404,7 @@ mod tests {
             let pages: Map<DocumentId, Page> = pages.collect();
             let nearest = known.iter().map(|known| known.0).reduce(f32::max);
             with(&query, &pages, |reranker| {
-                let contenders = reranker.contenders(&documents, nearest, places);
+                let contenders = reranker.contenders(&documents, nearest, &Set::default(), places);
                 let best = |kept: &dyn Fn(DocumentId) -> bool| {
                     let documents = documents.iter().enumerate().map(|(number, found)| {
                         if number >= known.len() && kept(found.document) {

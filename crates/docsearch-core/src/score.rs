@@ -63,7 +63,7 @@ pub struct BaseScores {
 /// One step on the way to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Part of the formula: `base`, `boost`, `penalty`, `phrase`, `name` or `transform`.
+    /// Part of the formula: `base`, `boost`, `penalty`, `phrase`, `name`, `transform` or `wording`.
     pub step: &'static str,
     /// The rule.
     pub rule: &'static str,
@@ -98,6 +98,14 @@ impl Step {
             before,
             after,
             contribution: after - before,
+        }
+    }
+
+    /// What another wording of the question, which gives the document the score `raw`, makes of the score before it.
+    pub fn wording(rule: &'static str, wording: &str, raw: f32, share: f32, before: f32, after: f32) -> Self {
+        Self {
+            step: "wording",
+            ..Self::other(rule, wording, raw, share, before, after)
         }
     }
 }

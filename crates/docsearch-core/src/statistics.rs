@@ -3,8 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use crate::question_chunk::is_question;
 use crate::rank::Map;
 use crate::tsvector::TsVector;
+
+/// A chunk that is counted.
+#[derive(Clone, Debug, Default)]
+pub struct CountedChunk {
+    /// `docsearch.chunk.chunk_no`.
+    pub number: i32,
+    /// `docsearch.chunk.term_count`.
+    pub words: i64,
+    /// The bytes of `docsearch.chunk.terms`.
+    pub terms: Vec<u8>,
+}
 
 /// What an indexing call changes in a project's statistics.
 #[derive(Debug, Default)]
@@ -18,16 +30,20 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Counts a document: `sign` is 1 when it comes and -1 when it goes. Chunks are given by their
-    /// words and the bytes of their terms.
-    pub fn count(&mut self, sign: i32, words: i64, chunks: &[(i64, Vec<u8>)]) {
+    /// Counts a document: `sign` is 1 when it comes and -1 when it goes. Words are counted in all its chunks, sizes without
+    /// questions.
+    pub fn count(&mut self, sign: i32, words: i64, chunks: &[CountedChunk]) {
         self.documents += i64::from(sign);
         self.document_words += i64::from(sign) * words;
         let mut in_document = BTreeSet::new();
-        for (chunk_words, terms) in chunks {
-            self.chunks += i64::from(sign);
-            self.chunk_words += i64::from(sign) * chunk_words;
-            let lexemes = TsVector::new(terms).into_iter().flat_map(|terms| terms.lexemes());
+        for chunk in chunks {
+            if !is_question(chunk.number) {
+                self.chunks += i64::from(sign);
+                self.chunk_words += i64::from(sign) * chunk.words;
+            }
+            let lexemes = TsVector::new(&chunk.terms)
+                .into_iter()
+                .flat_map(|terms| terms.lexemes());
             for lexeme in lexemes {
                 in_document.insert(lexeme);
                 match self.terms.get_mut(lexeme) {
@@ -233,9 +249,17 @@ mod tests {
         encode(&lexemes)
     }
 
+    fn chunk(number: i32, words: i64, lexemes: &[&str]) -> CountedChunk {
+        CountedChunk {
+            number,
+            words,
+            terms: bytes_of(lexemes),
+        }
+    }
+
     #[test]
     fn a_document_that_comes_and_goes_changes_nothing() {
-        let chunks = [(3, bytes_of(&["apple", "tree"])), (1, bytes_of(&["apple"]))];
+        let chunks = [chunk(0, 3, &["apple", "tree"]), chunk(1, 1, &["apple"])];
         let mut delta = Delta::default();
         delta.count(1, 4, &chunks);
         let rows = {
@@ -258,12 +282,12 @@ mod tests {
     #[test]
     fn changes_add_up() {
         let mut both = Delta::default();
-        both.count(1, 4, &[(3, bytes_of(&["apple", "tree"])), (1, bytes_of(&["apple"]))]);
+        both.count(1, 4, &[chunk(0, 3, &["apple", "tree"]), chunk(1, 1, &["apple"])]);
         let mut second = Delta::default();
-        second.count(1, 10, &[(7, bytes_of(&["apple"]))]);
+        second.count(1, 10, &[chunk(0, 7, &["apple"])]);
         both.add(second);
         let mut gone = Delta::default();
-        gone.count(-1, 2, &[(2, bytes_of(&["leaf"]))]);
+        gone.count(-1, 2, &[chunk(0, 2, &["leaf"])]);
         both.add(gone);
         let expected = DeltaRows {
             documents: 1 + 1 - 1,
@@ -278,18 +302,29 @@ mod tests {
     }
 
     #[test]
+    fn words_of_questions_are_counted_and_their_sizes_are_not() {
+        let question = crate::question::chunk_number(0, 0).expect("a number");
+        let mut delta = Delta::default();
+        delta.count(1, 4, &[chunk(0, 4, &["tree"]), chunk(question, 3, &["plant", "tree"])]);
+        let rows = delta.into_rows().expect("rows");
+        assert_eq!((rows.chunks, rows.chunk_words), (1, 4));
+        assert_eq!(rows.lexemes, ["plant", "tree"]);
+        assert_eq!((rows.lexeme_chunks, rows.lexeme_documents), (vec![1, 2], vec![1, 1]));
+    }
+
+    #[test]
     fn a_change_is_empty_if_nothing_was_counted() {
-        let counted = |chunks: &[(i64, Vec<u8>)]| {
+        let counted = |chunks: &[CountedChunk]| {
             let mut delta = Delta::default();
             delta.count(1, 0, chunks);
             delta
         };
         assert!(Delta::default().is_empty());
         assert!(!counted(&[]).is_empty(), "a document without a section");
-        assert!(!counted(&[(3, bytes_of(&["apple"]))]).is_empty());
+        assert!(!counted(&[chunk(0, 3, &["apple"])]).is_empty());
         // The same document with one section more, of words that it had.
-        let mut delta = counted(&[(3, bytes_of(&[])), (3, bytes_of(&[]))]);
-        delta.count(-1, 0, &[(3, bytes_of(&[]))]);
+        let mut delta = counted(&[chunk(0, 3, &[]), chunk(1, 3, &[])]);
+        delta.count(-1, 0, &[chunk(0, 3, &[])]);
         assert!(!delta.is_empty());
         assert_eq!(
             delta.into_rows().map(|rows| (rows.documents, rows.chunks)),

@@ -11,6 +11,7 @@ use crate::calendar::Day;
 use crate::decimal::decimal;
 use crate::framing::frames;
 use crate::keyword::says_little;
+use crate::model_wording;
 use crate::name::key;
 use crate::rule::Rules;
 use crate::understanding::{Class, Role, Term, Understanding};
@@ -58,8 +59,11 @@ pub struct Added {
 pub struct Transformation {
     /// The query as written.
     pub query: String,
-    /// The query with what was added; the same if nothing was.
+    /// The query with what was added, or the wordings of a language model; the query itself if there is neither.
     pub transformed: String,
+    /// Further wordings of the query, by a language model, which are searched together with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<String>,
     /// Whether they differ.
     pub changed: bool,
     /// Characters of the transformed query over those of the query.
@@ -79,6 +83,7 @@ impl Transformation {
         Self {
             query: query.to_owned(),
             transformed: query.to_owned(),
+            wordings: Vec::new(),
             changed: false,
             length_ratio: 1.0,
             added_terms: Vec::new(),
@@ -102,6 +107,7 @@ impl Transformation {
             changed: true,
             length_ratio: length_ratio(query, &transformed),
             transformed,
+            wordings: Vec::new(),
             query: query.to_owned(),
             added_terms,
             recency,
@@ -113,22 +119,32 @@ impl Transformation {
         self.added_terms.iter().any(|added| added.source == Source::Model)
     }
 
-    /// What a language model made of the query; `None` if it said less than three characters, or nothing new.
-    pub fn by_model(query: &str, answer: &str, recency: bool) -> Option<Self> {
-        let answer: String = answer.split_whitespace().collect::<Vec<_>>().join(" ");
-        let answer = answer.trim_matches(['"', '\'', '`']).trim();
-        (answer.chars().count() >= 3 && answer != query).then(|| Self {
+    /// The `earlier` wordings that a language model gave for the query, and those of its answer; `None` if all of these are
+    /// earlier ones, the query, or in `also`, where the caller has given some.
+    pub fn by_model(query: &str, also: &[&str], earlier: &[String], answer: &str, recency: bool) -> Option<Self> {
+        let reason = "worded by the language model";
+        let earlier_texts = earlier.iter().map(String::as_str);
+        let known = std::iter::once(query).chain(also.iter().copied()).chain(earlier_texts);
+        let new = model_wording::read(answer, known);
+        if new.is_empty() {
+            return None;
+        }
+        let wordings: Vec<String> = earlier.iter().cloned().chain(new).collect();
+        let transformed = wordings.join("; ");
+        let added = wordings.iter().map(|wording| Added {
+            term: wording.clone(),
+            source: Source::Model,
+            reason: reason.to_owned(),
+        });
+        Some(Self {
             query: query.to_owned(),
-            transformed: answer.to_owned(),
             changed: true,
-            length_ratio: length_ratio(query, answer),
-            added_terms: vec![Added {
-                term: answer.to_owned(),
-                source: Source::Model,
-                reason: "rewritten by the language model".to_owned(),
-            }],
+            length_ratio: length_ratio(query, &transformed),
+            transformed,
+            added_terms: added.collect(),
+            wordings,
             recency,
-            reason: "rewritten by the language model".to_owned(),
+            reason: reason.to_owned(),
         })
     }
 }

@@ -14,7 +14,8 @@
 
 use std::cmp::Ordering;
 
-use crate::rank::{ChunkId, DocumentId, Set};
+use crate::question_chunk::{is_question, section_chunk};
+use crate::rank::{ChunkId, DocumentId, Map, Set};
 
 /// Bytes of a row of codes, at most: it fits into a page.
 pub const ROW_BYTES: usize = 8000;
@@ -33,6 +34,10 @@ const QUERY_MAX: f32 = 127.0;
 
 /// Cosine of a vector and the levels of its code, at least, for that with the levels that it would have now.
 const LEAST_COSINE: f32 = 0.85;
+
+/// Questions of a section, and of a document, that are compared by their vectors.
+const MOST_OF_SECTION: usize = 2;
+const MOST_OF_DOCUMENT: usize = 8;
 
 /// A vector in two bits for each component.
 #[derive(Clone, Debug, PartialEq)]
@@ -293,10 +298,28 @@ fn read_key(key: &[u8; KEY_BYTES], lowest: i64) -> (i64, i32, f32) {
     )
 }
 
-/// The sections with the greatest estimates.
+/// What vectors are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Sections.
+    Text,
+    /// Questions that sections answer.
+    Question,
+}
+
+impl Kind {
+    /// The kind of a chunk's vector.
+    #[inline(always)]
+    pub fn of(chunk: i32) -> Self {
+        if is_question(chunk) { Self::Question } else { Self::Text }
+    }
+}
+
+/// The sections with the greatest estimates, or the questions: a few of each section and document.
 #[derive(Debug)]
 pub struct Best {
     limit: usize,
+    kind: Kind,
     /// More than the limit now and then: the least are removed when they are twice as many.
     found: Vec<(f32, ChunkId)>,
     /// Smaller estimates are not among the best any more.
@@ -305,26 +328,30 @@ pub struct Best {
 }
 
 impl Best {
-    /// Looks for so many sections.
-    pub fn new(limit: usize) -> Self {
+    /// Looks for so many of a kind.
+    pub fn new(limit: usize, kind: Kind) -> Self {
         Self {
             limit,
+            kind,
             found: Vec::new(),
             least: f32::NEG_INFINITY,
             seen: 0,
         }
     }
 
-    /// Compares the codes of a row of a project. Codes of another dimension than the query's are passed over.
+    /// Compares the codes of its kind in a row of a project. Codes of another dimension than the query's are passed over.
     #[inline(always)]
     pub fn compare(&mut self, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
         if codes.words != query.words.len() || self.limit == 0 {
             return;
         }
-        self.seen += codes.keys.len();
         let planes = codes.planes.chunks_exact(16 * codes.words);
         for (key, planes) in codes.keys.iter().zip(planes) {
-            let [.., f0, f1, f2, f3] = *key;
+            let [.., c0, c1, c2, c3, f0, f1, f2, f3] = *key;
+            if Kind::of(i32::from_le_bytes([c0, c1, c2, c3])) != self.kind {
+                continue;
+            }
+            self.seen += 1;
             let estimate = query.estimate(f32::from_le_bytes([f0, f1, f2, f3]), planes);
             if estimate >= self.least {
                 let (document, chunk, _) = read_key(key, codes.lowest);
@@ -343,11 +370,17 @@ impl Best {
     }
 
     fn remove_least(&mut self) {
+        if self.kind == Kind::Question {
+            self.found.sort_unstable_by(order);
+            remove_crowds(&mut self.found);
+        }
         if self.found.len() <= self.limit {
             return;
         }
-        let (_, last, _) = self.found.select_nth_unstable_by(self.limit - 1, order);
-        self.least = last.0;
+        if self.kind == Kind::Text {
+            self.found.select_nth_unstable_by(self.limit - 1, order);
+        }
+        self.least = self.found[self.limit - 1].0;
         self.found.truncate(self.limit);
     }
 
@@ -360,6 +393,21 @@ impl Best {
         let found = self.found.into_iter().map(|(_, id)| id);
         found.filter(|id| seen.insert(*id)).collect()
     }
+}
+
+/// Leaves the first of each section and of each document. One question of a section counts, and its code may be of what it was: the
+/// next ones would take the places of other pages.
+fn remove_crowds(found: &mut Vec<(f32, ChunkId)>) {
+    let mut sections: Map<(DocumentId, i32), usize> = Map::default();
+    let mut documents: Map<DocumentId, usize> = Map::default();
+    found.retain(|(_, id)| {
+        let of_section = sections.entry((id.document, section_chunk(id.chunk))).or_default();
+        let of_document = documents.entry(id.document).or_default();
+        let is_kept = *of_section < MOST_OF_SECTION && *of_document < MOST_OF_DOCUMENT;
+        *of_section += usize::from(is_kept);
+        *of_document += usize::from(is_kept);
+        is_kept
+    });
 }
 
 /// The same order whatever else is there.

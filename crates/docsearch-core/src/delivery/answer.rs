@@ -9,6 +9,7 @@ use super::confidence::Confidence;
 use super::notice::{Notice, is_similar};
 use super::syntax::Syntax;
 use crate::decimal::{decimal, optional_decimal};
+use crate::grade::OfText;
 use crate::score::Step;
 use crate::suggestion::Suggestion;
 
@@ -92,6 +93,9 @@ pub struct SearchResult {
     pub chunk_no: i32,
     /// Number of chunks of the document.
     pub chunk_count: i32,
+    /// What the text says without the questions that it answers.
+    #[serde(skip)]
+    pub of_text: OfText,
     /// Whether an earlier result is of the same document, and this one fills a place or says something else.
     pub additional_chunk: bool,
     /// Estimated tokens of what `load_doc` gives for the reference, see [`crate::document::LoadCost`]; `None` for a

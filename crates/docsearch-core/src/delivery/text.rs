@@ -53,6 +53,8 @@ const MAX_LABELLED_URL: usize = 2_000;
 /// Longest title, and longest path of headings below it, that a line shows.
 const MAX_TITLE: usize = 200;
 const MAX_SECTION: usize = 400;
+/// Enough of a wording to tell it from others: it is in the steps of every result.
+const MAX_WORDING: usize = 200;
 
 impl Limits {
     const fn new(title: usize, excerpt: usize, reference: usize, url: usize) -> Self {
@@ -366,6 +368,10 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
     for step in result.breakdown.iter().flatten() {
         let matched = match written(&step.matched) {
             matched if matched.is_empty() => matched,
+            matched if step.step == "wording" => {
+                let (share, own) = (step.weight, step.raw);
+                format!(" {} (share {share:.2}, alone {own:.4})", clip(&matched, MAX_WORDING))
+            }
             matched => format!(" {matched}"),
         };
         let _ = writeln!(

@@ -1,9 +1,11 @@
 //! A document for programs.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Document, NoSuchSection, Shape, find, write};
+use super::{AnsweredQuestion, Document, NoSuchSection, Shape, find, write};
 use crate::delivery::estimated_tokens;
 use crate::grouped_page::page_at;
 use crate::outline::Outline;
@@ -38,6 +40,8 @@ struct Metadata<'a> {
     published_at: Option<&'a str>,
     created_at: &'a str,
     updated_at: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<&'a AnsweredQuestion>,
 }
 
 /// A section in the list of sections. Its path is that of the headings of lower levels before it: if each had its own
@@ -66,7 +70,7 @@ struct LoadedSection<'a> {
 
 /// A document as an object: `project`, `slug`, `reference` (of the section, if one is asked for), `title`, `summary`;
 /// with [`Shape::metadata`] `category`, `kind`, `version`, `url` (of the section, too), `source_urls`, `keywords`, `metadata`, `published_at`,
-/// `created_at` and `updated_at`; `tokens` of its text, 4 characters each; `sections` in order, with `anchor`, `level`,
+/// `created_at`, `updated_at` and, if there are any, `questions` (of the section and those below it, if one is asked for); `tokens` of its text, 4 characters each; `sections` in order, with `anchor`, `level`,
 /// `title` and `tokens` (those below included); `section`, if one is asked for, with the same and the references
 /// `parent`, `previous` and `next`, and of a page that was grouped its `source_path`; `content`, the Markdown of [`super::render`]; and whether that is `truncated`.
 ///
@@ -97,7 +101,10 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
         reference: document.reference(anchor),
         title: &document.title,
         summary: document.summary.as_deref().filter(|summary| !summary.is_empty()),
-        metadata: shape.metadata.then(|| Metadata::of(document, anchor)),
+        metadata: shape.metadata.then(|| Metadata {
+            questions: answered(document, &outline, section),
+            ..Metadata::of(document, anchor)
+        }),
         tokens: estimated_tokens(document.body.chars().count()),
         sections: (0..outline.sections().len())
             .filter_map(|place| Heading::of(&outline, place))
@@ -107,6 +114,22 @@ pub fn to_json(document: &Document, section: Option<&str>, shape: Shape) -> Resu
         truncated: rendering.is_cut,
     };
     Ok(serde_json::to_value(record).expect("a document has nothing that JSON cannot hold"))
+}
+
+/// The questions of a document, or of the section at a place of its outline and of those below it.
+fn answered<'a>(document: &'a Document, outline: &Outline<'_>, section: Option<usize>) -> Vec<&'a AnsweredQuestion> {
+    let Some(place) = section else {
+        return document.questions.iter().collect();
+    };
+    let range = outline.range(place);
+    let within = outline
+        .sections()
+        .iter()
+        .filter(|section| range.contains(&section.range.start));
+    let within: HashSet<&str> = within.map(|section| section.anchor.as_str()).collect();
+    let is_within =
+        |question: &&AnsweredQuestion| !question.anchor.is_empty() && within.contains(question.anchor.as_str());
+    document.questions.iter().filter(is_within).collect()
 }
 
 impl<'a> Metadata<'a> {
@@ -122,6 +145,7 @@ impl<'a> Metadata<'a> {
             published_at: document.published_at.as_deref(),
             created_at: &document.created_at,
             updated_at: &document.updated_at,
+            questions: Vec::new(),
         }
     }
 }
@@ -203,6 +227,39 @@ mod tests {
         assert_eq!(section["parent"], "kit/guides/install#on-linux");
         assert_eq!(section["next"], "kit/guides/install#on-macos");
         assert!(to_json(&guide(), Some("Windows"), WHOLE).is_err());
+    }
+
+    #[test]
+    fn questions_are_those_of_the_section_and_below() {
+        let question = |anchor: &str| AnsweredQuestion {
+            anchor: anchor.to_owned(),
+            question: format!("about {anchor}"),
+            source: "author".to_owned(),
+            stale: false,
+        };
+        let document = Document {
+            questions: ["", "on-linux", "debian", "on-macos", "gone"].map(question).to_vec(),
+            ..guide()
+        };
+        let anchors = |section| {
+            let loaded = to_json(&document, section, WHOLE).expect("a section that is there");
+            let questions = loaded["questions"].as_array().cloned().unwrap_or_default();
+            questions
+                .iter()
+                .map(|question| question["anchor"].as_str().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(anchors(None), ["", "on-linux", "debian", "on-macos", "gone"]);
+        assert_eq!(anchors(Some("on-linux")), ["on-linux", "debian"]);
+        assert_eq!(anchors(Some("debian")), ["debian"]);
+        let shape = Shape {
+            metadata: false,
+            ..WHOLE
+        };
+        let plain = to_json(&document, None, shape).expect("no section is asked for");
+        assert!(plain.get("questions").is_none());
+        let without = to_json(&guide(), None, WHOLE).expect("no section is asked for");
+        assert!(without.get("questions").is_none());
     }
 
     proptest! {

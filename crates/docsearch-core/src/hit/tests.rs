@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::delivery::Dedup;
-use crate::rank::ScoredDocument;
+use crate::rank::TextScore;
 
 fn ranked(number: i64, score: f32, bases: &[f32]) -> Ranked {
     let document = DocumentId {
@@ -17,6 +17,7 @@ fn ranked(number: i64, score: f32, bases: &[f32]) -> Ranked {
         lexical: base / 2.0,
         heading: 0.0,
         base,
+        question: None,
     });
     Ranked {
         document: ScoredDocument {
@@ -25,6 +26,7 @@ fn ranked(number: i64, score: f32, bases: &[f32]) -> Ranked {
             dense: 0.8,
             lexical: 0.7,
             base: 0.6,
+            text: TextScore::default(),
             chunks: chunks.collect(),
         },
         score,

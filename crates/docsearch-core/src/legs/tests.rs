@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bm25::Frequencies;
 use crate::place::KnownNames;
-use crate::rank::{ChunkTerms, Corpus, TermWeight, rank};
+use crate::rank::{ChunkTerms, Corpus, QuestionMix, TermWeight, rank};
 use crate::rule::Rules;
 
 const BM25: Bm25 = Bm25 {
@@ -98,7 +98,7 @@ proptest! {
             ..Legs::default()
         };
         legs.evidence.similarity.extend(near.iter().map(|(&number, &near)| (chunk(number, 0), near)));
-        let mix = Mix { hybrid: 0.5, document_share: 0.3, background: 0.1, bm25: BM25 };
+        let mix = Mix { hybrid: 0.5, document_share: 0.3, background: 0.1, bm25: BM25, questions: QuestionMix::default() };
         let before = legs.documents();
         let ranked = rank(&legs.evidence, std::iter::empty(), &corpora(), &mix);
         let left_out = legs.keep_likely(most, focus.map(document), &corpora(), &mix);
@@ -146,13 +146,13 @@ fn only_documents_that_are_kept_stay() {
         best: vec![chunk(1, 0), chunk(2, 0)],
         near: Set::from_iter([document(2), document(3)]),
         phrase: Set::from_iter([document(3)]),
-        focus: Some(document(4)),
+        others: Set::from_iter([document(4)]),
         ..Legs::default()
     };
     assert_eq!(legs.documents().len(), 4);
     legs.keep(&Set::from_iter([document(1), document(2)]));
     assert_eq!(legs.documents(), Set::from_iter([document(1), document(2)]));
-    assert_eq!((legs.phrase.len(), legs.focus), (0, None));
+    assert_eq!((legs.phrase.len(), legs.others.len()), (0, 0));
 }
 
 #[test]

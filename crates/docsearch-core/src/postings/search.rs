@@ -1,6 +1,7 @@
 //! Which sections have the words of a query, and what they have of them.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::list::List;
 use super::{Section, SegmentReader};
@@ -13,9 +14,9 @@ use crate::rank::{ChunkId, ChunkTerms, Corpus, DocumentId, Map, Set};
 #[derive(Debug)]
 pub struct Postings<'a> {
     lexical: &'a Lexical<'a>,
-    segments: Vec<(i64, SegmentReader)>,
+    segments: Rc<[(i64, SegmentReader)]>,
     /// Documents that were written since: what segments have of them does not count.
-    pending: Set<DocumentId>,
+    pending: Rc<Set<DocumentId>>,
 }
 
 /// Where a word stands, by section.
@@ -39,12 +40,17 @@ struct Scores {
 }
 
 impl<'a> Postings<'a> {
-    /// Brings what was read together: segments with their projects, and the documents that are pending.
-    pub fn new(lexical: &'a Lexical<'a>, segments: Vec<(i64, SegmentReader)>, pending: Set<DocumentId>) -> Self {
+    /// Brings what was read together: segments with their projects, and the documents that are pending. Several queries may
+    /// share them.
+    pub fn new(
+        lexical: &'a Lexical<'a>,
+        segments: impl Into<Rc<[(i64, SegmentReader)]>>,
+        pending: impl Into<Rc<Set<DocumentId>>>,
+    ) -> Self {
         Self {
             lexical,
-            segments,
-            pending,
+            segments: segments.into(),
+            pending: pending.into(),
         }
     }
 
@@ -93,7 +99,7 @@ impl<'a> Postings<'a> {
     /// not among them.
     pub fn with_every_word(&self) -> Vec<ChunkId> {
         let mut all = Vec::new();
-        for (project, reader) in &self.segments {
+        for (project, reader) in self.segments.iter() {
             let words = self.lexical.written().iter().filter_map(|&term| {
                 let own = self.lexical.of_term(term).filter(|lexeme| lexeme.closeness >= 1.0);
                 let mut own = own
@@ -142,7 +148,7 @@ impl<'a> Postings<'a> {
             }
             for (wanted, (_, reader)) in wanted
                 .iter_mut()
-                .zip(&self.segments)
+                .zip(self.segments.iter())
                 .filter(|(_, (of, reader))| *of == project && reader.counts(document))
             {
                 let number = reader.number(document, id.chunk);

@@ -13,6 +13,12 @@ const MIX: Mix = Mix {
         keyword: 1.0,
         proximity: 0.0,
     },
+    questions: QuestionMix {
+        dense: 0.5,
+        lexical: 1.0,
+        frequency: 2.0,
+        allowance: 0.05,
+    },
 };
 
 fn corpora() -> Corpora {
@@ -40,6 +46,18 @@ fn terms(body: f32, length: f32) -> ChunkTerms {
             ..Default::default()
         }],
     }
+}
+
+fn question(document: i64, section: i32, place: usize) -> ChunkId {
+    let number = crate::question::chunk_number(usize::try_from(section).unwrap(), place);
+    chunk(document, number.unwrap())
+}
+
+/// A question with the word.
+fn asked() -> ChunkTerms {
+    let mut found = terms(0.0, 5.0);
+    found.frequencies[0].title = 1.0;
+    found
 }
 
 fn assert_near(score: f32, expected: f32) {
@@ -178,6 +196,58 @@ fn a_document_has_the_score_of_the_whole_and_of_its_best_section() {
 }
 
 #[test]
+fn a_question_counts_for_the_section_that_answers_it_and_is_none_itself() {
+    let mut evidence = Evidence::default();
+    evidence
+        .similarity
+        .extend([(chunk(1, 0), 0.43), (chunk(1, 1), 0.05), (question(1, 1, 0), 0.81)]);
+    evidence.terms.insert(question(1, 1, 0), asked());
+    let ranked = rank(&evidence, [], &corpora(), &MIX);
+    let sections: Vec<i32> = ranked[0].chunks.iter().map(|chunk| chunk.id.chunk).collect();
+    assert_eq!(sections, [1, 0], "the section with the question comes first");
+    let found = ranked[0].chunks[0].question.expect("its question");
+    assert_eq!(
+        (found.id, found.similarity, found.lexical),
+        (question(1, 1, 0), Some(0.81), 1.0)
+    );
+    // .4 of the text, and half of the .4 that the question has more, less what pages without questions are allowed.
+    assert_near(ranked[0].dense, 0.4 + 0.5 * 0.4 - 0.05);
+    assert_near(ranked[0].similarity.unwrap(), 0.43 + 0.5 * 0.38);
+    // The document has the word twice, as weight_question says, of k1 1.2 at the mean length; the question has it all.
+    assert!(ranked[0].lexical > 0.5);
+}
+
+#[test]
+fn a_document_does_not_come_first_for_the_number_of_its_questions() {
+    let base = |questions: usize| {
+        let mut evidence = Evidence::default();
+        evidence.terms.insert(chunk(1, 0), terms(1.0, 100.0));
+        for place in 0..questions {
+            evidence.terms.insert(question(1, 0, place), asked());
+            evidence.similarity.insert(question(1, 0, place), 0.6);
+        }
+        rank(&evidence, [], &corpora(), &MIX)[0].base
+    };
+    assert!(base(1) > base(0));
+    assert_eq!(base(1_000), base(1));
+}
+
+#[test]
+fn questions_that_are_not_near_take_no_more_than_the_allowance_from_a_document() {
+    let base = |question_similarity: Option<f32>| {
+        let mut evidence = Evidence::default();
+        evidence.similarity.insert(chunk(1, 0), 0.5);
+        evidence.terms.insert(chunk(1, 0), terms(1.0, 100.0));
+        evidence
+            .similarity
+            .extend(question_similarity.map(|similarity| (question(1, 0, 0), similarity)));
+        rank(&evidence, [], &corpora(), &MIX)[0].base
+    };
+    assert_near(base(Some(0.2)), base(None) - 0.05);
+    assert!(base(Some(0.8)) > base(None));
+}
+
+#[test]
 fn what_is_measured_later_is_no_nearer_than_what_was_found() {
     let mut evidence = Evidence::default();
     evidence.similarity.insert(chunk(1, 0), 0.5);
@@ -228,6 +298,11 @@ proptest! {
         words in proptest::collection::btree_map((0i64..6, 0i32..5), (0u8..9, 1.0f32..400.0, 1.0f32..900.0), 0..20),
     ) {
         let mut evidence = Evidence::default();
+        // Every other section is a question of the one before.
+        let chunk = |document, place: i32| match place % 2 {
+            0 => chunk(document, place),
+            _ => question(document, place - 1, 0),
+        };
         evidence.similarity.extend(near.iter().map(|(&(document, place), &near)| (chunk(document, place), near)));
         let sections = words.iter().map(|(&(document, place), &(times, length, document_length))| {
             let found = ChunkTerms { document_length, ..terms(f32::from(times), length) };
@@ -239,12 +314,9 @@ proptest! {
         scores.sort_by_key(|found| found.document);
         let mut ranked = rank(&evidence, [], &corpora(), &mix);
         ranked.sort_by_key(|found| found.document);
-        let of_rank = ranked.iter().map(|found| DocumentScore {
-            document: found.document,
-            similarity: found.similarity,
-            lexical: found.lexical,
-        });
-        prop_assert_eq!(scores, of_rank.collect::<Vec<_>>());
+        let scores = scores.iter().map(|found| (found.document, found.similarity.is_some(), found.dense(None, &mix), found.lexical));
+        let of_rank = ranked.iter().map(|found| (found.document, found.similarity.is_some(), found.dense, found.lexical));
+        prop_assert_eq!(scores.collect::<Vec<_>>(), of_rank.collect::<Vec<_>>());
     }
 
     #[test]

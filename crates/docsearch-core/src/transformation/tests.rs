@@ -163,13 +163,28 @@ fn an_abbreviation_alone_is_written_out_though_it_looks_like_a_name() {
 
 #[test]
 fn s1_12_what_a_model_says_in_less_than_three_characters_is_nothing() {
-    assert_eq!(Transformation::by_model("memory", " \"ok\" ", false), None);
-    assert_eq!(Transformation::by_model("memory", "", false), None);
-    let found = Transformation::by_model("memory", "\"memory\nmanagement\"", false);
+    for nothing in [" \"ok\" ", "", "- \"Memory\"\n- x"] {
+        assert_eq!(Transformation::by_model("memory", &[], &[], nothing, false), None);
+    }
+    let found = Transformation::by_model("memory", &[], &[], "\"memory management\"", false);
     assert_eq!(
         found.map(|found| found.transformed).as_deref(),
         Some("memory management")
     );
+}
+
+#[test]
+fn s1_45_wordings_of_a_model_come_behind_its_earlier_ones() {
+    let earlier = ["shared buffers".to_owned()];
+    let by_model = |answer| Transformation::by_model("memory", &["page cache"], &earlier, answer, true);
+    assert_eq!(by_model("Page cache\nShared buffers\nmemory"), None);
+    let found = by_model("1. eviction\n2. page cache\n3. huge pages").expect("something new");
+    assert_eq!(found.wordings, ["shared buffers", "eviction", "huge pages"]);
+    assert_eq!(found.transformed, "shared buffers; eviction; huge pages");
+    assert_eq!(found.length_ratio, 6.0);
+    let terms: Vec<&str> = found.added_terms.iter().map(|added| added.term.as_str()).collect();
+    assert_eq!(terms, found.wordings);
+    assert!(found.changed && found.recency && found.is_by_model());
 }
 
 #[test]
@@ -196,7 +211,7 @@ proptest! {
         let found = transform(&asked, &rules, &related, &Usage::default(), NOW);
         prop_assert!(found.transformed.starts_with(&asked.text));
         prop_assert_eq!(found.changed, found.transformed != found.query);
-        prop_assert!(found.added_terms.len() <= MAX_ADDED);
+        prop_assert!(found.added_terms.len() <= MAX_ADDED && found.wordings.is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::question_chunk::FIRST;
 
 fn id(document: i64, chunk: i32) -> ChunkId {
     let document = DocumentId { project: 1, document };
@@ -15,8 +16,10 @@ fn vector(dimension: usize) -> impl Strategy<Value = Vec<f32>> {
 
 fn vectors() -> impl Strategy<Value = Vec<(i64, i32, Vec<f32>)>> {
     (1usize..200).prop_flat_map(|dimension| {
-        let document = prop_oneof![0i64..50, any::<i64>()];
-        prop::collection::vec((document, 0i32..i32::MAX, vector(dimension)), 0..40)
+        let document = prop_oneof![0i64..2, 0i64..50, any::<i64>()];
+        let question = (0i32..8, 0i32..8).prop_map(|(section, place)| FIRST + 1024 * section + place);
+        let chunk = prop_oneof![0i32..i32::MAX, question];
+        prop::collection::vec((document, chunk, vector(dimension)), 0..90)
     })
 }
 
@@ -90,7 +93,7 @@ fn the_longest_vectors_that_postgres_stores_have_rows() {
 fn codes_of_another_dimension_are_passed_over() {
     let rows = packed(&[(1, 0, vec![1.0; 64]), (2, 0, vec![1.0; 65])]);
     let query = CodeQuery::new(&[1.0; 64]);
-    let mut best = Best::new(10);
+    let mut best = Best::new(10, Kind::Text);
     for row in &rows {
         best.compare(&query, 1, &Codes::read(&row.bytes).unwrap());
     }
@@ -101,7 +104,7 @@ fn codes_of_another_dimension_are_passed_over() {
 #[test]
 fn a_section_with_two_codes_is_found_once() {
     let rows = packed(&[(1, 0, vec![1.0; 8]), (1, 0, vec![1.0; 8]), (2, 0, vec![-1.0; 8])]);
-    let mut best = Best::new(3);
+    let mut best = Best::new(3, Kind::Text);
     for row in &rows {
         best.compare(&CodeQuery::new(&[1.0; 8]), 1, &Codes::read(&row.bytes).unwrap());
     }
@@ -128,7 +131,7 @@ proptest! {
                 *at = byte;
             }
             if let Some(codes) = Codes::read(&bytes) {
-                let mut best = Best::new(5);
+                let mut best = Best::new(5, Kind::Text);
                 best.compare(&CodeQuery::new(&[0.5; 100]), 1, &codes);
                 let _ = (codes.iter().count(), best.finish());
             }
@@ -171,18 +174,23 @@ proptest! {
     }
 
     #[test]
-    fn the_best_are_those_of_sorting_all(vectors in vectors(), query in vector(200), limit in 1usize..60) {
+    fn the_best_are_those_of_sorting_all_of_a_kind(vectors in vectors(), query in vector(200), limit in 1usize..60, questions: bool) {
         let Some(dimension) = vectors.first().map(|v| v.2.len()) else { return Ok(()) };
         let query = &query[..dimension];
         let rows = packed(&vectors);
         let code_query = CodeQuery::new(query);
-        let mut best = Best::new(limit);
+        let kind = if questions { Kind::Question } else { Kind::Text };
+        let mut best = Best::new(limit, kind);
         for row in &rows {
             best.compare(&code_query, 1, &Codes::read(&row.bytes).unwrap());
         }
-        prop_assert_eq!(best.compared(), vectors.len());
-        let mut all: Vec<_> = vectors.iter().map(|(d, c, v)| (estimate(v, query), id(*d, *c))).collect();
+        let of_kind: Vec<_> = vectors.iter().filter(|(_, chunk, _)| Kind::of(*chunk) == kind).collect();
+        prop_assert_eq!(best.compared(), of_kind.len());
+        let mut all: Vec<_> = of_kind.into_iter().map(|(d, c, v)| (estimate(v, query), id(*d, *c))).collect();
         all.sort_by(order);
+        if questions {
+            all = uncrowded(all);
+        }
         all.truncate(limit);
         let mut seen = BTreeSet::new();
         let wanted: Vec<_> = all.into_iter().map(|(_, id)| id).filter(|id| seen.insert(*id)).collect();
@@ -195,7 +203,7 @@ proptest! {
         let Some(dimension) = vectors.first().map(|v| v.2.len()) else { return Ok(()) };
         let query = CodeQuery::new(&query[..dimension]);
         let found = |vectors: &[(i64, i32, Vec<f32>)]| {
-            let mut best = Best::new(1000);
+            let mut best = Best::new(1000, Kind::Text);
             for row in packed(vectors) {
                 best.compare(&query, 1, &Codes::read(&row.bytes).unwrap());
             }
@@ -207,4 +215,42 @@ proptest! {
         among_all.retain(|id| !is_hidden(id.document.document));
         prop_assert_eq!(among_all, found(&visible));
     }
+}
+
+/// The first of each section and document, by looking back.
+fn uncrowded(all: Vec<(f32, ChunkId)>) -> Vec<(f32, ChunkId)> {
+    let mut kept: Vec<(f32, ChunkId)> = Vec::new();
+    for found in all {
+        let of_document: Vec<ChunkId> = kept
+            .iter()
+            .map(|kept| kept.1)
+            .filter(|id| id.document == found.1.document)
+            .collect();
+        let section = section_chunk(found.1.chunk);
+        let of_section = of_document
+            .iter()
+            .filter(|id| section_chunk(id.chunk) == section)
+            .count();
+        if of_section < MOST_OF_SECTION && of_document.len() < MOST_OF_DOCUMENT {
+            kept.push(found);
+        }
+    }
+    kept
+}
+
+#[test]
+fn a_page_with_a_thousand_questions_leaves_places_to_others() {
+    let near = [1.0, 0.5, -0.5, 1.0];
+    let mut vectors: Vec<(i64, i32, Vec<f32>)> = (0..1000).map(|place| (1, FIRST + place, near.to_vec())).collect();
+    vectors.extend((2..40).map(|document| (document, FIRST, vec![1.0, 0.5, 0.5, 1.0])));
+    let mut best = Best::new(20, Kind::Question);
+    for row in packed(&vectors) {
+        best.compare(&CodeQuery::new(&near), 1, &Codes::read(&row.bytes).unwrap());
+    }
+    let found = best.finish();
+    assert_eq!(
+        found.iter().filter(|id| id.document.document == 1).count(),
+        MOST_OF_SECTION
+    );
+    assert_eq!(found.len(), 20);
 }

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use docsearch_core::delivery::{Answer, Budget, Confidence, Format, SearchResult, SectionMatch, Syntax, deliver};
-use docsearch_core::grade::{Grade, Minimum};
-use docsearch_core::prompt::{Source, answer_prompt, grade_prompt, rewrite_prompt};
-use docsearch_core::{json_object, transformation::Transformation};
+use docsearch_core::grade::{Grade, Minimum, OfText};
+use docsearch_core::model_wording::{MAX_CHARS, MAX_NEW};
+use docsearch_core::prompt::{Source, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
+use docsearch_core::{json_object, question_reply, transformation::Transformation};
 use docsearch_fuzz::text;
 use serde_json::{Value, json};
 
@@ -52,6 +53,7 @@ fn answer(text: &str) -> Answer {
         document_id: i64::from(rank),
         chunk_no: 0,
         chunk_count: i32::MAX,
+        of_text: OfText::default(),
         additional_chunk: rank == 2,
         load_tokens: Some(u32::MAX),
         updated_at: Some(url.to_owned()),
@@ -104,8 +106,9 @@ pub(crate) fn prompts(input: &[u8]) {
         );
     }
     assert!(grade_prompt(question, [context]).len() <= 4 * 2 * text.len() + 2000);
+    assert!(questions_prompt(title, &[source.to_owned()], body).len() <= 3 * text.len() + 2000);
     // The source is in it twice. Before and behind a text stand more backticks than it has in a row.
-    assert!(rewrite_prompt(question, title, source, Some((source, body))).len() <= 2 * 3 * text.len() + 2000);
+    assert!(wording_prompt(question, title, source, Some((source, body))).len() <= 2 * 3 * text.len() + 2000);
 }
 
 pub(crate) fn of_models(input: &[u8]) {
@@ -120,5 +123,12 @@ pub(crate) fn of_models(input: &[u8]) {
     {
         assert!(grade.score.is_finite());
     }
-    Transformation::by_model("query", text, false);
+    if let Some(made) = Transformation::by_model("query", &["further"], &["earlier".to_owned()], text, false) {
+        assert!((2..=1 + MAX_NEW).contains(&made.wordings.len()));
+        assert!(made.wordings.iter().all(|wording| wording.chars().count() <= MAX_CHARS));
+    }
+    let reply = question_reply::read(text, ["title"]);
+    assert!(reply.questions.len() <= question_reply::MAX_QUESTIONS);
+    let is_within = |question: &String| question.chars().count() <= question_reply::MAX_CHARS;
+    assert!(reply.questions.iter().all(is_within));
 }

@@ -97,8 +97,8 @@ pub(crate) fn passages(input: &[u8]) {
         passage(title, &path, body),
         context(title, &path),
         document_passage(title, body),
-        embedded_text(true, title, &path, body),
-        embedded_text(false, title, &path, body),
+        embedded_text(0, true, title, &path, body),
+        embedded_text(1, false, title, &path, body),
     ] {
         assert_bounded(made.len(), text, 8);
     }

@@ -198,7 +198,7 @@ pub(crate) fn transformations(input: &[u8]) {
     for day in [Day(i32::MIN), Day(0), Day(i32::MAX)] {
         transform(&asked, &RULES, &telling(related.clone(), &idf), &usage, day);
     }
-    Transformation::by_model("a", &asked.text, true);
+    Transformation::by_model("a", &[], &[], &asked.text, true);
 }
 
 pub(crate) fn rules(input: &[u8]) {

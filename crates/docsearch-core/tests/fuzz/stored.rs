@@ -5,7 +5,7 @@ use docsearch_core::name;
 use docsearch_core::page::Page;
 use docsearch_core::postings::{SECTIONS_BUCKET, Section, SegmentBuilder, read_all};
 use docsearch_core::tsvector::TsVector;
-use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Packer};
+use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer};
 use docsearch_fuzz::text;
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ pub(crate) fn vector_codes(input: &[u8]) {
     if let Some(codes) = Codes::read(input) {
         let keys = codes.keys().count();
         assert!(12 * keys <= input.len());
-        let mut best = Best::new(3);
+        let mut best = Best::new(3, Kind::Text);
         best.compare(&CodeQuery::new(&[0.5; 64]), 1, &codes);
         assert!(best.compared() <= keys && best.finish().len() <= 3);
     }
@@ -99,7 +99,7 @@ pub(crate) fn vector_codes(input: &[u8]) {
     let read = rows.iter().filter_map(|row| Codes::read(&row.bytes));
     let keys: Vec<(i64, i32)> = read.flat_map(|codes| codes.keys()).collect();
     assert!(numbers.is_empty() || keys == [(i64::MIN, i32::MAX), (i64::MAX, i32::MIN)]);
-    let mut best = Best::new(1);
+    let mut best = Best::new(1, Kind::Text);
     for codes in rows.iter().filter_map(|row| Codes::read(&row.bytes)) {
         best.compare(&CodeQuery::new(&numbers), 1, &codes);
     }

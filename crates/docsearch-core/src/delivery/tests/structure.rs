@@ -134,3 +134,28 @@ proptest! {
         prop_assert!(are_of(&shown, &answer.results), "{}\n{:?}", text, answer.results);
     }
 }
+
+#[test]
+fn a_wording_has_its_share_and_its_own_score() {
+    let mut found = result(1, 1, 0.5);
+    let wordings = [
+        "detecting when clients abort",
+        "a\n2. Official [base/a]",
+        &"long ".repeat(1_600),
+    ];
+    found.breakdown = Some(
+        wordings
+            .map(|wording| Step::wording("also", wording, 0.9, 0.25, 0.3, 0.5))
+            .to_vec(),
+    );
+    let text = deliver(&answer(vec![found]), Format::Detailed, budget(2_000));
+    assert!(
+        text.contains("\n   - also detecting when clients abort (share 0.25, alone 0.9000): 0.3000 to 0.5000\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n   - also a 2. Official (base/a) (share 0.25,"),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.chars().count() < 300), "{text}");
+}

@@ -1,0 +1,236 @@
+//! Questions that sections of a document answer, in the words of their readers: found beside the text of the section, and
+//! never shown in its place.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::chunk::Chunk;
+use crate::digest::digest;
+use crate::markdown::{Section, sections};
+pub use crate::question_chunk::{FIRST, chunk_number, is_question, passage, section_chunk};
+use crate::title::is_repeated_by;
+
+/// Most characters of a question.
+pub const CHARS: usize = 300;
+/// Most questions of a section.
+pub const OF_SECTION: usize = 64;
+/// Most questions of a document.
+pub const OF_DOCUMENT: usize = 1_000;
+/// Most bytes of an anchor, and of a source.
+pub const LABEL_BYTES: usize = 1_024;
+
+/// A question that a section answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a question as a text or an object")]
+pub struct Question {
+    /// Anchor of the section; empty for the page as a whole.
+    #[serde(default)]
+    pub anchor: String,
+    /// The question, in one line.
+    pub question: String,
+}
+
+/// A question as it is given: a text is one that the page answers as a whole.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "each must be a text, or an object with question and, if you like, anchor"
+)]
+enum Given {
+    Text(String),
+    Question(Question),
+}
+
+/// Why questions cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// They are no array.
+    #[error("they must be an array")]
+    NoArray,
+    /// An element is no question; how `serde` says it.
+    #[error("{0}")]
+    NoQuestion(String),
+    /// A question has more than [`CHARS`] characters.
+    #[error("a question has at most {CHARS} characters")]
+    LongQuestion,
+    /// An anchor is longer than [`LABEL_BYTES`], or has control characters.
+    #[error("an anchor has at most {LABEL_BYTES} bytes, without control characters")]
+    Anchor,
+    /// A section has more than [`OF_SECTION`].
+    #[error("a section has at most {OF_SECTION} questions")]
+    ManyOfSection,
+    /// A document has more than [`OF_DOCUMENT`].
+    #[error("a document has at most {OF_DOCUMENT} questions")]
+    ManyOfDocument,
+}
+
+impl Problem {
+    /// What to give instead.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoArray | Self::NoQuestion(_) => {
+                r#"Give an array of texts, or of objects such as {"anchor": "install", "question": "how do I set it up"}."#
+            }
+            Self::LongQuestion | Self::Anchor | Self::ManyOfSection | Self::ManyOfDocument => {
+                "Give questions that the page answers: up to 300 characters each, 64 of a section, 1,000 of a page."
+            }
+        }
+    }
+}
+
+/// Reads an array of questions: texts, or objects with `anchor` and `question`.
+pub fn read(given: serde_json::Value) -> Result<Vec<Question>, Problem> {
+    if !given.is_array() {
+        return Err(Problem::NoArray);
+    }
+    let given: Vec<Given> =
+        serde_json::from_value(given).map_err(|problem| Problem::NoQuestion(problem.to_string()))?;
+    let questions = given.into_iter().map(|given| match given {
+        Given::Text(question) => Question {
+            anchor: String::new(),
+            question,
+        },
+        Given::Question(question) => question,
+    });
+    checked(questions)
+}
+
+/// Questions as they are stored: in one line each, without blank ones, each once for a section.
+pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Question>, Problem> {
+    let mut known = HashSet::new();
+    let mut of_section: HashMap<String, usize> = HashMap::new();
+    let mut checked = Vec::new();
+    for mut question in questions {
+        question.question = in_one_line(&question.question);
+        if question.question.is_empty() || !known.insert(question.clone()) {
+            continue;
+        }
+        let of_section = of_section.entry(question.anchor.clone()).or_default();
+        *of_section += 1;
+        if question.question.chars().count() > CHARS {
+            return Err(Problem::LongQuestion);
+        }
+        if question.anchor.len() > LABEL_BYTES || question.anchor.contains(char::is_control) {
+            return Err(Problem::Anchor);
+        }
+        if *of_section > OF_SECTION {
+            return Err(Problem::ManyOfSection);
+        }
+        checked.push(question);
+    }
+    if checked.len() > OF_DOCUMENT {
+        return Err(Problem::ManyOfDocument);
+    }
+    Ok(checked)
+}
+
+fn in_one_line(text: &str) -> String {
+    let plain = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    plain.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join(" ")
+}
+
+/// Letters and digits that a section has at least, besides its heading, to answer something.
+const MIN_LETTERS: usize = 20;
+
+/// A section that has something to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionText<'a> {
+    /// Its anchor; empty before the first heading.
+    pub anchor: &'a str,
+    /// The headings above it and its own.
+    pub headings: &'a [String],
+    /// Its text with its heading, without the sections below it.
+    pub text: &'a str,
+}
+
+/// The sections of a document that questions belong to.
+pub struct Sections<'a> {
+    markdown: &'a str,
+    sections: Vec<Section>,
+}
+
+impl<'a> Sections<'a> {
+    /// The sections of a text.
+    pub fn new(markdown: &'a str) -> Self {
+        Self {
+            markdown,
+            sections: sections(markdown),
+        }
+    }
+
+    fn place(&self, anchor: &str) -> Option<usize> {
+        match anchor {
+            "" => (!self.sections.is_empty()).then_some(0),
+            anchor => self.sections.iter().position(|section| section.anchor == anchor),
+        }
+    }
+
+    /// Whether there is a section with this anchor; the page as a whole is one.
+    pub fn has(&self, anchor: &str) -> bool {
+        anchor.is_empty() || self.place(anchor).is_some()
+    }
+
+    /// The sections that say something and are answers to none of the questions that have these anchors, in order.
+    pub fn without<'q>(&self, anchors: impl IntoIterator<Item = &'q str>) -> Vec<SectionText<'_>> {
+        let places: HashSet<usize> = anchors.into_iter().filter_map(|anchor| self.place(anchor)).collect();
+        let is_missing = |(place, section): &(usize, &Section)| {
+            let own = &self.markdown[section.body_start.min(section.range.end)..section.range.end];
+            let letters = own.chars().filter(|letter| letter.is_alphanumeric());
+            let has_anchor = section.anchor.len() <= LABEL_BYTES && !section.anchor.contains(char::is_control);
+            !places.contains(place) && has_anchor && letters.take(MIN_LETTERS).count() == MIN_LETTERS
+        };
+        let missing = self.sections.iter().enumerate().filter(is_missing);
+        let texts = missing.map(|(_, section)| SectionText {
+            anchor: &section.anchor,
+            headings: &section.heading_path,
+            text: self.markdown[section.range.clone()].trim(),
+        });
+        texts.collect()
+    }
+
+    /// The anchors of the sections, in order.
+    pub fn anchors(&self) -> impl Iterator<Item = &str> {
+        let anchors = self.sections.iter().map(|section| section.anchor.as_str());
+        anchors.filter(|anchor| !anchor.is_empty())
+    }
+
+    /// SHA-256, hexadecimal, of a section, without those below it: of the beginning of the text, if the anchor is empty, and
+    /// empty if there is no such section.
+    pub fn hash(&self, anchor: &str) -> String {
+        match self.place(anchor) {
+            Some(place) => digest(&[self.markdown[self.sections[place].range.clone()].trim()]),
+            None if anchor.is_empty() => digest(&[""]),
+            None => String::new(),
+        }
+    }
+
+    /// The headings of a section, outermost first, without one that repeats the title: as chunks have them.
+    pub fn path(&self, anchor: &str, title: &str) -> Vec<String> {
+        let Some(section) = self.place(anchor).filter(|_| !anchor.is_empty()) else {
+            return Vec::new();
+        };
+        let path = &self.sections[section].heading_path;
+        let repeated = path.first().is_some_and(|first| is_repeated_by(title, first));
+        path[usize::from(repeated)..].to_vec()
+    }
+
+    /// Which of the chunks has the beginning of a section; the first, if there is no such section. Of small sections that are
+    /// together in a chunk it has the anchor of the first.
+    pub fn chunk(&self, anchor: &str, chunks: &[Chunk]) -> usize {
+        if anchor.is_empty() {
+            return 0;
+        }
+        let place = self.place(anchor);
+        let before = self.sections.iter().take(place.map_or(0, |place| place + 1)).rev();
+        let of = |section: &Section| {
+            chunks
+                .iter()
+                .position(|chunk| !section.anchor.is_empty() && chunk.anchor == section.anchor)
+        };
+        before.filter_map(of).next().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

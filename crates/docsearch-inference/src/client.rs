@@ -17,13 +17,17 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 /// How long a program that is being killed may go on letting clients in.
 const DYING: Duration = Duration::from_secs(1);
 
+/// Queries of one search that are embedded at the same time, each on a connection.
+pub(crate) const CONNECTIONS: usize = 2;
+
 /// A client of the service at a socket. Connects when it is first used.
 ///
 /// When the service ends before it has answered, the request is sent once more.
 pub struct Client<H> {
     pub(crate) socket: PathBuf,
     pub(crate) host: H,
-    connection: Option<Connection>,
+    /// Those that are not in use; the second is there for searches of several queries.
+    connections: Vec<Connection>,
     /// Texts are cut on this side.
     tokenizers: HashMap<ModelReference, Arc<Tokenizer>>,
 }
@@ -34,7 +38,7 @@ impl<H: Host + Clone> Client<H> {
         Self {
             socket,
             host,
-            connection: None,
+            connections: Vec::new(),
             tokenizers: HashMap::new(),
         }
     }
@@ -83,10 +87,7 @@ impl<H: Host + Clone> Client<H> {
         let deadline = Deadline::after(self.host.patience().saturating_add(longer));
         let mut loss = Loss::default();
         loop {
-            let connection = match self.quiet_connection() {
-                Some(connection) => connection,
-                None => connect(&mut self.host, &self.socket, deadline)?,
-            };
+            let connection = self.connected(deadline)?;
             let program = connection.program();
             match self.exchange(connection, ask.clone(), deadline) {
                 Err(Error::Lost { .. }) if loss.is_bearable(program) => {
@@ -100,9 +101,23 @@ impl<H: Host + Clone> Client<H> {
     /// The connection, if it is as it was left. It is taken out, so that a request that is given
     /// up leaves no connection on which its answer could arrive.
     fn quiet_connection(&mut self) -> Option<Connection> {
-        self.connection
-            .take()
-            .and_then(|mut connection| connection.is_quiet().then_some(connection))
+        let mut connection = self.connections.pop()?;
+        connection.is_quiet().then_some(connection)
+    }
+
+    /// A connection that is quiet, or a new one.
+    pub(crate) fn connected(&mut self, deadline: Deadline) -> Result<Connection> {
+        match self.quiet_connection() {
+            Some(connection) => Ok(connection),
+            None => connect(&mut self.host, &self.socket, deadline),
+        }
+    }
+
+    /// Keeps a connection on which everything was answered.
+    pub(crate) fn keep(&mut self, connection: Connection) {
+        if self.connections.len() < CONNECTIONS {
+            self.connections.push(connection);
+        }
     }
 
     fn exchange(&mut self, mut connection: Connection, ask: Ask, deadline: Deadline) -> Result<Answer> {
@@ -116,7 +131,7 @@ impl<H: Host + Clone> Client<H> {
         if response.id != id {
             return Err(unexpected());
         }
-        self.connection = Some(connection);
+        self.keep(connection);
         response.answer.map_err(|failure| Error::Remote { failure })
     }
 }

@@ -45,6 +45,10 @@ pub trait Embedder {
     /// [`Error::Remote`](crate::Error::Remote) and those of reaching it.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
+    /// Begins to embed queries as [`Embedder::embed_query`] does. Where the model runs in another process, the caller can do
+    /// something else meanwhile.
+    fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries>;
+
     /// Begins to embed passages, their prefix added, in parallel.
     ///
     /// The vectors are computed while the caller reads them. Dropping the result cancels what has
@@ -68,8 +72,27 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
         (**self).embed_query(text)
     }
 
+    fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries> {
+        (**self).begin_queries(texts)
+    }
+
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
         (**self).embed_passages(texts)
+    }
+}
+
+/// Vectors of queries that have been asked for. Dropping it gives them up.
+pub trait PendingQueries {
+    /// Waits for the vectors, in the order of the queries.
+    fn finish(self: Box<Self>) -> Vec<Result<Vec<f32>>>;
+}
+
+/// Vectors of queries that are there already.
+pub(crate) struct Ready(pub(crate) Vec<Result<Vec<f32>>>);
+
+impl PendingQueries for Ready {
+    fn finish(self: Box<Self>) -> Vec<Result<Vec<f32>>> {
+        self.0
     }
 }
 

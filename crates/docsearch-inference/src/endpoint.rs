@@ -66,6 +66,15 @@ pub struct ChatRequest {
     pub limit: Duration,
 }
 
+/// What a language model says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatAnswer {
+    /// Its text, without what it says while it thinks. Empty if it says nothing.
+    pub text: String,
+    /// The tokens of question and answer together, if the endpoint says so.
+    pub tokens: Option<u64>,
+}
+
 impl ChatRequest {
     /// Names the question among those that are remembered: SHA-256, hexadecimal, of all but the time it may take.
     pub(crate) fn key(&self) -> Result<String> {

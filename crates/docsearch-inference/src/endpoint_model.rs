@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::{Client, unexpected};
-use crate::embedder::{Description, Embedder, Embeddings, ModelInfo, Role};
-use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
+use crate::embedder::{Description, Embedder, Embeddings, ModelInfo, PendingQueries, Role};
+use crate::endpoint::{ChatAnswer, ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, ErrorClass, Failure, Result};
 use crate::host::Host;
+use crate::pending::Requests;
 use crate::protocol::{Answer, Ask, ModelReference};
 use crate::served_batch::{PassageSource, ServedBatch};
 use crate::tokenizer::{MAX_TEXT_BYTES, Tokenizer, leading_part};
@@ -41,11 +42,11 @@ impl<H: Host + Clone> Client<H> {
         }
     }
 
-    /// The answer of a language model, without what it says while it thinks. Empty if it says nothing.
+    /// The answer of a language model.
     ///
     /// # Errors
     /// [`Error::Remote`] with the failure of the endpoint, or those of reaching the service.
-    pub fn chat(&mut self, request: ChatRequest) -> Result<String> {
+    pub fn chat(&mut self, request: ChatRequest) -> Result<ChatAnswer> {
         if request.system.len() + request.user.len() > MAX_TEXT_BYTES {
             return Err(Error::Remote {
                 failure: Failure {
@@ -59,7 +60,7 @@ impl<H: Host + Clone> Client<H> {
         }
         let limit = request.limit;
         match self.ask_within(&Ask::Chat(request), limit)? {
-            Answer::Text(text) => Ok(text),
+            Answer::Chat(answer) => Ok(answer),
             _ => Err(unexpected()),
         }
     }
@@ -115,21 +116,17 @@ impl<H: Host + Clone + 'static> Embedder for EndpointModel<H> {
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         let mut client = self.client.borrow_mut();
-        // Rate limits are waited for while passages are embedded; a search has other ways to go on.
-        let limit = self.asked.limit.min(client.patience());
-        let ask = Ask::EmbedRemotely {
-            asked: RemoteEmbedding {
-                limit,
-                ..self.asked.clone()
-            },
-            digest: self.digest.clone(),
-            role: Role::Query,
-            text: prefixed(&self.query_prefix, text),
-        };
-        match client.ask_within(&ask, limit)? {
+        let limit = self.query_limit(client.patience());
+        match client.ask_within(&self.query(text, limit), limit)? {
             Answer::Vector(vector) => Ok(vector),
             _ => Err(unexpected()),
         }
+    }
+
+    fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries> {
+        let limit = self.query_limit(self.client.borrow().patience());
+        let asks = texts.iter().map(|text| self.query(text, limit)).collect();
+        Box::new(Requests::begin(&self.client, asks, limit))
     }
 
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {
@@ -139,6 +136,25 @@ impl<H: Host + Clone + 'static> Embedder for EndpointModel<H> {
             digest: self.digest.clone(),
         };
         Ok(Box::new(ServedBatch::begin(&self.client.borrow(), source, texts)))
+    }
+}
+
+impl<H> EndpointModel<H> {
+    /// Rate limits are waited for while passages are embedded; a search has other ways to go on.
+    fn query_limit(&self, patience: Duration) -> Duration {
+        self.asked.limit.min(patience)
+    }
+
+    fn query(&self, text: &str, limit: Duration) -> Ask {
+        Ask::EmbedRemotely {
+            asked: RemoteEmbedding {
+                limit,
+                ..self.asked.clone()
+            },
+            digest: self.digest.clone(),
+            role: Role::Query,
+            text: prefixed(&self.query_prefix, text),
+        }
     }
 }
 

@@ -30,6 +30,7 @@ mod host;
 mod lane;
 mod lock;
 mod model;
+mod pending;
 mod pool;
 mod pooling;
 mod protocol;
@@ -51,8 +52,8 @@ mod word_counts;
 
 pub use client::Client;
 pub use directory::licence;
-pub use embedder::{Description, Embedder, Embeddings, ModelInfo, PassageVector, Progress, Role};
-pub use endpoint::{ChatRequest, Endpoint, Purpose, RemoteEmbedding, Sampling};
+pub use embedder::{Description, Embedder, Embeddings, ModelInfo, PassageVector, PendingQueries, Progress, Role};
+pub use endpoint::{ChatAnswer, ChatRequest, Endpoint, Purpose, RemoteEmbedding, Sampling};
 pub use endpoint_model::EndpointModel;
 pub use error::{Error, ErrorClass, Failure, Result};
 pub use host::{Host, Readiness};

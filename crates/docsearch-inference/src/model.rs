@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::embedder::{Description, Embedder, Embeddings, Role};
+use crate::embedder::{Description, Embedder, Embeddings, PendingQueries, Ready, Role};
 use crate::encoder::Encoder;
 use crate::error::{Result, catch_panic};
 use crate::lock::lock;
@@ -86,6 +86,10 @@ impl Embedder for Model {
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         let mut session = lock(&self.query);
         catch_panic(|| self.encoder.embed(&mut session, Role::Query, text, &Clock::default()))
+    }
+
+    fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries> {
+        Box::new(Ready(texts.iter().map(|text| self.embed_query(text)).collect()))
     }
 
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {

@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::embedder::{Description, Role};
-use crate::endpoint::{ChatRequest, Purpose, RemoteEmbedding};
+use crate::endpoint::{ChatAnswer, ChatRequest, Purpose, RemoteEmbedding};
 use crate::error::{Error, Failure, Result};
 use crate::status::Status;
 
 /// Version of the protocol; both sides refuse any other.
-pub(crate) const VERSION: u8 = 3;
+pub(crate) const VERSION: u8 = 4;
 /// Bytes of the field that holds a frame's length.
 pub(crate) const LENGTH_BYTES: usize = 4;
 /// Greatest length of a frame, in bytes: a text of [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES) and
@@ -80,7 +80,7 @@ pub(crate) struct Response {
 pub(crate) enum Answer {
     Vector(Vec<f32>),
     Description(Description),
-    Text(String),
+    Chat(ChatAnswer),
     /// If it was remembered.
     Recalled(Option<String>),
     Remembered,

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::client::{Client, unexpected};
-use crate::embedder::{Description, Embedder, Embeddings, Role};
+use crate::embedder::{Description, Embedder, Embeddings, PendingQueries, Role};
 use crate::error::Result;
 use crate::host::Host;
+use crate::pending::Requests;
 use crate::protocol::{Answer, Ask, ModelReference};
 use crate::served_batch::{PassageSource, ServedBatch};
 use crate::tokenizer::{Tokenizer, leading_part};
@@ -31,6 +33,14 @@ impl<H: Host + Clone + 'static> ServedModel<H> {
     fn model(&self) -> ModelReference {
         self.reference.clone()
     }
+
+    fn query(&self, text: &str) -> Ask {
+        Ask::Embed {
+            model: self.model(),
+            role: Role::Query,
+            text: leading_part(text).to_owned(),
+        }
+    }
 }
 
 impl<H: Host + Clone + 'static> Embedder for ServedModel<H> {
@@ -47,15 +57,15 @@ impl<H: Host + Clone + 'static> Embedder for ServedModel<H> {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        let ask = Ask::Embed {
-            model: self.model(),
-            role: Role::Query,
-            text: leading_part(text).to_owned(),
-        };
-        match self.client.borrow_mut().ask(&ask)? {
+        match self.client.borrow_mut().ask(&self.query(text))? {
             Answer::Vector(vector) => Ok(vector),
             _ => Err(unexpected()),
         }
+    }
+
+    fn begin_queries(&self, texts: &[String]) -> Box<dyn PendingQueries> {
+        let asks = texts.iter().map(|text| self.query(text)).collect();
+        Box::new(Requests::begin(&self.client, asks, Duration::ZERO))
     }
 
     fn embed_passages(&self, texts: Vec<String>) -> Result<Box<dyn Embeddings>> {

@@ -104,6 +104,55 @@ fn a_client_survives_a_program_that_is_killed() {
 }
 
 #[test]
+fn queries_that_were_begun_together_have_the_vectors_of_each_alone() {
+    let program = Program::start();
+    let (remote, local) = (
+        program.model(),
+        Model::load(&model_directory(), &options(1)).expect("a model"),
+    );
+    let texts: Vec<String> = ["Button", "detecting when clients abort", "", "Button", "a", "b"]
+        .map(str::to_owned)
+        .into();
+    for model in [&remote as &dyn Embedder, &local] {
+        let vectors = model.begin_queries(&texts).finish().into_iter();
+        let vectors: Vec<Vec<f32>> = vectors.map(|vector| vector.expect("a vector")).collect();
+        for (text, vector) in texts.iter().zip(vectors) {
+            assert_eq!(vector, local.embed_query(text).expect("a vector"), "{text}");
+        }
+    }
+    assert!(remote.begin_queries(&[]).finish().is_empty());
+}
+
+#[test]
+fn queries_that_are_given_up_leave_no_answer_for_the_next() {
+    let program = Program::start();
+    let model = program.model();
+    let begun = |text: &str| model.begin_queries(&[text.to_owned(), "other".to_owned()]);
+    drop(begun("first"));
+    let second = begun("second");
+    let alone = model.embed_query("alone").expect("a vector");
+    assert_eq!(
+        second.finish()[0].as_ref().expect("a vector"),
+        &model.embed_query("second").expect("a vector")
+    );
+    assert_eq!(model.embed_query("alone").expect("a vector"), alone);
+}
+
+#[test]
+fn queries_that_were_begun_survive_a_program_that_is_killed() {
+    let mut program = Program::start();
+    let model = program.model();
+    let before = model.embed_query("Button").expect("a vector");
+    let begun = model.begin_queries(&["Button".to_owned(), "Toggle".to_owned()]);
+    kill(program.pid(), Signal::SIGKILL).expect("a process");
+    program.child.wait().expect("a child");
+    program.child = Program::spawn(program.directory.path(), &ONE_THREAD);
+    let vectors = begun.finish();
+    assert_eq!(vectors[0].as_ref().expect("a vector"), &before);
+    assert!(vectors[1].is_ok());
+}
+
+#[test]
 fn a_batch_goes_on_with_the_next_program() {
     let mut program = Program::start();
     let model = program.model();
@@ -140,6 +189,11 @@ fn a_program_that_hangs_is_given_up_after_the_patience() {
     program.freeze();
     let problem = model.embed_query("another").expect_err("no answer");
     assert_eq!(problem.class(), ErrorClass::TimedOut);
+    let outcomes = model.begin_queries(&passages(5)).finish();
+    let classes = outcomes
+        .into_iter()
+        .map(|outcome| outcome.map_err(|problem| problem.class()));
+    assert!(classes.eq(vec![Err(ErrorClass::TimedOut); 5]));
     let mut batch = model.embed_passages(passages(3)).expect("a batch");
     let problem = loop {
         match batch.next_timeout(Duration::from_millis(50)) {
@@ -292,7 +346,7 @@ fn a_language_model_is_asked_by_the_program() {
     let client = program.client();
     let server = HttpServer::start(vec![Reaction::chat("Hi."), Reaction::status(401)]);
     let answer = client.borrow_mut().chat(question(&server.url));
-    assert_eq!(answer.expect("an answer"), "Hi.");
+    assert_eq!(answer.expect("an answer").text, "Hi.");
     let problem = client.borrow_mut().chat(question(&server.url)).expect_err("no answer");
     assert_eq!(problem.class(), ErrorClass::Authentication);
     assert!(problem.remote().is_some_and(|failure| failure.detail.is_some()));

@@ -10,8 +10,6 @@ use crate::protocol::Answer;
 use crate::sessions::Sessions;
 use crate::watch::{Deliver, Look, Watch};
 
-/// With so many queries waiting, one more is answered at the same time.
-const QUERIES_THAT_CALL_FOR_HELP: usize = 4;
 /// How long sessions beyond the first are kept without a query.
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -114,8 +112,7 @@ impl QueryLanes {
                 state.lent += 1;
                 return Some(sessions);
             }
-            let helps = state.lent < state.most && state.waiting + 1 >= QUERIES_THAT_CALL_FOR_HELP;
-            if state.lent == 0 || helps {
+            if state.lent < state.most {
                 state.lent += 1;
                 return Some(Sessions::default());
             }

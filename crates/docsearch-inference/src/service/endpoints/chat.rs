@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use ureq::Agent;
 
 use super::http::{self, ApiKey, Question, Trouble};
-use crate::endpoint::ChatRequest;
+use crate::endpoint::{ChatAnswer, ChatRequest};
 use crate::error::ErrorClass;
 use crate::lock::lock;
 
@@ -27,6 +27,8 @@ pub(super) struct RefusedParameters(Mutex<BTreeSet<&'static str>>);
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Value,
 }
 
 #[derive(Deserialize)]
@@ -58,7 +60,7 @@ pub(super) fn ask(
     key: Option<&ApiKey>,
     request: &ChatRequest,
     deadline: Instant,
-) -> Result<String, Trouble> {
+) -> Result<ChatAnswer, Trouble> {
     loop {
         let body = Value::Object(body(refused, request));
         let question = Question {
@@ -70,7 +72,7 @@ pub(super) fn ask(
             max_bytes: MAX_ANSWER,
         };
         match http::post(agent, &question) {
-            Ok(answer) => return text(&answer),
+            Ok(answer) => return read(&answer),
             Err(trouble) => match refused_parameter(&trouble, &body) {
                 Some(parameter) => lock(&refused.0).insert(parameter),
                 None => return Err(trouble),
@@ -122,11 +124,12 @@ fn refused_parameter(trouble: &Trouble, body: &Value) -> Option<&'static str> {
         .find(|name| said.contains(name) && body.get(name).is_some())
 }
 
-/// What the model says first.
-pub(super) fn text(answer: &[u8]) -> Result<String, Trouble> {
+/// What the model says first, and what it took.
+pub(super) fn read(answer: &[u8]) -> Result<ChatAnswer, Trouble> {
     let malformed = |reason: &str| Trouble::new(ErrorClass::Malformed, reason);
     let completion: Completion =
         serde_json::from_slice(answer).map_err(|_| malformed("It is not a completion of a chat"))?;
+    let tokens = tokens(&completion.usage);
     let first = completion.choices.into_iter().next();
     let message = first.ok_or_else(|| malformed("It holds no choice"))?.message;
     let text = match message.content {
@@ -134,7 +137,15 @@ pub(super) fn text(answer: &[u8]) -> Result<String, Trouble> {
         Some(Content::Text(text)) => text,
         Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
     };
-    Ok(without_thoughts(&text).trim().to_owned())
+    let text = without_thoughts(&text).trim().to_owned();
+    Ok(ChatAnswer { text, tokens })
+}
+
+/// The tokens of question and answer together.
+fn tokens(usage: &Value) -> Option<u64> {
+    let count = |name: &str| usage.get(name)?.as_u64();
+    let parts = || count("prompt_tokens")?.checked_add(count("completion_tokens")?);
+    count("total_tokens").or_else(parts)
 }
 
 /// Models that think aloud do so first.

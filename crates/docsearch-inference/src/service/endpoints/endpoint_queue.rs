@@ -215,7 +215,7 @@ impl EndpointQueue {
                     let key = self.key()?;
                     chat::ask(&self.refused, agent, key.as_ref(), request, patience.deadline)
                 })
-                .map(Answer::Text)
+                .map(Answer::Chat)
             }
             Work::Query(asked, text) | Work::Passage(asked, text) => {
                 let kind = if call.passage().is_some() {

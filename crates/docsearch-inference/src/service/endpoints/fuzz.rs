@@ -25,8 +25,8 @@ fn embeddings(input: &[u8]) {
 }
 
 fn chat(input: &[u8]) {
-    if let Ok(answer) = chat::text(input) {
-        assert!(answer.len() <= 3 * input.len());
+    if let Ok(answer) = chat::read(input) {
+        assert!(answer.text.len() <= 3 * input.len());
     }
 }
 

@@ -65,7 +65,7 @@ fn submit(endpoints: &Endpoints, request: ChatRequest, caller: &Arc<Caller>) -> 
 fn ask(endpoints: &Endpoints, request: ChatRequest) -> Result<String, Failure> {
     let answer = submit(endpoints, request, &Arc::default()).recv_timeout(2 * LIMIT);
     match answer.expect("an answer in time") {
-        Ok(Answer::Text(text)) => Ok(text),
+        Ok(Answer::Chat(answer)) => Ok(answer.text),
         Ok(other) => panic!("{other:?}"),
         Err(error) => Err(Failure::from(&error)),
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::super::availability::Schedule;
-use super::super::http;
+use super::super::{chat, http};
 use super::http_server::{HttpServer, Reaction};
 use super::{LIMIT, ask, endpoints, request, submit, wait_for_a_pause};
 use crate::error::{ErrorClass, Failure};
@@ -68,6 +68,35 @@ fn answers_are_read_in_the_forms_that_servers_give_them() {
     assert_eq!(content(json!("<think>\nWell.\n</think>\nthought")), "thought");
     assert_eq!(content(json!("<think>\nWell, the tokens ran out")), "");
     assert_eq!(content(json!(null)), "");
+}
+
+#[test]
+fn the_tokens_that_an_endpoint_names_are_read_whatever_else_it_says() {
+    let tokens = |usage: serde_json::Value| {
+        let body = json!({"choices": [{"message": {"content": "Hi."}}], "usage": usage}).to_string();
+        chat::read(body.as_bytes()).expect("an answer").tokens
+    };
+    assert_eq!(
+        tokens(json!({"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 9})),
+        Some(9)
+    );
+    assert_eq!(tokens(json!({"prompt_tokens": 3, "completion_tokens": 4})), Some(7));
+    for usage in [
+        json!(null),
+        json!([]),
+        json!("many"),
+        json!({"total_tokens": -1}),
+        json!({"total_tokens": "7"}),
+        json!({"prompt_tokens": u64::MAX, "completion_tokens": 1}),
+    ] {
+        assert_eq!(tokens(usage), None);
+    }
+    assert_eq!(
+        chat::read(br#"{"choices": [{"message": {"content": null}}]}"#)
+            .expect("an answer")
+            .tokens,
+        None
+    );
 }
 
 #[test]

@@ -1,13 +1,13 @@
 COMMENT ON SCHEMA docsearch IS
     'pg_docsearch: projects, documents and what is derived from them, and the functions that index them';
 
-COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument) IS
-    'documents that best answer query, best first: max_results rows (1 to 1000) with scores from 0 to 1, best section, snippet and notices; of one project, category or filter if given. A blank query and unknown keys of config are errors (22023), an unknown project too (42704).';
-COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument) IS
+COMMENT ON FUNCTION @extschema@.search_docs(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[]) IS
+    'documents that best answer query, best first: max_results rows (1 to 1000) with scores from 0 to 1, best section, snippet and notices; of one project, category or filter if given. also gives up to 5 further wordings of query: what any of them finds is scored by all. A blank query and unknown keys of config are errors (22023), an unknown project too (42704).';
+COMMENT ON FUNCTION @extschema@.search_docs_json(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text[]) IS
     'the answer of search_docs as one object: query, understood (what its text says: class, symbol, container, identifiers ...), executed_query, results with section_matches and the cost of loading each document in tokens, notices with code and message, tips, suggestions, confidence, candidates, grade and timings in milliseconds.';
-COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint) IS
+COMMENT ON FUNCTION @extschema@.search_docs_text(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[]) IS
     'the answer of search_docs as text: format compact (three lines for each result; 5 results within 2,000 characters), detailed or raw (the JSON object). Within max_chars characters (200 or more) and max_tokens tokens of 4 characters: detail goes first, then excerpts, then results, and a note says so.';
-COMMENT ON FUNCTION docsearch.search_answer(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint) IS
+COMMENT ON FUNCTION docsearch.search_answer(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, text, bigint, bigint, text[]) IS
     'the text of search_docs_text with what a program would have to read out of it, in one row: content, the text; results, how many were found; confidence of the answer (high, medium or low); notices, their codes.';
 COMMENT ON FUNCTION @extschema@.load_doc(text, boolean, boolean, text, text, bigint) IS
     'markdown of a document, named by its slug or by project/slug#anchor: whole, one section of it, or cut with a note at max_tokens tokens (4 characters each); a section comes with the references of its parent, the one before and the next. Errors: unknown (42704, with the nearest slugs), in several projects (42P08).';
@@ -21,17 +21,17 @@ COMMENT ON FUNCTION @extschema@.list_docs(text, text, text, text, bigint, bigint
 COMMENT ON FUNCTION @extschema@.list_docs_json(text, text, text, text, bigint, bigint) IS
     'the documents of list_docs as a tree: total_documents, next_skip (what skip gives the next part; null at the end), and categories with name, category, document_count (with those below), documents (project, slug, title, description, last_updated) and categories.';
 
-COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, docsearch.json_argument, docsearch.json_argument) IS
-    'how search_docs comes to the score of the document that slug names: first what each leg found, then each step with the score before and after it. step is leg, base, boost, penalty or name; contribution is after less before; the last after is the score, 0 to 1. Errors: unknown document (42704), one that category or filter leave out (22023).';
+COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
+    'how search_docs comes to the score of the document that slug names: first what each leg found, then each step with the score before and after it. step is leg, base, boost, penalty, name, transform or wording; contribution is after less before; the last after is the score, 0 to 1. Errors: unknown document (42704), one that category or filter leave out (22023).';
 COMMENT ON FUNCTION docsearch.transform_query(text, text, timestamp with time zone) IS
     'a query with what could be added to it: query, transformed, changed, added_terms (term, source: synonym, vocabulary or time, reason), recency and reason. Names and well-formed questions are left alone; abbreviations are written out; a vague query gets words that the documents it finds share; one that asks for what is new gets month and year of now. The words of the query always stay.';
-COMMENT ON FUNCTION docsearch.grade_results(text, text, text, docsearch.json_argument, docsearch.json_argument) IS
+COMMENT ON FUNCTION docsearch.grade_results(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
     'how good the answer to query is, from its first 15 results: score (0.6 relevance + 0.4 completeness), relevance (probability that one of the first 5 answers it), completeness (share of its words, by rarity, that the first 5 hold), grounded (whether the documents are about it), reasoning, and should_refine: whether one of the first three is below docsearch.grade_min_score, grade_min_relevance or grade_min_completeness, or it is not grounded. All from 0 to 1.';
-COMMENT ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument) IS
+COMMENT ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
     'the features of an answer that grade_results weighs, by name.';
-COMMENT ON FUNCTION docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument) IS
+COMMENT ON FUNCTION docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
     'the contexts that a grade is about, best first: at most 15, the first 500 characters of each with its source; empty ones are left out.';
-COMMENT ON FUNCTION docsearch.search_refined(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, bigint) IS
+COMMENT ON FUNCTION docsearch.search_refined(text, text, text, docsearch.json_argument, bigint, double precision, text, docsearch.json_argument, bigint, text[]) IS
     'the answer of search_docs_json, graded; while the grade asks for it, up to max_refinements (0 to 2) better queries are tried, and the answer with the best grade is given. Grades are always of the query as written. Adds iterations, best_iteration, stop_reason (accepted, max_iterations, nothing_to_add or no_results) and trace, an object for each retrieval.';
 COMMENT ON FUNCTION docsearch.answer_prompt(text, text, text, docsearch.json_argument, bigint, docsearch.json_argument, bigint, text) IS
     'a prompt for a language model: the question, the best sections as numbered contexts with their sources, and to answer from them only, in the language of the question or the one given (ISO 639-1). At most max_tokens tokens of 4 characters (200 or more); a note says how many contexts did not fit. Nothing is sent anywhere.';
@@ -54,10 +54,14 @@ COMMENT ON FUNCTION docsearch.configure_project(text, docsearch.json_argument) I
     'changes settings of a project: those given are set, those given as null are taken away; returns all that it has then. What config of a call says counts for more, what the settings of the session say for less. "vectors" cannot be changed.';
 COMMENT ON FUNCTION docsearch.drop_project(text) IS
     'removes a project with all its documents and returns how many documents the caller saw in it; an unknown project is an error (42704).';
-COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, docsearch.json_argument, text, text, text, text[], text[], text, text, timestamp with time zone, docsearch.json_argument, docsearch.json_argument) IS
-    'stores a markdown document with its chunks, names, terms and vectors, and returns added, changed or unchanged. Slug, title and body are required; a chunk whose text is unchanged is not embedded again.';
+COMMENT ON FUNCTION docsearch.index_doc(text, text, text, text, text, docsearch.json_argument, text, text, text, text[], text[], text, text, timestamp with time zone, docsearch.json_argument, docsearch.json_argument, text[]) IS
+    'stores a markdown document with its chunks, names, terms and vectors, and returns added, changed or unchanged. Slug, title and body are required; a chunk whose text is unchanged is not embedded again. questions are those that the page answers, in the words of its readers; left out, those that it has stay.';
 COMMENT ON FUNCTION docsearch.index_docs(text, docsearch.json_argument) IS
-    'index_doc for an array of objects whose keys are its arguments; one row each with action added, changed, unchanged or failed, the number of chunks, and what is wrong. A document that fails does not lose the others.';
+    'index_doc for an array of objects whose keys are its arguments (questions: texts, or objects with anchor and question); one row each with action added, changed, unchanged or failed, the number of chunks, and what is wrong. A document that fails does not lose the others.';
+COMMENT ON FUNCTION docsearch.set_questions(text, text, docsearch.json_argument, text) IS
+    'replaces the questions of a document that are of one source (author, reader, or model and its name) and returns how many it has of it: an array of texts, or of objects with question and the anchor of the section that answers it. Up to 300 characters each, 64 of a section, 1,000 of a document. For those who may change the document.';
+COMMENT ON FUNCTION docsearch.questions(text, text) IS
+    'the questions that documents of a project answer, or one of them, of those that the caller sees: slug, anchor of the section, question, source, whether the section has changed since, and since when it is there.';
 COMMENT ON FUNCTION docsearch.delete_doc(text, text) IS
     'removes a document of a project; false if there is none with this slug that the caller sees.';
 COMMENT ON FUNCTION docsearch.delete_missing(text, text, text[]) IS
@@ -134,6 +138,8 @@ COMMENT ON FUNCTION docsearch.add_model(text, text, bool) IS
     'makes a model known whose files lie in a directory below docsearch.model_directory (NULL: called like the model), after checking the files and embedding some texts (self_test false: one that does not tell them apart is a warning); returns its number; for the owner of schema docsearch.';
 COMMENT ON FUNCTION docsearch.set_model(text, text) IS
     'gives a project another model in the background: the old one serves until the new one has embedded everything, then it takes over in one transaction; the model it has: ends a switch under way.';
+COMMENT ON FUNCTION docsearch.write_questions(text, bigint, text[], bigint, bigint) IS
+    'has the language model of docsearch.llm_url write questions for sections that have none, or only stale ones, in the order of slugs: each section is one request. Ends before the next one could exceed max_tokens (4 characters each); 0 sends nothing and estimates all sections. Ends also after max_sections; requests_per_minute keeps requests of the session apart. Returns sections_done, sections_left for further calls, questions_written, dropped (lines of replies that are no questions), tokens_estimated and tokens_spent, what the endpoint says. For those who may change the documents.';
 COMMENT ON FUNCTION docsearch.test_language_model() IS
     'asks the language model of docsearch.llm_url for one word, and says what it answered and how long that took; why not is an error with a hint. For administrators: EXECUTE is not granted to PUBLIC.';
 COMMENT ON FUNCTION docsearch.add_remote_model(text, text, text, bigint, text, text, text, bigint) IS

@@ -19,6 +19,7 @@ mod model_grant;
 mod page_keys;
 mod parser;
 mod project;
+mod questions;
 mod refine;
 mod rules;
 mod search;

@@ -8,6 +8,7 @@ pub(crate) mod indexer;
 pub(crate) mod keywords;
 pub(crate) mod model_switch;
 pub(crate) mod progress;
+pub(crate) mod question_writing;
 pub(crate) mod recut;
 pub(crate) mod waiting;
 pub(crate) mod worker;

@@ -1,5 +1,6 @@
 //! From a query to an answer.
 
+mod basis;
 pub(crate) mod candidates;
 pub(crate) mod conditions;
 pub(crate) mod config;
@@ -19,5 +20,7 @@ pub(crate) mod request;
 pub(crate) mod retrieval;
 pub(crate) mod section;
 pub(crate) mod suggest;
+mod together;
 pub(crate) mod transform;
 pub(crate) mod vocabulary;
+mod worded;

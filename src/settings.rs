@@ -52,8 +52,8 @@ mod endpoint;
 mod language;
 pub(crate) use endpoint::{
     LLM_GRADE_MAX_TOKENS, LLM_GRADE_TEMPERATURE, LLM_GRADE_TOP_K, LLM_GRADE_TOP_P, LLM_MAX_CALLS,
-    LLM_TRANSFORM_MAX_TOKENS, LLM_TRANSFORM_TEMPERATURE, LLM_TRANSFORM_TOP_K, LLM_TRANSFORM_TOP_P, endpoint_timeout,
-    language_model, language_model_timeout,
+    LLM_QUESTIONS_MAX_TOKENS, LLM_TRANSFORM_MAX_TOKENS, LLM_TRANSFORM_TEMPERATURE, LLM_TRANSFORM_TOP_K,
+    LLM_TRANSFORM_TOP_P, endpoint_timeout, language_model, language_model_timeout,
 };
 
 pub(crate) use language::default_language;

@@ -13,6 +13,7 @@ pub(crate) mod nearest;
 pub(crate) mod posting_lists;
 pub(crate) mod postings;
 pub(crate) mod project;
+pub(crate) mod questions;
 pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod sight;

@@ -29,7 +29,7 @@ SLUGS = [f"page/{number:02}" for number in range(12)]
 INDEX_DOCS = "SELECT slug, action, detail FROM docsearch.index_docs(%s, %s)"
 INDEX_DOC = "SELECT docsearch.index_doc(%s, %s, %s, %s)"
 
-# What a recount of the chunks gives, beside what the indexing functions have added up.
+# What a recount of the chunks gives, of which questions have words and no size, beside what the indexing functions have added up.
 TERM_DRIFT = """
     WITH recount AS (
         SELECT c.project_id, t.lexeme COLLATE "C" AS lexeme, count(*) AS chunks,
@@ -50,15 +50,15 @@ TOTAL_DRIFT = """
         FROM docsearch.document WHERE project_id = p.id) d (documents, words)
     CROSS JOIN LATERAL (
         SELECT count(*), coalesce(sum(term_count), 0)
-        FROM docsearch.chunk WHERE project_id = p.id) c (chunks, words)
+        FROM docsearch.chunk WHERE project_id = p.id AND kind <> 'question') c (chunks, words)
     WHERE (s.documents, s.words, s.chunks, s.chunk_words)
           IS DISTINCT FROM (d.documents, d.words, c.chunks, c.words)"""
 INCOMPLETE = """
     SELECT d.slug FROM docsearch.document d
     WHERE d.chunk_count <> (SELECT count(*) FROM docsearch.chunk c
-                            WHERE (c.project_id, c.document_id) = (d.project_id, d.id))
-       OR d.chunk_count <> (SELECT count(*) FROM docsearch.vector_1 v
-                            WHERE (v.project_id, v.document_id) = (d.project_id, d.id))
+                            WHERE (c.project_id, c.document_id) = (d.project_id, d.id) AND c.kind <> 'question')
+       OR (SELECT count(*) FROM docsearch.chunk c WHERE (c.project_id, c.document_id) = (d.project_id, d.id))
+          <> (SELECT count(*) FROM docsearch.vector_1 v WHERE (v.project_id, v.document_id) = (d.project_id, d.id))
        OR NOT EXISTS (SELECT FROM docsearch.document_name n
                       WHERE (n.project_id, n.document_id) = (d.project_id, d.id))"""
 
@@ -184,6 +184,27 @@ def test_a_writer_that_was_overtaken_locks_in_the_order_of_slugs(database, proje
         rows = [row for writer in writers for row in writer.result(GUARD)]
     assert len(rows) == 5
     assert [row for row in rows if row[1] not in ("added", "changed")] == []
+    assert_consistent(database)
+
+
+def test_questions_that_are_given_at_once_are_all_kept(database, project):
+    """Those of one source replace those of the same one: a change of the page, or of another source, loses none."""
+    database.index(project, page("a", "before"))
+    give = "SELECT docsearch.set_questions(%s, 'a', %s, %s)"
+    with ThreadPoolExecutor(1) as pool, database.connect() as waits, database.connect(autocommit=False) as holds:
+        for source, statement, arguments in (
+                ("reader", INDEX_DOC, [project, "a", "A", "changed"]),
+                ("model small", give, [project, Jsonb(["by the author"]), "author"])):
+            holds.execute(give, [project, Jsonb([f"by {source}"]), source])
+            writer = pool.submit(waits.execute, statement, arguments)
+            wait_until_blocked(database, waits, holds)
+            holds.commit()
+            writer.result(GUARD)
+    asked = database.execute("SELECT question FROM docsearch.questions(%s, 'a') ORDER BY question", project)
+    assert asked == [("by model small",), ("by reader",), ("by the author",)]
+    assert database.execute("SELECT count(*) FROM docsearch.chunk WHERE kind = 'question'") == [(3,)]
+    # The page changed after a reader had read it.
+    assert [problem for problem, *_ in database.problems(project)] == ["questions stale"]
     assert_consistent(database)
 
 

@@ -10,6 +10,7 @@ from conftest import GUARD, Database, wait_until
 from endpoint import Endpoint, Reaction, fails, hangs, serve
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
 
 TEST = "SELECT docsearch.test_language_model()"
 SECRET = ["docsearch.llm_url", "docsearch.llm_model", "docsearch.llm_api_key_file"]
@@ -129,6 +130,7 @@ def test_s3_27_what_an_endpoint_says_is_for_superusers(configured: psycopg.Conne
     assert "404" in said and "account 123" not in said and endpoint.url not in said
 
 
+GRADE = '{"relevance": 0.9, "completeness": 0.9, "grounded": true, "reasoning": "so"}'
 PAGES = [("memory", "Memory management", "# Memory management\n\nBuffers hold pages; eviction frees memory."),
          ("roles", "Roles", "# Roles\n\nPrivileges belong to roles."),
          ("vacuum", "Vacuum", "# Vacuum\n\nVacuum removes dead rows.")]
@@ -154,28 +156,103 @@ def says(*answers: str) -> Callable[[str, dict], Reaction]:
     return react
 
 
-def search(session: psycopg.Connection, query: str = "mem tips") -> dict:
-    return session.execute("""SELECT search_docs_json(%s, 'manual', config => '{"transform": "model"}')""",
-                           [query]).fetchone()[0]
+def search(session: psycopg.Connection, query: str = "mem tips", also: list[str] | None = None,
+           transform: str = "model") -> dict:
+    config = Jsonb({"transform": transform, "grade": True})
+    return session.execute("SELECT search_docs_json(%s, 'manual', also => %s, config => %s)",
+                           [query, also, config]).fetchone()[0]
 
 
-def refined(session: psycopg.Connection, max_results: int = 5) -> dict:
-    return session.execute("""SELECT docsearch.search_refined('mem tips', 'manual', max_results => %s,
+def refined(session: psycopg.Connection, max_results: int = 5, query: str = "mem tips", also: list[str] | None = None) -> dict:
+    return session.execute("""SELECT docsearch.search_refined(%s, 'manual', max_results => %s, also => %s,
                                                               config => '{"transform": "model"}')""",
-                           [max_results]).fetchone()[0]
+                           [query, max_results, also]).fetchone()[0]
 
 
-def test_a_search_asks_the_model_for_a_better_query(manual: psycopg.Connection, endpoint: Endpoint):
-    endpoint.react = says('"memory management"')
+def also(answer: dict) -> list[str]:
+    """The further wordings that were searched."""
+    return [wording["query"] for wording in answer["understood"].get("also", [])]
+
+
+def test_s1_45_a_search_asks_the_model_for_wordings(manual: psycopg.Connection, endpoint: Endpoint):
+    endpoint.react = says('Here you are:\n1. "memory management"\n2. Mem tips\n3. evicting buffers\n4. Memory management')
     answer = search(manual)
-    assert answer["executed_query"] == "memory management"
-    assert answer["transformation"]["added_terms"][0]["source"] == "model"
+    made = answer["transformation"]
+    assert made["wordings"] == also(answer) == ["memory management", "evicting buffers"]
+    assert answer["executed_query"] == made["transformed"] == "memory management; evicting buffers"
+    assert [(term["term"], term["source"]) for term in made["added_terms"]] == [(term, "model") for term in also(answer)]
+    assert made["changed"] and made["length_ratio"] == pytest.approx(35 / 8, abs=0.01)
+    assert answer["timings"]["transform_ms"] > 0
     assert "mem tips" in endpoint.asked[0]["messages"][1]["content"]
     search(manual, "Memory management")
     assert len(endpoint.asked) == 1, "a name says what it means"
 
 
-@pytest.mark.parametrize("reaction", [says(""), says("x"), fails(401)], ids=["empty", "short", "refused"])
+GOAL = "notice that the browser went away before the answer was ready"
+GOAL_PAGES = [
+    ("requests/abort", "Abort",
+     "Detecting when clients abort: the browser goes away before its answer is ready, and the signal of the request fires."),
+    ("guides/ready", "Ready", "An answer is ready when all parts are. The browser shows it then."),
+]
+
+
+def test_s1_45_wordings_of_the_model_bring_the_page_as_those_of_the_caller_do(manual: psycopg.Connection,
+                                                                             endpoint: Endpoint):
+    for page in GOAL_PAGES:
+        manual.execute("SELECT docsearch.index_doc('manual', %s, %s, %s)", page)
+    wording = "detecting when clients abort"
+    endpoint.react = says(wording)
+    plain, told, given = search(manual, GOAL, transform="none"), search(manual, GOAL), search(manual, GOAL, [wording], "none")
+    assert [answer["results"][0]["slug"] for answer in (plain, told, given)] == ["guides/ready", "requests/abort", "requests/abort"]
+    scores = [[(result["slug"], result["score"]) for result in answer["results"]] for answer in (told, given)]
+    assert scores[0] == scores[1]
+    steps = manual.execute("""SELECT rule, matched, after FROM docsearch.explain_search(
+                              %s, 'requests/abort', 'manual', config => '{"transform": "model"}') WHERE step = 'wording'""",
+                           [GOAL]).fetchall()
+    assert [step[:2] for step in steps] == [("also", wording)]
+    assert steps[0][2] == pytest.approx(told["results"][0]["score"], abs=1e-4)
+
+
+def test_s1_45_five_wordings_of_the_caller_come_first(manual: psycopg.Connection, endpoint: Endpoint):
+    given = ["buffers in use", "eviction of pages", "reclaiming buffers", "the working set", "what holds pages"]
+    endpoint.react = says("Eviction of pages\nmemory management\nheap\nshared memory\nswap")
+    answer = search(manual, also=given)
+    assert answer["transformation"]["wordings"] == ["memory management", "heap", "shared memory"]
+    assert also(answer) == [*given, "memory management", "heap", "shared memory"]
+    with pytest.raises(psycopg.errors.InvalidParameterValue):
+        search(manual, also=[*given, "one more"])
+
+
+def test_s1_45_what_the_model_says_hides_no_page_and_is_not_graded(manual: psycopg.Connection, endpoint: Endpoint):
+    endpoint.react = says("memory -management\nbuffers -memory")
+    plain, answer = search(manual, transform="none"), search(manual)
+    assert len(also(answer)) == 2
+    assert {result["slug"] for result in plain["results"]} <= {result["slug"] for result in answer["results"]}
+    assert [notice for notice in answer["notices"] if notice["code"] == "not_excluded"] == []
+    endpoint.react = says("Vacuum")
+    answer = search(manual, "best pizza in Naples")
+    assert answer["transformation"]["wordings"] == ["Vacuum"]
+    assert not answer["grade"]["grounded"] and answer["confidence"] != "high"
+
+
+def test_s1_45_what_is_refined_keeps_the_wordings(manual: psycopg.Connection, endpoint: Endpoint):
+    poor = GRADE.replace("0.9", "0.1")
+    tidy = ["Vacuum", "dead rows", "removing rows"]
+    endpoint.react = says(poor, "Roles", poor, "\n".join(["eviction", *tidy, "Roles"]), GRADE)
+    answer = refined(manual, 1, "harbour fees", ["eviction"])
+    steps = ["harbour fees", "Roles", "; ".join(["Roles", *tidy])]
+    assert [step["executed_query"] for step in answer["trace"]] == steps
+    assert [step["results"][0].split("/")[1].split("#")[0] for step in answer["trace"]] == ["memory", "roles", "vacuum"]
+    assert answer["transformation"]["wordings"] == ["Roles", *tidy] and also(answer) == ["eviction", "Roles", *tidy]
+    assert answer["best_iteration"] == 3
+    # What the model or the caller has said before is not new: other ways are tried.
+    endpoint.react = says(poor, "Roles", poor, "roles\nEviction", poor)
+    answer = refined(manual, 1, "quay prices", ["eviction"])
+    assert [step["executed_query"] for step in answer["trace"]] == ["quay prices", "Roles", "quay prices"]
+
+
+@pytest.mark.parametrize("reaction", [says(""), says("x"), says("Mem tips.\n- "), fails(401)],
+                         ids=["empty", "short", "the same", "refused"])
 def test_s1_12_without_an_answer_of_use_the_rules_stand_in(manual: psycopg.Connection, endpoint: Endpoint, reaction):
     endpoint.react = reaction
     answer = search(manual)
@@ -186,9 +263,6 @@ def test_s1_12_without_an_answer_of_use_the_rules_stand_in(manual: psycopg.Conne
 def hits(session: psycopg.Connection) -> tuple[int, int]:
     known = "SELECT transform_hits, grade_hits FROM docsearch.status() WHERE grade_hits IS NOT NULL"
     return wait_until(lambda: session.execute(known).fetchone())
-
-
-GRADE = '{"relevance": 0.9, "completeness": 0.9, "grounded": true, "reasoning": "so"}'
 
 
 def test_s1_33_answers_of_use_are_remembered(manual: psycopg.Connection, endpoint: Endpoint):
@@ -220,13 +294,13 @@ def test_s1_24_the_best_of_three_is_kept_and_s1_23_the_query_as_written_is_grade
                                                                                 endpoint: Endpoint):
     def grade(relevance: float) -> str:
         return f'```json\n{{"relevance": {relevance}, "completeness": 0.5, "grounded": true, "reasoning": "so"}}\n```'
-    advice, hints = "privileges belong to roles", "vacuum removes dead rows"
+    query, advice, hints = "harbour fees", "privileges of roles", "vacuum\ndead rows\nremoving rows"
     endpoint.react = says(grade(0.4), advice, grade(0.5), hints, grade(0.3))
-    answer = refined(manual, max_results=1)
+    answer = refined(manual, max_results=1, query=query)
     assert (answer["iterations"], answer["best_iteration"], answer["stop_reason"]) == (3, 2, "max_iterations")
     assert (answer["executed_query"], answer["results"][0]["slug"]) == (advice, "roles")
-    assert {step["graded_query"] for step in answer["trace"]} == {"mem tips"}
-    assert answer["trace"][2]["refine_input"] == {"query": "mem tips", "previous": advice, "reasoning": "so"}
+    assert {step["graded_query"] for step in answer["trace"]} == {query}
+    assert answer["trace"][2]["refine_input"] == {"query": query, "previous": advice, "reasoning": "so"}
     assert len(endpoint.asked) == 5
     sampling = [(body["temperature"], body["max_tokens"]) for body in endpoint.asked]
     assert sampling == [(0.2, 300), (0.3, 200), (0.2, 300), (0.3, 200), (0.2, 300)]
@@ -243,7 +317,7 @@ def test_s1_38_a_grade_is_asked_for_with_all_settings(manual: psycopg.Connection
     assert "top_k" not in second
 
 
-def test_s1_39_who_rewrites_is_told_the_date_and_what_the_documents_are_about(manual: psycopg.Connection,
+def test_s1_39_who_gives_wordings_is_told_the_date_and_what_the_documents_are_about(manual: psycopg.Connection,
                                                                               database: Database, endpoint: Endpoint):
     manual.execute("SELECT docsearch.index_doc('manual', 'tides', 'Tides', 'Memory of tides.', category => 'Seas')")
     endpoint.react = says("memory of the sea")

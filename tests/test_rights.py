@@ -94,7 +94,10 @@ class Function:
         return {
             "index_docs": ["'kit'", """'[{"slug": "emu", "title": "Emu", "body": "It runs."}]'"""],
             "index_doc": ["'kit'", "'emu'", "'Emu'", "'It runs.'", "'birds'", "'{}'", *["NULL"] * (len(values) - 6)],
+            "set_questions": ["'kit'", "'kiwi'", """'["can it fly"]'""", "'reader'"],
+            "questions": ["'kit'", "'kiwi'"],
             "delete_doc": ["'kit'", "'kiwi'"],
+            "write_questions": ["'kit'", "0", "NULL", "NULL", "NULL"],
             "delete_missing": ["'kit'", "'root'", "'{}'"],
             "set_model": ["'kit'", "'all-MiniLM-L6-v2'"],
             "grant_model": ["'pg_monitor'", "'all-MiniLM-L6-v2'"],
@@ -110,8 +113,8 @@ class Function:
             "create_project": ["'new'", *["NULL"] * (len(values) - 1)],
             "list_docs": ["'kit'", "NULL", "NULL", "'date'"],
             "list_docs_json": ["'kit'", "NULL", "NULL", "'date'"],
-            "search_docs_text": [*values[:-3], "'compact'", "20000", "NULL"],
-            "search_answer": [*values[:-3], "'compact'", "20000", "NULL"],
+            "search_docs_text": [*values[:-4], "'compact'", "20000", "NULL", "'{kiwi}'"],
+            "search_answer": [*values[:-4], "'compact'", "20000", "NULL", "'{kiwi}'"],
         }.get(self.name, values)
 
     def statement(self, values: list[str]) -> str:

@@ -16,6 +16,7 @@ mod indexes;
 mod models;
 mod orphans;
 mod postings;
+mod questions;
 mod statistics;
 mod vector_codes;
 mod vectors;
@@ -152,7 +153,7 @@ impl Mend {
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
 
 /// All checks, in the order in which what they find can be mended.
-pub(crate) const CHECKS: [Check; 15] = [
+pub(crate) const CHECKS: [Check; 16] = [
     versions::known_faults,
     functions::functions,
     models::models,
@@ -162,6 +163,7 @@ pub(crate) const CHECKS: [Check; 15] = [
     orphans::of_detached_tables,
     attached::attached_tables,
     documents::documents,
+    questions::questions,
     documents::names,
     vectors::differing,
     documents::missing_vectors,

@@ -70,6 +70,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0014.sql"),
         then: encode_vectors,
     },
+    Version {
+        sql: include_str!("../../sql/schema/0015.sql"),
+        then: || Ok(()),
+    },
 ];
 
 /// What makes the tables usable for another role.

@@ -34,6 +34,8 @@ mod docsearch {
                 name!(time_left, Option<Interval>),
                 name!(switching_to, Option<String>),
                 name!(last_error, Option<String>),
+                name!(questions, i64),
+                name!(questions_stale, i64),
             ),
         >,
     > {

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, Text, arguments};
+use crate::postgres::argument::{Json, Text, Texts, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::search::explain;
 use crate::search::request::Arguments;
@@ -24,6 +24,7 @@ mod docsearch {
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
+        also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -39,10 +40,11 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(query, slug, project, category, filter, config);
+        arguments!(query, slug, project, category, filter, config, also);
         let slug = document::checked_slug(slug)?;
         let arguments = Arguments {
             query,
+            also,
             project,
             category,
             filter,
@@ -51,11 +53,15 @@ mod docsearch {
         };
         let request = arguments.resolve()?;
         let focus = document::identify(slug, project)?;
-        let steps = explain::steps(&request, focus)?.ok_or_else(|| {
-            invalid(
+        let steps = explain::steps(&request, focus)?.map_err(|excluding| match excluding.as_slice() {
+            [] => invalid(
                 format!("document \"{slug}\" does not match the category or the filter"),
                 "Omit them to see its score.",
-            )
+            ),
+            words => invalid(
+                format!("document \"{slug}\" is excluded by {}", words.join(", ")),
+                "Omit what has a dash before it to see its score.",
+            ),
         })?;
         let rows = steps.into_iter().map(|step| {
             (

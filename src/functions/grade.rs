@@ -5,7 +5,7 @@ use docsearch_core::grade::{CONTEXT_CHARS, Features, MAX_CONTEXTS};
 use pgrx::prelude::*;
 use std::time::Instant;
 
-use crate::postgres::argument::{Json, Text, arguments};
+use crate::postgres::argument::{Json, Text, Texts, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
 use crate::search::grade;
@@ -25,9 +25,10 @@ mod docsearch {
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
+        also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
-        arguments!(query, project, category, filter, config);
-        let request = request(query, project, category, filter, config)?;
+        arguments!(query, project, category, filter, config, also);
+        let request = request(query, also, project, category, filter, config)?;
         let (features, results) = judged(&request)?;
         let grade = request.grade(&features, results.len());
         serde_json::to_value(grade).map(JsonB).map_err(internal)
@@ -42,9 +43,10 @@ mod docsearch {
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
+        also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
-        arguments!(query, project, category, filter, config);
-        let request = request(query, project, category, filter, config)?;
+        arguments!(query, project, category, filter, config, also);
+        let request = request(query, also, project, category, filter, config)?;
         let (features, _) = judged(&request)?;
         serde_json::to_value(features.named()).map(JsonB).map_err(internal)
     }
@@ -58,9 +60,10 @@ mod docsearch {
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
+        also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(number, i32), name!(source, String), name!(context, String))>> {
-        arguments!(query, project, category, filter, config);
-        let request = request(query, project, category, filter, config)?;
+        arguments!(query, project, category, filter, config, also);
+        let request = request(query, also, project, category, filter, config)?;
         let (_, results) = judged(&request)?;
         let contexts = grade::contexts(&results, CONTEXT_CHARS)?;
         let rows = (1..)
@@ -72,6 +75,7 @@ mod docsearch {
 
 fn request<'a>(
     query: Option<&'a str>,
+    also: Option<Vec<Option<String>>>,
     project: Option<&'a str>,
     category: Option<&'a str>,
     filter: Option<JsonB>,
@@ -79,6 +83,7 @@ fn request<'a>(
 ) -> Result<Request<'a>> {
     let arguments = Arguments {
         query,
+        also,
         project,
         category,
         filter,

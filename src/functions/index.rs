@@ -42,6 +42,7 @@ mod docsearch {
         published_at: default!(Option<TimestampWithTimeZone>, "NULL"),
         anchors: default!(Option<Json<'_>>, "'{}'"),
         pages: default!(Option<Json<'_>>, "'[]'"),
+        questions: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<String> {
         arguments!(
             project,
@@ -58,7 +59,8 @@ mod docsearch {
             source_path,
             source_root,
             anchors,
-            pages
+            pages,
+            questions
         );
         refuse_read_only(c"index_doc()");
         let project = project::given(project)?;
@@ -79,6 +81,9 @@ mod docsearch {
             published_at: published_at.map(|time| time.to_iso_string()),
             anchors: DocumentInput::anchors(anchors.map(|JsonB(anchors)| anchors))?,
             pages: DocumentInput::pages(pages.map(|JsonB(pages)| pages))?,
+            questions: questions
+                .map(|questions| DocumentInput::questions(without_null("questions", questions)?))
+                .transpose()?,
         };
         let mut outcomes = indexer::index(
             &project,

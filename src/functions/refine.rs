@@ -3,7 +3,7 @@
 use docsearch_core::refinement::MAX_REFINEMENTS;
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, Number, Text, Whole, arguments};
+use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::search::refine;
@@ -28,18 +28,9 @@ mod docsearch {
         dedup: default!(Option<Text<'_>>, "'document'"),
         config: default!(Option<Json<'_>>, "NULL"),
         max_refinements: default!(Option<Whole>, 2),
+        also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
-        arguments!(
-            query,
-            project,
-            category,
-            filter,
-            dedup,
-            config,
-            max_results,
-            min_score,
-            max_refinements
-        );
+        arguments!(max_refinements);
         let asked = max_refinements.unwrap_or(2);
         let most = usize::try_from(asked).ok().filter(|most| *most <= MAX_REFINEMENTS);
         let most = most.ok_or_else(|| {
@@ -48,16 +39,17 @@ mod docsearch {
                 format!("Ask for 0 to {MAX_REFINEMENTS}."),
             )
         })?;
-        let arguments = Arguments {
+        let arguments = arguments!(Arguments {
             query,
             project,
             category,
             filter,
-            max_results,
-            min_score,
             dedup,
             config,
-        };
+            max_results,
+            min_score,
+            also
+        });
         let mut request = arguments.resolve()?;
         request.config = request.config.graded();
         refine::refined(&request, most).map(JsonB)

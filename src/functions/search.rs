@@ -5,7 +5,7 @@ use docsearch_core::delivery::{
 };
 use pgrx::prelude::*;
 
-use crate::postgres::argument::{Json, Number, Text, Whole, arguments};
+use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
 use crate::search::config;
@@ -25,6 +25,7 @@ fn search_docs(
     min_score: default!(Option<Number>, 0.0),
     dedup: default!(Option<Text<'_>>, "'document'"),
     config: default!(Option<Json<'_>>, "NULL"),
+    also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<
     TableIterator<
         'static,
@@ -51,17 +52,17 @@ fn search_docs(
         ),
     >,
 > {
-    arguments!(query, project, category, filter, dedup, config, max_results, min_score);
-    let arguments = Arguments {
+    let arguments = arguments!(Arguments {
         query,
         project,
         category,
         filter,
-        max_results,
-        min_score,
         dedup,
         config,
-    };
+        max_results,
+        min_score,
+        also
+    });
     let answer = arguments.resolve()?.answer(Detail::Rows)?;
     let notice = Notice::in_one_text(&answer.notices);
     if answer.results.is_empty()
@@ -108,18 +109,19 @@ fn search_docs_json(
     min_score: default!(Option<Number>, 0.0),
     dedup: default!(Option<Text<'_>>, "'document'"),
     config: default!(Option<Json<'_>>, "NULL"),
+    also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<JsonB> {
-    arguments!(query, project, category, filter, dedup, config, max_results, min_score);
-    let arguments = Arguments {
+    let arguments = arguments!(Arguments {
         query,
         project,
         category,
         filter,
-        max_results,
-        min_score,
         dedup,
         config,
-    };
+        max_results,
+        min_score,
+        also
+    });
     Ok(JsonB(arguments.resolve()?.answer(Detail::Sections)?.to_json()))
 }
 
@@ -139,31 +141,21 @@ fn search_docs_text(
     format: default!(Option<Text<'_>>, "'compact'"),
     max_chars: default!(Option<Whole>, "NULL"),
     max_tokens: default!(Option<Whole>, "NULL"),
+    also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<String> {
-    arguments!(
-        query,
-        project,
-        category,
-        filter,
-        dedup,
-        config,
-        format,
-        max_results,
-        min_score,
-        max_chars,
-        max_tokens
-    );
+    arguments!(format, max_chars, max_tokens);
     let writing = Writing::new(format, max_chars, max_tokens)?;
-    let arguments = Arguments {
+    let arguments = arguments!(Arguments {
         query,
         project,
         category,
         filter,
-        max_results,
-        min_score,
         dedup,
         config,
-    };
+        max_results,
+        min_score,
+        also
+    });
     Ok(writing.answer(arguments)?.0)
 }
 
@@ -187,6 +179,7 @@ mod docsearch {
         format: default!(Option<Text<'_>>, "'compact'"),
         max_chars: default!(Option<Whole>, "NULL"),
         max_tokens: default!(Option<Whole>, "NULL"),
+        also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<
         TableIterator<
             'static,
@@ -198,30 +191,19 @@ mod docsearch {
             ),
         >,
     > {
-        arguments!(
-            query,
-            project,
-            category,
-            filter,
-            dedup,
-            config,
-            format,
-            max_results,
-            min_score,
-            max_chars,
-            max_tokens
-        );
+        arguments!(format, max_chars, max_tokens);
         let writing = Writing::new(format, max_chars, max_tokens)?;
-        let arguments = Arguments {
+        let arguments = arguments!(Arguments {
             query,
             project,
             category,
             filter,
-            max_results,
-            min_score,
             dedup,
             config,
-        };
+            max_results,
+            min_score,
+            also
+        });
         let (content, answer) = writing.answer(arguments)?;
         let codes = answer.notices.iter().map(|notice| notice.code.as_str().to_owned());
         Ok(TableIterator::once((

@@ -51,8 +51,8 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         vector_codes::merge(OfModel::current(&project))?;
         let vectors = project.model.vector_table();
         Spi::run(&format!(
-            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.term_stat,
-                     {vectors}"
+            "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.question,
+                     docsearch.term_stat, {vectors}"
         ))
         .map_err(internal)
     }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use docsearch_core::digest::digest;
-use docsearch_core::passage::{document_passage, embedded_text, passage};
+use docsearch_core::passage::{document_passage, embedded_text};
+use docsearch_core::question::{FIRST, is_question};
 use docsearch_core::rank::{ChunkId, DocumentId};
 use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
@@ -47,7 +48,7 @@ pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec
     statement::rows(
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $3 THEN d.body ELSE c.body END
+                    CASE WHEN $3 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END
              {} AND ($2::bigint[] IS NULL OR c.document_id = ANY ($2))
              ORDER BY array_position($2, c.document_id), c.document_id, c.chunk_no LIMIT $4",
             vectors::chunks_without_vector(&model.vector_table())
@@ -69,7 +70,7 @@ pub(crate) fn sample(project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
     let found = statement::rows(
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $2 THEN d.body ELSE c.body END, v.embedding::real[]
+                    CASE WHEN $2 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END, v.embedding::real[]
              FROM ((SELECT v.document_id, v.chunk_no FROM {table} v WHERE v.project_id = $1
                     ORDER BY v.document_id, v.chunk_no LIMIT $3)
                    UNION
@@ -95,10 +96,11 @@ pub(crate) fn sample(project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
 
 fn chunk(project: &Project, row: &statement::Row) -> Result<Chunk> {
     let (title, headings, body): (String, Vec<String>, String) = (row.required(5)?, row.required(6)?, row.required(7)?);
+    let id = keys::chunk_id(row)?;
     Ok(Chunk {
-        id: keys::chunk_id(row)?,
+        id,
         input_hash: row.required(4)?,
-        passage: embedded_text(project.one_vector, &title, &headings, &body),
+        passage: embedded_text(id.chunk, project.one_vector, &title, &headings, &body),
     })
 }
 
@@ -162,7 +164,7 @@ pub(crate) fn input_of(id: ChunkId) -> Result<Option<String>> {
     let Some((title, body, one_vector)) = found else {
         return Ok(None);
     };
-    if one_vector {
+    if one_vector && !is_question(id.chunk) {
         return Ok((id.chunk == 0).then(|| document_passage(&title, &body)));
     }
     let _owner = AsOwner::enter()?;
@@ -175,11 +177,8 @@ pub(crate) fn input_of(id: ChunkId) -> Result<Option<String>> {
             DatumWithOid::from(id.chunk),
         ],
         |row| {
-            Ok(passage(
-                &title,
-                &row.required::<Vec<String>>(1)?,
-                &row.required::<String>(2)?,
-            ))
+            let (headings, body): (Vec<String>, String) = (row.required(1)?, row.required(2)?);
+            Ok(embedded_text(id.chunk, false, &title, &headings, &body))
         },
     )
 }

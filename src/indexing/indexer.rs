@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docsearch_core::chunk::{Chunk, ChunkKind, ChunkLimits, chunk_pages};
+use docsearch_core::chunk::{Chunk, ChunkLimits};
 use docsearch_core::digest::digest;
 use docsearch_core::message::bounded;
 use docsearch_core::passage::{document_passage, passage};
@@ -14,10 +14,14 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
+mod asked;
+mod cutting;
 mod passages;
+mod plan;
 mod renaming;
 mod writing;
 use passages::PassageVectors;
+use plan::{ChunkPlan, DocumentPlan, KnownDocument, Plan};
 use writing::Stored;
 
 use crate::indexing::keywords::Keywords;
@@ -31,10 +35,12 @@ use crate::settings::IndexMode;
 use crate::tables::document_input::DocumentInput;
 use crate::tables::postings;
 use crate::tables::project::Project;
+use crate::tables::questions::{self, AUTHOR};
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
 use crate::tables::{document, model_grant, sight, terms, vector_codes, wake};
 
+pub(crate) use asked::{WrittenQuestions, add_questions, set_questions};
 pub(crate) use renaming::{rename, rename_all};
 pub(crate) use writing::read_stored;
 
@@ -42,9 +48,6 @@ pub(crate) use writing::read_stored;
 const BATCH: usize = 64;
 /// How often a document is tried that others change at the same time.
 const ATTEMPTS: usize = 3;
-/// Bytes of a document's text that are indexed as one chunk where a project has one vector for a
-/// document: a tsvector holds less than 1 MB.
-const ONE_CHUNK_BYTES: usize = 256 * 1024;
 
 /// Whether one document's failure is an error of the call or a row of its result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,12 +81,8 @@ impl Outcome {
         Self {
             slug: Some(document.input.slug.clone()),
             action: if document.known.is_some() { "changed" } else { "added" },
-            chunks: i32::try_from(document.chunks.len()).ok(),
-            detail: match document.duplicates {
-                0 => None,
-                1 => Some("1 section says what another one says, and is stored once".to_owned()),
-                more => Some(format!("{more} sections say what others say, and are stored once")),
-            },
+            chunks: Some(document.text_chunks),
+            detail: Some(document.remarks().join("; ")).filter(|remarks| !remarks.is_empty()),
         }
     }
 
@@ -120,6 +119,13 @@ pub(crate) fn index(
         outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
     }
     let _owner = AsOwner::enter()?;
+    finish(project, delta, &outcomes, mode)?;
+    Ok(outcomes)
+}
+
+/// Writes what was counted, and leaves vectors that are still missing to the worker: all of them where documents wait for
+/// it, or the project got another model meanwhile. Runs as the owner.
+fn finish(project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode) -> Result<()> {
     write_delta(project, delta)?;
     let overtaken = model_switch::was_overtaken(project)?;
     if overtaken {
@@ -129,7 +135,7 @@ pub(crate) fn index(
     if overtaken || mode == IndexMode::Deferred {
         wake::wake()?;
     }
-    Ok(outcomes)
+    Ok(())
 }
 
 /// Reads what cutting documents of a project needs, if this process has not yet.
@@ -177,7 +183,7 @@ pub(crate) fn reindex(project: &Project, documents: &[i64], mode: IndexMode) -> 
         let inputs = read_inputs(project, batch)?.into_iter().map(|(_, input)| input);
         outcomes.extend(indexer.index_batch(inputs.collect(), OnFailure::Return, &mut delta)?);
     }
-    write_delta(project, delta)?;
+    finish(project, delta, &outcomes, mode)?;
     Ok(outcomes)
 }
 
@@ -232,42 +238,6 @@ fn overtaken(slug: &str) -> ErrorReport {
         format!("document \"{slug}\" was changed by others while it was indexed, or a policy hides it"),
         "Index it again.",
     )
-}
-
-/// What becomes of a document.
-enum Plan {
-    Write(Box<DocumentPlan>),
-    /// Nothing: it is as it was, or others have it.
-    Leave(Outcome),
-}
-
-/// A document that has to be written.
-struct DocumentPlan {
-    input: DocumentInput,
-    content_hash: String,
-    known: Option<KnownDocument>,
-    chunks: Vec<ChunkPlan>,
-    /// Sections left out because another one has the same text.
-    duplicates: usize,
-    /// Places in the batch of passages, for the chunks that have to be embedded.
-    passages: Vec<(i32, usize)>,
-    keywords: Vec<String>,
-    summary: Option<String>,
-    words: i32,
-    /// See [`markdown::entry_share`].
-    entry_share: f32,
-}
-
-/// A document as it was when the change of it was planned.
-struct KnownDocument {
-    id: i64,
-    content_hash: String,
-}
-
-struct ChunkPlan {
-    chunk: Chunk,
-    plain: String,
-    input_hash: String,
 }
 
 /// Where documents come from.
@@ -336,6 +306,7 @@ impl<'a> Indexer<'a> {
             match self.plan(input, &mut passages)? {
                 Plan::Write(document) => planned.push(*document),
                 Plan::Leave(outcome) => outcomes.push(outcome),
+                Plan::Refuse(slug, problem) => outcomes.push(on_failure.settle(slug, problem)?),
             }
         }
         // The lanes are at later documents while the first ones are written.
@@ -376,6 +347,7 @@ impl<'a> Indexer<'a> {
             match self.plan(document.input, &mut passages)? {
                 Plan::Write(planned) => document = *planned,
                 Plan::Leave(outcome) => return Ok(outcome),
+                Plan::Refuse(slug, problem) => return on_failure.settle(slug, problem),
             }
             again = PassageVectors::submit(self.model.as_ref(), passages)?;
             vectors = &mut again;
@@ -410,7 +382,15 @@ impl<'a> Indexer<'a> {
             let reason = "there is a document with this slug that comes from elsewhere";
             return Ok(Plan::Leave(Outcome::failed(Some(input.slug), reason)));
         }
-        let unchanged = |hash: &String| self.source != Source::Table && *hash == content_hash;
+        let stored_questions = match &known {
+            Some((id, ..)) => self.stored_questions(*id)?,
+            None => Vec::new(),
+        };
+        let same_questions = input
+            .questions
+            .as_ref()
+            .is_none_or(|given| questions::of_source(&stored_questions, AUTHOR) == given.iter().collect::<Vec<_>>());
+        let unchanged = |hash: &String| self.source != Source::Table && *hash == content_hash && same_questions;
         if let Some((_, _, chunks, _)) = known.as_ref().filter(|(_, hash, _, _)| unchanged(hash)) {
             return Ok(Plan::Leave(Outcome {
                 slug: Some(input.slug),
@@ -419,22 +399,44 @@ impl<'a> Indexer<'a> {
                 detail: None,
             }));
         }
-        let known = known.map(|(id, content_hash, ..)| KnownDocument { id, content_hash });
+        let known = known.map(|(id, content_hash, ..)| KnownDocument {
+            id,
+            content_hash,
+            questions: stored_questions.clone(),
+        });
         let body = input.body.as_deref().unwrap_or_default();
         let plain = markdown::plain_text(body);
         let (chunks, duplicates) = if self.project.one_vector {
-            (self.one_chunk(&input, body), 0)
+            (vec![self.one_chunk(body)], 0)
         } else {
-            self.chunks(&input, body)?
+            self.chunks(&input, body)
         };
+        let text_chunks = i32::try_from(chunks.len()).map_err(internal)?;
+        let questions = match self.questions(&input, stored_questions) {
+            Ok(questions) => questions,
+            Err(problem) if self.source == Source::Table => return Err(internal(problem)),
+            Err(problem) => return Ok(Plan::Refuse(input.slug, questions::refused(&problem))),
+        };
+        let unplaced = asked::unplaced(&input, body);
+        let (asked, questions) = self.question_chunks(&input, &chunks, questions)?;
+        let hash = |chunk: &Chunk| match self.project.one_vector {
+            true => digest(&[&document_passage(&input.title, body)]),
+            false => digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
+        };
+        let text = chunks.into_iter().map(|chunk| {
+            let hash = hash(&chunk);
+            ChunkPlan::of(chunk, hash)
+        });
+        let mut chunks = text.collect::<Result<Vec<ChunkPlan>>>()?;
+        chunks.extend(asked);
         let stored = match &known {
             Some(known) => self.stored(known.id)?,
             None => Stored::default(),
         };
         let mut wanted = Vec::new();
-        for (chunk_no, chunk) in (0i32..).zip(&chunks) {
+        for chunk in &chunks {
             if self.mode == IndexMode::Immediate && !stored.by_hash.contains_key(&chunk.input_hash) {
-                wanted.push((chunk_no, passages.len()));
+                wanted.push((chunk.number, passages.len()));
                 passages.push(self.passage(&input, chunk, body));
             }
         }
@@ -450,48 +452,13 @@ impl<'a> Indexer<'a> {
             content_hash,
             known,
             chunks,
+            text_chunks,
+            questions,
+            unplaced,
             duplicates,
             passages: wanted,
             keywords,
             input,
         })))
-    }
-
-    /// Chunks, and how many were left out because others have the same text.
-    fn chunks(&self, input: &DocumentInput, body: &str) -> Result<(Vec<ChunkPlan>, usize)> {
-        let counter = |text: &str| {
-            pgrx::check_for_interrupts!();
-            self.tokenizer.count(text).unwrap_or(text.len())
-        };
-        let pages = input.pages.iter().map(|page| page.anchor.as_str()).collect();
-        let summary = input.summary.as_deref();
-        let chunked = chunk_pages(&input.title, body, summary, &pages, &counter, &self.limits);
-        let chunks = chunked.chunks.into_iter().map(|chunk| ChunkPlan {
-            plain: markdown::plain_text(&chunk.body),
-            input_hash: digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
-            chunk,
-        });
-        Ok((chunks.collect(), chunked.duplicates))
-    }
-
-    fn one_chunk(&self, input: &DocumentInput, body: &str) -> Vec<ChunkPlan> {
-        let mut end = body.len().min(ONE_CHUNK_BYTES);
-        while !body.is_char_boundary(end) {
-            end -= 1;
-        }
-        let chunk = Chunk {
-            chunk_no: 0,
-            kind: ChunkKind::Summary,
-            heading_path: Vec::new(),
-            also_under: Vec::new(),
-            anchor: String::new(),
-            body: body[..end].to_owned(),
-            token_count: self.limits.max_tokens,
-        };
-        vec![ChunkPlan {
-            plain: markdown::plain_text(&chunk.body),
-            input_hash: digest(&[&document_passage(&input.title, body)]),
-            chunk,
-        }]
     }
 }

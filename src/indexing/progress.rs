@@ -10,7 +10,7 @@ use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
-use crate::tables::sight;
+use crate::tables::{questions, sight};
 
 /// A row of the result.
 pub(crate) type Row = (
@@ -24,6 +24,8 @@ pub(crate) type Row = (
     Option<Interval>,
     Option<String>,
     Option<String>,
+    i64,
+    i64,
 );
 
 /// Documents of a project.
@@ -127,6 +129,7 @@ fn count(queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> 
 /// policies apply. Begins as the caller.
 pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
     let limited = sight::policies_apply()?;
+    let mut asked = questions::counted(projects, limited)?;
     // SAFETY: asks about the current user.
     let caller = unsafe { pg_sys::GetUserId() };
     let _owner = AsOwner::enter()?;
@@ -172,6 +175,7 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
                 failed,
                 error,
             } = documents.remove(&row.required::<i64>(1)?).unwrap_or_default();
+            let (questions, stale) = asked.remove(&row.required::<i64>(1)?).unwrap_or_default();
             let of_attached = troubles.remove(&row.required::<i64>(1)?);
             let rate: Option<f64> = row.optional(4)?;
             let seconds = rate.filter(|rate| *rate > 0.0).map(|rate| waiting as f64 / rate);
@@ -190,6 +194,8 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
                 time_left,
                 row.optional(5)?,
                 of_worker.or(error).or(of_switch).or(of_attached).or(of_table),
+                questions,
+                stale,
             ))
         },
     )

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use docsearch_inference::{ChatRequest, Purpose, Sampling};
+use docsearch_inference::{ChatAnswer, ChatRequest, Purpose, Sampling};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
@@ -65,6 +65,11 @@ impl Failure {
     pub(crate) fn message(&self) -> &str {
         self.0.message()
     }
+
+    /// The error, for a call that does not go on.
+    pub(crate) fn into_report(self) -> ErrorReport {
+        self.0
+    }
 }
 
 /// What `read` makes of the language model's answer, if it can use it. An answer of use is remembered: whoever asks
@@ -76,7 +81,7 @@ pub(crate) fn ask<T>(
     user: &str,
     read: impl Fn(&str) -> Option<T>,
 ) -> std::result::Result<Option<T>, Failure> {
-    let request = question(purpose, system, user)?;
+    let request = question(sampling(purpose), system, user)?;
     let failed = |failure| Failure(report::inference(&failure));
     let service = service::shared();
     let recalled = service.borrow_mut().recall(purpose, &request).map_err(failed)?;
@@ -85,7 +90,7 @@ pub(crate) fn ask<T>(
     }
     calls.take()?;
     let answer = service.borrow_mut().chat(request.clone()).map_err(failed)?;
-    let answer = answer.replace('\0', "");
+    let answer = answer.text.replace('\0', "");
     let made = read(&answer);
     if made.is_some() {
         let kept = service.borrow_mut().remember(purpose, &request, answer);
@@ -94,7 +99,7 @@ pub(crate) fn ask<T>(
     Ok(made)
 }
 
-fn question(purpose: Purpose, system: &str, user: &str) -> std::result::Result<ChatRequest, Failure> {
+fn question(sampling: Sampling, system: &str, user: &str) -> std::result::Result<ChatRequest, Failure> {
     let Some(endpoint) = settings::language_model() else {
         return Err(Failure(error_with_hint(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -106,19 +111,43 @@ fn question(purpose: Purpose, system: &str, user: &str) -> std::result::Result<C
         endpoint,
         system: system.to_owned(),
         user: user.to_owned(),
-        sampling: sampling(purpose),
+        sampling,
         limit: settings::language_model_timeout(),
     })
+}
+
+/// The name of the language model, empty if it has none; None if there is no model.
+pub(crate) fn name() -> Option<String> {
+    settings::language_model().map(|endpoint| endpoint.model)
+}
+
+/// Greatest length of the questions that a language model writes for a section, in its tokens.
+pub(crate) fn longest_questions() -> u32 {
+    u32::try_from(settings::LLM_QUESTIONS_MAX_TOKENS.guc.get()).unwrap_or_default()
+}
+
+/// The questions that a language model writes about a text, which are not remembered: they are stored. Cancelling acts at once.
+pub(crate) fn write_questions(system: &str, user: &str) -> std::result::Result<ChatAnswer, Failure> {
+    let sampling = Sampling {
+        max_tokens: longest_questions(),
+        ..sampling(Purpose::Transform)
+    };
+    let request = question(sampling, system, user)?;
+    let answer = service::shared().borrow_mut().chat(request);
+    answer.map_err(|failure| Failure(report::inference(&failure)))
 }
 
 /// Asks for one word, and says what came and how long it took.
 pub(crate) fn test() -> Result<String> {
     let begun = Instant::now();
     let system = "You test a connection.";
-    let request = question(Purpose::Transform, system, "Answer with the word ready.");
+    let request = question(sampling(Purpose::Transform), system, "Answer with the word ready.");
     let request = request.map_err(|failure| failure.0)?;
     let answer = service::shared().borrow_mut().chat(request);
-    let answer = answer.map_err(|failure| report::inference(&failure))?.replace('\0', "");
+    let answer = answer
+        .map_err(|failure| report::inference(&failure))?
+        .text
+        .replace('\0', "");
     let milliseconds = begun.elapsed().as_millis();
     if answer.is_empty() {
         return Ok(format!("an empty answer in {milliseconds} ms"));

@@ -36,8 +36,13 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// Reads arguments, each into a variable of its own name.
+/// Reads arguments, each into a variable of its own name, or into the field of a struct.
 macro_rules! arguments {
+    ($struct:ident { $($name:ident),+ $(,)? }) => {
+        $struct {
+            $($name: $crate::postgres::argument::Argument::read($name, stringify!($name))?,)+
+        }
+    };
     ($($name:ident),+) => {
         $(let $name = $crate::postgres::argument::Argument::read($name, stringify!($name))?;)+
     };
@@ -87,10 +92,17 @@ impl<'a> Given<'a> {
         };
         let detoasted = self.within(CALL_BYTES).ok_or_else(too_many)?;
         // SAFETY: an array, whose dimensions stand behind its header.
-        let count = unsafe {
+        let (dimensions, count) = unsafe {
             let array = detoasted.cast::<pg_sys::ArrayType>();
-            pg_sys::ArrayGetNItems((*array).ndim, array.add(1).cast())
+            let dimensions = (*array).ndim;
+            (dimensions, pg_sys::ArrayGetNItems(dimensions, array.add(1).cast()))
         };
+        if dimensions > 1 {
+            return Err(invalid(
+                format!("{name} is an array of {dimensions} dimensions"),
+                "Give an array of one dimension.",
+            ));
+        }
         if usize::try_from(count).is_ok_and(|count| count > most) {
             return Err(too_many());
         }

@@ -4,44 +4,31 @@
 use std::time::Instant;
 
 use docsearch_core::calendar::Day;
-use docsearch_core::filter::Filter;
 use docsearch_core::fusion::Found;
 use docsearch_core::legs::{Legs, keep_best};
-use docsearch_core::lexical::Lexical;
 use docsearch_core::page::{DESCRIPTION_BYTES, Page};
 use docsearch_core::page_keys::PageKeys;
-use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, Mix, Set};
+use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, ScoredDocument, Set};
 use docsearch_core::rerank::{Reranker, mark_older_versions};
-use docsearch_core::statistics::Totals;
+use docsearch_core::score::Needs;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
 use crate::postgres::statement;
-use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
-use crate::search::config::SearchConfig;
+use crate::search::basis::{Asked, Basis, Reach, Scope, Search};
+use crate::search::conditions::CONDITIONS;
 use crate::search::exclusion::exclude;
 use crate::search::group::Group;
 use crate::search::lexical::{KeywordLeg, Wanted};
-use crate::search::newest::{AGE, DAY, Newest};
+use crate::search::newest::{AGE, DAY};
+use crate::search::query_vector::Embeddings;
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
-use crate::search::vocabulary;
-use crate::tables::sight::{MAX_LISTED, Sight};
-use crate::tables::vectors::{Nearest, VectorTable};
+use crate::tables::sight::Sight;
+use crate::tables::vectors::Nearest;
 use crate::tables::{document, keys, names};
-
-/// What a search looks for, the same in every project.
-pub(crate) struct Search<'a> {
-    pub(crate) category: Option<&'a str>,
-    pub(crate) filter: &'a Filter,
-    pub(crate) config: &'a SearchConfig,
-    /// How many of the best documents are explained.
-    pub(crate) explained: usize,
-    /// A document to rank and explain even if no leg finds it.
-    pub(crate) focus: Option<DocumentId>,
-}
 
 /// The documents of a group of projects, ranked.
 #[derive(Default)]
@@ -70,136 +57,64 @@ impl Ranking {
     }
 }
 
-/// Where a search may find documents.
-enum Scope {
-    /// In all that the caller sees: there is no filter.
-    Everywhere,
-    /// Among these.
-    Listed(Set<DocumentId>),
-    /// There are too many to list: what was found is checked against the filter.
-    Checked,
+/// What the words of a query found.
+pub(super) struct Words {
+    evidence: Evidence,
+    /// The best section of each document.
+    best: Vec<ChunkId>,
+    near: Set<DocumentId>,
+    phrase: Set<DocumentId>,
 }
 
-impl Scope {
-    fn listed(&self) -> Option<Vec<i64>> {
-        match self {
-            Self::Listed(documents) => Some(documents.iter().map(|id| id.document).collect()),
-            Self::Everywhere | Self::Checked => None,
-        }
+/// What is judged of a group of projects.
+pub(super) struct Judging {
+    pub(super) legs: Legs,
+    /// Documents that are candidates whether or not a section of theirs is.
+    named: Vec<DocumentId>,
+    /// Documents that were left out for their distance from the query.
+    pub(super) too_distant: usize,
+}
+
+impl Judging {
+    /// Sections whose similarity counts and is not known.
+    pub(super) fn unmeasured(&self) -> Vec<ChunkId> {
+        self.legs.unmeasured(&self.legs.documents())
+    }
+
+    /// Adds the similarity of sections.
+    pub(super) fn add(&mut self, similarities: impl IntoIterator<Item = (ChunkId, f32)>) {
+        let evidence = &mut self.legs.evidence;
+        let nearest = evidence.similarity.values().copied().reduce(f32::max);
+        evidence.measure(similarities, nearest);
     }
 }
 
 /// Where what was found is checked, so many documents are looked for at least: the nearest may all be filtered out.
 const LEAST_CHECKED: usize = 20;
 
-/// Rules are asked of one in so many of the window of candidates.
-const LIKELY: usize = 3;
-
-/// How far the legs look.
-#[derive(Clone, Copy)]
-struct Reach {
-    /// Documents of the keyword leg, and of the dense leg its share in sections.
-    window: i64,
-    /// Sections that the keyword leg reads.
-    budget: i64,
-    /// Sections that there are.
-    sections: f64,
-}
-
-impl Reach {
-    /// Whether there is nothing beyond, of what the caller sees. Begins as the caller.
-    fn is_everything(self, sight: &Sight) -> Result<bool> {
-        match sight.checks() {
-            Some(visibility) => visibility.has_at_most(self.window),
-            None => Ok(self.window as f64 >= self.sections),
-        }
-    }
-
-    /// How many documents get pages, of those whose words and vectors were compared.
-    fn likely(self) -> usize {
-        usize::try_from(self.window).unwrap_or(usize::MAX) / LIKELY
-    }
-
-    /// Eight times as far: where most of what is found is filtered out.
-    fn further(self) -> Self {
-        Self {
-            window: self.window.saturating_mul(8),
-            budget: self.budget.saturating_mul(8),
-            ..self
-        }
-    }
-}
-
-/// What is looked for in a group of projects, however far the legs look.
-struct Asked<'a> {
-    group: &'a Group<'a>,
-    superseded: Option<&'a [i64]>,
-    keywords: &'a KeywordLeg<'a>,
-    vectors: &'a VectorTable,
-    embedding: Option<&'a [f32]>,
-    scope: &'a Scope,
-    names: names::Asked,
-    newest: Newest,
-    mix: Mix,
-}
-
 impl Search<'_> {
-    /// Ranks the documents of a group of projects. `embedding` is the query's vector, if there is one.
-    pub(crate) fn rank(&self, group: &mut Group<'_>, embedding: Option<&[f32]>) -> Result<Ranking> {
-        let superseded = superseded_by(&group.projects, self.filter)?;
-        let scope = self.scope(group, superseded.as_deref())?;
-        if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
+    /// Ranks the documents of a group of projects. The query's vector is waited for where it is needed.
+    pub(super) fn rank(&self, group: &mut Group<'_>, embeddings: &mut Embeddings) -> Result<Ranking> {
+        let Some(mut basis) = Basis::read(self, group)? else {
             return Ok(Ranking::default());
-        }
-        let lexemes = group
-            .terms
-            .iter()
-            .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let (totals, mut frequencies) = group.sight.totals_and_frequencies(&group.projects, lexemes.collect())?;
-        vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
+        };
         let group = &*group;
-        let reach = Reach {
-            window: self.config.weights.candidates,
-            budget: self.config.weights.keyword_budget,
-            sections: Totals::all_chunks(&totals),
-        };
-        let lexical = Lexical::new(&totals, &group.terms, &frequencies);
+        let titled = basis.names.titled.take();
+        let lexical = basis.lexical(group);
         let keywords = KeywordLeg::new(&group.projects, &lexical)?;
-        let vectors = VectorTable::of(group.model)?;
-        let hybrid = match embedding {
-            Some(_) => self.config.weights.hybrid(group.understanding.class),
-            None => 0.0,
-        };
-        let mix = self
-            .config
-            .weights
-            .mix(group.understanding.class, hybrid, group.model.background);
-        let mut names = names::asked(&group.projects, &group.forms, &group.title_keys(), &group.sight)?;
-        let titled = names.titled.take();
-        let asked = Asked {
-            group,
-            superseded: superseded.as_deref(),
-            keywords: &keywords,
-            vectors: &vectors,
-            embedding,
-            scope: &scope,
-            names,
-            newest: {
-                let args = self.conditions(group.projects.argument(), superseded.as_deref());
-                Newest::of(group, &self.config.weights, args)?
-            },
-            mix,
-        };
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
-        let mut reach = reach;
-        let mut ranking = self.rank_within(&asked, reach)?;
-        while ranking.judged < self.least_found(&scope) && ranking.has_more(reach, &group.sight)? {
+        let mut reach = basis.reach;
+        let words = self.run_words(group, &basis, &keywords, reach)?;
+        let embedding = embeddings.of(group)?;
+        let asked = Asked::new(group, &basis, &keywords, embedding.as_deref());
+        let mut ranking = self.rank_within(&asked, reach, words)?;
+        while ranking.judged < self.least_found(&basis.scope) && ranking.has_more(reach, &group.sight)? {
             reach = reach.further();
-            ranking = self.rank_within(&asked, reach)?;
+            ranking = self.rank_further(&asked, reach)?;
         }
         while ranking.judged < self.config.found_at_least() && ranking.has_more(reach, &group.sight)? {
             reach = reach.further();
-            let further = self.rank_within(&asked, reach)?;
+            let further = self.rank_further(&asked, reach)?;
             ranking.found.append(further.found);
             ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
@@ -212,6 +127,11 @@ impl Search<'_> {
         Ok(ranking)
     }
 
+    fn rank_further(&self, asked: &Asked<'_>, reach: Reach) -> Result<Ranking> {
+        let words = self.run_words(asked.group, asked.basis, asked.keywords, reach)?;
+        self.rank_within(asked, reach, words)
+    }
+
     /// Fewer documents are too few to stop at, though more are not asked for.
     fn least_found(&self, scope: &Scope) -> usize {
         match scope {
@@ -221,48 +141,16 @@ impl Search<'_> {
     }
 
     /// Ranks what the legs find within a reach.
-    fn rank_within(&self, asked: &Asked<'_>, reach: Reach) -> Result<Ranking> {
-        let Asked { group, mix, .. } = asked;
-        let corpora = &asked.keywords.lexical.corpora;
-        let mut legs = self.run_legs(asked, reach)?;
-        let mut left_out = 0;
-        // A filter or an excluded word may leave any number of them out.
-        if !matches!(asked.scope, Scope::Checked) && group.excluded.is_empty() {
-            left_out = legs.keep_likely(reach.likely(), self.focus, corpora, mix);
-        }
-        let mut pages = self.pages(group, &legs, asked.superseded)?;
-        let excluding = exclude(&group.excluded, &mut pages)?;
-        let visible: Set<DocumentId> = pages.keys().copied().collect();
-        legs.keep(&visible);
-        let too_distant = legs.limit_distance(self.config.weights.max_distance);
-        if too_distant > 0 {
-            let near = legs.documents();
-            pages.retain(|id, _| near.contains(id));
-        }
-        legs.drop_common();
-        mark_older_versions(&mut pages);
-        asked.newest.mark(&mut pages);
-        let mut named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), &mut pages);
+    fn rank_within(&self, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Ranking> {
+        let mut legs = self.run_legs(asked, reach, words)?;
+        let left_out = self.keep_likely(asked, &mut legs, reach, !asked.group.excluded.is_empty());
+        let mut pages = self.pages(asked, &legs.documents(), self.needs(asked))?;
+        let excluding = exclude(&asked.group.excluded, &mut pages)?;
+        let mut judging = self.prepare(asked, legs, &mut pages);
         let ruling = Instant::now();
-        let reranker = Reranker::new(
-            group.scorer(self.config).with_hybrid(mix.hybrid),
-            &pages,
-            mix.background,
-        );
+        let reranker = self.reranker(asked, &pages);
         let mut rules_ms = milliseconds(ruling);
-        if let Some(embedding) = asked.embedding {
-            let documents = rank::rank(&legs.evidence, named.iter().copied(), corpora, mix);
-            let nearest = legs.evidence.similarity.values().copied().reduce(f32::max);
-            let mut contenders = reranker.contenders(&documents, nearest, self.config.places());
-            contenders.extend(self.focus.filter(|focus| pages.contains_key(focus)));
-            named.retain(|id| contenders.contains(id));
-            legs.evidence.retain(&contenders);
-            let more = legs.unmeasured(&contenders);
-            let _owner = AsOwner::enter()?;
-            legs.evidence
-                .measure(asked.vectors.of_chunks(embedding, &more)?, nearest);
-        }
-        let documents = rank::rank(&legs.evidence, named, corpora, mix);
+        let documents = self.measure(asked, &mut judging, &reranker)?;
         let ruling = Instant::now();
         let ranked = reranker.rerank(documents);
         rules_ms += milliseconds(ruling);
@@ -276,70 +164,95 @@ impl Search<'_> {
             rules_ms,
             found: Found {
                 steps,
-                sections: section::asked_for(group, &legs, &pages, &ranked)?,
+                sections: section::asked_for(asked.group, &judging.legs, &pages, &ranked)?,
                 ranked,
+                ..Found::default()
             },
             candidates: pages.len() + left_out,
             judged: pages.len(),
             leaves_out: left_out > 0,
-            too_distant,
+            too_distant: judging.too_distant,
             excluding,
             titled: None,
         })
     }
 
-    /// Runs as the caller, whose policies count.
-    fn scope(&self, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Scope> {
-        if self.category.is_none() && self.filter.is_empty() {
-            let listed = match &group.sight {
-                Sight::Everything => None,
-                Sight::Listed(_) => group
-                    .sight
-                    .listed()
-                    .map(|documents| documents.iter().copied().collect()),
-                Sight::Checked(visibility) => visibility.listed(),
-            };
-            return Ok(listed.map_or(Scope::Everywhere, Scope::Listed));
+    /// Drops the documents that are unlikely to come first, and returns how many they were: none where a filter or an excluded
+    /// word may leave any number of the others out.
+    pub(super) fn keep_likely(&self, asked: &Asked<'_>, legs: &mut Legs, reach: Reach, excludes: bool) -> usize {
+        if excludes || matches!(asked.basis.scope, Scope::Checked) {
+            return 0;
         }
-        let mut args = self.conditions(group.projects.argument(), superseded);
-        args.push(DatumWithOid::from(MAX_LISTED + 1));
-        let documents = statement::rows(
-            &format!(
-                "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $8",
-                group.projects.condition("d")
-            ),
-            &args,
-            keys::document_id,
-        )?;
-        let few = i64::try_from(documents.len()).is_ok_and(|count| count <= MAX_LISTED);
-        Ok(if few {
-            Scope::Listed(documents.into_iter().collect())
-        } else {
-            Scope::Checked
-        })
+        let corpora = &asked.keywords.lexical.corpora;
+        legs.keep_likely(reach.likely, self.focus, corpora, &asked.mix)
     }
 
-    fn conditions(&self, projects: DatumWithOid<'static>, superseded: Option<&[i64]>) -> Vec<DatumWithOid<'_>> {
-        conditions(projects, self.category, self.filter, superseded)
+    /// Drops what has no page, or is too far from the query, and marks the pages with what the query asks of them.
+    pub(super) fn prepare(&self, asked: &Asked<'_>, mut legs: Legs, pages: &mut Map<DocumentId, Page>) -> Judging {
+        let Asked { group, basis, .. } = asked;
+        let visible: Set<DocumentId> = pages.keys().copied().collect();
+        legs.keep(&visible);
+        let too_distant = legs.limit_distance(self.config.weights.max_distance);
+        if too_distant > 0 {
+            let near = legs.documents();
+            pages.retain(|id, _| near.contains(id));
+        }
+        legs.drop_common();
+        mark_older_versions(pages);
+        basis.newest.mark(pages);
+        let named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), pages);
+        Judging {
+            legs,
+            named,
+            too_distant,
+        }
     }
 
-    /// Begins as the caller.
-    fn run_legs(&self, asked: &Asked<'_>, reach: Reach) -> Result<Legs> {
-        let Asked {
-            group,
-            keywords,
-            vectors,
-            embedding,
-            scope,
-            names,
-            mix,
-            ..
-        } = asked;
-        let Reach {
-            window,
-            budget,
-            sections,
-        } = reach;
+    pub(super) fn reranker<'a>(&'a self, asked: &Asked<'a>, pages: &'a Map<DocumentId, Page>) -> Reranker<'a> {
+        let mix = &asked.mix;
+        let scorer = asked.group.scorer(self.config).with_hybrid(mix.hybrid);
+        Reranker::new(scorer, pages, mix.background)
+    }
+
+    /// The documents that may be shown, with the similarity of all their sections that count.
+    fn measure(
+        &self,
+        asked: &Asked<'_>,
+        judging: &mut Judging,
+        reranker: &Reranker<'_>,
+    ) -> Result<Vec<ScoredDocument>> {
+        if let Some(embedding) = asked.embedding {
+            let documents = self.scored(asked, judging);
+            let nearest = judging.legs.evidence.similarity.values().copied().reduce(f32::max);
+            let mut contenders = reranker.contenders(&documents, nearest, &judging.legs.open(), self.config.places());
+            contenders.extend(self.focus.filter(|focus| reranker.has_page(*focus)));
+            judging.named.retain(|id| contenders.contains(id));
+            judging.legs.evidence.retain(&contenders);
+            let more = judging.legs.unmeasured(&contenders);
+            let _owner = AsOwner::enter()?;
+            let measured = asked.basis.vectors.of_chunks(embedding, &more)?;
+            judging.legs.evidence.measure(measured, nearest);
+        }
+        Ok(self.scored(asked, judging))
+    }
+
+    /// The scores of what is judged, before any rule.
+    pub(super) fn scored(&self, asked: &Asked<'_>, judging: &Judging) -> Vec<ScoredDocument> {
+        let corpora = &asked.keywords.lexical.corpora;
+        let named = judging.named.iter().copied();
+        rank::rank(&judging.legs.evidence, named, corpora, &asked.mix)
+    }
+
+    /// What words, names and phrases find: what does not need the query's vector. Begins as the caller.
+    pub(super) fn run_words(
+        &self,
+        group: &Group<'_>,
+        basis: &Basis,
+        keywords: &KeywordLeg<'_>,
+        reach: Reach,
+    ) -> Result<Words> {
+        let Basis { scope, names, mix, .. } = basis;
+        let Reach { window, budget, .. } = reach;
         let lexical = keywords.lexical;
         let documents = scope.listed();
         let near = match group.typed() {
@@ -365,8 +278,33 @@ impl Search<'_> {
             }
             None => Set::default(),
         };
-        let best = keep_best(&mut evidence, &lexical.corpora, &mix.bm25, most);
+        Ok(Words {
+            best: keep_best(&mut evidence, &lexical.corpora, &mix.bm25, most),
+            evidence,
+            near,
+            phrase,
+        })
+    }
+
+    /// Adds the nearest sections to what the words found. Begins as the caller.
+    pub(super) fn run_legs(&self, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Legs> {
+        let Asked {
+            group,
+            basis,
+            keywords,
+            embedding,
+            mix,
+        } = asked;
+        let Basis { scope, names, .. } = basis;
+        let Reach { window, sections, .. } = reach;
+        let Words {
+            mut evidence,
+            best,
+            near,
+            phrase,
+        } = words;
         if let Some(embedding) = embedding {
+            let documents = scope.listed();
             let nearest = Nearest {
                 projects: &group.projects,
                 query: embedding,
@@ -375,7 +313,7 @@ impl Search<'_> {
                 visibility: group.sight.checks(),
                 sections: sections as i64,
             };
-            evidence.similarity = vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
+            evidence.similarity = basis.vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
         }
         let mut legs = Legs {
             evidence,
@@ -384,15 +322,14 @@ impl Search<'_> {
             near,
             defining: names.defining.clone(),
             phrase,
-            newest: asked.newest.documents(),
-            focus: None,
+            newest: basis.newest.documents(),
+            others: Set::default(),
         };
         if let Scope::Listed(documents) = scope {
             legs.keep(documents);
         }
-        if let Some(focus) = self.focus.filter(|focus| !legs.documents().contains(focus)) {
-            legs.focus = Some(focus);
-        }
+        let focus = self.focus.filter(|focus| !legs.documents().contains(focus));
+        legs.others.extend(focus);
         let unread: Vec<ChunkId> = legs
             .evidence
             .similarity
@@ -406,20 +343,30 @@ impl Search<'_> {
         Ok(legs)
     }
 
-    /// The pages of what the legs found that the caller sees and the filter lets through. Runs as the
-    /// caller.
-    fn pages(&self, group: &Group<'_>, legs: &Legs, superseded: Option<&[i64]>) -> Result<Map<DocumentId, Page>> {
-        let (projects, documents): (Vec<i64>, Vec<i64>) =
-            legs.documents().into_iter().map(|id| (id.project, id.document)).unzip();
-        let needs = group.scorer(self.config).needs();
+    /// What of pages has to be read for the rules and the excluded words.
+    pub(super) fn needs(&self, asked: &Asked<'_>) -> Needs {
+        let needs = asked.group.scorer(self.config).needs();
+        Needs {
+            metadata: needs.metadata || !asked.group.excluded.is_empty(),
+            ..needs
+        }
+    }
+
+    /// The pages of documents of a group that the caller sees and the filter lets through. Runs as the caller.
+    pub(super) fn pages(
+        &self,
+        asked: &Asked<'_>,
+        documents: &Set<DocumentId>,
+        needs: Needs,
+    ) -> Result<Map<DocumentId, Page>> {
+        let superseded = asked.basis.superseded.as_deref();
+        let (projects, documents): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
         let mut args = self.conditions(DatumWithOid::from(projects), superseded);
         args.push(DatumWithOid::from(documents));
         args.push(DatumWithOid::from(
             needs.description.then_some(DESCRIPTION_BYTES as i32),
         ));
-        args.push(DatumWithOid::from(
-            needs.metadata || !group.understanding.excluded.is_empty(),
-        ));
+        args.push(DatumWithOid::from(needs.metadata));
         args.push(DatumWithOid::from(needs.age));
         let entry_share = if document::has_entry_share() {
             "d.entry_share"
@@ -443,7 +390,7 @@ impl Search<'_> {
             |row| {
                 let id = keys::document_id(row)?;
                 let page = Page {
-                    project: group.name_of(id.project),
+                    project: asked.group.name_of(id.project),
                     title: row.required(3)?,
                     slug: row.required(4)?,
                     category: row.optional(5)?,

@@ -4,6 +4,7 @@ use docsearch_core::exclusion::ExcludedText;
 use docsearch_core::lookup::{LookupTerm, any_of};
 use docsearch_core::markdown::plain_text;
 use docsearch_core::page::Page;
+use docsearch_core::question::FIRST;
 use docsearch_core::rank::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
@@ -41,7 +42,7 @@ impl Excluded {
                 "SELECT wanted.project_id, wanted.id, c.heading_path, c.body
                  FROM {WANTED_DOCUMENTS}
                       JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.id
-                 WHERE $3::tsquery IS NULL OR (c.terms @@ $3::tsquery)"
+                 WHERE c.chunk_no < {FIRST} AND ($3::tsquery IS NULL OR (c.terms @@ $3::tsquery))"
             ),
             &[projects, ids, DatumWithOid::from(any)],
             |row| {

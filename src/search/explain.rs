@@ -1,15 +1,25 @@
 //! How a document came to its score.
 
-use docsearch_core::rank::DocumentId;
+use std::collections::BTreeSet;
+
+use docsearch_core::page::Page;
+use docsearch_core::rank::{DocumentId, Map, ScoredQuestion};
 use docsearch_core::rerank::Ranked;
 use docsearch_core::score::Step;
+use pgrx::datum::DatumWithOid;
 
+use crate::postgres::jsonb::StoredJson;
+use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::statement;
+use crate::search::exclusion::{Excluded, exclude};
 use crate::search::group::Group;
 use crate::search::request::Request;
+use crate::search::retrieval::Retrieval;
 
-/// The steps from the legs of a search to the score of a document, if it matches category and filter.
-pub(crate) fn steps(request: &Request<'_>, focus: DocumentId) -> Result<Option<Vec<Step>>> {
+/// The steps from the legs of a search to the score of a document; if it has none, the excluded words that it has: without them
+/// it does not match category and filter.
+pub(crate) fn steps(request: &Request<'_>, focus: DocumentId) -> Result<std::result::Result<Vec<Step>, Vec<String>>> {
     let mut retrieval = request.run(0, Some(focus))?;
     let ranked = retrieval
         .found
@@ -21,16 +31,38 @@ pub(crate) fn steps(request: &Request<'_>, focus: DocumentId) -> Result<Option<V
         .iter()
         .find(|group| group.projects.contains(focus.project));
     let Some((ranked, group)) = ranked.zip(group) else {
-        return Ok(None);
+        return Ok(Err(excluding(&retrieval, focus)?));
     };
     let mut steps = legs(ranked, group);
+    steps.extend(question(ranked)?);
     steps.extend(retrieval.found.steps.remove(&focus).unwrap_or_default());
-    Ok(Some(steps))
+    Ok(Ok(steps))
 }
 
-/// What each leg found of the document: nothing of the score yet.
-fn legs(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
-    let leg = |rule, matched: String, raw| Step {
+/// The words of a search that exclude a document, each with a dash before it.
+fn excluding(retrieval: &Retrieval<'_>, focus: DocumentId) -> Result<Vec<String>> {
+    let of_question = retrieval.groups.iter().flat_map(|group| group.excluded.clone());
+    let excluded: Vec<Excluded> = of_question.chain(retrieval.excluded_besides()).collect();
+    let page = statement::one(
+        "SELECT d.title, d.slug, d.category, d.metadata FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(focus.project), DatumWithOid::from(focus.document)],
+        |row| {
+            Ok(Page {
+                title: row.required(1)?,
+                slug: row.required(2)?,
+                category: row.optional(3)?,
+                metadata: row.optional::<StoredJson>(4)?.map(|metadata| metadata.0),
+                ..Page::default()
+            })
+        },
+    )?;
+    let mut pages: Map<DocumentId, Page> = page.map(|page| (focus, page)).into_iter().collect();
+    let words: BTreeSet<String> = exclude(&excluded, &mut pages)?.into_iter().collect();
+    Ok(words.into_iter().map(|word| format!("-{word}")).collect())
+}
+
+fn leg(rule: &'static str, matched: String, raw: f32) -> Step {
+    Step {
         step: "leg",
         rule,
         matched,
@@ -39,7 +71,31 @@ fn legs(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
         before: 0.0,
         after: 0.0,
         contribution: 0.0,
+    }
+}
+
+/// The question that the document answers best: its similarity, or else its keyword score. The caller sees the document.
+fn question(ranked: &Ranked) -> Result<Option<Step>> {
+    let questions = ranked.document.chunks.iter().filter_map(|chunk| chunk.question);
+    let value = |question: &ScoredQuestion| question.similarity.unwrap_or(question.lexical);
+    let Some(best) = questions.max_by(|a, b| value(a).total_cmp(&value(b)).then(b.id.cmp(&a.id))) else {
+        return Ok(None);
     };
+    let _owner = AsOwner::enter()?;
+    let text = statement::one(
+        "SELECT c.body FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
+        &[
+            DatumWithOid::from(best.id.document.project),
+            DatumWithOid::from(best.id.document.document),
+            DatumWithOid::from(best.id.chunk),
+        ],
+        |row| row.required::<String>(1),
+    )?;
+    Ok(text.map(|text| leg("question", text, value(&best))))
+}
+
+/// What each leg found of the document: nothing of the score yet.
+fn legs(ranked: &Ranked, group: &Group<'_>) -> Vec<Step> {
     let words = |whole: bool| {
         let terms = group.terms.iter().filter(|term| term.whole == whole);
         let words: Vec<String> = terms

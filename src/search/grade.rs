@@ -94,11 +94,12 @@ pub(crate) fn features(
     let contexts: Vec<GradedContext> = results
         .iter()
         .map(|result| GradedContext {
-            score: result.score,
+            score: result.of_text.score,
             dense: result
+                .of_text
                 .similarity
                 .map(|similarity| dense_score(similarity, group.model.background)),
-            keyword: result.keyword_score,
+            keyword: result.of_text.keyword_score,
             holds: held.get(&chunk_id(result)).cloned().unwrap_or_default(),
         })
         .collect();
@@ -111,7 +112,7 @@ pub(crate) fn features(
 
 /// Whether the query is an address of the first result: nothing but names and addresses has such a score.
 fn is_addressed(group: &Group<'_>, first: &SearchResult) -> bool {
-    first.score > EVIDENCE_CEILING && Address::read(&group.understanding.text).is_some()
+    first.score > EVIDENCE_CEILING && !first.of_text.guessed && Address::read(&group.understanding.text).is_some()
 }
 
 /// The terms without those that say little: words of questions, and what the dictionary of the query's language leaves out.

@@ -58,6 +58,12 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
+    /// Drops what the query says that a result must not have.
+    pub(super) fn exclude_nothing(&mut self) {
+        self.excluded.clear();
+        self.understanding.excluded.clear();
+    }
+
     /// Groups the projects of a search.
     pub(crate) fn all(
         projects: &'a [Project],

@@ -1,10 +1,14 @@
 //! The keyword leg: sections that hold the query's words.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use docsearch_core::bm25::Bm25;
 use docsearch_core::legs::MAX_HOLDING;
 use docsearch_core::lexical::Lexical;
 use docsearch_core::lookup::{self, LookupTerm, TermWeights};
 use docsearch_core::postings::Postings;
+use docsearch_core::question::FIRST;
 use docsearch_core::rank::{ChunkId, ChunkTerms, DocumentId, Map, Set};
 use docsearch_core::rule::Rules;
 use docsearch_core::tsvector::TsVector;
@@ -62,13 +66,35 @@ pub(crate) struct KeywordLeg<'a> {
 
 impl<'a> KeywordLeg<'a> {
     pub(crate) fn new(projects: &'a Projects, lexical: &'a Lexical<'a>) -> Result<Self> {
+        let mut legs = Self::all(vec![(projects, lexical)])?;
+        legs.pop().ok_or_else(|| internal("no keyword leg"))
+    }
+
+    /// The legs of several queries. What is read of the same projects is read once.
+    pub(crate) fn all(queries: Vec<(&'a Projects, &'a Lexical<'a>)>) -> Result<Vec<Self>> {
         let _owner = AsOwner::enter()?;
-        let lists = PostingLists::read(projects, &lexical.occurring())?;
-        Ok(Self {
-            projects,
-            lexical,
-            postings: lists.map(|lists| Postings::new(lexical, lists.segments, lists.pending)),
-        })
+        let mut known: Vec<(Vec<i64>, Option<PostingLists>)> = Vec::new();
+        let mut legs = Vec::new();
+        for (projects, lexical) in &queries {
+            let ids = projects.ids();
+            if !known.iter().any(|(of, _)| *of == ids) {
+                let same = queries.iter().filter(|(of, _)| of.ids() == ids);
+                let lexemes: BTreeSet<&str> = same.flat_map(|(_, lexical)| lexical.occurring()).collect();
+                let lexemes: Vec<&str> = lexemes.into_iter().collect();
+                known.push((ids.clone(), PostingLists::read(projects, &lexemes)?));
+            }
+            let lists = known
+                .iter()
+                .find(|(of, _)| *of == ids)
+                .and_then(|(_, lists)| lists.as_ref());
+            legs.push(Self {
+                projects,
+                lexical,
+                postings: lists
+                    .map(|lists| Postings::new(lexical, Rc::clone(&lists.segments), Rc::clone(&lists.pending))),
+            });
+        }
+        Ok(legs)
     }
 
     /// Sections that hold the query's words: those of the best documents, by the postings, of those that the caller sees.
@@ -282,7 +308,7 @@ impl<'a> KeywordLeg<'a> {
             let before = args.len();
             let sql = format!(
                 "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
-                 AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
+                 AND c.chunk_no < {FIRST} AND (c.terms @@ phraseto_tsquery(${}::text::regconfig, ${})) LIMIT ${}",
                 before + 1,
                 before + 2,
                 before + 3

@@ -21,8 +21,7 @@ use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
-use crate::search::group::Group;
-use crate::search::retrieval::Detail;
+use crate::search::retrieval::{Detail, Retrieval};
 use crate::tables::document::{self, addressed_pages, as_iso, pages_column};
 use crate::tables::keys::{self, WANTED_CHUNKS, WANTED_DOCUMENTS};
 use crate::tables::project::{self, Project};
@@ -35,26 +34,33 @@ const READ_TOGETHER: usize = 32;
 /// Reads what is shown of the chosen results.
 pub(crate) fn present(
     projects: &[Project],
-    groups: &[Group<'_>],
+    retrieval: &Retrieval<'_>,
     chosen: Vec<Hit>,
     config: &SearchConfig,
     detail: Detail,
 ) -> Result<Vec<SearchResult>> {
     let _settings = LocalSettings::by_index()?;
     let mut chunks: BTreeMap<i64, Vec<ChunkId>> = BTreeMap::new();
+    let mut wordings: HashMap<DocumentId, usize> = HashMap::new();
     for result in &chosen {
+        wordings.insert(result.chunk.document, result.wording);
         let wanted = chunks.entry(result.chunk.document.project).or_default();
         wanted.push(result.chunk);
+        wanted.extend(result.question);
         let further = result.sections.iter().map(|(chunk, _)| *chunk);
         wanted.extend(further.filter(|chunk| *chunk != result.chunk));
     }
+    let terms = |id: &ChunkId| {
+        let wording = wordings.get(&id.document).copied().unwrap_or_default();
+        let mut groups = retrieval.groups_of(wording).iter();
+        let group = groups.find(|group| group.projects.contains(id.document.project));
+        group.map_or(&[][..], |group| &group.terms)
+    };
     let (mut documents, mut sections) = (HashMap::new(), HashMap::new());
     for project in projects {
         let Some(chunks) = chunks.get(&project.id) else {
             continue;
         };
-        let group = groups.iter().find(|group| group.projects.contains(project.id));
-        let terms = group.map_or(&[][..], |group| &group.terms);
         let seen = document_views(project, chunks)?;
         let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
         sections.extend(section_views(visible, terms, config.snippet_length())?);
@@ -63,8 +69,13 @@ pub(crate) fn present(
     let results = chosen.into_iter().filter_map(|result| {
         let document = documents.get(&result.chunk.document)?;
         let mut section = sections.get(&result.chunk).cloned().unwrap_or_default();
+        let question = result.question.and_then(|question| sections.get(&question));
         if let Some(entry) = &result.entry {
             section.narrow(entry, &document.title);
+        } else if let Some(question) = question.filter(|question| !question.anchor.is_empty()) {
+            // Of small sections that stand together, the one that answers it.
+            section.path.clone_from(&question.path);
+            section.anchor.clone_from(&question.anchor);
         }
         let matches = result.sections.iter();
         let matches = matches.filter_map(|(chunk, score)| Some((sections.get(chunk)?, *score)));
@@ -83,13 +94,17 @@ pub(crate) fn present(
             score: result.score,
             similarity: result.similarity,
             keyword_score: result.keyword_score,
-            confidence: Confidence::of(result.score, result.lead, &config.thresholds),
+            confidence: match Confidence::of(result.score, result.lead, &config.thresholds) {
+                Confidence::High if result.of_text.guessed => Confidence::Medium,
+                confidence => confidence,
+            },
             anchor: section.anchor,
             snippet: section.snippet,
             project_id: result.chunk.document.project,
             document_id: result.chunk.document.document,
             chunk_no: result.chunk.chunk,
             chunk_count: document.chunk_count,
+            of_text: result.of_text,
             additional_chunk: result.additional,
             load_tokens: None,
             updated_at: Some(document.updated_at.clone()),
@@ -233,10 +248,10 @@ impl SectionView {
     }
 }
 
-/// Heading path and snippet of sections whose documents the caller sees.
-fn section_views<'a>(
+/// Heading path and snippet of sections whose documents the caller sees. `terms` are those that are looked for in each.
+fn section_views<'a, 't>(
     chunks: impl Iterator<Item = &'a ChunkId>,
-    terms: &[LookupTerm],
+    terms: impl Fn(&ChunkId) -> &'t [LookupTerm],
     length: usize,
 ) -> Result<HashMap<ChunkId, SectionView>> {
     let _owner = AsOwner::enter()?;
@@ -247,16 +262,17 @@ fn section_views<'a>(
         ),
         &keys::chunk_arguments(chunks),
         |row| {
+            let id = keys::chunk_id(row)?;
             let path: Vec<String> = row.required(4)?;
             let body: String = row.required(6)?;
             let bytes: TsVectorBytes = row.required(7)?;
-            let matches = body_matches(bytes.as_bytes(), terms);
+            let matches = body_matches(bytes.as_bytes(), terms(&id));
             let section = SectionView {
                 path: path.join(" > "),
                 anchor: row.required(5)?,
                 snippet: snippet(&markdown::plain_text(&body), &matches, length),
             };
-            Ok((keys::chunk_id(row)?, section))
+            Ok((id, section))
         },
     )?;
     Ok(rows.into_iter().collect())

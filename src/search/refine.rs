@@ -31,19 +31,25 @@ struct Timed {
 pub(crate) fn refined(request: &Request<'_>, most: usize) -> Result<Value> {
     let begun = Instant::now();
     let explained = request.explained(Detail::Sections);
-    let own = request.run_query(&request.query, explained, None)?;
+    let own = request.run_own(explained, None)?;
     let by_words = match (own.found.ranked.is_empty(), request.config.transform) {
         (true, _) => ByWords::Never,
         (false, Transform::Model) => ByWords::Last,
         (false, Transform::None | Transform::Rules) => ByWords::First,
     };
+    // Those of a language model, in all attempts before.
+    let mut wordings: Vec<String> = Vec::new();
     let mut refined = refine(
         graded(request, own.clone(), begun)?,
         most,
         by_words,
         |last| {
             let poor = (last.executed_query.as_str(), last.grade.reasoning.as_str());
-            transform::of(&request.to_transform(), &own, Some(poor))
+            let (made, notice) = transform::of(&request.to_transform(&wordings), &own, Some(poor))?;
+            if made.is_by_model() {
+                wordings.clone_from(&made.wordings);
+            }
+            Ok((made, notice))
         },
         |retry, notice| {
             let begun = Instant::now();

@@ -1,11 +1,10 @@
 //! From the arguments of a search to its answer.
 
 use std::cell::RefCell;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::collections::HashSet;
+use std::time::Instant;
 
-use docsearch_core::delivery::{Answer, Confidence, Notice, tips};
+use docsearch_core::delivery::{Answer, Confidence, Notice, SearchResult, tips};
 use docsearch_core::filter::Filter;
 use docsearch_core::fusion::{Found, Other};
 use docsearch_core::grade::{Features, Grade, Grader};
@@ -14,35 +13,36 @@ use docsearch_core::query::{MAX_QUERY_CHARS, Query};
 use docsearch_core::rank::DocumentId;
 use docsearch_core::transformation::Transformation;
 use docsearch_core::understanding::Class;
+use docsearch_core::wording::{self, MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
+use pgrx::pg_sys::panic::ErrorReport;
 use serde_json::Value;
 
 use crate::models::language_model::Calls;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal, invalid};
-use crate::search::candidates::{Ranking, Search};
+use crate::search::basis::Search;
+use crate::search::candidates::Ranking;
 use crate::search::conditions::parse_filter;
 use crate::search::config::{SearchConfig, Transform};
+use crate::search::exclusion::Excluded;
 use crate::search::filtering::{Restriction, have_documents};
 use crate::search::grade;
 use crate::search::group::Group;
 use crate::search::present::present;
-use crate::search::query_vector::embed;
+use crate::search::query_vector::Embeddings;
 use crate::search::retrieval::{Detail, Named, Retrieval, Timings, milliseconds};
 use crate::search::transform::{self, Question};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project::{self, Project, Projects};
 use crate::tables::{rules, wake};
 
-/// How long the remote models of a search over several projects may take together: one that fails must not keep the
-/// results of all others waiting.
-const REMOTE_PATIENCE: Duration = Duration::from_secs(1);
-
 /// The arguments that all functions that search have in common. Those that a function does not have keep their
 /// defaults.
 #[derive(Default)]
 pub(crate) struct Arguments<'a> {
     pub(crate) query: Option<&'a str>,
+    pub(crate) also: Option<Vec<Option<String>>>,
     pub(crate) project: Option<&'a str>,
     pub(crate) category: Option<&'a str>,
     pub(crate) filter: Option<JsonB>,
@@ -67,6 +67,8 @@ impl<'a> Arguments<'a> {
                 "Give a name, some words or a question.",
             )
         })?;
+        let also = self.also.unwrap_or_default();
+        let (query, also) = wording::further(query, also.iter().map(Option::as_deref)).map_err(refused)?;
         let limit = LockLimit::begin()?;
         let (projects, left_out) = project::searched(self.project)?;
         let config = match projects.as_slice() {
@@ -76,6 +78,7 @@ impl<'a> Arguments<'a> {
         let given = self.filter.map_or(Value::Null, |JsonB(filter)| filter);
         Ok(Request {
             query,
+            also,
             category: self.category,
             filter: parse_filter(&given)?,
             given_filter: given,
@@ -88,11 +91,27 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// Why further wordings cannot be used.
+fn refused(problem: WordingError) -> ErrorReport {
+    match problem {
+        WordingError::TooMany(given) => invalid(
+            format!("also has {given} elements"),
+            format!("Give at most {MAX_WORDINGS} further wordings."),
+        ),
+        WordingError::TooLong => invalid(
+            "also is too long",
+            format!("Give at most {MAX_WORDING_CHARS} characters in all."),
+        ),
+    }
+}
+
 /// What is asked for, checked.
 pub(crate) struct Request<'a> {
     pub(crate) query: Query,
-    category: Option<&'a str>,
-    filter: Filter,
+    /// Further wordings of the query, by the caller.
+    pub(super) also: Vec<Query>,
+    pub(super) category: Option<&'a str>,
+    pub(super) filter: Filter,
     /// As it was given.
     given_filter: Value,
     pub(crate) projects: Vec<Project>,
@@ -136,7 +155,7 @@ impl Request<'_> {
         let chosen = retrieval.choose(&self.config, detail)?;
         let presenting = Instant::now();
         let before = chosen.before;
-        let mut results = present(&self.projects, &retrieval.groups, chosen.hits, &self.config, detail)?;
+        let mut results = present(&self.projects, retrieval, chosen.hits, &self.config, detail)?;
         let slug = results
             .first()
             .map(|first| name::key(&first.slug))
@@ -159,8 +178,7 @@ impl Request<'_> {
         timings.extend(transformation.map(|_| ("transform_ms", retrieval.timings.transform)));
         let grading = Instant::now();
         let features = if self.config.grade {
-            let weights = &self.config.weights;
-            let features = grade::features(&retrieval.groups, &results, named != Named::No, weights)?;
+            let features = self.features(retrieval, &results, named != Named::No)?;
             timings.push(("grade_ms", milliseconds(grading)));
             Some(features)
         } else {
@@ -178,7 +196,7 @@ impl Request<'_> {
                 .clone(),
             transformation: transformation.map(serde_json::to_value).transpose().map_err(internal)?,
             understood: match (detail, asked) {
-                (Detail::Sections, Some(group)) => serde_json::to_value(&group.understanding).map_err(internal)?,
+                (Detail::Sections, Some(_)) => retrieval.understood().map_err(internal)?,
                 _ => Value::Null,
             },
             results,
@@ -218,6 +236,20 @@ impl Request<'_> {
         Ok((answer, features))
     }
 
+    /// The features of an answer by the wording that it answers best, of those by which the question may be understood.
+    fn features(&self, retrieval: &Retrieval<'_>, results: &[SearchResult], named: bool) -> Result<Features> {
+        let weights = &self.config.weights;
+        let mut best: Option<(f32, Features)> = None;
+        for groups in retrieval.trusted() {
+            let features = grade::features(groups, results, named, weights)?;
+            let score = self.grade(&features, results.len()).score;
+            if best.as_ref().is_none_or(|(known, _)| score > *known) {
+                best = Some((score, features));
+            }
+        }
+        Ok(best.map(|(_, features)| features).unwrap_or_default())
+    }
+
     /// The grade of an answer with these features and so many results.
     pub(crate) fn grade(&self, features: &Features, results: usize) -> Grade {
         let grader = Grader::fitted();
@@ -232,32 +264,40 @@ impl Request<'_> {
     /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and
     /// `focus`, which is ranked in any case.
     pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
-        let mut retrieval = self.run_query(&self.query, explained, focus)?;
+        let mut retrieval = self.run_own(explained, focus)?;
         if self.config.transform != Transform::None {
             let begun = Instant::now();
-            let (transformation, notice) = transform::of(&self.to_transform(), &retrieval, None)?;
+            let (transformation, notice) = transform::of(&self.to_transform(&[]), &retrieval, None)?;
             retrieval.notices.extend(notice);
             let transform = milliseconds(begun);
             retrieval = self.fuse(retrieval, transformation, explained, focus)?;
             retrieval.timings.transform = transform;
         }
-        if retrieval.is_part && retrieval.found.ranked.len() < self.config.wanted() {
-            retrieval.append(self.run_configured(&self.query, &self.config, explained, focus)?);
+        // What several wordings did not find is explained as the further look finds it.
+        let added = retrieval.added.take();
+        if let Some(added) = added {
+            retrieval.found.drop(added);
+        }
+        if retrieval.is_part && (added.is_some() || retrieval.found.ranked.len() < self.config.wanted()) {
+            let excluded = retrieval.excluded_besides();
+            retrieval.append(self.run_excluding(&excluded, &self.query, &self.config, explained, focus)?);
         }
         Ok(retrieval)
     }
 
-    /// What is to be transformed.
-    pub(crate) fn to_transform(&self) -> Question<'_> {
+    /// What is to be transformed, after a language model has given `earlier` wordings of it.
+    pub(crate) fn to_transform<'s>(&'s self, earlier: &'s [String]) -> Question<'s> {
         Question {
             query: &self.query.text,
+            also: &self.also,
+            earlier,
             projects: &self.projects,
             transform: self.config.transform,
             calls: &self.calls,
         }
     }
 
-    /// A search with what its transformed query finds besides.
+    /// A search with what its transformed query finds besides, or together with the wordings of a language model.
     pub(crate) fn fuse<'s>(
         &'s self,
         mut retrieval: Retrieval<'s>,
@@ -265,7 +305,9 @@ impl Request<'_> {
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'s>> {
-        if transformation.changed
+        if !transformation.wordings.is_empty() {
+            retrieval = self.run_reworded(&retrieval, &transformation.wordings, explained, focus)?;
+        } else if transformation.changed
             && let Some(query) = Query::parse(&transformation.transformed)
         {
             let found = self.run_query(&query, explained, focus)?;
@@ -298,6 +340,23 @@ impl Request<'_> {
         Ok(retrieval)
     }
 
+    /// Ranks documents for the query and its further wordings.
+    pub(crate) fn run_own(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
+        if self.also.is_empty() {
+            return self.run_query(&self.query, explained, focus);
+        }
+        self.run_worded(&[], explained, focus)
+    }
+
+    /// The questions in a query of several sentences that are searched for besides.
+    pub(super) fn questions(&self, query: &Query) -> Result<Vec<String>> {
+        Ok(if self.config.weights.question_share > 0.0 {
+            query.questions(rules::current()?.general())
+        } else {
+            Vec::new()
+        })
+    }
+
     /// Ranks documents for a query, and for the questions in it if it has several sentences.
     pub(crate) fn run_query(
         &self,
@@ -305,12 +364,7 @@ impl Request<'_> {
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
-        let share = self.config.weights.question_share;
-        let questions = if share > 0.0 {
-            query.questions(rules::current()?.general())
-        } else {
-            Vec::new()
-        };
+        let questions = self.questions(query)?;
         if questions.is_empty() && self.config.transform == Transform::None {
             return self.run_configured(query, &self.config, explained, focus);
         }
@@ -322,7 +376,7 @@ impl Request<'_> {
                 let other = Other {
                     rule: "question",
                     query: question,
-                    share,
+                    share: self.config.weights.question_share,
                 };
                 retrieval.fuse(found, other);
             }
@@ -337,51 +391,29 @@ impl Request<'_> {
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
-        wake::resume()?;
+        self.run_excluding(&[], query, config, explained, focus)
+    }
+
+    /// Ranks documents for a query, without those that have what is `excluded` besides what the query excludes.
+    fn run_excluding(
+        &self,
+        excluded: &[Excluded],
+        query: &Query,
+        config: &SearchConfig,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Retrieval<'_>> {
         let _settings = LocalSettings::by_index()?;
-        let rules = rules::current()?;
-        let mut retrieval = Retrieval {
-            groups: Group::all(&self.projects, query, &rules, config)?,
-            rules,
-            transformation: None,
-            found: Found::default(),
-            is_part: config.is_part(),
-            notices: self.left_out.clone().into_iter().collect(),
-            candidates: 0,
-            vector_recalled: false,
-            titled: None,
-            too_distant: 0,
-            timings: Timings::default(),
-        };
-        if query.truncated {
-            retrieval.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
-        }
-        let options = retrieval.groups.first().map(|group| &group.understanding.options);
-        if let Some(options) = options.filter(|options| !options.is_empty()) {
-            retrieval.notices.push(Notice::not_excluded(options));
+        let mut retrieval = self.begin(query, config)?;
+        for group in &mut retrieval.groups {
+            group.excluded.extend_from_slice(excluded);
         }
         let mut excluded: HashSet<String> = HashSet::new();
-        let mut embeddings: HashMap<i32, Option<Vec<f32>>> = HashMap::new();
-        let mut patience = REMOTE_PATIENCE;
+        let mut embeddings = Embeddings::begin([retrieval.groups.as_slice()], self.projects.len() > 1);
         let is_single = retrieval.groups.len() == 1;
         for group in &mut retrieval.groups {
-            let embedding = match embeddings.entry(group.model.id) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(entry) => {
-                    let begun = Instant::now();
-                    let is_limited = group.model.remote && self.projects.len() > 1;
-                    let limit = is_limited.then_some(patience);
-                    let (embedding, problem) = embed(group, limit)?;
-                    retrieval.vector_recalled |= embedding.is_some() && problem.is_some();
-                    retrieval.notices.extend(problem);
-                    retrieval.timings.embed += milliseconds(begun);
-                    if is_limited {
-                        patience = patience.saturating_sub(begun.elapsed());
-                    }
-                    entry.insert(embedding)
-                }
-            };
             let begun = Instant::now();
+            let waited = embeddings.milliseconds();
             let config = group.config.clone();
             let search = Search {
                 category: self.category,
@@ -398,7 +430,7 @@ impl Request<'_> {
                 excluding,
                 titled,
                 ..
-            } = search.rank(group, embedding.as_deref())?;
+            } = search.rank(group, &mut embeddings)?;
             retrieval.candidates += candidates;
             retrieval.too_distant += too_distant;
             retrieval.titled = titled.filter(|_| is_single);
@@ -406,9 +438,45 @@ impl Request<'_> {
             retrieval.found.steps.extend(found.steps);
             retrieval.found.sections.extend(found.sections);
             retrieval.found.ranked.extend(found.ranked);
-            retrieval.timings.rank += milliseconds(begun);
+            retrieval.timings.rank += milliseconds(begun) - (embeddings.milliseconds() - waited);
             retrieval.timings.rules += rules_ms;
         }
+        embeddings.count_in(&mut retrieval);
+        self.conclude(&mut retrieval, &excluded)?;
+        Ok(retrieval)
+    }
+
+    /// A search before anything was found.
+    pub(super) fn begin(&self, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
+        wake::resume()?;
+        let rules = rules::current()?;
+        let mut retrieval = Retrieval {
+            groups: Group::all(&self.projects, query, &rules, config)?,
+            rules,
+            also: Vec::new(),
+            transformation: None,
+            found: Found::default(),
+            is_part: config.is_part(),
+            notices: self.left_out.clone().into_iter().collect(),
+            candidates: 0,
+            vector_recalled: false,
+            titled: None,
+            added: None,
+            too_distant: 0,
+            timings: Timings::default(),
+        };
+        if query.truncated {
+            retrieval.notices.push(Notice::query_truncated(MAX_QUERY_CHARS));
+        }
+        let options = retrieval.groups.first().map(|group| &group.understanding.options);
+        if let Some(options) = options.filter(|options| !options.is_empty()) {
+            retrieval.notices.push(Notice::not_excluded(options));
+        }
+        Ok(retrieval)
+    }
+
+    /// Says what was left out of what a search found.
+    pub(super) fn conclude(&self, retrieval: &mut Retrieval<'_>, excluded: &HashSet<String>) -> Result<()> {
         if retrieval.too_distant > 0 {
             let most = self.config.weights.max_distance;
             retrieval.notices.push(Notice::too_distant(retrieval.too_distant, most));
@@ -427,6 +495,6 @@ impl Request<'_> {
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
             project::require_category(&Projects::new(&self.projects), category)?;
         }
-        Ok(retrieval)
+        Ok(())
     }
 }

@@ -9,11 +9,13 @@ use docsearch_core::hit::{self, Chosen, Page, SECTION_CHUNKS};
 use docsearch_core::rank::{ChunkId, DocumentId, Map, Set};
 use docsearch_core::transformation::Transformation;
 use pgrx::datum::DatumWithOid;
+use serde_json::{Value, json};
 
 use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 use crate::search::config::SearchConfig;
+use crate::search::exclusion::Excluded;
 use crate::search::group::Group;
 use crate::search::suggest;
 use crate::tables::keys;
@@ -39,6 +41,8 @@ pub(crate) struct Retrieval<'a> {
     /// What became of the query, if a transformation was asked for.
     pub(crate) transformation: Option<Transformation>,
     pub(crate) groups: Vec<Group<'a>>,
+    /// Further wordings of the query.
+    pub(crate) also: Vec<Wording<'a>>,
     pub(crate) found: Found,
     /// Whether it is brought together with other searches, and stopped at the first look.
     pub(super) is_part: bool,
@@ -48,9 +52,22 @@ pub(crate) struct Retrieval<'a> {
     pub(super) vector_recalled: bool,
     /// Documents with the query as their title, of those that the caller sees, if the search of a single group found them.
     pub(super) titled: Option<Set<DocumentId>>,
+    /// A document to be explained that was added to what several wordings found.
+    pub(super) added: Option<DocumentId>,
     /// Documents that were left out for their distance from the query.
     pub(super) too_distant: usize,
     pub(super) timings: Timings,
+}
+
+/// A further wording of a query, and what it means in each group of projects.
+#[derive(Clone)]
+pub(crate) struct Wording<'a> {
+    pub(crate) text: String,
+    /// How far it counts, of 1 for all wordings together.
+    pub(crate) share: f32,
+    /// Whether a language model gave it, and not the caller.
+    pub(crate) by_model: bool,
+    pub(crate) groups: Vec<Group<'a>>,
 }
 
 /// Milliseconds of each stage.
@@ -79,7 +96,55 @@ pub(super) enum Named {
     AmongOthers,
 }
 
-impl Retrieval<'_> {
+impl<'a> Retrieval<'a> {
+    /// What a wording means in each group of projects; 0 is the question as it was written.
+    pub(super) fn groups_of(&self, wording: usize) -> &[Group<'a>] {
+        let also = wording.checked_sub(1).and_then(|place| self.also.get(place));
+        also.map_or(&self.groups, |wording| &wording.groups)
+    }
+
+    /// The groups of the wordings by which the question may be understood, the question's first: those that count as much as
+    /// it does, which is half of what one that is wholly trusted counts. What a language model says of it is graded no better, and
+    /// makes no answer certain.
+    pub(super) fn trusted(&self) -> impl Iterator<Item = &[Group<'a>]> {
+        let question = 1.0 - self.also.iter().map(|wording| wording.share).sum::<f32>();
+        let trusted = self
+            .also
+            .iter()
+            .filter(move |wording| !wording.by_model && wording.share >= question);
+        std::iter::once(self.groups.as_slice()).chain(trusted.map(|wording| wording.groups.as_slice()))
+    }
+
+    /// What further wordings exclude.
+    pub(super) fn excluded_besides(&self) -> Vec<Excluded> {
+        let groups = self.also.iter().flat_map(|wording| &wording.groups);
+        groups.flat_map(|group| group.excluded.clone()).collect()
+    }
+
+    /// What was understood of the question, and of its further wordings in `also`, with how far each counts.
+    pub(super) fn understood(&self) -> serde_json::Result<Value> {
+        let understood = |groups: &[Group<'_>]| {
+            groups
+                .first()
+                .map(|group| &group.understanding)
+                .map(serde_json::to_value)
+                .transpose()
+        };
+        let mut all = understood(&self.groups)?.unwrap_or_default();
+        let also = self.also.iter().map(|wording| {
+            Ok(json!({
+                "query": wording.text,
+                "share": (f64::from(wording.share) * 1e4).round() / 1e4,
+                "understood": understood(&wording.groups)?,
+            }))
+        });
+        let also: Vec<Value> = also.collect::<serde_json::Result<_>>()?;
+        if let (Some(fields), false) = (all.as_object_mut(), also.is_empty()) {
+            fields.insert("also".to_owned(), also.into());
+        }
+        Ok(all)
+    }
+
     /// Adds what another search found.
     pub(super) fn fuse(&mut self, retrieval: Retrieval<'_>, other: Other<'_>) {
         self.found.fuse(retrieval.found, other);
@@ -92,7 +157,7 @@ impl Retrieval<'_> {
         self.count(further.timings);
     }
 
-    fn count(&mut self, added: Timings) {
+    pub(super) fn count(&mut self, added: Timings) {
         self.candidates = self.candidates.max(self.found.ranked.len());
         self.timings.embed += added.embed;
         self.timings.rank += added.rank;
@@ -102,12 +167,15 @@ impl Retrieval<'_> {
     /// Whether the query is the title of the best document. Only documents that the caller sees and that
     /// no filter leaves out are compared: names bring them all.
     pub(super) fn named(&self, offset: usize) -> Result<Named> {
-        let (Some(group), Some(first), 0) = (self.groups.first(), self.found.ranked.first(), offset) else {
+        let (Some(first), 0) = (self.found.ranked.first(), offset) else {
             return Ok(Named::No);
         };
         let same = match &self.titled {
             Some(known) => known.clone(),
-            None => self.titled(group.title_keys())?,
+            None => {
+                let asked = self.trusted().filter_map(<[Group<'_>]>::first);
+                self.titled(asked.flat_map(Group::title_keys).collect())?
+            }
         };
         let mut named = self
             .found

@@ -8,6 +8,7 @@ use docsearch_core::legs::Legs;
 use docsearch_core::markdown::{Section, sections};
 use docsearch_core::outline::Outline;
 use docsearch_core::page::Page;
+use docsearch_core::question::FIRST;
 use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredDocument};
 use docsearch_core::rerank::Ranked;
 use docsearch_core::understanding::NameRole;
@@ -271,10 +272,11 @@ fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, Definition>> {
         "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path[cardinality(c.heading_path)], c.heading_path[1]
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
               JOIN docsearch.chunk c USING (project_id, document_id)
-         WHERE cardinality(c.heading_path) > 0 ORDER BY c.chunk_no",
+         WHERE cardinality(c.heading_path) > 0 AND c.chunk_no < $3 ORDER BY c.chunk_no",
         &[
             DatumWithOid::from(wanted.iter().map(|of| of.document.project).collect::<Vec<i64>>()),
             DatumWithOid::from(wanted.iter().map(|of| of.document.document).collect::<Vec<i64>>()),
+            DatumWithOid::from(FIRST),
         ],
         |row| {
             Ok((

@@ -7,6 +7,7 @@ use docsearch_core::calendar::Day;
 use docsearch_core::delivery::Notice;
 use docsearch_core::name;
 use docsearch_core::prompt;
+use docsearch_core::query::Query;
 use docsearch_core::rerank::Ranked;
 use docsearch_core::score::EVIDENCE_CEILING;
 use docsearch_core::statistics::Totals;
@@ -37,6 +38,10 @@ const READ_FOR_CATEGORIES: i64 = 500;
 /// The query that is to be transformed, and how.
 pub(crate) struct Question<'a> {
     pub(crate) query: &'a str,
+    /// Further wordings that the caller has given.
+    pub(crate) also: &'a [Query],
+    /// Those that a language model has given before.
+    pub(crate) earlier: &'a [String],
     pub(crate) projects: &'a [Project],
     pub(crate) transform: Transform,
     /// Questions that the search may ask a language model.
@@ -57,13 +62,14 @@ pub(crate) fn of(
     }
     let recency = retrieval.groups.first().is_some_and(|group| group.understanding.recent);
     let query = asked.query;
-    let user = prompt::rewrite_prompt(query, &now.date(), &about(retrieval, asked.projects)?, poor);
+    let also: Vec<&str> = asked.also.iter().map(|wording| wording.text.as_str()).collect();
+    let user = prompt::wording_prompt(query, &now.date(), &about(retrieval, asked.projects)?, poor);
     let made = language_model::ask(
         &mut asked.calls.borrow_mut(),
         Purpose::Transform,
-        prompt::REWRITE,
+        prompt::WORDINGS,
         &user,
-        |answer| Transformation::by_model(query, answer, recency),
+        |answer| Transformation::by_model(query, &also, asked.earlier, answer, recency),
     );
     let reason = match made {
         Ok(Some(made)) => return Ok((made, None)),

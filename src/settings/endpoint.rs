@@ -12,9 +12,9 @@ use super::{Int, Real};
 reals! {
     REALS:
     LLM_TRANSFORM_TEMPERATURE c"llm_transform_temperature" = 0.3 in 0.0..2.0:
-        c"How far a language model that rewrites a query strays from the likeliest words: 0 not at all.";
+        c"How far a language model that words a query strays from the likeliest words: 0 not at all.";
     LLM_TRANSFORM_TOP_P c"llm_transform_top_p" = 0.95 in 0.0..1.0:
-        c"A language model that rewrites a query chooses among the likeliest words that together have this probability; 1 is all.";
+        c"A language model that words a query chooses among the likeliest words that together have this probability; 1 is all.";
     LLM_GRADE_TEMPERATURE c"llm_grade_temperature" = 0.2 in 0.0..2.0:
         c"How far a language model that grades results strays from the likeliest words: 0 not at all.";
     LLM_GRADE_TOP_P c"llm_grade_top_p" = 0.95 in 0.0..1.0:
@@ -24,7 +24,7 @@ reals! {
 ints! {
     INTS:
     LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
-        c"A language model that rewrites a query chooses among so many of the likeliest words; 0 is all.";
+        c"A language model that words a query chooses among so many of the likeliest words; 0 is all.";
     LLM_GRADE_TOP_K c"llm_grade_top_k" = 40 in 0..1_000_000:
         c"A language model that grades results chooses among up to this many of the likeliest words; 0 is all.";
 }
@@ -38,6 +38,8 @@ ints! {
         c"Greatest length of what a language model makes of a query, in its tokens.";
     LLM_GRADE_MAX_TOKENS c"llm_grade_max_tokens" = 300 in 1..32_768:
         c"Greatest length of what a language model says of results, in its tokens.";
+    LLM_QUESTIONS_MAX_TOKENS c"llm_questions_max_tokens" = 400 in 1..32_768:
+        c"Greatest length of the questions that a language model writes for one section, in its tokens.";
 }
 
 /// Base of the interface of a language model; nothing is asked of one without it.

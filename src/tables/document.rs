@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use docsearch_core::bounds;
 use docsearch_core::delivery::{CHARS_PER_TOKEN, shares, with_brackets};
-use docsearch_core::document::{Document, NoSuchSection, Shape, render, to_json};
+use docsearch_core::document::{AnsweredQuestion, Document, NoSuchSection, Shape, render, to_json};
 use docsearch_core::grouped_page::GroupedPage;
 use docsearch_core::rank::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
@@ -13,11 +13,12 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::postgres::jsonb::StoredJson;
+use crate::postgres::owner::{self, AsOwner};
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
-use crate::postgres::{catalog, owner, statement};
+use crate::postgres::{catalog, statement};
 use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::project::Projects;
-use crate::tables::{keys, nearest, project, schema};
+use crate::tables::{keys, nearest, project, questions, schema};
 
 /// Columns of a list of documents.
 const COLUMNS: usize = 9;
@@ -187,6 +188,7 @@ pub(crate) fn load_json(
     let (StoredDocument { id, mut document }, anchor) = resolve(checked_slug(slug)?, project)?;
     if shape.metadata {
         document.metadata = metadata(id)?;
+        document.questions = answered(id)?;
     }
     let section = section.or(anchor.as_deref());
     if section.is_some() {
@@ -320,9 +322,22 @@ fn stored(row: &statement::Row) -> Result<StoredDocument> {
             summary: row.optional(16)?,
             body: row.required(17)?,
             pages: addressed_pages(row.required(18)?, root_url.as_deref()),
+            questions: Vec::new(),
             slug,
         },
     })
+}
+
+/// The questions of a document that the caller sees.
+fn answered(id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
+    let _owner = AsOwner::enter()?;
+    let questions = questions::read(id)?.into_iter().map(|stored| AnsweredQuestion {
+        anchor: stored.question.anchor,
+        question: stored.question.question,
+        source: stored.source,
+        stale: stored.stale,
+    });
+    Ok(questions.collect())
 }
 
 /// What [`read`] leaves out, since only objects show it.
@@ -431,7 +446,7 @@ pub(crate) fn page_keys_column() -> &'static str {
     }
 }
 
-fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
+pub(crate) fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
     let hint = nearest::hint(slug, project)?;
     Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use docsearch_core::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
 use docsearch_core::digest::digest;
 use docsearch_core::grouped_page::{self, GroupedPage};
+use docsearch_core::question::{self, Question};
 use pgrx::pg_sys::panic::ErrorReport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::postgres::report::{Result, in_one_line, invalid};
+use crate::tables::questions;
 
 /// The arguments of `index_doc`, which are also the keys of an element of `index_docs`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -49,6 +51,10 @@ pub(crate) struct DocumentInput {
     /// The pages that it was put together from, if it was.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) pages: Vec<GroupedPage>,
+    /// Questions that it answers, in place of those that its author gave before; `None`: these stay. They are compared for
+    /// themselves, and change no hash.
+    #[serde(default, deserialize_with = "given_questions", skip_serializing)]
+    pub(crate) questions: Option<Vec<Question>>,
 }
 
 /// Keys of [`DocumentInput`] that hold a text.
@@ -84,6 +90,14 @@ fn anchors_of(given: Value) -> Option<BTreeMap<String, String>> {
     }
 }
 
+fn given_questions<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<Question>>, D::Error> {
+    let given = Option::<Value>::deserialize(deserializer)?;
+    let questions = given.filter(|given| !given.is_null()).map(question::read).transpose();
+    questions.map_err(|problem| serde::de::Error::custom(format!("questions cannot be used: {problem}")))
+}
+
 fn or_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> std::result::Result<T, D::Error> {
@@ -115,7 +129,7 @@ fn unusable_key(document: &Value) -> Option<String> {
 impl DocumentInput {
     /// What a document may consist of.
     pub(crate) const KEYS_HINT: &'static str = "A document is an object with slug, title and body, and if you like category, metadata, kind, version, \
-         summary, keywords, source_urls, source_path, source_root, published_at, anchors and pages.";
+         summary, keywords, source_urls, source_path, source_root, published_at, anchors, pages and questions.";
 
     /// The argument `anchors`.
     pub(crate) fn anchors(given: Option<Value>) -> Result<BTreeMap<String, String>> {
@@ -139,6 +153,15 @@ impl DocumentInput {
         pages
             .map(Option::unwrap_or_default)
             .map_err(|problem| invalid(format!("pages cannot be used: {problem}"), hint))
+    }
+
+    /// The argument `questions`.
+    pub(crate) fn questions(given: Vec<String>) -> Result<Vec<Question>> {
+        let given = given.into_iter().map(|question| Question {
+            anchor: String::new(),
+            question,
+        });
+        question::checked(given).map_err(|problem| questions::refused(&problem))
     }
 
     /// Reads an element of `index_docs`. The error is the slug, if there is one, and what is wrong.

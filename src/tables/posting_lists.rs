@@ -1,5 +1,7 @@
 //! Reading the postings of the words of a query. Runs as the owner.
 
+use std::rc::Rc;
+
 use docsearch_core::postings::{SECTIONS_BUCKET, SegmentReader, hash_of};
 use docsearch_core::rank::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
@@ -16,9 +18,9 @@ const MAX_PENDING: i64 = 100;
 /// What is read of the postings of projects.
 pub(crate) struct PostingLists {
     /// The segments, each with its project.
-    pub(crate) segments: Vec<(i64, SegmentReader)>,
+    pub(crate) segments: Rc<[(i64, SegmentReader)]>,
     /// Documents that were written or deleted since: what segments have of them does not count.
-    pub(crate) pending: Set<DocumentId>,
+    pub(crate) pending: Rc<Set<DocumentId>>,
 }
 
 struct KnownSegment {
@@ -116,13 +118,16 @@ impl PostingLists {
         )?;
         let mut all = known.iter().zip(&segments);
         is_whole &= all.all(|(known, (_, reader))| reader.sections().len() == known.sections);
-        Ok((is_whole && pending_rows <= MAX_PENDING).then_some(Self { segments, pending }))
+        Ok((is_whole && pending_rows <= MAX_PENDING).then(|| Self {
+            segments: segments.into(),
+            pending: pending.into(),
+        }))
     }
 
     /// The document of each section of the segments that has a lexeme and counts, at most so many.
     pub(crate) fn holders(&self, lexeme: &str, most: usize) -> Vec<DocumentId> {
         let mut holders = Vec::new();
-        for (project, reader) in &self.segments {
+        for (project, reader) in self.segments.iter() {
             reader.sections_with(lexeme, |section| {
                 let document = DocumentId {
                     project: *project,

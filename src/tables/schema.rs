@@ -6,7 +6,7 @@ use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::{catalog, statement};
 
 /// The version of the tables that this extension reads and writes.
-pub(crate) const NEWEST: usize = 14;
+pub(crate) const NEWEST: usize = 15;
 
 /// Whether the tables exist.
 pub(crate) fn exists() -> bool {

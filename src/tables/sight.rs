@@ -336,7 +336,7 @@ impl Holders {
                     "SELECT c.project_id, c.document_id, c.terms FROM {WANTED_DOCUMENTS}
                      JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.id"
                 ),
-                &keys::document_arguments(&lists.pending),
+                &keys::document_arguments(lists.pending.iter()),
                 |row| {
                     let id = keys::document_id(row)?;
                     let terms: TsVectorBytes = row.required(3)?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use docsearch_core::question::FIRST;
 use docsearch_core::rank::Map;
 use docsearch_core::statistics::{ChunkFrequencies, Delta, Totals};
 use pgrx::datum::DatumWithOid;
@@ -110,12 +111,16 @@ const COUNTED: &str = "SELECT l.lexeme, sum(l.chunks)::bigint AS chunks, count(*
            WHERE c.project_id = $1 GROUP BY 1, 2) l
      GROUP BY l.lexeme";
 
-/// What documents and chunks of the project `$1` say of its size.
-const MEASURED: &str = "SELECT d.documents, d.words, c.chunks, c.words
-     FROM (SELECT count(*), coalesce(sum(d.term_count), 0)::bigint FROM docsearch.document d
-           WHERE d.project_id = $1) AS d(documents, words),
-          (SELECT count(*), coalesce(sum(c.term_count), 0)::bigint FROM docsearch.chunk c
-           WHERE c.project_id = $1) AS c(chunks, words)";
+/// What documents and chunks of the project `$1` say of its size; questions are no part of it.
+fn measured() -> String {
+    format!(
+        "SELECT d.documents, d.words, c.chunks, c.words
+         FROM (SELECT count(*), coalesce(sum(d.term_count), 0)::bigint FROM docsearch.document d
+               WHERE d.project_id = $1) AS d(documents, words),
+              (SELECT count(*), coalesce(sum(c.term_count), 0)::bigint FROM docsearch.chunk c
+               WHERE c.project_id = $1 AND c.chunk_no < {FIRST}) AS c(chunks, words)"
+    )
+}
 
 /// Compares the statistics of a project with its tables. Runs as the owner of the tables.
 pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
@@ -147,9 +152,10 @@ pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
         &format!(
             "SELECT coalesce(sum(s.documents), 0)::bigint, coalesce(sum(s.document_words), 0)::bigint,
                     coalesce(sum(s.chunks), 0)::bigint, coalesce(sum(s.chunk_words), 0)::bigint, m.*
-             FROM ({MEASURED}) AS m(documents, document_words, chunks, chunk_words)
+             FROM ({}) AS m(documents, document_words, chunks, chunk_words)
              LEFT JOIN docsearch.project_stat s ON s.project_id = $1
-             GROUP BY m.documents, m.document_words, m.chunks, m.chunk_words"
+             GROUP BY m.documents, m.document_words, m.chunks, m.chunk_words",
+            measured()
         ),
         &[DatumWithOid::from(project)],
         |row| {
@@ -191,7 +197,8 @@ pub(crate) fn recount(project: i64) -> Result<()> {
             "INSERT INTO docsearch.project_stat
                  (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
              SELECT $1, m.*, (SELECT count(*) FROM docsearch.term_stat t WHERE t.project_id = $1), true
-             FROM ({MEASURED}) m"
+             FROM ({}) m",
+            measured()
         ),
         &[DatumWithOid::from(project)],
     )
@@ -219,7 +226,7 @@ pub(crate) fn totals_of_documents(projects: &Projects, documents: Vec<i64>) -> R
             "SELECT c.project_id, count(*) FILTER (WHERE c.chunk_no = 0)::float8,
                     coalesce(sum(c.document_term_count) FILTER (WHERE c.chunk_no = 0), 0)::float8,
                     count(*)::float8, sum(c.term_count)::float8
-             FROM docsearch.chunk c WHERE {} AND c.document_id = ANY ($2) GROUP BY c.project_id",
+             FROM docsearch.chunk c WHERE {} AND c.document_id = ANY ($2) AND c.chunk_no < {FIRST} GROUP BY c.project_id",
             projects.condition("c")
         ),
         &[projects.argument(), DatumWithOid::from(documents)],

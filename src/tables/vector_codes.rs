@@ -5,7 +5,7 @@
 //! and a code that is missing costs a section.
 
 use docsearch_core::rank::ChunkId;
-use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Packer, Row};
+use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer, Row};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::catalog;
@@ -14,7 +14,7 @@ use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest};
 use crate::tables::project::{Project, Projects};
-use crate::tables::{model, wake};
+use crate::tables::{model, questions, wake};
 
 mod differences;
 mod instructions;
@@ -189,13 +189,19 @@ fn merge_rows(of: OfModel) -> Result<bool> {
 /// What has many codes of chunks that changed or are deleted, and how many codes that is in all.
 fn excessive(project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
     let _settings = LocalSettings::by_index()?;
+    let questions = match questions::exist() {
+        true => "(SELECT count(*) FROM docsearch.question q WHERE q.project_id = c.project_id)",
+        false => "0",
+    };
     statement::rows(
-        "SELECT c.project_id, c.model_id, sum(c.codes)::bigint FROM docsearch.vector_code c
-         WHERE $1 IS NULL OR c.project_id = $1
-         GROUP BY c.project_id, c.model_id
-         HAVING sum(c.codes) > 1000 + $2 * (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s
-                                            WHERE s.project_id = c.project_id)
-         ORDER BY c.project_id, c.model_id",
+        &format!(
+            "SELECT c.project_id, c.model_id, sum(c.codes)::bigint FROM docsearch.vector_code c
+             WHERE $1 IS NULL OR c.project_id = $1
+             GROUP BY c.project_id, c.model_id
+             HAVING sum(c.codes) > 1000 + $2 * ({questions} +
+                        (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s WHERE s.project_id = c.project_id))
+             ORDER BY c.project_id, c.model_id"
+        ),
         &[DatumWithOid::from(project), DatumWithOid::from(MOST_CODES)],
         |row| Ok((of_row(row)?, row.required(3)?)),
     )
@@ -314,25 +320,28 @@ pub(crate) fn build_upgraded() -> Result<()> {
     Ok(())
 }
 
-/// Sections of projects in the order of how near they may be to a query.
+/// Chunks of projects in the order of how near they may be to a query.
 pub(crate) struct Estimated {
     /// The first ones, some of which may not exist any more.
     pub(crate) chunks: Vec<ChunkId>,
-    /// How many codes there are.
+    /// How many codes of their kind there are.
     pub(crate) codes: usize,
 }
 
-/// The sections that may be nearest to a query, the nearest first: the same ones first whatever the limit is. Runs as the owner.
-pub(crate) fn nearest(projects: &Projects, model: i32, query: &[f32], limit: usize) -> Result<Estimated> {
-    let mut best = Best::new(limit);
+/// The chunks of each of some kinds that may be nearest to a query, the nearest first: the same ones first whatever the limit is.
+/// `None` where there are no codes. Runs as the owner.
+pub(crate) fn nearest<const KINDS: usize>(
+    projects: &Projects,
+    model: i32,
+    query: &[f32],
+    wanted: [(Kind, usize); KINDS],
+) -> Result<Option<[Estimated; KINDS]>> {
     if !exist() {
-        return Ok(Estimated {
-            chunks: Vec::new(),
-            codes: 0,
-        });
+        return Ok(None);
     }
+    let mut best = wanted.map(|(kind, limit)| Best::new(limit, kind));
     let query = CodeQuery::new(query);
-    statement::lookup(
+    let rows = statement::lookup(
         &format!(
             "SELECT c.project_id, c.bytes FROM docsearch.vector_code c WHERE {} AND c.model_id = $2",
             projects.condition("c")
@@ -342,15 +351,17 @@ pub(crate) fn nearest(projects: &Projects, model: i32, query: &[f32], limit: usi
             pgrx::check_for_interrupts!();
             let project = row.required(1)?;
             if let Some(codes) = Codes::read(row.required::<&[u8]>(2)?) {
-                instructions::compare(&mut best, &query, project, &codes);
+                let best = best.iter_mut();
+                best.for_each(|best| instructions::compare(best, &query, project, &codes));
             }
             Ok(())
         },
     )?;
-    Ok(Estimated {
+    let estimated = best.map(|best| Estimated {
         codes: best.compared(),
         chunks: best.finish(),
-    })
+    });
+    Ok((!rows.is_empty()).then_some(estimated))
 }
 
 #[cfg(feature = "pg_test")]

@@ -4,6 +4,7 @@ use docsearch_core::definition::definitions;
 use docsearch_core::digest::digest;
 use docsearch_core::name;
 use docsearch_core::passage::embedded_text;
+use docsearch_core::question::FIRST;
 use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,11 +23,14 @@ pub(super) fn documents(checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
         let miscounted: Vec<i64> = statement::rows(
-            "SELECT d.id FROM docsearch.document d
-             LEFT JOIN (SELECT c.document_id, count(*), max(c.chunk_no) FROM docsearch.chunk c
-                        WHERE c.project_id = $1 GROUP BY c.document_id) c(id, chunks, last) ON c.id = d.id
-             WHERE d.project_id = $1 AND (c.id IS NULL OR c.chunks <> d.chunk_count OR c.last + 1 <> c.chunks)
-             ORDER BY d.id",
+            &format!(
+                "SELECT d.id FROM docsearch.document d
+                 LEFT JOIN (SELECT c.document_id, count(*), max(c.chunk_no) FROM docsearch.chunk c
+                            WHERE c.project_id = $1 AND c.chunk_no < {FIRST}
+                            GROUP BY c.document_id) c(id, chunks, last) ON c.id = d.id
+                 WHERE d.project_id = $1 AND (c.id IS NULL OR c.chunks <> d.chunk_count OR c.last + 1 <> c.chunks)
+                 ORDER BY d.id"
+            ),
             &[DatumWithOid::from(project.id)],
             |row| row.required(1),
         )?;
@@ -50,10 +54,13 @@ fn outdated(project: &Project) -> Result<Vec<i64>> {
     let mut outdated = BTreeSet::new();
     in_batches(project, |from, to| {
         statement::rows(
-            "SELECT c.document_id, c.input_hash, d.title, c.heading_path, CASE WHEN $4 THEN d.body ELSE c.body END,
-                    c.document_term_count <> d.term_count
+            &format!(
+                "SELECT c.document_id, c.input_hash, d.title, c.heading_path,
+                    CASE WHEN $4 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END,
+                    c.document_term_count <> d.term_count, c.chunk_no
              FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
-             WHERE c.project_id = $1 AND c.document_id > $2 AND c.document_id <= $3",
+             WHERE c.project_id = $1 AND c.document_id > $2 AND c.document_id <= $3"
+            ),
             &[
                 DatumWithOid::from(project.id),
                 DatumWithOid::from(from),
@@ -64,7 +71,7 @@ fn outdated(project: &Project) -> Result<Vec<i64>> {
                 pgrx::check_for_interrupts!();
                 let (title, headings, body): (String, Vec<String>, String) =
                     (row.required(3)?, row.required(4)?, row.required(5)?);
-                let embedded = embedded_text(project.one_vector, &title, &headings, &body);
+                let embedded = embedded_text(row.required(7)?, project.one_vector, &title, &headings, &body);
                 let differs = row.required::<String>(2)? != digest(&[&embedded]);
                 if differs || row.required(6)? {
                     outdated.insert(row.required::<i64>(1)?);
@@ -162,13 +169,7 @@ pub(super) fn missing_vectors(checked: &CheckScope) -> Result<Vec<Finding>> {
                 vectors::chunks_without_vector(&project.model.vector_table())
             ),
             &[DatumWithOid::from(project.id)],
-            |row| {
-                Ok((
-                    row.required::<i64>(1)?,
-                    row.required::<i64>(2)?,
-                    row.optional::<String>(3)?,
-                ))
-            },
+            numbers_and_example,
         )?;
         if let Some((chunks, documents, Some(slug))) = missing {
             findings.push(Finding {
@@ -209,8 +210,13 @@ fn in_batches(project: &Project, mut read: impl FnMut(i64, i64) -> Result<()>) -
     }
 }
 
+/// How many things of how many documents a row is about, and the slug of one of them.
+pub(super) fn numbers_and_example(row: &statement::Row) -> Result<(i64, i64, Option<String>)> {
+    Ok((row.required(1)?, row.required(2)?, row.optional(3)?))
+}
+
 /// What concerns certain documents of a project, if any.
-fn of_documents(
+pub(super) fn of_documents(
     problem: &'static str,
     project: &Project,
     documents: Vec<i64>,

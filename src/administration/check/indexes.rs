@@ -70,7 +70,7 @@ const INDEXES: [(&str, &str, &str); 19] = [
 ];
 
 /// Constraints of the schema with an index: name, table and definition.
-const CONSTRAINTS: [(&str, &str, &str); 13] = [
+const CONSTRAINTS: [(&str, &str, &str); 14] = [
     ("model_pkey", "model", "PRIMARY KEY (id)"),
     ("model_name_key", "model", "UNIQUE (name)"),
     ("endpoint_pkey", "endpoint", "PRIMARY KEY (model_id)"),
@@ -93,6 +93,11 @@ const CONSTRAINTS: [(&str, &str, &str); 13] = [
         "definition_pkey",
         "definition",
         "PRIMARY KEY (project_id, document_id, key)",
+    ),
+    (
+        "question_pkey",
+        "question",
+        "PRIMARY KEY (project_id, document_id, question_no)",
     ),
     ("vector_code_pkey", "vector_code", "PRIMARY KEY (id)"),
     (

@@ -6,11 +6,12 @@ use crate::postgres::statement;
 
 /// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
 /// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
-const OWNED: [(&str, Owner); 11] = [
+const OWNED: [(&str, Owner); 12] = [
     ("document", Owner::Project),
     ("chunk", Owner::Document),
     ("document_name", Owner::Document),
     ("definition", Owner::Document),
+    ("question", Owner::Document),
     ("container", Owner::Project),
     ("term_stat", Owner::Project),
     ("project_stat", Owner::Project),

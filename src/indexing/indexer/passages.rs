@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use docsearch_core::passage::embedded_text;
+use docsearch_core::question::is_question;
 use docsearch_inference::{Embedder, Embeddings};
 
 use super::{ChunkPlan, DocumentPlan, Indexer};
@@ -48,11 +49,17 @@ impl PassageVectors {
 impl Indexer<'_> {
     /// What is embedded for a chunk.
     pub(super) fn passage(&self, input: &DocumentInput, planned: &ChunkPlan, body: &str) -> String {
-        let body = if self.project.one_vector {
+        let body = if self.project.one_vector && !is_question(planned.number) {
             body
         } else {
-            &planned.chunk.body
+            &planned.body
         };
-        embedded_text(self.project.one_vector, &input.title, &planned.chunk.heading_path, body)
+        embedded_text(
+            planned.number,
+            self.project.one_vector,
+            &input.title,
+            &planned.heading_path,
+            body,
+        )
     }
 }

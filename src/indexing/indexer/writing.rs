@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::chunk::ChunkKind;
+use docsearch_core::question::is_question;
 use docsearch_core::rank::{ChunkId, DocumentId, Map};
-use docsearch_core::statistics::Delta;
+use docsearch_core::statistics::{CountedChunk, Delta};
 use docsearch_core::token;
 use pgrx::datum::DatumWithOid;
 use serde_json::json;
@@ -20,13 +20,13 @@ use crate::settings::IndexMode;
 use crate::tables::document::{has_entry_share, has_pages};
 use crate::tables::project::Project;
 use crate::tables::statistics::by_hand::CountedElsewhere;
-use crate::tables::{names, postings, schema};
+use crate::tables::{names, postings, questions, schema};
 
 /// What is there of a document that changes.
 #[derive(Default)]
 pub(crate) struct Stored {
     pub(crate) words: i64,
-    pub(crate) chunks: Vec<(i64, Vec<u8>)>,
+    pub(crate) chunks: Vec<CountedChunk>,
     /// Chunk numbers by hash, and hashes by chunk number.
     pub(super) by_hash: HashMap<String, i32>,
     by_number: HashMap<i32, String>,
@@ -35,6 +35,7 @@ pub(crate) struct Stored {
 /// The chunks of a document as columns.
 #[derive(Default)]
 struct ChunkRows<'a> {
+    numbers: Vec<i32>,
     kinds: Vec<&'static str>,
     /// The heading paths of all chunks, one after the other, and where that of each begins and ends, from 1.
     heading_paths: Vec<&'a str>,
@@ -54,8 +55,7 @@ impl<'a> ChunkRows<'a> {
     fn of(document: &'a DocumentPlan) -> Result<Self> {
         let mut rows = Self::default();
         let title = token::word_count(&document.input.title);
-        for planned in &document.chunks {
-            let chunk = &planned.chunk;
+        for chunk in &document.chunks {
             let path = chunk.heading_path.iter().map(String::as_str);
             rows.first_headings
                 .push(i32::try_from(rows.heading_paths.len() + 1).map_err(internal)?);
@@ -64,18 +64,19 @@ impl<'a> ChunkRows<'a> {
                 .push(i32::try_from(rows.heading_paths.len()).map_err(internal)?);
             let also = chunk.also_under.iter().flatten().map(String::as_str);
             let headings = path.chain(also).collect::<Vec<&str>>().join("\n");
-            let words = token::word_count(&planned.plain) + token::word_count(&headings) + title;
+            let mut words = token::word_count(&chunk.plain);
+            if !is_question(chunk.number) {
+                words += token::word_count(&headings) + title;
+            }
             rows.words.push(i32::try_from(words).map_err(internal)?);
             rows.headings.push(headings);
-            rows.kinds.push(match chunk.kind {
-                ChunkKind::Summary => "summary",
-                ChunkKind::Body => "body",
-            });
+            rows.numbers.push(chunk.number);
+            rows.kinds.push(chunk.kind);
             rows.anchors.push(&chunk.anchor);
             rows.bodies.push(&chunk.body);
             rows.tokens.push(i32::try_from(chunk.token_count).map_err(internal)?);
-            rows.hashes.push(&planned.input_hash);
-            rows.plain.push(&planned.plain);
+            rows.hashes.push(&chunk.input_hash);
+            rows.plain.push(&chunk.plain);
         }
         Ok(rows)
     }
@@ -88,7 +89,9 @@ impl Indexer<'_> {
         let _counted = CountedElsewhere::begin();
         let mut delta = Delta::default();
         let stored = match &document.known {
-            Some(known) if !self.lock(known)? => return Ok(None),
+            Some(known) if !self.lock(known)? || self.stored_questions(known.id)? != known.questions => {
+                return Ok(None);
+            }
             Some(known) => {
                 let stored = self.stored(known.id)?;
                 delta.count(-1, stored.words, &stored.chunks);
@@ -106,7 +109,10 @@ impl Indexer<'_> {
         };
         let _owner = AsOwner::enter()?;
         let moved = self.moved_vectors(id, document, &stored)?;
-        let terms = self.write_chunks(id, document)?;
+        let chunks = self.write_chunks(id, document)?;
+        if let Some(questions) = &document.questions {
+            questions::write(self.chunk_id(id, 0).document, questions)?;
+        }
         postings::add_pending(self.project.id, vec![id])?;
         if self.mode == IndexMode::Deferred {
             self.defer(id, document, &stored, &moved)?;
@@ -117,7 +123,7 @@ impl Indexer<'_> {
             .collect();
         self.vectors.store(self.project.id, &vectors)?;
         names::write(self.project.id, id, &document.input, document.known.is_some())?;
-        delta.count(1, document.words.into(), &terms);
+        delta.count(1, document.words.into(), &chunks);
         Ok(Some(delta))
     }
 
@@ -144,7 +150,6 @@ impl Indexer<'_> {
     /// Inserts or updates the row that row-level security is about: as the caller.
     fn write_document(&self, document: &DocumentPlan) -> Result<Option<i64>> {
         let input = &document.input;
-        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
         let mut args = vec![
             DatumWithOid::from(self.project.id),
             DatumWithOid::from(input.slug.as_str()),
@@ -161,7 +166,7 @@ impl Indexer<'_> {
             DatumWithOid::from(input.body.as_deref()),
             DatumWithOid::from(document.content_hash.as_str()),
             DatumWithOid::from(document.words),
-            DatumWithOid::from(chunk_count),
+            DatumWithOid::from(document.text_chunks),
             DatumWithOid::from(input.published_at.as_deref()),
             DatumWithOid::from(document.entry_share),
             DatumWithOid::from(JsonB(json!(input.anchors))),
@@ -212,7 +217,6 @@ impl Indexer<'_> {
 
     /// Writes what is counted of a document whose row stays as it is otherwise.
     fn write_counts(&self, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
-        let chunk_count = i32::try_from(document.chunks.len()).map_err(internal)?;
         let set = if has_entry_share() { ", entry_share = $5" } else { "" };
         let written = statement::change(
             &format!(
@@ -223,7 +227,7 @@ impl Indexer<'_> {
                 DatumWithOid::from(self.project.id),
                 DatumWithOid::from(id),
                 DatumWithOid::from(document.words),
-                DatumWithOid::from(chunk_count),
+                DatumWithOid::from(document.text_chunks),
                 DatumWithOid::from(document.entry_share),
             ],
             |row| row.required::<i64>(1),
@@ -232,19 +236,18 @@ impl Indexer<'_> {
     }
 
     /// Writes the chunks of a document in one statement; the words and the terms of each.
-    fn write_chunks(&self, id: i64, document: &DocumentPlan) -> Result<Vec<(i64, Vec<u8>)>> {
-        let count = i32::try_from(document.chunks.len()).map_err(internal)?;
+    fn write_chunks(&self, id: i64, document: &DocumentPlan) -> Result<Vec<CountedChunk>> {
+        let rows = ChunkRows::of(document)?;
         if document.known.is_some() {
             statement::execute(
-                "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no >= $3",
+                "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no <> ALL ($3)",
                 &[
                     DatumWithOid::from(self.project.id),
                     DatumWithOid::from(id),
-                    DatumWithOid::from(count),
+                    DatumWithOid::from(rows.numbers.clone()),
                 ],
             )?;
         }
-        let rows = ChunkRows::of(document)?;
         let written = statement::change(
             // The body comes first: its positions are then those of its own tokens.
             "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
@@ -253,10 +256,12 @@ impl Indexer<'_> {
                   term_count, input_hash, document_term_count, terms)
              SELECT $1, $2, c.chunk_no, c.kind, ($6::text[])[c.first_heading:c.last_heading], c.anchor, c.body,
                     c.token_count, c.term_count, c.input_hash, $3,
-                    to_tsvector($4::regconfig, c.plain)
-                    || title.terms
-                    || setweight(to_tsvector($4::regconfig, c.headings), 'B')
-                    || setweight(to_tsvector($4::regconfig, CASE c.chunk_no WHEN 0 THEN $7 ELSE '' END), 'C')
+                    CASE c.kind WHEN 'question' THEN setweight(to_tsvector($4::regconfig, c.plain), 'A')
+                    ELSE to_tsvector($4::regconfig, c.plain)
+                         || title.terms
+                         || setweight(to_tsvector($4::regconfig, c.headings), 'B')
+                         || setweight(to_tsvector($4::regconfig, CASE c.chunk_no WHEN 0 THEN $7 ELSE '' END), 'C')
+                    END
              FROM title, unnest($8::int[], $9::text[], $10::int[], $11::int[], $12::text[], $13::text[], $14::int[],
                                 $15::int[], $16::text[], $17::text[], $18::text[])
                   AS c(chunk_no, kind, first_heading, last_heading, anchor, body, token_count,
@@ -266,7 +271,7 @@ impl Indexer<'_> {
                  body = excluded.body, token_count = excluded.token_count, term_count = excluded.term_count,
                  document_term_count = excluded.document_term_count, input_hash = excluded.input_hash,
                  terms = excluded.terms
-             RETURNING term_count, terms",
+             RETURNING chunk_no, term_count, terms",
             &[
                 DatumWithOid::from(self.project.id),
                 DatumWithOid::from(id),
@@ -275,7 +280,7 @@ impl Indexer<'_> {
                 DatumWithOid::from(document.input.title.as_str()),
                 DatumWithOid::from(rows.heading_paths),
                 DatumWithOid::from(document.keywords.join(" ")),
-                DatumWithOid::from((0..count).collect::<Vec<i32>>()),
+                DatumWithOid::from(rows.numbers),
                 DatumWithOid::from(rows.kinds),
                 DatumWithOid::from(rows.first_headings),
                 DatumWithOid::from(rows.last_headings),
@@ -288,8 +293,12 @@ impl Indexer<'_> {
                 DatumWithOid::from(rows.headings),
             ],
             |row| {
-                let terms: TsVectorBytes = row.required(2)?;
-                Ok((i64::from(row.required::<i32>(1)?), terms.as_bytes().to_vec()))
+                let terms: TsVectorBytes = row.required(3)?;
+                Ok(CountedChunk {
+                    number: row.required(1)?,
+                    words: row.required::<i32>(2)?.into(),
+                    terms: terms.as_bytes().to_vec(),
+                })
             },
         )?;
         Ok(written)
@@ -303,7 +312,8 @@ impl Indexer<'_> {
     /// Vectors of chunks whose text is the same and whose number is another.
     fn moved_vectors(&self, id: i64, document: &DocumentPlan, stored: &Stored) -> Result<Vec<(i32, Vec<f32>)>> {
         let mut from_to = Vec::new();
-        for (chunk_no, planned) in (0i32..).zip(&document.chunks) {
+        for planned in &document.chunks {
+            let chunk_no = planned.number;
             let stays = stored.by_number.get(&chunk_no) == Some(&planned.input_hash);
             let embedded = document.passages.iter().any(|&(number, _)| number == chunk_no);
             let Some(&from) = stored.by_hash.get(&planned.input_hash).filter(|_| !stays && !embedded) else {
@@ -326,14 +336,11 @@ impl Indexer<'_> {
     /// Takes vectors away that are not of these chunks any more, and leaves the rest to the worker. Runs
     /// as the owner.
     fn defer(&self, id: i64, document: &DocumentPlan, stored: &Stored, moved: &[(i32, Vec<f32>)]) -> Result<()> {
-        let without: Vec<i32> = (0i32..)
-            .zip(&document.chunks)
-            .filter(|(chunk_no, planned)| {
-                let stays = stored.by_number.get(chunk_no) == Some(&planned.input_hash);
-                !stays && moved.iter().all(|(number, _)| number != chunk_no)
-            })
-            .map(|(chunk_no, _)| chunk_no)
-            .collect();
+        let changed = document.chunks.iter().filter(|planned| {
+            let stays = stored.by_number.get(&planned.number) == Some(&planned.input_hash);
+            !stays && moved.iter().all(|(number, _)| *number != planned.number)
+        });
+        let without: Vec<i32> = changed.map(|planned| planned.number).collect();
         if without.is_empty() {
             return Ok(());
         }
@@ -370,7 +377,11 @@ pub(crate) fn read_stored(project: &Project, id: i64) -> Result<Stored> {
     for (chunk_no, hash, words, terms) in chunks {
         stored.by_hash.insert(hash.clone(), chunk_no);
         stored.by_number.insert(chunk_no, hash);
-        stored.chunks.push((words, terms));
+        stored.chunks.push(CountedChunk {
+            number: chunk_no,
+            words,
+            terms,
+        });
     }
     Ok(stored)
 }

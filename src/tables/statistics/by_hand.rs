@@ -10,6 +10,7 @@ use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::{catalog, statement};
 use crate::tables::{postings, vector_codes};
+use docsearch_core::question::FIRST;
 
 thread_local! {
     /// How deep in triggers the statements run that are counted elsewhere.
@@ -105,7 +106,8 @@ impl Table {
                  )
                  INSERT INTO docsearch.project_stat
                      (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
-                 SELECT c.project_id, 0, 0, sum(c.sign), sum(c.sign * c.term_count),
+                 SELECT c.project_id, 0, 0, coalesce(sum(c.sign) FILTER (WHERE c.chunk_no < {FIRST}), 0),
+                        coalesce(sum(c.sign * c.term_count) FILTER (WHERE c.chunk_no < {FIRST}), 0),
                         (SELECT count(*) FROM written w WHERE w.project_id = c.project_id), false
                  FROM changed c JOIN docsearch.project p ON p.id = c.project_id GROUP BY c.project_id
                  RETURNING project_id",
@@ -122,7 +124,7 @@ impl Table {
     fn rows(self, transition: &str, sign: i32) -> String {
         let columns = match self {
             Self::Document => "t.term_count::bigint AS term_count",
-            Self::Chunk => "t.term_count::bigint AS term_count, t.document_id, t.terms",
+            Self::Chunk => "t.term_count::bigint AS term_count, t.document_id, t.chunk_no, t.terms",
         };
         format!("SELECT t.project_id, {columns}, {sign} AS sign FROM {transition} t")
     }

@@ -2,7 +2,9 @@
 
 #[pgrx::pg_schema]
 mod tests {
+    use docsearch_core::question::{chunk_number, is_question};
     use docsearch_core::rank::{ChunkId, DocumentId};
+    use docsearch_core::vector_code::Kind;
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
@@ -10,7 +12,8 @@ mod tests {
     use crate::postgres::testing::sql;
     use crate::tables::project::{Project, Projects, by_name};
     use crate::tables::vector_codes::{
-        Differences, MOST_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest, rebuild, remove,
+        Differences, Estimated, MOST_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest,
+        rebuild, remove,
     };
     use crate::tables::vectors::{Nearest, VectorTable};
 
@@ -63,6 +66,24 @@ mod tests {
         table.store(id, &vectors)
     }
 
+    /// Writes a question of a document, and its vector.
+    fn write_question(project: &Project, table: &VectorTable, document: i64, numbers: &mut Numbers) -> Result<()> {
+        write(project, table, document, 1, numbers)?;
+        let chunk = chunk_number((numbers.next() % 3) as usize, 0).expect("a number");
+        let project = project.id;
+        sql(&format!(
+            "INSERT INTO docsearch.chunk VALUES ({project}, {document}, {chunk}, 'question', '{{}}', '', '', 0, 0, 1, '', 'word:1')
+             ON CONFLICT (project_id, document_id, chunk_no) DO NOTHING"
+        ));
+        let document = DocumentId { project, document };
+        table.store(project, &[(ChunkId { document, chunk }, numbers.vector())])
+    }
+
+    fn all_codes(project: &Project, of: OfModel, query: &[f32]) -> Result<Estimated> {
+        let found = nearest(&Projects::new([project]), of.model, query, [(Kind::Text, 10_000)])?;
+        Ok(found.map(|[found]| found).expect("codes"))
+    }
+
     fn rows(of: OfModel, condition: &str) -> Result<i64> {
         let found = statement::latest(
             &format!(
@@ -89,6 +110,7 @@ mod tests {
                 )),
                 2 => merge(of)?,
                 3 => merge_if_due(project.id)?,
+                4 => write_question(&project, &table, document, &mut numbers)?,
                 _ => write(
                     &project,
                     &table,
@@ -111,6 +133,7 @@ mod tests {
             &[],
             |row| Ok((row.required::<i64>(1)?, row.required::<i32>(2)?)),
         )?;
+        assert!(vectors.iter().any(|(_, chunk)| is_question(*chunk)));
         let query = numbers.vector();
         let limit = i64::try_from(vectors.len()).unwrap_or_default();
         let projects = Projects::new([&project]);
@@ -158,7 +181,7 @@ mod tests {
             }
             merge_if_due(project.id)?;
         }
-        let found = nearest(&Projects::new([&project]), of.model, &numbers.vector(), 10_000)?;
+        let found = all_codes(&project, of, &numbers.vector())?;
         assert!(found.codes < 1_500, "{} codes of 192 chunks", found.codes);
         assert_eq!(found.chunks.len(), 192);
         assert_eq!(differences(of, true)?, Differences::default());
@@ -173,8 +196,7 @@ mod tests {
             write(&project, &table, document, 5, &mut numbers)?;
         }
         sql("DELETE FROM docsearch.document d WHERE d.id > 1");
-        let codes =
-            || nearest(&Projects::new([&project]), of.model, &[1.0; DIMENSION], 10_000).map(|found| found.codes);
+        let codes = || all_codes(&project, of, &[1.0; DIMENSION]).map(|found| found.codes);
         assert_eq!(codes()?, 1_050);
         merge_all()?;
         assert_eq!(codes()?, 5);

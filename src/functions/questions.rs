@@ -1,0 +1,138 @@
+//! `set_questions` and `questions`: what sections of documents answer, in the words of their readers.
+
+use docsearch_core::question;
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::prelude::*;
+
+use crate::indexing::indexer;
+use crate::indexing::question_writing::{self, Limits};
+use crate::postgres::argument::{Json, Text, Texts, Whole, arguments};
+use crate::postgres::jsonb::JsonB;
+use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
+use crate::tables::questions::{self, AUTHOR};
+use crate::tables::{document, project};
+
+#[pg_schema]
+mod docsearch {
+    use super::*;
+
+    /// Replaces the questions of a document that are of one source, and returns how many there are.
+    #[pg_extern(volatile, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    fn set_questions(
+        project: Option<Text<'_>>,
+        slug: Option<Text<'_>>,
+        questions: Option<Json<'_>>,
+        source: default!(Option<Text<'_>>, "'author'"),
+    ) -> Result<i64> {
+        arguments!(project, slug, questions, source);
+        refuse_read_only(c"set_questions()");
+        let project = project::given(project)?;
+        let slug = document::checked_slug(slug)?;
+        let source = source.unwrap_or(AUTHOR);
+        if !questions::is_source(source) {
+            return Err(invalid(
+                format!("source \"{}\" is not known", docsearch_core::bounds::shown(source)),
+                "It is author, reader, or model and the name of a model, such as \"model gpt-5\".",
+            ));
+        }
+        let JsonB(given) =
+            questions.ok_or_else(|| invalid("questions must not be null", question::Problem::NoArray.hint()))?;
+        let given = question::read(given).map_err(|problem| questions::refused(&problem))?;
+        let count = indexer::set_questions(&project, slug, given, source)?;
+        i64::try_from(count).map_err(internal)
+    }
+
+    /// Has the language model write questions for sections that have none, or only stale ones, and returns what was done.
+    #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn write_questions(
+        project: Option<Text<'_>>,
+        max_tokens: default!(Option<Whole>, 20000),
+        slugs: default!(Option<Texts<'_>>, "NULL"),
+        max_sections: default!(Option<Whole>, "NULL"),
+        requests_per_minute: default!(Option<Whole>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(sections_done, i64),
+                name!(sections_left, i64),
+                name!(questions_written, i64),
+                name!(dropped, i64),
+                name!(tokens_estimated, i64),
+                name!(tokens_spent, Option<i64>),
+            ),
+        >,
+    > {
+        arguments!(project, max_tokens, slugs, max_sections, requests_per_minute);
+        refuse_read_only(c"write_questions()");
+        let max_tokens = max_tokens.ok_or_else(|| invalid("max_tokens must not be null", TOKENS_HINT))?;
+        let max_tokens = u64::try_from(max_tokens).map_err(|_| {
+            invalid(
+                format!("max_tokens is {max_tokens}, and must not be negative"),
+                TOKENS_HINT,
+            )
+        })?;
+        let limits = Limits {
+            tokens: max_tokens,
+            sections: at_least_one("max_sections", max_sections)?,
+            requests_per_minute: at_least_one("requests_per_minute", requests_per_minute)?,
+        };
+        let project = project::given(project)?;
+        let slugs = slugs.map(|slugs| slugs.into_iter().flatten().collect());
+        let written = question_writing::write(&project, slugs, limits)?;
+        let known = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        Ok(TableIterator::once((
+            written.sections_done,
+            written.sections_left,
+            written.questions_written,
+            written.dropped,
+            known(written.tokens_estimated),
+            written.tokens_spent.map(known),
+        )))
+    }
+
+    /// The questions that documents of a project answer, of those that the caller sees.
+    #[pg_extern(stable, parallel_unsafe)]
+    #[search_path(pg_catalog, pg_temp)]
+    #[allow(clippy::type_complexity)]
+    fn questions(
+        project: Option<Text<'_>>,
+        slug: default!(Option<Text<'_>>, "NULL"),
+    ) -> Result<
+        TableIterator<
+            'static,
+            (
+                name!(slug, String),
+                name!(anchor, String),
+                name!(question, String),
+                name!(source, String),
+                name!(stale, bool),
+                name!(created_at, TimestampWithTimeZone),
+            ),
+        >,
+    > {
+        arguments!(project, slug);
+        let project = project::given(project)?;
+        Ok(TableIterator::new(questions::listed(&project, slug)?))
+    }
+}
+
+/// A limit, if it is given.
+fn at_least_one(name: &str, given: Option<i32>) -> Result<Option<u64>> {
+    let checked = |limit| u64::try_from(limit).ok().filter(|limit| *limit > 0);
+    given
+        .map(|limit| {
+            checked(limit).ok_or_else(|| {
+                invalid(
+                    format!("{name} is {limit}, and must be at least 1"),
+                    "Omit it for no limit.",
+                )
+            })
+        })
+        .transpose()
+}
+
+const TOKENS_HINT: &str = "Give the most tokens that the call may take, or 0 to learn what all sections would take.";

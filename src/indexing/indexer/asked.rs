@@ -1,0 +1,222 @@
+//! The questions of a document, and their chunks.
+
+use std::collections::HashSet;
+
+use docsearch_core::bounds;
+use docsearch_core::chunk::Chunk;
+use docsearch_core::digest::digest;
+use docsearch_core::question::{self, Question, Sections};
+use docsearch_core::rank::DocumentId;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+use super::{ChunkPlan, FAILED, Indexer};
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, error_with_hint, internal, undefined};
+use crate::postgres::statement;
+use crate::settings;
+use crate::tables::document_input::DocumentInput;
+use crate::tables::project::{self, Project};
+use crate::tables::questions::{self, AUTHOR, StoredQuestion};
+use crate::tables::{document, model_grant, schema};
+
+impl Indexer<'_> {
+    pub(super) fn stored_questions(&self, document: i64) -> Result<Vec<StoredQuestion>> {
+        let _owner = AsOwner::enter()?;
+        questions::read(DocumentId {
+            project: self.project.id,
+            document,
+        })
+    }
+
+    /// The questions that a document has when it is written.
+    pub(super) fn questions(
+        &self,
+        input: &DocumentInput,
+        stored: Vec<StoredQuestion>,
+    ) -> std::result::Result<Vec<StoredQuestion>, question::Problem> {
+        match &input.questions {
+            Some(given) => questions::replaced(stored, given.clone(), AUTHOR),
+            None => Ok(stored),
+        }
+    }
+
+    /// The chunks of questions, and the questions as they are now stored; `None` where there is no table for them.
+    pub(super) fn question_chunks(
+        &self,
+        input: &DocumentInput,
+        chunks: &[Chunk],
+        mut questions: Vec<StoredQuestion>,
+    ) -> Result<(Vec<ChunkPlan>, Option<Vec<StoredQuestion>>)> {
+        if !questions::exist() {
+            return match questions.is_empty() {
+                true => Ok((Vec::new(), None)),
+                false => Err(schema::outdated()),
+            };
+        }
+        let sections = Sections::new(input.body.as_deref().unwrap_or_default());
+        questions::compare(&mut questions, &sections);
+        let mut places = vec![0; chunks.len()];
+        let mut asked = Vec::new();
+        for stored in &questions {
+            let section = sections.chunk(&stored.question.anchor, chunks);
+            let Some(number) = places
+                .get(section)
+                .and_then(|place| question::chunk_number(section, *place))
+            else {
+                continue;
+            };
+            places[section] += 1;
+            let text = &stored.question.question;
+            asked.push(ChunkPlan {
+                number,
+                kind: "question",
+                heading_path: sections.path(&stored.question.anchor, &input.title),
+                also_under: Vec::new(),
+                // A section that is gone is none to lead to.
+                anchor: match sections.has(&stored.question.anchor) {
+                    true => stored.question.anchor.clone(),
+                    false => String::new(),
+                },
+                body: text.clone(),
+                token_count: self.tokenizer.count(text).unwrap_or(text.len()),
+                plain: text.clone(),
+                input_hash: digest(&[&question::passage(text)]),
+            });
+        }
+        Ok((asked, Some(questions)))
+    }
+}
+
+/// How many of the questions that are given with a text are of sections that it has not, and the anchor of the first.
+pub(super) fn unplaced(input: &DocumentInput, body: &str) -> Option<(usize, String)> {
+    let given = input.questions.as_deref().filter(|given| !given.is_empty())?;
+    let sections = Sections::new(body);
+    let mut unplaced = given.iter().filter(|question| !sections.has(&question.anchor));
+    let first = unplaced.next()?;
+    Some((1 + unplaced.count(), bounds::shown(&first.anchor)))
+}
+
+/// Replaces the questions of a document that are of one source, and returns how many it has of that source. The caller must
+/// be allowed to change the document. Begins as the caller.
+pub(crate) fn set_questions(project: &Project, slug: &str, given: Vec<Question>, source: &str) -> Result<usize> {
+    if !questions::exist() {
+        return Err(schema::outdated());
+    }
+    model_grant::require_of_project(project.id)?;
+    let document = statement::change(
+        "SELECT d.id, d.body FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2 FOR UPDATE",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(slug)],
+        |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?)),
+    )?;
+    let Some((document, body)) = document.into_iter().next() else {
+        return Err(unchangeable(project, slug)?);
+    };
+    let sections = Sections::new(&body);
+    if let Some(unknown) = given.iter().find(|question| !sections.has(&question.anchor)) {
+        let known: Vec<&str> = sections.anchors().collect();
+        return Err(undefined(
+            format!(
+                "document \"{slug}\" has no section \"{}\"",
+                bounds::shown(&unknown.anchor)
+            ),
+            match known.is_empty() {
+                true => "The document has no sections: leave the anchor empty.".to_owned(),
+                false => format!("The nearest: {}.", bounds::nearest(&unknown.anchor, known)),
+            },
+        ));
+    }
+    let id = DocumentId {
+        project: project.id,
+        document,
+    };
+    let _owner = AsOwner::enter()?;
+    let mut all =
+        questions::replaced(questions::read(id)?, given, source).map_err(|problem| questions::refused(&problem))?;
+    let own = all.iter_mut().filter(|stored| stored.source == source);
+    let count = own.map(|stored| stored.section_hash.clear()).count();
+    store(id, &all)?;
+    Ok(count)
+}
+
+/// Questions that were written for a section.
+pub(crate) struct WrittenQuestions {
+    pub(crate) anchor: String,
+    /// The section when it was read.
+    pub(crate) section_hash: String,
+    pub(crate) questions: Vec<String>,
+}
+
+/// Adds questions to sections of a document that are as they were and still have none, and returns how many each of these gets.
+/// They take the place of stale ones that a model wrote. The caller must be allowed to change the document. Begins as the caller.
+pub(crate) fn add_questions(
+    project: &Project,
+    document: i64,
+    written: Vec<WrittenQuestions>,
+    source: &str,
+) -> Result<Vec<usize>> {
+    let body = statement::change(
+        "SELECT d.body FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR UPDATE",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(document)],
+        |row| row.required::<String>(1),
+    )?;
+    let Some(body) = body.into_iter().next() else {
+        return Ok(Vec::new());
+    };
+    // The project may have got a model since the sections were read that the caller may not send texts to.
+    model_grant::require_of_project(project.id)?;
+    let id = DocumentId {
+        project: project.id,
+        document,
+    };
+    let _owner = AsOwner::enter()?;
+    let sections = Sections::new(&body);
+    let mut stored = questions::read(id)?;
+    let missing = questions::missing(&mut stored, &sections);
+    let missing: HashSet<&str> = missing.into_iter().map(|section| section.anchor).collect();
+    let written: Vec<WrittenQuestions> = written
+        .into_iter()
+        .filter(|new| missing.contains(new.anchor.as_str()) && sections.hash(&new.anchor) == new.section_hash)
+        .collect();
+    if written.is_empty() {
+        return Ok(Vec::new());
+    }
+    let counts = written.iter().map(|new| new.questions.len()).collect();
+    let all = questions::added(
+        stored,
+        written.into_iter().map(|new| (new.anchor, new.questions)),
+        source,
+    );
+    store(id, &all.map_err(|problem| questions::refused(&problem))?)?;
+    Ok(counts)
+}
+
+/// Replaces the questions of a document, and indexes it. Runs as the owner, who has locked the document.
+fn store(id: DocumentId, all: &[StoredQuestion]) -> Result<()> {
+    questions::write(id, all)?;
+    // A language model may have been asked since the call began, or the lock waited for: the project may have another model.
+    let project = project::by_id(id.project)?;
+    let outcomes = super::reindex(&project, &[id.document], settings::INDEX_MODE.get())?;
+    match outcomes.into_iter().find(|outcome| outcome.action == FAILED) {
+        Some(failed) => Err(internal(failed.detail.unwrap_or_default())),
+        None => Ok(()),
+    }
+}
+
+/// That the caller cannot change a document: there is none that he sees, or a policy keeps it.
+fn unchangeable(project: &Project, slug: &str) -> Result<ErrorReport> {
+    let seen = statement::latest(
+        "SELECT 1 FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(slug)],
+        |row| row.required::<i32>(1),
+    )?;
+    if seen.is_empty() {
+        return document::unknown(slug, Some(&project.name));
+    }
+    Ok(error_with_hint(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("document \"{slug}\" cannot be changed"),
+        "Policies on docsearch.document keep you from changing it. Ask the owner of schema docsearch to do it.",
+    ))
+}

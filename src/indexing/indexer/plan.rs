@@ -1,0 +1,99 @@
+//! What is to be written of a document.
+
+use docsearch_core::chunk::{Chunk, ChunkKind};
+use docsearch_core::markdown;
+use pgrx::pg_sys::panic::ErrorReport;
+
+use super::Outcome;
+use crate::postgres::report::{Result, internal};
+use crate::tables::document_input::DocumentInput;
+use crate::tables::questions::StoredQuestion;
+
+/// What becomes of a document.
+pub(super) enum Plan {
+    Write(Box<DocumentPlan>),
+    /// Nothing: it is as it was, or others have it.
+    Leave(Outcome),
+    /// Nothing: what was given cannot be stored.
+    Refuse(String, ErrorReport),
+}
+
+/// A document that has to be written.
+pub(super) struct DocumentPlan {
+    pub(super) input: DocumentInput,
+    pub(super) content_hash: String,
+    pub(super) known: Option<KnownDocument>,
+    /// Those of its text, and behind them those of its questions.
+    pub(super) chunks: Vec<ChunkPlan>,
+    /// How many are of its text.
+    pub(super) text_chunks: i32,
+    /// `None`: they stay as they are.
+    pub(super) questions: Option<Vec<StoredQuestion>>,
+    /// How many of those that were given are of sections that it has not, and the anchor of the first.
+    pub(super) unplaced: Option<(usize, String)>,
+    /// Sections left out because another one has the same text.
+    pub(super) duplicates: usize,
+    /// Places in the batch of passages, for the chunks that have to be embedded.
+    pub(super) passages: Vec<(i32, usize)>,
+    pub(super) keywords: Vec<String>,
+    pub(super) summary: Option<String>,
+    pub(super) words: i32,
+    /// See [`markdown::entry_share`].
+    pub(super) entry_share: f32,
+}
+
+impl DocumentPlan {
+    /// What the caller may not expect.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let duplicates = match self.duplicates {
+            0 => None,
+            1 => Some("1 section says what another one says, and is stored once".to_owned()),
+            more => Some(format!("{more} sections say what others say, and are stored once")),
+        };
+        let unplaced = self.unplaced.as_ref().map(|(questions, anchor)| match questions {
+            1 => format!("1 question is of a section that it has not: \"{anchor}\""),
+            more => format!("{more} questions are of sections that it has not, such as \"{anchor}\""),
+        });
+        duplicates.into_iter().chain(unplaced).collect()
+    }
+}
+
+/// A document as it was when the change of it was planned.
+pub(super) struct KnownDocument {
+    pub(super) id: i64,
+    pub(super) content_hash: String,
+    pub(super) questions: Vec<StoredQuestion>,
+}
+
+pub(super) struct ChunkPlan {
+    /// `docsearch.chunk.chunk_no`.
+    pub(super) number: i32,
+    pub(super) kind: &'static str,
+    pub(super) heading_path: Vec<String>,
+    pub(super) also_under: Vec<Vec<String>>,
+    pub(super) anchor: String,
+    pub(super) body: String,
+    pub(super) token_count: usize,
+    pub(super) plain: String,
+    pub(super) input_hash: String,
+}
+
+impl ChunkPlan {
+    /// A part of the text, with the hash of what is embedded.
+    pub(super) fn of(chunk: Chunk, input_hash: String) -> Result<Self> {
+        Ok(Self {
+            number: i32::try_from(chunk.chunk_no).map_err(internal)?,
+            kind: match chunk.kind {
+                ChunkKind::Summary => "summary",
+                ChunkKind::Body => "body",
+            },
+            plain: markdown::plain_text(&chunk.body),
+            heading_path: chunk.heading_path,
+            also_under: chunk.also_under,
+            anchor: chunk.anchor,
+            body: chunk.body,
+            token_count: chunk.token_count,
+            input_hash,
+        })
+    }
+}

@@ -1,0 +1,382 @@
+//! Questions that a language model writes for sections that have none, or whose questions are stale.
+//!
+//! All replies of a call come before the first document is locked: an endpoint may be slow, and others write meanwhile.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use docsearch_core::digest::digest;
+use docsearch_core::prompt;
+use docsearch_core::question::{OF_DOCUMENT, OF_SECTION, SectionText, Sections};
+use docsearch_core::question_reply::{self, MAX_QUESTIONS};
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::prelude::*;
+
+use crate::indexing::indexer::{self, WrittenQuestions};
+use crate::models::language_model;
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, error_with_hint, in_one_line, internal, invalid, warn};
+use crate::postgres::{latch, statement, subtransaction};
+use crate::tables::project::Project;
+use crate::tables::questions::{self, StoredQuestion};
+use crate::tables::{document, model_grant, schema};
+
+/// Characters of a token, as everywhere in answers.
+const CHARS_PER_TOKEN: usize = 4;
+/// Tokens that a reply is taken to have where none is asked for: eight lines of fifty characters.
+const USUAL_REPLY: u64 = 100;
+/// Most sections that a session remembers as such that the model has no question for.
+const REMEMBERED: usize = 10_000;
+const MINUTE: Duration = Duration::from_secs(60);
+
+thread_local! {
+    /// Sections that a model had no question for, by digests of what it was sent. Without these a caller who goes on until
+    /// no section is left would pay for the same replies for ever.
+    static FRUITLESS: RefCell<HashSet<String>> = RefCell::default();
+    /// When the last request of the session began: a limit of requests holds over its calls.
+    static LAST_REQUEST: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// How far a call goes, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// With 0 nothing is sent, and all sections are estimated.
+    pub(crate) tokens: u64,
+    pub(crate) sections: Option<u64>,
+    pub(crate) requests_per_minute: Option<u64>,
+}
+
+/// What a call has done.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) sections_done: i64,
+    /// Sections that another call would ask about.
+    pub(crate) sections_left: i64,
+    pub(crate) questions_written: i64,
+    /// Lines of replies that are no questions.
+    pub(crate) dropped: i64,
+    pub(crate) tokens_estimated: u64,
+    /// What the endpoint says; None if it does not for one of the replies, or if there was none.
+    pub(crate) tokens_spent: Option<u64>,
+}
+
+struct Page {
+    id: i64,
+    slug: String,
+}
+
+/// A section with what is sent about it.
+struct Request {
+    written: WrittenQuestions,
+    titles: Vec<String>,
+    user: String,
+    key: String,
+}
+
+/// Has the language model write questions for sections of the documents of a project, those with these slugs if any are given, in
+/// their order, until the next request could exceed the limits. Begins as the caller, who must be allowed to change the documents.
+pub(crate) fn write(project: &Project, slugs: Option<Vec<String>>, limits: Limits) -> Result<Written> {
+    if !questions::exist() {
+        return Err(schema::outdated());
+    }
+    let model = language_model::name();
+    if limits.tokens > 0 {
+        model_grant::require_of_project(project.id)?;
+        require_source(model.as_deref())?;
+    }
+    let source = format!("model {}", model.as_deref().unwrap_or_default());
+    let mut call = Call {
+        project,
+        limits,
+        written: Written::default(),
+        spent: Some(0),
+        replies: 0,
+        is_over: limits.tokens == 0,
+    };
+    let mut answered = Vec::new();
+    for page in pages(project, slugs)? {
+        let replies = call.ask(&page, &source)?;
+        if !replies.is_empty() {
+            answered.push((page, replies));
+        }
+    }
+    call.written.tokens_spent = call.spent.filter(|_| !answered.is_empty());
+    for (page, replies) in answered {
+        call.store(&page, replies, &source)?;
+    }
+    Ok(call.written)
+}
+
+/// One call, while it goes on.
+struct Call<'a> {
+    project: &'a Project,
+    limits: Limits,
+    written: Written,
+    /// What the endpoint says that the replies took; None from the first one on of which it does not.
+    spent: Option<u64>,
+    replies: u64,
+    /// Whether nothing more is sent: the sections that are left are counted.
+    is_over: bool,
+}
+
+impl Call<'_> {
+    /// The replies about sections of a page. Runs as the caller.
+    fn ask(&mut self, page: &Page, source: &str) -> Result<Vec<Request>> {
+        pgrx::check_for_interrupts!();
+        let requests = requests(self.project, page, source)?;
+        if requests.is_empty() || !self.is_over && !may_change(self.project, page)? {
+            return Ok(Vec::new());
+        }
+        let mut answered = Vec::new();
+        for mut request in requests {
+            let sent = tokens(prompt::QUESTIONS) + tokens(&request.user);
+            if self.limits.tokens == 0 {
+                self.written.tokens_estimated += sent + USUAL_REPLY;
+            }
+            if !self.is_over && self.fits(sent)? {
+                self.wait_for_turn();
+                match language_model::write_questions(prompt::QUESTIONS, &request.user) {
+                    Ok(answer) => {
+                        self.replies += 1;
+                        self.written.tokens_estimated += sent + tokens(&answer.text);
+                        self.spent = self.spent.zip(answer.tokens).map(|(all, one)| all.saturating_add(one));
+                        let titles = request.titles.iter().map(String::as_str);
+                        let reply = question_reply::read(&answer.text, titles);
+                        self.written.dropped += count(reply.dropped)?;
+                        if reply.questions.is_empty() {
+                            remember(&request.key);
+                        }
+                        request.written.questions = reply.questions;
+                        // What was sent is not needed any more, and the replies of all pages wait together.
+                        request.user = String::new();
+                        request.titles.clear();
+                        answered.push(request);
+                        continue;
+                    }
+                    Err(failure) => self.end_with(failure.into_report())?,
+                }
+            }
+            self.written.sections_left += 1;
+        }
+        Ok(answered)
+    }
+
+    /// Whether another request, and the longest reply to it, stay within what the call may take.
+    fn fits(&mut self, sent: u64) -> Result<bool> {
+        if self.limits.sections.is_some_and(|most| self.replies >= most) {
+            self.is_over = true;
+            return Ok(false);
+        }
+        let taken = self.written.tokens_estimated.max(self.spent.unwrap_or_default());
+        let next = sent + u64::from(language_model::longest_questions());
+        if taken.saturating_add(next) <= self.limits.tokens {
+            return Ok(true);
+        }
+        if taken == 0 {
+            return Err(invalid(
+                format!(
+                    "max_tokens is {}, and the next section may take {next}",
+                    self.limits.tokens
+                ),
+                format!("Give max_tokens => {next} or more, or 0 to learn what all sections may take."),
+            ));
+        }
+        self.is_over = true;
+        Ok(false)
+    }
+
+    /// Keeps requests as far apart as the limit says, those of earlier calls of the session included. Cancelling acts at once.
+    fn wait_for_turn(&self) {
+        let pause = self
+            .limits
+            .requests_per_minute
+            .map(|requests| MINUTE.div_f64(requests as f64));
+        if let (Some(pause), Some(last)) = (pause, LAST_REQUEST.get()) {
+            loop {
+                pgrx::check_for_interrupts!();
+                let left = pause.saturating_sub(last.elapsed());
+                if left.is_zero() {
+                    break;
+                }
+                latch::wait(None, left);
+            }
+        }
+        LAST_REQUEST.set(Some(Instant::now()));
+    }
+
+    /// Nothing more is sent. What was answered before is kept.
+    fn end_with(&mut self, problem: ErrorReport) -> Result<()> {
+        if self.written.tokens_estimated == 0 {
+            return Err(problem);
+        }
+        self.is_over = true;
+        warn(
+            PgSqlErrorCode::ERRCODE_WARNING,
+            format!(
+                "questions are written for some sections only: {}",
+                in_one_line(&problem)
+            ),
+            "Call docsearch.write_questions again for the others.",
+        );
+        Ok(())
+    }
+
+    /// Stores the replies about a page. Sections that have changed meanwhile are left. Begins as the caller.
+    fn store(&mut self, page: &Page, replies: Vec<Request>, source: &str) -> Result<()> {
+        let keys: Vec<String> = replies.iter().map(|request| request.key.clone()).collect();
+        let all = count(replies.len())?;
+        let (fruitful, fruitless): (Vec<_>, Vec<_>) = replies
+            .into_iter()
+            .map(|request| request.written)
+            .partition(|written| !written.questions.is_empty());
+        let done = count(fruitless.len())?;
+        self.written.sections_done += done;
+        if fruitful.is_empty() {
+            return Ok(());
+        }
+        match subtransaction::run(|| indexer::add_questions(self.project, page.id, fruitful, source)) {
+            Ok(stored) => {
+                self.written.sections_done += count(stored.len())?;
+                self.written.sections_left += all - done - count(stored.len())?;
+                self.written.questions_written += count(stored.into_iter().sum())?;
+            }
+            Err(problem) => {
+                keys.iter().for_each(|key| remember(key));
+                warn(
+                    PgSqlErrorCode::ERRCODE_WARNING,
+                    format!(
+                        "questions of document \"{}\" are not stored: {}",
+                        page.slug,
+                        in_one_line(&problem)
+                    ),
+                    "Index the document again.",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What would be sent about the sections of a page that have no questions. Runs as the caller.
+fn requests(project: &Project, page: &Page, source: &str) -> Result<Vec<Request>> {
+    let text = statement::latest(
+        "SELECT d.title, d.body FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(page.id)],
+        |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
+    )?;
+    let Some((title, body)) = text.into_iter().next() else {
+        return Ok(Vec::new());
+    };
+    let sections = Sections::new(&body);
+    let mut stored = {
+        let _owner = AsOwner::enter()?;
+        questions::read(docsearch_core::rank::DocumentId {
+            project: project.id,
+            document: page.id,
+        })?
+    };
+    let missing = questions::missing(&mut stored, &sections);
+    let staying: Vec<&StoredQuestion> = stored.iter().filter(|stored| !stored.is_replaceable()).collect();
+    let of_section = |anchor: &str| {
+        let own = staying.iter().filter(|stored| stored.question.anchor == anchor);
+        own.count()
+    };
+    let request = |section: SectionText<'_>| {
+        let user = prompt::questions_prompt(&title, section.headings, section.text);
+        Request {
+            key: digest(&[&project.id.to_string(), source, &user]),
+            user,
+            titles: section
+                .headings
+                .last()
+                .cloned()
+                .into_iter()
+                .chain([title.clone()])
+                .collect(),
+            written: WrittenQuestions {
+                anchor: section.anchor.to_owned(),
+                section_hash: sections.hash(section.anchor),
+                questions: Vec::new(),
+            },
+        }
+    };
+    let room = OF_DOCUMENT.saturating_sub(staying.len()) / MAX_QUESTIONS;
+    let has_room = |section: &SectionText<'_>| of_section(section.anchor) + MAX_QUESTIONS <= OF_SECTION;
+    let requests = missing.into_iter().filter(has_room).take(room).map(request);
+    Ok(requests.filter(|request| !is_remembered(&request.key)).collect())
+}
+
+/// The documents of a project that the caller sees, in the order of slugs. Runs as the caller.
+fn pages(project: &Project, slugs: Option<Vec<String>>) -> Result<Vec<Page>> {
+    let pages = statement::rows(
+        "SELECT d.id, d.slug FROM docsearch.document d
+         WHERE d.project_id = $1 AND ($2 IS NULL OR d.slug = ANY ($2)) ORDER BY d.slug",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(slugs.clone())],
+        |row| {
+            Ok(Page {
+                id: row.required(1)?,
+                slug: row.required(2)?,
+            })
+        },
+    )?;
+    let known: HashSet<&str> = pages.iter().map(|page| page.slug.as_str()).collect();
+    match slugs.iter().flatten().find(|slug| !known.contains(slug.as_str())) {
+        Some(unknown) => Err(document::unknown(unknown, Some(&project.name))?),
+        None => Ok(pages),
+    }
+}
+
+/// Whether the caller may change a document: what it says is sent only then. The lock that shows this is given back at once.
+fn may_change(project: &Project, page: &Page) -> Result<bool> {
+    let found = Cell::new(None);
+    let undone = subtransaction::run(|| {
+        let rows = statement::change(
+            "SELECT 1 FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR KEY SHARE",
+            &[DatumWithOid::from(project.id), DatumWithOid::from(page.id)],
+            |row| row.required::<i32>(1),
+        )?;
+        found.set(Some(!rows.is_empty()));
+        Err::<(), _>(internal("the lock is not needed"))
+    });
+    match (found.get(), undone) {
+        (None, Err(problem)) => Err(problem),
+        (found, _) => Ok(found.unwrap_or_default()),
+    }
+}
+
+/// Refuses to begin without a model whose name can be a source.
+fn require_source(model: Option<&str>) -> Result<()> {
+    let problem = match model {
+        None => "no language model is configured",
+        Some(name) if !questions::is_source(&format!("model {name}")) => "the language model has no name",
+        Some(_) => return Ok(()),
+    };
+    Err(error_with_hint(
+        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        problem,
+        "An administrator can set docsearch.llm_url and docsearch.llm_model. With max_tokens => 0 none is asked.",
+    ))
+}
+
+fn tokens(text: &str) -> u64 {
+    text.chars().count().div_ceil(CHARS_PER_TOKEN) as u64
+}
+
+fn count(number: usize) -> Result<i64> {
+    i64::try_from(number).map_err(internal)
+}
+
+fn remember(key: &str) {
+    FRUITLESS.with_borrow_mut(|known| {
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(key.to_owned());
+    });
+}
+
+fn is_remembered(key: &str) -> bool {
+    FRUITLESS.with_borrow(|known| known.contains(key))
+}

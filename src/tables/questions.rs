@@ -1,0 +1,270 @@
+//! Questions that sections of documents answer, as they are stored. Each is a chunk, too.
+
+use docsearch_core::bounds;
+use docsearch_core::question::{self, Question, SectionText, Sections};
+use docsearch_core::rank::{DocumentId, Map};
+use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
+use pgrx::pg_sys::panic::ErrorReport;
+
+use crate::postgres::owner::AsOwner;
+use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::{catalog, statement};
+use crate::tables::project::Project;
+
+/// The source of questions that the author of a document wrote.
+pub(crate) const AUTHOR: &str = "author";
+
+/// A question with what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredQuestion {
+    pub(crate) question: Question,
+    pub(crate) source: String,
+    pub(crate) section_hash: String,
+    pub(crate) stale: bool,
+    /// When it was stored; `None`: now.
+    created_at: Option<String>,
+}
+
+impl StoredQuestion {
+    /// Whether a model that reads the section again may replace it.
+    pub(crate) fn is_replaceable(&self) -> bool {
+        self.stale && self.source.starts_with("model ")
+    }
+}
+
+/// The error of questions that cannot be used.
+pub(crate) fn refused(problem: &question::Problem) -> ErrorReport {
+    invalid(format!("questions cannot be used: {problem}"), problem.hint())
+}
+
+/// Whether documents have questions: tables of version 14 have not, until their owner migrates them.
+pub(crate) fn exist() -> bool {
+    catalog::table(c"question").is_some()
+}
+
+/// The questions of a document, in order. Runs as the owner.
+pub(crate) fn read(id: DocumentId) -> Result<Vec<StoredQuestion>> {
+    if !exist() {
+        return Ok(Vec::new());
+    }
+    statement::rows(
+        "SELECT q.anchor, q.question, q.source, q.section_hash, q.stale, q.created_at::text
+         FROM docsearch.question q WHERE q.project_id = $1 AND q.document_id = $2 ORDER BY q.question_no",
+        &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
+        |row| {
+            Ok(StoredQuestion {
+                question: Question {
+                    anchor: row.required(1)?,
+                    question: row.required(2)?,
+                },
+                source: row.required(3)?,
+                section_hash: row.required(4)?,
+                stale: row.required(5)?,
+                created_at: row.optional(6)?,
+            })
+        },
+    )
+}
+
+/// Those of one source, as they were given.
+pub(crate) fn of_source<'a>(stored: &'a [StoredQuestion], source: &str) -> Vec<&'a Question> {
+    let own = stored.iter().filter(|stored| stored.source == source);
+    own.map(|stored| &stored.question).collect()
+}
+
+/// The questions of a document when those of a source are replaced: they come first, and each is there once. Those of the same
+/// source that stay are as old as they were.
+pub(crate) fn replaced(
+    stored: Vec<StoredQuestion>,
+    given: Vec<Question>,
+    source: &str,
+) -> std::result::Result<Vec<StoredQuestion>, question::Problem> {
+    let (own, others): (Vec<_>, Vec<_>) = stored.into_iter().partition(|stored| stored.source == source);
+    let given = given.into_iter().map(|question| {
+        let known = own.iter().find(|known| known.question == question).cloned();
+        known.unwrap_or_else(|| StoredQuestion {
+            question,
+            source: source.to_owned(),
+            section_hash: String::new(),
+            stale: false,
+            created_at: None,
+        })
+    });
+    let all: Vec<StoredQuestion> = given.chain(others).collect();
+    let kept = question::checked(all.iter().map(|stored| stored.question.clone()))?;
+    let kept = kept
+        .into_iter()
+        .filter_map(|question| all.iter().find(|stored| stored.question == question));
+    Ok(kept.cloned().collect())
+}
+
+/// The questions of a document when a source adds some to sections, by their anchors: they take the place of those there that are
+/// replaceable.
+pub(crate) fn added(
+    mut stored: Vec<StoredQuestion>,
+    new: impl IntoIterator<Item = (String, Vec<String>)>,
+    source: &str,
+) -> std::result::Result<Vec<StoredQuestion>, question::Problem> {
+    let mut all = Vec::new();
+    for (anchor, questions) in new {
+        stored.retain(|stored| stored.question.anchor != anchor || !stored.is_replaceable());
+        all.extend(questions.into_iter().map(|question| Question {
+            anchor: anchor.clone(),
+            question,
+        }));
+    }
+    let kept = stored.iter().filter(|stored| stored.source == source);
+    all.extend(kept.map(|stored| stored.question.clone()));
+    replaced(stored, all, source)
+}
+
+/// The sections that say something and have no questions, or only stale ones.
+pub(crate) fn missing<'a>(stored: &mut [StoredQuestion], sections: &'a Sections<'_>) -> Vec<SectionText<'a>> {
+    compare(stored, sections);
+    let fresh = stored.iter().filter(|stored| !stored.stale);
+    sections.without(fresh.map(|stored| stored.question.anchor.as_str()))
+}
+
+/// Notes of which questions the section has changed since they were written, or is gone. New ones are of the section as it is.
+pub(crate) fn compare(questions: &mut [StoredQuestion], sections: &Sections<'_>) {
+    for stored in questions {
+        let hash = sections.hash(&stored.question.anchor);
+        if stored.section_hash.is_empty() && sections.has(&stored.question.anchor) {
+            stored.section_hash.clone_from(&hash);
+        }
+        stored.stale = stored.section_hash != hash || hash.is_empty();
+    }
+}
+
+/// Whether a text names who may have written questions.
+pub(crate) fn is_source(source: &str) -> bool {
+    let model = source.strip_prefix("model ");
+    let is_named = |name: &str| !name.trim().is_empty() && name.len() < question::LABEL_BYTES && bounds::is_plain(name);
+    matches!(source, AUTHOR | "reader") || model.is_some_and(is_named)
+}
+
+/// A question as a row: slug, anchor, question, source, whether it is stale, and since when it is there.
+pub(crate) type ListedQuestion = (String, String, String, String, bool, TimestampWithTimeZone);
+
+/// The questions of the documents of a project that the caller sees, in the order of slugs. Begins as the caller.
+pub(crate) fn listed(project: &Project, slug: Option<&str>) -> Result<Vec<ListedQuestion>> {
+    if !exist() {
+        return Ok(Vec::new());
+    }
+    let documents = statement::rows(
+        "SELECT d.id, d.slug FROM docsearch.document d WHERE d.project_id = $1 AND ($2 IS NULL OR d.slug = $2)",
+        &[DatumWithOid::from(project.id), DatumWithOid::from(slug)],
+        |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?)),
+    )?;
+    let (ids, slugs): (Vec<i64>, Vec<String>) = documents.into_iter().unzip();
+    let _owner = AsOwner::enter()?;
+    statement::rows(
+        "SELECT d.slug, q.anchor, q.question, q.source, q.stale, q.created_at
+         FROM unnest($2::bigint[], $3::text[]) AS d(id, slug)
+              JOIN docsearch.question q ON q.project_id = $1 AND q.document_id = d.id
+         ORDER BY d.slug, q.question_no",
+        &[
+            DatumWithOid::from(project.id),
+            DatumWithOid::from(ids),
+            DatumWithOid::from(slugs),
+        ],
+        |row| {
+            Ok((
+                row.required(1)?,
+                row.required(2)?,
+                row.required(3)?,
+                row.required(4)?,
+                row.required(5)?,
+                row.required(6)?,
+            ))
+        },
+    )
+}
+
+/// How many questions the documents of projects have that the caller sees, and how many of these are stale. `limited`: whether
+/// policies apply to the caller. Begins as the caller, who may read documents.
+pub(crate) fn counted(projects: &[i64], limited: bool) -> Result<Map<i64, (i64, i64)>> {
+    if !exist() {
+        return Ok(Map::default());
+    }
+    let of_projects = DatumWithOid::from(projects.to_vec());
+    if !limited {
+        let _owner = AsOwner::enter()?;
+        let counted = statement::rows(
+            "SELECT q.project_id, count(*), count(*) FILTER (WHERE q.stale) FROM docsearch.question q
+             WHERE q.project_id = ANY ($1) GROUP BY q.project_id",
+            &[of_projects],
+            |row| Ok((row.required(1)?, (row.required(2)?, row.required(3)?))),
+        )?;
+        return Ok(counted.into_iter().collect());
+    }
+    // Questions are read as the owner of the tables, and documents as the caller, whose policies hold.
+    let of_documents = {
+        let _owner = AsOwner::enter()?;
+        statement::rows(
+            "SELECT q.project_id, q.document_id, count(*), count(*) FILTER (WHERE q.stale) FROM docsearch.question q
+             WHERE q.project_id = ANY ($1) GROUP BY q.project_id, q.document_id",
+            &[of_projects],
+            |row| {
+                let id = (row.required::<i64>(1)?, row.required::<i64>(2)?);
+                Ok((id, (row.required::<i64>(3)?, row.required::<i64>(4)?)))
+            },
+        )?
+    };
+    let (ids, counts): (Vec<_>, Vec<_>) = of_documents.into_iter().unzip();
+    let (projects, documents): (Vec<i64>, Vec<i64>) = ids.into_iter().unzip();
+    let (all, stale): (Vec<i64>, Vec<i64>) = counts.into_iter().unzip();
+    let counted = statement::rows(
+        "SELECT d.project_id, sum(q.number)::bigint, sum(q.stale)::bigint
+         FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS q(project_id, document_id, number, stale)
+              JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
+         GROUP BY d.project_id",
+        &[
+            DatumWithOid::from(projects),
+            DatumWithOid::from(documents),
+            DatumWithOid::from(all),
+            DatumWithOid::from(stale),
+        ],
+        |row| Ok((row.required(1)?, (row.required(2)?, row.required(3)?))),
+    )?;
+    Ok(counted.into_iter().collect())
+}
+
+/// Replaces the questions of a document. Runs as the owner.
+pub(crate) fn write(id: DocumentId, questions: &[StoredQuestion]) -> Result<()> {
+    let document = [DatumWithOid::from(id.project), DatumWithOid::from(id.document)];
+    statement::execute(
+        "DELETE FROM docsearch.question q WHERE q.project_id = $1 AND q.document_id = $2",
+        &document,
+    )?;
+    if questions.is_empty() {
+        return Ok(());
+    }
+    let places = 0..i32::try_from(questions.len()).map_err(internal)?;
+    let texts = |of: fn(&StoredQuestion) -> &str| DatumWithOid::from(questions.iter().map(of).collect::<Vec<&str>>());
+    let [project, document] = document;
+    statement::execute(
+        "INSERT INTO docsearch.question
+             (project_id, document_id, question_no, anchor, question, source, section_hash, stale, created_at)
+         SELECT $1, $2, q.question_no, q.anchor, q.question, q.source, q.section_hash, q.stale,
+                coalesce(q.created_at::timestamptz, now())
+         FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bool[], $9::text[])
+              AS q(question_no, anchor, question, source, section_hash, stale, created_at)",
+        &[
+            project,
+            document,
+            DatumWithOid::from(places.collect::<Vec<i32>>()),
+            texts(|stored| &stored.question.anchor),
+            texts(|stored| &stored.question.question),
+            texts(|stored| &stored.source),
+            texts(|stored| &stored.section_hash),
+            DatumWithOid::from(questions.iter().map(|stored| stored.stale).collect::<Vec<bool>>()),
+            DatumWithOid::from(
+                questions
+                    .iter()
+                    .map(|stored| stored.created_at.clone())
+                    .collect::<Vec<Option<String>>>(),
+            ),
+        ],
+    )
+}

@@ -25,7 +25,8 @@ SECRET = page("secret", "# Secret\n\nThe pause of the retry that nobody may see.
 SEARCH_INSTEAD = """
     CREATE OR REPLACE FUNCTION docsearch.search_answer(query text, project text = NULL, category text = NULL,
         filter docsearch.json_argument = NULL, max_results bigint = 5, min_score float8 = 0, dedup text = 'document',
-        config docsearch.json_argument = NULL, format text = 'compact', max_chars bigint = 20000, max_tokens bigint = NULL)
+        config docsearch.json_argument = NULL, format text = 'compact', max_chars bigint = 20000, max_tokens bigint = NULL,
+        also text[] = NULL)
         RETURNS TABLE (content text, results int, confidence text, notices text[]) LANGUAGE plpgsql AS
         $$ BEGIN {} END $$"""
 SLOW = SEARCH_INSTEAD.format("PERFORM pg_sleep(86400);")

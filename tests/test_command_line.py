@@ -116,7 +116,10 @@ def test_a_word_to_leave_out_is_no_option(documented: Database) -> None:
     for word in ("-xylophone", "-boat", "-Zebra"):
         assert "docsearch search 'retry -http'" in ask(documented, "search", "retry", word, status=FAILED), word
     assert "docsearch search 'retry -http'" not in ask(documented, "search", "retry", "--xylophone", status=FAILED)
+    for word in ("-xylophone", "-boat"):
+        assert f"--also='{word}'" in ask(documented, "search", "retry", "--also", word, status=FAILED), word
     assert "[kit/guides/retry]" in ask(documented, "search", "retry -xylophone")
+    assert "[kit/guides/retry]" in ask(documented, "search", "retry", "--also=-xylophone")
 
 
 def test_a_database_without_the_extension_is_told_apart(new_database: Callable[..., Database]) -> None:

@@ -184,7 +184,6 @@ def test_documents_are_resources(server: StdioServerParameters | str, mode: str)
             slugs = await client.complete(reference, {"name": "slug", "value": "guides/"},
                                           context_arguments={"project": "kit"})
             assert slugs.completion.values == ["guides/retry", "guides/install"]
-            assert (await client.list_prompts()).prompts == []
 
     run(work())
 

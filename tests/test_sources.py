@@ -47,7 +47,7 @@ PAGES = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves the pages of its site; a page that is a number is that error."""
+    """Serves the pages of its site, those in Markdown as they are; a page that is a number is that error."""
 
     def __init__(self, pages: dict[str, str | int], *arguments):
         self.pages = pages
@@ -56,8 +56,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         page = self.pages.get(self.path, 404)
         self.send_response(page if isinstance(page, int) else 200)
-        body = b"" if isinstance(page, int) else f"<html><body><main>{page}</main></body></html>".encode()
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        is_markdown = self.path.endswith(".md")
+        text = page if is_markdown else f"<html><body><main>{page}</main></body></html>"
+        body = b"" if isinstance(page, int) else text.encode()
+        self.send_header("Content-Type", f"text/{'markdown' if is_markdown else 'html'}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -196,6 +198,39 @@ def test_a_site_is_crawled_and_kept_in_step(site, database):
     done = site.crawl("--allow-private", status=PARTIAL)
     assert "failed: " in done.stderr
     assert site.slugs() == ["127.0.0.1", "install"]
+
+
+def test_pages_that_are_crawled_have_the_questions_of_their_front_matter(site, database):
+    site.pages["/"] += "<a href=/tips.md>Tips</a>"
+    site.pages["/tips.md"] = "---\nquestions:\n- any advice\n- {heading: Heat, question: too hot}\n- [x]\n---\n# Tips\n\n## Heat\n\nFan.\n"
+    done = site.crawl("--allow-private")
+    assert f"{site.url}tips.md: front matter: 1 of 3 questions left out; number 3: " in done.stderr
+    questions = "SELECT slug, anchor, question FROM docsearch.questions(%s) ORDER BY 1, 2"
+    assert database.execute(questions, site.project) == [("tips", "", "any advice"), ("tips", "heat", "too hot")]
+
+
+def test_pages_that_are_crawled_have_the_questions_of_a_file(site, database, tmp_path):
+    site.pages["/"] += "<a href=/tips.md>Tips</a>"
+    site.pages["/tips.md"] = "---\nquestions: [any advice]\n---\n# Tips\n\n## Heat\n\nFan.\n"
+    named = [("/tips.md", "Heat", "too hot"), ("tips", "", "help me"), (f"{site.url}tips.md", "Haet", "x"), ("tips.md", "", "help me"),
+             ("/gone", "", "y"), ("use", "", "how is it used")]
+    file = tmp_path / "asked.jsonl"
+    lines = [json.dumps({"file": page, "heading": heading, "question": question}) for page, heading, question in named]
+    file.write_text("\n".join([*lines, "{}"]))
+    done = site.crawl("--allow-private", "--questions", str(file))
+    warnings = [line for line in done.stderr.splitlines() if str(file) in line]
+    assert len(warnings) == 3
+    assert "asked.jsonl:7: not a question" in done.stderr
+    assert 'asked.jsonl:3: ' in done.stderr and 'has no heading "Haet"' in done.stderr and 'Perhaps you mean "Heat".' in done.stderr
+    assert "asked.jsonl:5: /gone is no page" in done.stderr
+    questions = "SELECT slug, anchor, question FROM docsearch.questions(%s) ORDER BY 1, 2, 3"
+    stored = database.execute(questions, site.project)
+    assert stored == [("tips", "", "any advice"), ("tips", "", "help me"), ("tips", "heat", "too hot"), ("use", "", "how is it used")]
+    site.crawl("--allow-private")
+    assert database.execute(questions, site.project) == [("tips", "", "any advice"), ("use", "", "how is it used")]
+    done = docsearch("crawl", site.url, "--project", site.project, "--questions", str(tmp_path / "none.jsonl"),
+                     conninfo=database.conninfo)
+    assert done.returncode == 2 and "none.jsonl" in done.stderr
 
 
 def test_crawls_tell_programs_what_happens(site):

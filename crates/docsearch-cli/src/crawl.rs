@@ -1,6 +1,7 @@
 //! `docsearch crawl`: the pages of a site into a project.
 
 mod address;
+mod asking;
 mod cache;
 mod crawler;
 mod delivery;
@@ -36,6 +37,7 @@ use crate::outcome::Outcome;
 use crate::printer::{Printer, Reader};
 use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
 use crate::report::{Ending, Report};
+use asking::Asking;
 use cache::Cache;
 use crawler::{Crawler, Incomplete, Plan, Summary, nothing};
 use delivery::{Delivery, Receipt, Sink};
@@ -143,6 +145,9 @@ pub(crate) struct CrawlArgs {
     /// Use the proxy of HTTPS_PROXY or HTTP_PROXY; it looks up names, so private addresses cannot be refused
     #[arg(long, requires = "allow_private")]
     use_proxy: bool,
+    /// Questions that the pages answer: a line of JSON for each, such as {"file": "/guide/retry", "heading": "Limits", "question": "..."}
+    #[arg(long, value_name = "FILE")]
+    questions: Option<PathBuf>,
     /// Documents in one transaction
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BATCH_DOCUMENTS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     batch: u64,
@@ -333,13 +338,14 @@ impl Crawl<'_> {
             max_file_size: options.max_page_bytes,
             ..ReadOptions::default()
         };
-        let mut delivery = Delivery::new(read_options, sink, &self.report);
+        let asking = args.questions.as_deref().map(|path| Asking::read(path, &self.report));
+        let mut delivery = Delivery::new(read_options, sink, &self.report, asking.transpose()?);
         let mut summary = Crawler::new(&plan, frontier, &mut fetcher, self.cache, self.stop, &mut delivery).run()?;
         if self.cache.is_full() {
             let reason = "not all responses are kept: the next crawl fetches the others again (--max-cache)";
             self.report.warning("", reason);
         }
-        let Receipt { slugs, unread, skipped } = delivery.finish();
+        let Receipt { slugs, unread, skipped } = delivery.finish(summary.incomplete.is_none());
         summary.counts.skipped += skipped;
         if !listing.problems.is_empty() {
             summary.counts.failed += listing.problems.len() as u64;

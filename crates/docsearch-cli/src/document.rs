@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use docsearch_core::grouped_page::GroupedPage;
+use docsearch_core::question::Question;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
@@ -18,6 +19,7 @@ use crate::file::{self, Folder, Links};
 use crate::html::Frames;
 use crate::included::IncludedFiles;
 use crate::markup::{self, Markup};
+use crate::page_questions::front_matter::LeftOut;
 use crate::rst::LabelledFolders;
 use crate::site::{Site, Sites};
 use crate::{compression, docx, encoding, epub, extension, html, no_page, pdf, slug};
@@ -57,6 +59,9 @@ pub(crate) struct Document {
     /// The pages that it was put together from, if it was.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub(crate) pages: Vec<GroupedPage>,
+    /// The questions that it answers, in place of those that are stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) questions: Option<Value>,
     /// The title of the page above, where the page names one.
     #[serde(skip)]
     pub(crate) parent: Option<String>,
@@ -67,9 +72,16 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserial
 }
 
 impl Document {
+    /// The questions that the reader of its file found.
+    pub(crate) fn own_questions(&self) -> Vec<Question> {
+        let questions = self.questions.clone().map(serde_json::from_value);
+        questions.and_then(Result::ok).unwrap_or_default()
+    }
+
     /// Bytes that this document adds to a batch, near enough to bound it.
     pub(crate) fn size(&self) -> usize {
-        self.body.len() + self.title.len() + self.slug.len() + self.metadata.len() * 64
+        let questions = self.questions.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
+        self.body.len() + self.title.len() + self.slug.len() + (self.metadata.len() + questions) * 64
     }
 }
 
@@ -99,6 +111,8 @@ pub(crate) struct ReadOptions<'a> {
 pub(crate) struct Reading {
     pub(crate) document: Document,
     pub(crate) warning: Option<String>,
+    /// Questions of its front matter that it does not have.
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 /// Reads the file at `relative` below `root`: one document, or several where the file holds several.

@@ -1,28 +1,34 @@
 //! `docsearch explain`: how a document comes to its score.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::library::{OutputFormat, SearchRequest};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
-use crate::question::{ScopeArgs, ask};
+use crate::question::{ScopeArgs, WordingArgs, ask};
 use crate::table::table;
 
 const AFTER_HELP: &str = "\
 Examples:
   docsearch explain 'button in swiftui' swiftui/button
   docsearch explain 'sent again' guides/retry --project handbook --format detailed
+  docsearch explain 'notice that the browser went away before the answer was ready' requests/abort \\
+    --also 'detecting when clients abort'
 
 The last value of `after` is the score that a search gives. Steps `leg` say what was found and are
-no part of it.
+no part of it. With --also, a second table has for each wording its share of the score, the score
+that the document has by it alone, and what it adds.
 
 Exit codes:
   0  the document was found
   1  there is no such document or project
   2  wrong usage, no connection, or a database error";
+
+/// Characters of a wording in the table of steps.
+const MATCHED_CHARS: usize = 60;
 
 /// Show how a document comes to its score for a query.
 #[derive(Debug, Args)]
@@ -37,12 +43,15 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
+    wording: WordingArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
 pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let request = SearchRequest {
         query: args.query.clone(),
+        also: args.wording.also.clone(),
         project: args.scope.project.clone(),
         category: args.scope.category.clone(),
         filter: args.scope.filter.clone(),
@@ -50,25 +59,135 @@ pub(crate) fn run(args: &ExplainArgs, connection: &ConnectionArgs) -> Result<Out
         ..SearchRequest::default()
     };
     let steps = ask(connection, async |library| library.explain(&request, &args.slug).await)?;
-    match args.output.format {
-        OutputFormat::Json => args.output.print(&Value::Array(steps).to_string(), Kind::Json)?,
-        OutputFormat::Detailed => {
-            let columns = [
-                "step",
-                "rule",
-                "matched",
-                "raw",
-                "weight",
-                "before",
-                "after",
-                "contribution",
-            ];
-            args.output.print(&table(&steps, &columns), Kind::Table)?;
+    let columns: &[&str] = match args.output.format {
+        OutputFormat::Json => {
+            args.output.print(&Value::Array(steps).to_string(), Kind::Json)?;
+            return Ok(Outcome::Complete);
         }
-        OutputFormat::Compact => {
-            let columns = ["step", "rule", "matched", "before", "after"];
-            args.output.print(&table(&steps, &columns), Kind::Table)?;
-        }
-    }
+        OutputFormat::Detailed => &[
+            "step",
+            "rule",
+            "matched",
+            "raw",
+            "weight",
+            "before",
+            "after",
+            "contribution",
+        ],
+        OutputFormat::Compact => &["step", "rule", "matched", "before", "after"],
+    };
+    args.output.print(&text(&request.query, &steps, columns), Kind::Table)?;
     Ok(Outcome::Complete)
+}
+
+/// The steps as a table, and behind it one of the wordings, if there are several.
+fn text(query: &str, steps: &[Value], columns: &[&str]) -> String {
+    let is_wording = |step: &Value| step["step"] == "wording";
+    let short = steps.iter().cloned().map(|mut step| {
+        if let (true, Some(wording)) = (is_wording(&step), step["matched"].as_str()) {
+            step["matched"] = beginning(wording).into();
+        }
+        step
+    });
+    let steps_table = table(&short.collect::<Vec<Value>>(), columns);
+    let also = steps.iter().filter(|step| is_wording(step));
+    let wordings = wordings(query, &also.collect::<Vec<&Value>>());
+    if wordings.is_empty() {
+        return steps_table;
+    }
+    format!(
+        "{steps_table}\n{}",
+        table(&wordings, &["share", "score", "adds", "wording"])
+    )
+}
+
+/// Of the question and each further wording: its share of the score, the score that the document has by it, and what it adds.
+fn wordings(query: &str, steps: &[&Value]) -> Vec<Value> {
+    let number = |step: &Value, key: &str| step[key].as_f64().unwrap_or_default();
+    let sum = |key: &str, of: &dyn Fn(&Value) -> bool| -> f64 {
+        let own = steps.iter().filter(|step| of(step));
+        // The sum of nothing is -0.0.
+        0.0 + own.map(|step| number(step, key)).sum::<f64>()
+    };
+    let is_also = |step: &Value| step["rule"] == "also";
+    let also: Vec<&&Value> = steps.iter().filter(|step| is_also(step)).collect();
+    let question = also.first().map(|first| {
+        json!({
+            "share": 1.0 - sum("weight", &is_also),
+            "score": number(first, "before"),
+            // An exact name in the question itself.
+            "adds": sum("contribution", &|step| also.iter().all(|also| also["matched"] != step["matched"])),
+            "wording": query,
+        })
+    });
+    let further = also.iter().map(|step| {
+        json!({
+            "share": number(step, "weight"),
+            "score": number(step, "raw"),
+            "adds": sum("contribution", &|other| other["matched"] == step["matched"]),
+            "wording": step["matched"],
+        })
+    });
+    question.into_iter().chain(further).collect()
+}
+
+/// Enough of a wording to tell it from others.
+fn beginning(wording: &str) -> String {
+    match wording.char_indices().nth(MATCHED_CHARS) {
+        Some((end, _)) => format!("{}…", &wording[..end]),
+        None => wording.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(rule: &str, matched: &str, numbers: [f64; 4]) -> Value {
+        let [raw, weight, before, after] = numbers;
+        let step = if rule == "dense" { "base" } else { "wording" };
+        json!({"step": step, "rule": rule, "matched": matched, "raw": raw, "weight": weight, "before": before,
+               "after": after, "contribution": after - before})
+    }
+
+    #[test]
+    fn each_wording_has_its_share_its_score_and_what_it_adds() {
+        let columns = ["step", "rule", "before", "after"];
+        let own = step("dense", "", [0.2, 1.0, 0.0, 0.2]);
+        assert!(!text("how", std::slice::from_ref(&own), &columns).contains("share"));
+        let long = "x".repeat(500);
+        let steps = [
+            own,
+            step("also", "abort", [0.6, 0.25, 0.2, 0.3]),
+            step("also", &long, [0.9, 0.25, 0.3, 0.5]),
+            step("named", "abort", [0.95, 0.25, 0.5, 0.75]),
+        ];
+        let shown = text("how", &steps, &["step", "matched", "after"]);
+        let wordings: Vec<Vec<&str>> = shown
+            .lines()
+            .skip(6)
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(
+            wordings,
+            [
+                ["share", "score", "adds", "wording"],
+                ["0.5000", "0.2000", "0.0000", "how"],
+                ["0.2500", "0.6000", "0.3500", "abort"],
+                ["0.2500", "0.9000", "0.2000", &long],
+            ]
+        );
+        assert!(shown.lines().take(5).all(|line| line.chars().count() < 100), "{shown}");
+    }
+
+    #[test]
+    fn an_exact_name_in_the_question_adds_to_the_question() {
+        let steps = [
+            step("also", "abort", [0.2, 0.5, 0.6, 0.4]),
+            step("named", "how", [0.95, 0.5, 0.4, 0.9]),
+        ];
+        let found = wordings("how", &steps.iter().collect::<Vec<_>>());
+        let adds: Vec<f64> = found.iter().filter_map(|wording| wording["adds"].as_f64()).collect();
+        assert!((adds[0] - 0.5).abs() < 1e-9 && (adds[1] + 0.2).abs() < 1e-9, "{adds:?}");
+    }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use ignore::WalkBuilder;
 
 use crate::file::Links;
+use crate::page_questions::question_file;
 use crate::{extension, manual_page, markup};
 
 /// Files that say what is ignored.
@@ -66,6 +67,9 @@ pub(crate) fn list(root: &Path, links: Links) -> Listing {
         let Some(relative) = entry.path().strip_prefix(root).ok().filter(|_| is_file) else {
             continue;
         };
+        if relative == Path::new(question_file::NAME) {
+            continue;
+        }
         match markup::is_documentation(entry.path()) {
             // The manual has pages under every name of what they describe.
             true if entry.path_is_symlink() && extension::is_of_manual(relative) => {

@@ -21,6 +21,8 @@ pub(crate) struct FrontMatter {
     pub(crate) source_urls: Vec<String>,
     /// ISO 8601, starting with a calendar date.
     pub(crate) published_at: Option<String>,
+    /// As they are written: they are read once the headings of the page are known.
+    pub(crate) questions: Option<Value>,
     pub(crate) metadata: Map<String, Value>,
 }
 
@@ -141,6 +143,7 @@ fn fields(mut table: Map<String, Value>) -> FrontMatter {
         keywords: take_list(&mut table, &["keywords"], true),
         source_urls: take_list(&mut table, &SOURCE_URL_KEYS, false),
         published_at: take_date(&mut table),
+        questions: take_questions(&mut table),
         metadata: table,
     }
 }
@@ -175,6 +178,14 @@ fn take_list(table: &mut Map<String, Value>, keys: &[&str], split_commas: bool) 
     };
     table.remove(*key);
     items.into_iter().filter(|item| !item.is_empty()).collect()
+}
+
+/// What is no list stays in the metadata.
+fn take_questions(table: &mut Map<String, Value>) -> Option<Value> {
+    match table.get("questions")? {
+        Value::Array(_) | Value::Null => table.remove("questions"),
+        other => Some(other.clone()),
+    }
 }
 
 /// Dates that Postgres might read differently ("05/01/2024", "Jan 5") stay in the metadata.
@@ -283,6 +294,25 @@ mod tests {
         let page = split("---\nauthor:\n  name: \"a\\0b\"\n---\nBody");
         assert_eq!(page.front_matter, FrontMatter::default());
         assert!(page.problem.is_some());
+    }
+
+    #[test]
+    fn a_list_of_questions_is_no_metadata() {
+        let of = |text| {
+            let matter = split(text).front_matter;
+            (matter.questions, Value::Object(matter.metadata))
+        };
+        let asked = json!(["why", {"heading": "Setup", "question": "how: so"}]);
+        let yaml = of("---\nquestions:\n- why\n- heading: Setup\n  question: 'how: so'\n---\n");
+        assert_eq!(yaml, (Some(asked.clone()), json!({})));
+        let toml = of("+++\nquestions = [\"why\", { heading = \"Setup\", question = \"how: so\" }]\n+++\n");
+        assert_eq!(toml, (Some(asked), json!({})));
+        assert_eq!(
+            of("---\nquestions: 12\n---\n"),
+            (Some(json!(12)), json!({"questions": 12}))
+        );
+        assert_eq!(of("---\nquestions:\n---\n"), (Some(Value::Null), json!({})));
+        assert_eq!(of("---\ntitle: A\n---\n"), (None, json!({})));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use docsearch_core::question;
 use docsearch_fuzz::{Format, Target, check, execute, text};
 
 use crate::document::{self, ReadOptions};
@@ -12,7 +13,7 @@ use crate::supply::Supply;
 use crate::survey::Survey;
 use crate::{
     asciidoc, connection, content_type, crawl, docx, encoding, epub, front_matter, heading, html, llms, markup,
-    mcp_server, mdx, notebook, openapi, package, roff, rst, serve, slug,
+    mcp_server, mdx, notebook, openapi, package, page_questions, roff, rst, serve, slug,
 };
 
 /// What a reader may make of a text, in bytes: so many times the text, and some more.
@@ -139,7 +140,12 @@ fn front_matter(input: &[u8]) {
     let text = &*text(input);
     let page = front_matter::split(text);
     assert!(text.ends_with(page.body));
-    let metadata = serde_json::to_string(&page.front_matter.metadata).expect("JSON");
+    let matter = page.front_matter;
+    if let Some(given) = &matter.questions {
+        let (questions, _) = page_questions::front_matter::read(given, "title", page.body);
+        assert_eq!(question::checked(questions.clone()), Ok(questions));
+    }
+    let metadata = serde_json::to_string(&(matter.metadata, matter.questions)).expect("JSON");
     // Aliases repeat what they stand for, within the budget of the parser.
     assert!(
         metadata.len() <= GROWTH * text.len() + 8 * CONSTANT,

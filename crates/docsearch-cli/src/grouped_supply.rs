@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use docsearch_core::bounds::GROUPED_PAGES;
+use docsearch_core::question::OF_DOCUMENT;
 
 use crate::document::Document;
 use crate::error::Error;
@@ -115,6 +116,13 @@ impl<'a> GroupedSupply<'a> {
                 ),
             );
             return pages;
+        }
+        let asked: usize = pages.iter().map(|page| page.own_questions().len()).sum();
+        let left_out = asked.saturating_sub(document.own_questions().len());
+        if left_out > 0 {
+            let reason = format!("{left_out} of {asked} questions left out: a document has at most {OF_DOCUMENT}");
+            report.warning(&first, reason);
+            (0..left_out).for_each(|_| survey.skip_question());
         }
         vec![document]
     }

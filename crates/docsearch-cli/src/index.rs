@@ -76,11 +76,14 @@ Run it again after a change, or let --watch do it: only changed pages are embedd
 whose file has gone from a folder are deleted. Other folders indexed into the same project keep theirs.
 
 Front matter (YAML between --- or TOML between +++) may set title, slug, category, kind, version,
-summary or description, keywords, source_urls, and published_at or date (ISO 8601). Every other
-key becomes metadata, which searches can filter by.
+summary or description, keywords, source_urls, published_at or date (ISO 8601), and questions that
+the page answers. Every other key becomes metadata, which searches can filter by.
+
+docsearch.questions.jsonl in a folder has questions that its pages answer, a line of JSON for each:
+{\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}. Pages that it does not name have none.
 
 A line of --jsonl is an object with slug, title and body, and if you like category, kind, version,
-summary, keywords, source_urls, source_path, source_root, metadata, published_at and anchors.
+summary, keywords, source_urls, source_path, source_root, metadata, published_at, anchors and questions.
 Nothing is deleted unless --source-root names whose documents these are.
 
 With --json, standard output has one object a line: event is reading, progress, waiting, skipped,

@@ -101,6 +101,7 @@ impl Supply for JsonLines<'_> {
                 vec![Reading {
                     document,
                     warning: None,
+                    left_out: None,
                 }],
                 report,
             ),

@@ -6,6 +6,7 @@ mod arguments;
 mod complaints;
 mod connections;
 mod listing;
+mod page_questions;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use crate::error::Error;
 use arguments::Argument;
 pub(crate) use connections::{Audience, Library, Limits};
 pub(crate) use listing::{ListRequest, Listing};
+pub(crate) use page_questions::PageQuestions;
 
 /// Characters of a token, as the functions count them.
 pub(crate) const CHARS_PER_TOKEN: i64 = 4;
@@ -49,6 +51,8 @@ pub(crate) enum Syntax {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SearchRequest {
     pub(crate) query: String,
+    /// Further wordings of the query.
+    pub(crate) also: Vec<String>,
     pub(crate) project: Option<String>,
     pub(crate) category: Option<String>,
     pub(crate) filter: Option<Value>,
@@ -148,7 +152,7 @@ impl Library {
             .rows(
                 "SELECT content, results FROM docsearch.search_answer($1, project => $2, category => $3, filter => $4,
                  max_results => $5, min_score => $6, dedup => $7, config => $8, format => $9, max_chars => $10,
-                 max_tokens => $11)",
+                 max_tokens => $11, also => $12)",
                 &[
                     &request.query,
                     &request.project,
@@ -161,6 +165,7 @@ impl Library {
                     &format,
                     &max_chars,
                     &request.max_tokens,
+                    &request.also,
                 ],
             )
             .await?;
@@ -225,7 +230,7 @@ impl Library {
     pub(crate) async fn explain(&self, request: &SearchRequest, slug: &str) -> Result<Vec<Value>, Error> {
         self.objects(
             "SELECT to_jsonb(e) FROM docsearch.explain_search($1, $2, project => $3, category => $4, filter => $5,
-                 config => $6) AS e",
+                 config => $6, also => $7) AS e",
             &[
                 &request.query,
                 &slug,
@@ -233,6 +238,7 @@ impl Library {
                 &request.category,
                 &request.filter,
                 &request.config,
+                &request.also,
             ],
         )
         .await

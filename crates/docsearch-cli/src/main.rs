@@ -2,6 +2,7 @@
 
 mod archive;
 mod asciidoc;
+mod asked_supply;
 mod backlog;
 mod bootstrap;
 mod cache_folder;
@@ -63,6 +64,7 @@ mod outcome;
 mod output;
 mod package;
 mod page_group;
+mod page_questions;
 mod pdf;
 mod per_folder;
 mod printer;
@@ -70,6 +72,7 @@ mod project;
 mod project_file;
 mod query_result;
 mod question;
+mod questions;
 mod report;
 mod roff;
 mod rst;
@@ -111,6 +114,7 @@ Examples:
 Exit codes:
   0    everything went well; something was found
   1    index, crawl: some files or documents failed, the others are indexed;
+       index, questions import: some questions were left out;
        search, load, list, suggest, explain: nothing was found
   2    wrong usage, no connection, or a database error
   130  interrupted";
@@ -138,6 +142,7 @@ enum Command {
     Index(index::IndexArgs),
     Init(init::InitArgs),
     Crawl(crawl::CrawlArgs),
+    Questions(questions::QuestionsArgs),
     Eval(eval::EvalArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
@@ -160,6 +165,7 @@ impl Command {
             Self::Index(args) => index::run(args, connection),
             Self::Init(args) => init::run(args),
             Self::Crawl(args) => crawl::run(args, connection),
+            Self::Questions(args) => questions::run(args, connection),
             Self::Eval(args) => eval::run(args, connection),
             Self::Completions(args) => manual::completions(args, Cli::command()),
             Self::Man(args) => manual::man(args, Cli::command()),
@@ -186,8 +192,23 @@ fn with_excluded_word(mut error: clap::Error) -> clap::Error {
         _ => "",
     };
     let is_word = invalid.starts_with('-') && !invalid.starts_with("--");
-    if is_word && error.kind() == ErrorKind::UnknownArgument && std::env::args().skip(1).any(|word| word == "search") {
-        let tip = "a query that leaves out a word stands in quotation marks: docsearch search 'retry -http'";
+    let args: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    if is_word && error.kind() == ErrorKind::UnknownArgument && args.iter().skip(1).any(|word| word == "search") {
+        // Of a word it names the first letter.
+        let wording = args
+            .windows(2)
+            .find(|pair| pair[0] == "--also" && pair[1].starts_with(invalid));
+        let tip = match wording {
+            Some(pair) => format!(
+                "a wording that begins with a dash is joined to its option: --also='{}'",
+                pair[1]
+            ),
+            None => {
+                "a query that leaves out a word stands in quotation marks: docsearch search 'retry -http'".to_owned()
+            }
+        };
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error

@@ -28,6 +28,15 @@ pub(crate) struct ScopeArgs {
     pub(crate) config: Option<Value>,
 }
 
+/// The question in other words.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WordingArgs {
+    /// The same question in the words of the documentation, such as 'detecting when clients abort': helps where
+    /// QUERY describes a goal. May be given up to 5 times
+    #[arg(long, value_name = "WORDING")]
+    pub(crate) also: Vec<String>,
+}
+
 fn object(text: &str) -> Result<Value, String> {
     match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => Ok(value),

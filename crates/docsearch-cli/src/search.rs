@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::library::{OutputFormat, SearchRequest, Syntax};
 use crate::outcome::Outcome;
 use crate::output::{Kind, OutputArgs};
-use crate::question::{ScopeArgs, ask};
+use crate::question::{ScopeArgs, WordingArgs, ask};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -17,6 +17,8 @@ Examples:
   docsearch search retry --format json | jq -r '.results[].slug'
   docsearch search -- --dry-run
   docsearch search 'retry -http'    # without pages that have the word http
+  docsearch search 'notice that the browser went away before the answer was ready' \\
+    --also 'detecting when clients abort'    # a goal, and how the documentation may put it
 
 The reference in brackets is what `docsearch load` takes.
 
@@ -34,6 +36,8 @@ pub(crate) struct SearchArgs {
     query: Vec<String>,
     #[command(flatten)]
     scope: ScopeArgs,
+    #[command(flatten)]
+    wording: WordingArgs,
     /// How many results, 1 to 1000
     #[arg(long, short = 'n', value_name = "N", default_value_t = 5)]
     max_results: i32,
@@ -53,6 +57,7 @@ pub(crate) struct SearchArgs {
 pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
     let request = SearchRequest {
         query: args.query.join(" "),
+        also: args.wording.also.clone(),
         project: args.scope.project.clone(),
         category: args.scope.category.clone(),
         filter: args.scope.filter.clone(),

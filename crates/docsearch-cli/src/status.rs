@@ -45,6 +45,8 @@ pub(crate) fn run(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Outc
                 "rate",
                 "time_left",
                 "switching_to",
+                "questions",
+                "questions_stale",
                 "last_error",
             ];
             args.output.print(&text(&status, &columns), Kind::Answer)?;

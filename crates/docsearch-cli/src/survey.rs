@@ -61,6 +61,8 @@ pub(crate) struct Survey {
     skipped: Vec<SkippedSource>,
     /// Inputs whose documents are not known, such as lines that are no JSON.
     unknown: usize,
+    /// Questions that belong to nothing.
+    questions: usize,
     left_out: LeftOut,
     /// Source roots that gave documents.
     roots: HashSet<String>,
@@ -70,7 +72,12 @@ impl Survey {
     /// The documents whose slugs are new.
     pub(crate) fn admit(&mut self, place: &str, readings: Vec<Reading>, report: &Report) -> Vec<Document> {
         let mut documents = Vec::with_capacity(readings.len());
-        for Reading { document, warning } in readings {
+        for reading in readings {
+            let Reading {
+                document,
+                warning,
+                left_out,
+            } = reading;
             if let Some(warning) = warning {
                 report.warning(place, warning);
             }
@@ -90,6 +97,10 @@ impl Survey {
             self.slugs.insert(document.slug.clone(), place.to_owned());
             if !self.roots.contains(&document.source_root) {
                 self.roots.insert(document.source_root.clone());
+            }
+            if let Some(left_out) = left_out {
+                report.warning(place, left_out.reason);
+                self.questions += left_out.count;
             }
             documents.push(document);
         }
@@ -131,6 +142,10 @@ impl Survey {
         self.unknown += 1;
     }
 
+    pub(crate) fn skip_question(&mut self) {
+        self.questions += 1;
+    }
+
     pub(crate) fn leave_out(&mut self, reason: &'static str) {
         self.left_out.add(reason, 1);
     }
@@ -147,7 +162,7 @@ impl Survey {
     }
 
     pub(crate) fn skipped(&self) -> usize {
-        self.skipped.len() + self.unknown
+        self.skipped.len() + self.unknown + self.questions
     }
 
     /// Whether documents are missing that nobody can name.
@@ -206,6 +221,7 @@ mod tests {
                 ..Document::default()
             },
             warning: None,
+            left_out: None,
         }
     }
 

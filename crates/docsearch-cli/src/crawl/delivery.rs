@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::json;
 use url::Url;
 
+use super::asking::Asking;
 use super::crawler::{Counts, Output, Page, Problem};
 use super::frontier::Visit;
 use crate::document::{self, Document, ReadOptions, Reading};
@@ -27,6 +28,7 @@ pub(crate) struct Delivery<'a> {
     unread: Vec<String>,
     /// Pages that are no documentation, or another one over again.
     skipped: u64,
+    asking: Option<Asking>,
 }
 
 /// What came through.
@@ -39,7 +41,7 @@ pub(crate) struct Receipt {
 }
 
 impl<'a> Delivery<'a> {
-    pub(crate) fn new(options: ReadOptions<'a>, sink: Sink<'a>, report: &'a Report) -> Self {
+    pub(crate) fn new(options: ReadOptions<'a>, sink: Sink<'a>, report: &'a Report, asking: Option<Asking>) -> Self {
         Self {
             options,
             sink,
@@ -47,15 +49,18 @@ impl<'a> Delivery<'a> {
             slugs: HashMap::new(),
             unread: Vec::new(),
             skipped: 0,
+            asking,
         }
     }
 
-    pub(crate) fn finish(self) -> Receipt {
+    /// `is_whole`: whether all pages were visited.
+    pub(crate) fn finish(self, is_whole: bool) -> Receipt {
+        let left_out = self.asking.map_or(0, |asking| asking.finish(is_whole, self.report));
         let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
         Receipt {
             slugs: slugs.collect(),
             unread: self.unread,
-            skipped: self.skipped,
+            skipped: self.skipped + left_out,
         }
     }
 
@@ -82,6 +87,13 @@ impl<'a> Delivery<'a> {
                 Ok(())
             }
             None => {
+                if let Some(left_out) = reading.left_out {
+                    self.report.warning(url.as_str(), left_out.reason);
+                    self.skipped += left_out.count as u64;
+                }
+                if let Some(asking) = &mut self.asking {
+                    asking.ask(url, &mut document, self.report);
+                }
                 self.slugs.insert(document.slug.clone(), (url.clone(), content));
                 (self.sink)(document)
             }
@@ -160,12 +172,12 @@ mod tests {
             ..ReadOptions::default()
         };
         let report = Report::plain();
-        let mut delivery = Delivery::new(options, &mut sink, &report);
+        let mut delivery = Delivery::new(options, &mut sink, &report, None);
         delivery.page(page("guide/a.md", b"# A")).unwrap();
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
         delivery.page(page("bad.md", b"\xff")).unwrap();
-        let Receipt { slugs, unread, skipped } = delivery.finish();
+        let Receipt { slugs, unread, skipped } = delivery.finish(true);
         assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);
         assert_eq!(unread, ["/guide/a/index.md", "/bad.md"]);
         assert_eq!(skipped, 1);

@@ -2,12 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use serde_json::json;
+
 use super::{Document, ReadOptions, Reading, Source};
 use crate::draft::{Draft, Unreadable};
 use crate::front_matter::FrontMatter;
 use crate::markup::Markup;
 use crate::site::{Generator, Place};
-use crate::{extension, heading, manual_page, no_page, slug, target};
+use crate::{extension, heading, manual_page, no_page, page_questions, slug, target};
 
 /// The document of a draft.
 pub(super) fn assemble(
@@ -51,6 +53,16 @@ pub(super) fn assemble(
         _ => heading::first_heading(&body),
     });
     let title = title.unwrap_or_else(|| file_title(source.path));
+    let (questions, left_out) = match &matter.questions {
+        Some(given) => {
+            let (questions, left_out) = page_questions::front_matter::read(given, &title, &body);
+            (
+                (given.is_array() || given.is_null()).then(|| json!(questions)),
+                left_out,
+            )
+        }
+        None => (None, None),
+    };
     let mut source_urls = matter.source_urls;
     if source_urls.is_empty() {
         source_urls.extend(source.url.map(str::to_owned).or(place.url));
@@ -71,9 +83,14 @@ pub(super) fn assemble(
         published_at: matter.published_at,
         anchors,
         pages: Vec::new(),
+        questions,
         parent,
     };
-    Ok(Reading { document, warning })
+    Ok(Reading {
+        document,
+        warning,
+        left_out,
+    })
 }
 
 /// As the page says, as its generator makes it, or as its path is.

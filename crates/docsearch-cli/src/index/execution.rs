@@ -1,5 +1,6 @@
 //! A job, from its source to where its documents go.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use super::job::{Job, Reading, Source};
 use super::last_run::FoundFiles;
 use super::plan::{Plan, Root, Surroundings};
 use super::run::{Manner, Run};
+use crate::asked_supply;
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -77,6 +79,7 @@ fn execute(
                 folders: source_root.map(Root::named).into_iter().collect(),
                 problems: Vec::new(),
                 found: None,
+                asked: RefCell::default(),
             };
             deliver(&run, &mut lines, destination, interrupt)
         }
@@ -97,6 +100,16 @@ fn execute(
             let found = is_sent
                 .then(|| FoundFiles::of(&plan, &options, &reading.groups))
                 .flatten();
+            let mut asked = asked_supply::Folders::default();
+            for (root, source_root) in plan
+                .inputs
+                .iter()
+                .map(|input| (&input.root, &input.source_root))
+                .collect::<BTreeSet<_>>()
+            {
+                let is_whole = plan.folders.iter().any(|folder| folder.name == *source_root);
+                asked.add(root, source_root, is_whole, options.links, options.max_file_size);
+            }
             let mut files = Files::new(plan.inputs, options);
             let run = Run {
                 job,
@@ -104,6 +117,7 @@ fn execute(
                 folders: plan.folders,
                 problems: plan.problems,
                 found,
+                asked: RefCell::new(asked),
             };
             let delivered = match destination {
                 Destination::LinkCheck => run.check_links(&mut files, &watched, |path| {

@@ -1,5 +1,6 @@
 //! One run: documents of a source into a project, and what is no longer there out of it.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use postgres::Client;
@@ -8,6 +9,7 @@ use serde_json::json;
 use super::job::{Job, Source};
 use super::last_run::{FoundFiles, LastRun};
 use super::plan::Root;
+use crate::asked_supply::{AskedSupply, Folders};
 use crate::backlog::{self, Backlog, WaitArgs};
 use crate::distinct_supply::DistinctSupply;
 use crate::error::Error;
@@ -50,6 +52,8 @@ pub(super) struct Run<'a> {
     pub(super) problems: Vec<String>,
     /// The files, if changed ones can be told from them.
     pub(super) found: Option<FoundFiles>,
+    /// The questions of the folders; when the last document has come, they are gone.
+    pub(super) asked: RefCell<Folders>,
 }
 
 impl Run<'_> {
@@ -58,8 +62,10 @@ impl Run<'_> {
         let report = Report::plain();
         self.tell_problems(&report);
         let mut survey = Survey::default();
-        let mut grouped = self.grouped(supply)?;
-        let mut supply = self.titled(&mut grouped, interrupt);
+        let mut pages = AskedSupply::of_pages(supply, &self.asked);
+        let mut grouped = self.grouped(&mut pages)?;
+        let mut asked = AskedSupply::of_groups(&mut grouped, &self.asked);
+        let mut supply = self.titled(&mut asked, interrupt);
         let mut printer = Printer::new();
         'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
             for document in &documents {
@@ -87,7 +93,8 @@ impl Run<'_> {
         interrupt: &Interrupt,
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
-        let mut grouped = self.grouped(supply)?;
+        let mut pages = AskedSupply::of_pages(supply, &self.asked);
+        let mut grouped = self.grouped(&mut pages)?;
         let total = grouped.len();
         let report = Report::new(self.manner.json, total);
         self.tell_problems(&report);
@@ -101,7 +108,8 @@ impl Run<'_> {
             true => HashMap::new(),
             false => project::source_roots(client, project)?,
         };
-        let mut supply = self.titled(&mut grouped, interrupt);
+        let mut asked = AskedSupply::of_groups(&mut grouped, &self.asked);
+        let mut supply = self.titled(&mut asked, interrupt);
         let mut loader = Loader::new(client, project, self.manner.batch)?;
         let (mut sources, mut sent) = (0, 0);
         'supply: while let Some(documents) = supply.next(&mut survey, &report)? {

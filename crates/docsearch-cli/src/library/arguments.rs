@@ -24,6 +24,7 @@ sql_types! {
     i64 => INT8,
     f32 => FLOAT4,
     Value => JSONB,
+    Vec<String> => TEXT_ARRAY,
 }
 
 impl<T: SqlType> SqlType for Option<T> {

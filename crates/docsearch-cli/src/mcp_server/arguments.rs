@@ -54,6 +54,25 @@ impl Arguments {
         }
     }
 
+    /// Several texts: a list, one text alone, or a list that is written as text.
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, String> {
+        let values = match self.0.get(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(texts) => return Ok(texts),
+                Err(_) => return Ok(vec![text.clone()]),
+            },
+            Some(Value::Array(values)) => values,
+            Some(_) => return Err(format!("{name} must be a list of texts")),
+        };
+        let texts = values.iter().filter(|value| !value.is_null()).map(|value| match value {
+            Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
+            _ => Err(format!("{name} must be a list of texts")),
+        });
+        texts.collect()
+    }
+
     pub(super) fn integer(&self, name: &str) -> Result<Option<i32>, String> {
         let Some(number) = self.number(name)? else {
             return Ok(None);
@@ -131,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    const KNOWN: [Parameter; 3] = [
+    const KNOWN: [Parameter; 4] = [
         Parameter {
             name: "query",
             aliases: &["q", "text"],
@@ -143,6 +162,10 @@ mod tests {
         Parameter {
             name: "filter",
             aliases: &["filters"],
+        },
+        Parameter {
+            name: "also",
+            aliases: &["wordings"],
         },
     ];
 
@@ -169,10 +192,41 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_texts_is_one_however_it_is_written() {
+        for (given, expected) in [
+            (json!({}), &[][..]),
+            (json!({"also": null}), &[]),
+            (json!({"also": []}), &[]),
+            (json!({"also": " "}), &[]),
+            (json!({"also": "client aborts"}), &["client aborts"]),
+            (json!({"wordings": ["a", null, 404]}), &["a", "404"]),
+            (json!({"also": "[\"a\", \"b\"]"}), &["a", "b"]),
+            (json!({"also": "[[ ]]"}), &["[[ ]]"]),
+            (json!({"also": "404"}), &["404"]),
+        ] {
+            assert_eq!(
+                arguments(given.clone()).unwrap().texts("also").unwrap(),
+                expected,
+                "{given}"
+            );
+        }
+        for wrong in [
+            json!(5),
+            json!({"a": "b"}),
+            json!([["a"]]),
+            json!([{"query": "a"}]),
+            json!([true]),
+        ] {
+            let error = arguments(json!({"also": wrong})).unwrap().texts("also").unwrap_err();
+            assert!(error.contains("also must be a list of texts"), "{error}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_understood_is_said() {
         let error = arguments(json!({"query": "x", "colour": "red"})).unwrap_err();
         assert!(
-            error.contains("\"colour\"") && error.contains("query, max_results, filter"),
+            error.contains("\"colour\"") && error.contains("query, max_results, filter, also"),
             "{error}"
         );
         let given = arguments(json!({"query": " ", "max_results": "many", "filter": "ios"})).unwrap();

@@ -29,6 +29,7 @@ fn arguments(input: &[u8]) {
     if let Ok(arguments) = Arguments::new("tool", Some(given), &PARAMETERS) {
         for name in ["a", "filter"] {
             let _ = arguments.required_text(name);
+            let _ = arguments.texts(name);
             let _ = arguments.integer(name);
             let _ = arguments.number(name);
             let _ = arguments.object(name);

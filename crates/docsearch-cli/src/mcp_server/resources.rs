@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
+use super::prompts;
 use crate::error::Error;
 use crate::library::{Library, ListRequest, LoadRequest, OutputFormat};
 
@@ -149,18 +150,26 @@ pub(super) async fn read(library: &Library, uri: &str) -> Result<ResourceContent
 
 /// Projects, or the slugs of the project that is settled already.
 pub(super) async fn complete(library: &Library, request: &CompleteRequestParams) -> Result<CompletionInfo, ErrorData> {
-    let Reference::Resource(template) = &request.r#ref else {
-        return Err(ErrorData::invalid_params("there are no prompts", None));
+    let argument = request.argument.name.as_str();
+    let unknown = match &request.r#ref {
+        Reference::Resource(template) if !template.uri.starts_with(SCHEME) => {
+            Some(format!("unknown template \"{}\"", shown(&template.uri)))
+        }
+        Reference::Prompt(prompt) if prompt.name != prompts::WRITE_QUESTIONS => {
+            Some(format!("unknown prompt \"{}\"", shown(&prompt.name)))
+        }
+        Reference::Prompt(_) if argument != prompts::PROJECT => {
+            Some(format!("unknown argument \"{}\"", shown(argument)))
+        }
+        Reference::Resource(_) | Reference::Prompt(_) => None,
+        _ => Some("unknown reference".to_owned()),
     };
-    if !template.uri.starts_with(SCHEME) {
-        return Err(ErrorData::invalid_params(
-            format!("unknown template \"{}\"", shown(&template.uri)),
-            None,
-        ));
+    if let Some(unknown) = unknown {
+        return Err(ErrorData::invalid_params(unknown, None));
     }
     let most = CompletionInfo::MAX_VALUES;
     let typed = request.argument.value.as_str();
-    let mut values = match request.argument.name.as_str() {
+    let mut values = match argument {
         "project" => {
             let projects = library.projects().await.map_err(internal)?;
             let names = projects.into_iter().map(|project| project.name);

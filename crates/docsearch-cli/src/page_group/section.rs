@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use docsearch_core::bounds::title_in_one_line;
 use docsearch_core::markdown::{Section, close_fences, sections};
+use docsearch_core::question::Question;
 use docsearch_core::title::is_repeated_by;
 
 use crate::document::Document;
@@ -32,6 +33,8 @@ pub(super) struct PageSection {
     pub(super) anchors: BTreeMap<String, String>,
     /// Texts of the headings below that of the page.
     pub(super) headings: Vec<String>,
+    /// What the page answers, with the anchors of its sections.
+    pub(super) questions: Vec<Question>,
 }
 
 /// The section that a page becomes, with the anchor `key`. `None` if what comes behind it would be no section.
@@ -100,11 +103,19 @@ pub(super) fn page_section(page: &Document, key: &str) -> Option<PageSection> {
     if !title_anchor.is_empty() {
         anchors.insert(anchor_below(key, title_anchor), key.to_owned());
     }
+    let questions = page.own_questions().into_iter().map(|asked| Question {
+        anchor: match asked.anchor.is_empty() {
+            true => key.to_owned(),
+            false => place(&asked.anchor),
+        },
+        ..asked
+    });
     let heading = |section: &&Section| section.heading_path.last().cloned();
     Some(PageSection {
         markdown,
         anchors,
         headings: below.iter().filter_map(heading).collect(),
+        questions: questions.collect(),
     })
 }
 
@@ -127,9 +138,15 @@ fn anchor_below(key: &str, anchor: &str) -> String {
 /// The text of a heading as it is written, without marks and identifier.
 fn heading_text(heading: &str) -> String {
     let heading = heading.trim();
-    let text = match heading.strip_prefix('#') {
-        Some(rest) => {
-            let text = rest.trim_start_matches('#').trim();
+    let mut lines: Vec<&str> = heading.lines().map(str::trim).collect();
+    let is_underlined = lines.len() > 1;
+    let text = match is_underlined {
+        true => {
+            lines.pop();
+            lines.join(" ")
+        }
+        false => {
+            let text = heading.trim_start_matches('#').trim();
             let open = text.trim_end_matches('#');
             if open.ends_with([' ', '\t']) || open.is_empty() {
                 open
@@ -137,10 +154,6 @@ fn heading_text(heading: &str) -> String {
                 text
             }
             .to_owned()
-        }
-        None => {
-            let lines: Vec<&str> = heading.lines().map(str::trim).collect();
-            lines[..lines.len().saturating_sub(1)].join(" ")
         }
     };
     let text = text.trim();
@@ -201,6 +214,12 @@ mod tests {
         let expected = expected.map(|(name, anchor)| (name.to_owned(), anchor.to_owned()));
         assert_eq!(found.anchors, expected.into());
         assert_eq!(found.headings, ["Round", "Own", "C#"]);
+        let underlined = section("Button", "#round\nand flat\n---\n\nIt rolls.\n");
+        assert!(
+            underlined
+                .markdown
+                .contains("## #round and flat {#button.round-and-flat}\n\nIt rolls.")
+        );
         let anchors: Vec<String> = sections(&found.markdown)
             .into_iter()
             .map(|section| section.anchor)

@@ -6,11 +6,12 @@ use std::path::Path;
 use docsearch_core::bounds::{GROUPED_PAGES, TEXT_BYTES};
 use docsearch_core::grouped_page::GroupedPage;
 use docsearch_core::title::is_repeated_by;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::section::{PageSection, page_section};
 use super::{Group, GroupRule, folder_page};
 use crate::document::Document;
+use crate::page_questions::question_file::QuestionList;
 use crate::slug;
 
 /// Bytes of the text: of a larger one, searches do not look for the section of a name.
@@ -66,6 +67,9 @@ pub(crate) fn synthesise(
         true => Some(group.name.clone()),
         false => pages.first().and_then(|page| page.source_path.clone()),
     };
+    let have_questions = pages.iter().any(|page| page.questions.is_some());
+    let questions = sections.iter().flat_map(|section| &section.questions);
+    let questions = have_questions.then(|| json!(QuestionList::of(questions).questions));
     Ok(Document {
         slug,
         title,
@@ -86,6 +90,7 @@ pub(crate) fn synthesise(
             .collect::<BTreeMap<_, _>>(),
         parent: None,
         pages: grouped.collect(),
+        questions,
     })
 }
 

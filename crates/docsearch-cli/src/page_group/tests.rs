@@ -153,6 +153,42 @@ fn the_page_of_a_folder_gives_its_slug_and_title_and_comes_first() {
 }
 
 #[test]
+fn questions_of_pages_stay_with_their_sections() {
+    let mut button = page("menus/button.md", "Button");
+    button.body = "# Button\n\nPress.\n\n## Round\n\nOf glass.\n".to_owned();
+    button.questions = Some(json!([
+        {"anchor": "", "question": "what can one press"},
+        {"anchor": "button", "question": "a thing to press"},
+        {"anchor": "round", "question": "has it corners"},
+    ]));
+    let menu = || page("menus/menu.md", "Menu");
+    let rule = "[[groups]]\nfolder = 'menus'";
+    let document = grouped(rule, vec![button, menu()]);
+    let sections = docsearch_core::markdown::sections(&document.body);
+    let asked = document.own_questions();
+    let places: Vec<(&str, &str)> = asked.iter().map(|asked| (&*asked.anchor, &*asked.question)).collect();
+    assert_eq!(
+        places,
+        [
+            ("button", "what can one press"),
+            ("button", "a thing to press"),
+            ("button.round", "has it corners"),
+        ]
+    );
+    assert!(
+        asked
+            .iter()
+            .all(|asked| sections.iter().any(|section| section.anchor == asked.anchor))
+    );
+    assert_eq!(grouped(rule, vec![menu()]).questions, None);
+    let without = Document {
+        questions: Some(json!([])),
+        ..menu()
+    };
+    assert_eq!(grouped(rule, vec![without]).questions, Some(json!([])));
+}
+
+#[test]
 fn what_is_too_large_for_a_document_is_no_group() {
     let mut large = page("menus/a.md", "A");
     large.body = "word ".repeat(1 << 19);

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::uri::InvalidUri;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use url::form_urlencoded;
 
 use super::failure::Failure;
 use super::health::Health;
@@ -35,6 +37,9 @@ pub(super) fn router() -> Router {
 struct SearchQuery {
     #[serde(alias = "q")]
     query: String,
+    /// May be repeated, see [`SearchQuery::parse`].
+    #[serde(default)]
+    also: Vec<String>,
     project: Option<String>,
     category: Option<String>,
     filter: Option<String>,
@@ -43,6 +48,27 @@ struct SearchQuery {
     min_score: Option<f32>,
     dedup: Option<String>,
     max_tokens: Option<i32>,
+}
+
+impl SearchQuery {
+    /// The parameters of a request, of which `also` may be repeated.
+    fn parse(uri: &Uri) -> Result<Self, Failure> {
+        let mut also = Vec::new();
+        let parameters = uri.query().unwrap_or_default().split('&');
+        let others = parameters.filter(|parameter| match form_urlencoded::parse(parameter.as_bytes()).next() {
+            Some((name, value)) if name == "also" => {
+                also.push(value.into_owned());
+                false
+            }
+            _ => true,
+        });
+        let others = format!("/?{}", others.collect::<Vec<&str>>().join("&"));
+        let others: Uri = others
+            .parse()
+            .map_err(|error: InvalidUri| bad_request(error.to_string()))?;
+        let Query(query) = Query::<Self>::try_from_uri(&others)?;
+        Ok(Self { also, ..query })
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,15 +91,13 @@ struct LoadQuery {
     max_tokens: Option<i32>,
 }
 
-async fn search(
-    Extension(library): Extension<Library>,
-    query: Result<Query<SearchQuery>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(query) = query?;
+async fn search(Extension(library): Extension<Library>, uri: Uri) -> Result<Response, Failure> {
+    let query = SearchQuery::parse(&uri)?;
     let filter = query.filter.as_deref().map(serde_json::from_str::<Value>).transpose();
     let filter = filter.map_err(|error| bad_request(format!("filter is no JSON: {error}")))?;
     let request = SearchRequest {
         query: query.query,
+        also: query.also,
         project: query.project,
         category: query.category,
         filter,

@@ -1,0 +1,166 @@
+//! A supply whose documents have the questions that files in their folders give them.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::document::Document;
+use crate::error::Error;
+use crate::file::{self, Links};
+use crate::page_questions::question_file::{HINTS, NAME, Page, QuestionFile, Warning, placed};
+use crate::report::Report;
+use crate::supply::Supply;
+use crate::survey::Survey;
+
+/// The questions of a source root.
+#[derive(Debug, Default)]
+struct Questions {
+    file: QuestionFile,
+    warnings: Vec<Warning>,
+    /// Files that gave documents.
+    met: HashSet<String>,
+    /// Whether all pages of the folder are read.
+    is_whole: bool,
+}
+
+/// What files of questions there are, by the source root of their folder.
+#[derive(Debug, Default)]
+pub(crate) struct Folders {
+    questions: BTreeMap<String, Questions>,
+    problems: Vec<String>,
+}
+
+impl Folders {
+    /// Reads the file of questions of a folder, if there is one.
+    pub(crate) fn add(&mut self, root: &Path, source_root: &str, is_whole: bool, links: Links, max_bytes: u64) {
+        if root.join(NAME).symlink_metadata().is_err() {
+            return;
+        }
+        match file::read(root, Path::new(NAME), links, max_bytes.saturating_add(1)) {
+            Ok(bytes) if bytes.len() as u64 > max_bytes => self.problems.push(format!(
+                "larger than {max_bytes} bytes\nHINT:  --max-file-size raises the limit."
+            )),
+            Ok(bytes) => {
+                let (file, mut warnings) = QuestionFile::read(&bytes);
+                // Folders may share a source root.
+                let questions = self
+                    .questions
+                    .entry(source_root.to_owned())
+                    .or_insert_with(|| Questions {
+                        is_whole: true,
+                        ..Questions::default()
+                    });
+                questions.file.join(file);
+                questions.warnings.append(&mut warnings);
+                questions.is_whole &= is_whole;
+            }
+            Err(refusal) => self.problems.push(refusal.to_string()),
+        }
+    }
+}
+
+/// What comes from a supply.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Pages,
+    /// Pages, and documents that some of them became.
+    Grouped,
+}
+
+pub(crate) struct AskedSupply<'a> {
+    supply: &'a mut dyn Supply,
+    folders: &'a RefCell<Folders>,
+    stage: Stage,
+}
+
+impl<'a> AskedSupply<'a> {
+    /// Pages with their questions, before any are grouped.
+    pub(crate) fn of_pages(supply: &'a mut dyn Supply, folders: &'a RefCell<Folders>) -> Self {
+        Self {
+            supply,
+            folders,
+            stage: Stage::Pages,
+        }
+    }
+
+    /// The same once they are grouped: lines may name the folder whose pages became a document.
+    pub(crate) fn of_groups(supply: &'a mut dyn Supply, folders: &'a RefCell<Folders>) -> Self {
+        Self {
+            supply,
+            folders,
+            stage: Stage::Grouped,
+        }
+    }
+
+    /// Warns of files that gave no documents.
+    fn end(&mut self, survey: &mut Survey, report: &Report) {
+        for questions in self.folders.take().questions.into_values() {
+            if questions.is_whole {
+                warn(&questions.file.unmet(&questions.met), survey, report);
+            }
+        }
+    }
+}
+
+impl Supply for AskedSupply<'_> {
+    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+        let problems = std::mem::take(&mut self.folders.borrow_mut().problems);
+        for problem in problems {
+            report.warning(NAME, problem);
+            survey.skip_question();
+        }
+        for questions in self.folders.borrow_mut().questions.values_mut() {
+            warn(&std::mem::take(&mut questions.warnings), survey, report);
+        }
+        let Some(mut documents) = self.supply.next(survey, report)? else {
+            if self.stage == Stage::Grouped {
+                self.end(survey, report);
+            }
+            return Ok(None);
+        };
+        for (source_root, questions) in &mut self.folders.borrow_mut().questions {
+            let mut of_file: BTreeMap<String, Vec<&mut Document>> = BTreeMap::new();
+            for document in documents
+                .iter_mut()
+                .filter(|document| document.source_root == *source_root)
+            {
+                let path = document.source_path.clone().unwrap_or_default();
+                let is_asked = !questions.file.of(&path).is_empty() && !questions.met.contains(&path);
+                if self.stage == Stage::Pages || is_asked {
+                    of_file.entry(path).or_default().push(document);
+                }
+            }
+            for (path, documents) in of_file {
+                let pages: Vec<Page<'_>> = documents.iter().map(|document| page(document)).collect();
+                let (placed, warnings) = placed(&path, questions.file.of(&path), &pages, HINTS);
+                warn(&warnings, survey, report);
+                for (document, questions) in documents.into_iter().zip(placed) {
+                    document.questions = Some(json!(questions));
+                }
+                questions.met.insert(path);
+            }
+        }
+        Ok(Some(documents))
+    }
+
+    fn len(&self) -> Option<u64> {
+        self.supply.len()
+    }
+}
+
+fn page(document: &Document) -> Page<'_> {
+    Page {
+        title: &document.title,
+        body: &document.body,
+        own: document.own_questions(),
+    }
+}
+
+fn warn(warnings: &[Warning], survey: &mut Survey, report: &Report) {
+    for Warning { line, reason } in warnings {
+        report.warning(&format!("{NAME}:{line}"), reason);
+        survey.skip_question();
+    }
+}

@@ -1,0 +1,192 @@
+//! The questions of front matter: a list of texts, or of objects that name a heading or an anchor, too.
+
+use std::collections::HashSet;
+
+use docsearch_core::question::{OF_DOCUMENT, Question};
+use serde_json::{Map, Value};
+
+use super::question_file::{Asked, Page, placed};
+
+const SHAPE_HINT: &str = "\nHINT:  Write a list of texts, or of objects with question and heading, or question and anchor. A text with a \
+                          colon needs quotes.";
+
+/// What is left out, and why the first is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) count: usize,
+    pub(crate) reason: String,
+}
+
+/// The questions that front matter gives its page.
+pub(crate) fn read(given: &Value, title: &str, body: &str) -> (Vec<Question>, Option<LeftOut>) {
+    let items = match given {
+        Value::Array(items) => items.as_slice(),
+        Value::Null => &[],
+        _ => {
+            let reason = format!("front matter: questions must be a list{SHAPE_HINT}");
+            return (Vec::new(), Some(LeftOut { count: 1, reason }));
+        }
+    };
+    let (mut asked, mut known, mut problems) = (Vec::new(), HashSet::new(), Vec::new());
+    for (place, item) in items.iter().enumerate() {
+        let number = place + 1;
+        match question(item).and_then(|(heading, question)| Asked::new(number, heading, question)) {
+            Ok(one) if !known.insert(one.clone().into_content()) => {}
+            Ok(_) if asked.len() == OF_DOCUMENT => {
+                problems.push((number, format!("a document has at most {OF_DOCUMENT} questions")));
+            }
+            Ok(one) => asked.push(one),
+            Err(reason) => problems.push((number, reason)),
+        }
+    }
+    let page = Page {
+        title,
+        body,
+        own: Vec::new(),
+    };
+    let (mut placed, warnings) = placed("the page", &asked, &[page], 1);
+    problems.extend(warnings.into_iter().map(|warning| (warning.line, warning.reason)));
+    let count = problems.len();
+    let left_out = problems.into_iter().min().map(|(number, reason)| {
+        let reason = format!(
+            "front matter: {count} of {} questions left out; number {number}: {reason}",
+            items.len()
+        );
+        LeftOut { count, reason }
+    });
+    (placed.pop().unwrap_or_default(), left_out)
+}
+
+/// The heading and the text of a question.
+fn question(item: &Value) -> Result<(String, String), String> {
+    let shape = || format!("not a question{SHAPE_HINT}");
+    let Value::Object(table) = item else {
+        return Ok((String::new(), text(item).ok_or_else(shape)?));
+    };
+    let known = ["question", "heading", "anchor"];
+    if table.keys().any(|key| !known.contains(&key.as_str())) {
+        return Err(shape());
+    }
+    let question = table.get("question").and_then(text).ok_or_else(shape)?;
+    let place = |key: &str| place(table, key).ok_or_else(shape);
+    match (place("heading")?, place("anchor")?) {
+        (heading, anchor) if anchor.is_empty() => Ok((heading, question)),
+        (heading, anchor) if heading.is_empty() => {
+            Ok((format!("#{}", anchor.strip_prefix('#').unwrap_or(&anchor)), question))
+        }
+        _ => Err("it has a heading and an anchor\nHINT:  Write one of them.".to_owned()),
+    }
+}
+
+/// A text, empty where there is none; `None` if it is something else.
+fn place(table: &Map<String, Value>, key: &str) -> Option<String> {
+    match table.get(key) {
+        None | Some(Value::Null) => Some(String::new()),
+        Some(value) => text(value),
+    }
+}
+
+/// A scalar as it is written: YAML reads some texts as numbers.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docsearch_core::question::{CHARS, OF_SECTION};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const BODY: &str = "# Kit\n\nText.\n\n## Set it up {#setup}\n\nA.\n\n## Options\n\nB.\n\n## Options\n\nC.\n";
+
+    type Pairs = Vec<(String, String)>;
+
+    fn of(given: &Value) -> (Pairs, Option<(usize, String)>) {
+        let (questions, left_out) = read(given, "Kit", BODY);
+        let pairs = questions.into_iter().map(|asked| (asked.anchor, asked.question));
+        (
+            pairs.collect(),
+            left_out.map(|left_out| (left_out.count, left_out.reason)),
+        )
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Pairs {
+        pairs
+            .iter()
+            .map(|(one, other)| ((*one).to_owned(), (*other).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn texts_are_of_the_page_and_objects_of_sections() {
+        let given = json!(["what is\n it", 404, "what is it", {"question": "p"}, {"question": "q", "heading": "Kit"},
+                           {"question": "r", "heading": "set it up!"}, {"question": "s", "anchor": "options-1"},
+                           {"question": "t", "anchor": "#setup", "heading": null}, {"question": "u", "anchor": ""}]);
+        let expected = [
+            ("", "what is it"),
+            ("", "404"),
+            ("", "p"),
+            ("", "q"),
+            ("setup", "r"),
+            ("options-1", "s"),
+            ("setup", "t"),
+            ("", "u"),
+        ];
+        assert_eq!(of(&given), (pairs(&expected), None));
+        for none in [json!([]), json!(null)] {
+            assert_eq!(of(&none), (Vec::new(), None));
+        }
+    }
+
+    #[test]
+    fn what_is_no_question_is_left_out_alone_and_said_once() {
+        let given = json!(["kept", " ", {"how do I": "begin"}, true, null, ["a"], {"heading": "Options"}, {"question": 1.5, "anchor": []},
+                           {"question": "a", "anchor": "setup", "heading": "Options"}, {"question": "b", "heading": "Optoins"},
+                           {"question": "c", "anchor": "gone"}, "x".repeat(CHARS + 1), {"question": "last", "heading": "Options"}]);
+        let (questions, left_out) = of(&given);
+        assert_eq!(questions, pairs(&[("", "kept"), ("options", "last")]));
+        let (count, reason) = left_out.unwrap();
+        assert_eq!(count, 11);
+        assert!(
+            reason.starts_with("front matter: 11 of 13 questions left out; number 2: "),
+            "{reason}"
+        );
+        let misspelt = of(&json!([{"question": "b", "heading": "Optoins"}])).1.unwrap();
+        assert!(
+            misspelt.1.contains("number 1: the page has no heading \"Optoins\"") && misspelt.1.contains("\"Options\"")
+        );
+        for wrong in [json!("text"), json!({"question": "a"}), json!(3), json!(false)] {
+            let (questions, left_out) = of(&wrong);
+            assert!(questions.is_empty() && left_out.unwrap().1.contains("must be a list"));
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_is_left_out() {
+        let many: Vec<String> = (0..OF_SECTION + 6).map(|number| format!("q{number}")).collect();
+        let (questions, left_out) = of(&json!(many));
+        assert_eq!((questions.len(), left_out.unwrap().0), (OF_SECTION, 6));
+        let more: Vec<String> = (0..3 * OF_DOCUMENT).map(|number| format!("q{number}")).collect();
+        let (questions, left_out) = of(&json!(more));
+        assert_eq!(questions.len() + left_out.unwrap().0, 3 * OF_DOCUMENT);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_can_be_stored(items in prop::collection::vec((any::<String>(), "#?[a-z{}# -]{0,8}", any::<bool>()), 0..20)) {
+            let item = |(question, place, is_anchor): &(String, String, bool)| match is_anchor {
+                true => json!({"question": question, "anchor": place}),
+                false => json!({"question": question, "heading": place}),
+            };
+            let given: Vec<Value> = items.iter().map(item).collect();
+            let (questions, _) = read(&json!(given), "Kit", BODY);
+            prop_assert_eq!(docsearch_core::question::checked(questions.clone()), Ok(questions));
+        }
+    }
+}

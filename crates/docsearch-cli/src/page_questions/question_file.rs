@@ -1,0 +1,322 @@
+//! A file of questions: lines of JSON, each with a page, a heading of it and a question that its section answers.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use docsearch_core::bounds;
+use docsearch_core::question::{self, OF_DOCUMENT, OF_SECTION, Question};
+use serde::{Deserialize, Serialize};
+
+use super::headings::Headings;
+
+/// In a folder that is indexed.
+pub(crate) const NAME: &str = "docsearch.questions.jsonl";
+/// Headings of a page for which the nearest is looked for.
+pub(crate) const HINTS: usize = 100;
+
+/// A line.
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Line {
+    pub(crate) file: String,
+    /// Of the page as a whole, if there is none.
+    #[serde(default)]
+    pub(crate) heading: Option<String>,
+    pub(crate) question: String,
+}
+
+/// What is left out, and the line that it is of.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Warning {
+    pub(crate) line: usize,
+    pub(crate) reason: String,
+}
+
+/// A question for a heading.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    line: usize,
+    heading: String,
+    question: Question,
+}
+
+impl Asked {
+    /// The error says what is wrong with the question.
+    pub(super) fn new(line: usize, heading: String, question: String) -> Result<Self, String> {
+        let given = Question {
+            anchor: String::new(),
+            question,
+        };
+        Ok(Self {
+            line,
+            heading,
+            question: question::checked([given])
+                .map_err(|problem| problem.to_string())?
+                .pop()
+                .ok_or("the question is empty")?,
+        })
+    }
+
+    /// All but where it is written.
+    pub(super) fn into_content(self) -> (String, Question) {
+        (self.heading, self.question)
+    }
+}
+
+/// A page as its questions need it.
+pub(crate) struct Page<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) body: &'a str,
+    /// The questions that it has from elsewhere.
+    pub(crate) own: Vec<Question>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct QuestionFile {
+    pages: BTreeMap<String, Vec<Asked>>,
+}
+
+impl QuestionFile {
+    /// Reads the lines; what is wrong with some does not stop the rest.
+    pub(crate) fn read(bytes: &[u8]) -> (Self, Vec<Warning>) {
+        let (mut file, mut warnings) = (Self::default(), Vec::new());
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            if let Err(reason) = file.add(line, number + 1) {
+                warnings.push(Warning {
+                    line: number + 1,
+                    reason,
+                });
+            }
+        }
+        (file, warnings)
+    }
+
+    fn add(&mut self, line: &[u8], number: usize) -> Result<(), String> {
+        let Line {
+            file,
+            heading,
+            question,
+        } = serde_json::from_slice(line).map_err(|error| {
+            let text = error.to_string();
+            let message = text.rsplit_once(" at line ").map_or(&*text, |(message, _)| message);
+            format!("not a question: {message}\nHINT:  Lines are like {{\"file\": \"a.md\", \"heading\": \"Setup\", \"question\": \"how do I begin\"}}.")
+        })?;
+        let asked = Asked::new(number, heading.unwrap_or_default(), question)?;
+        let path = file.trim_start_matches("./");
+        if path.is_empty() {
+            return Err("the name of the file is empty".to_owned());
+        }
+        self.pages.entry(path.to_owned()).or_default().push(asked);
+        Ok(())
+    }
+
+    /// Adds what another file says.
+    pub(crate) fn join(&mut self, other: Self) {
+        for (path, mut asked) in other.pages {
+            self.pages.entry(path).or_default().append(&mut asked);
+        }
+    }
+
+    /// The files that it names, with their questions.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (&str, &[Asked])> {
+        self.pages.iter().map(|(path, asked)| (path.as_str(), asked.as_slice()))
+    }
+
+    /// That files are not there which questions are for: those that are not among these.
+    pub(crate) fn unmet(&self, met: &HashSet<String>) -> Vec<Warning> {
+        let unmet = self.pages().filter(|(path, _)| !met.contains(*path));
+        unmet.map(|(path, asked)| no_such_page(path, asked)).collect()
+    }
+
+    /// The questions for a file.
+    pub(crate) fn of(&self, path: &str) -> &[Asked] {
+        self.pages.get(path).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// That a file is not there which questions are for.
+pub(crate) fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
+    Warning {
+        line: asked.first().map_or(0, |asked| asked.line),
+        reason: format!("{path} is no page; its {} questions are left out", asked.len()),
+    }
+}
+
+/// The questions of each of the pages that come from one file: those that they have from elsewhere, and then these, with their
+/// anchors. The warnings name the nearest heading for the first `hints` that are not there.
+pub(crate) fn placed(
+    path: &str,
+    asked: &[Asked],
+    pages: &[Page<'_>],
+    hints: usize,
+) -> (Vec<Vec<Question>>, Vec<Warning>) {
+    let headings: Vec<Headings<'_>> = match asked.is_empty() {
+        true => Vec::new(),
+        false => pages.iter().map(|page| Headings::new(page.title, page.body)).collect(),
+    };
+    let mut lists: Vec<QuestionList> = pages.iter().map(|page| QuestionList::of(&page.own)).collect();
+    let mut warnings = Vec::new();
+    for asked in asked {
+        let mut found = headings.iter().enumerate();
+        let found = found.find_map(|(page, headings)| Some((page, headings.find(&asked.heading)?)));
+        let result = match found {
+            None => {
+                let hinted = if warnings.len() < hints {
+                    headings.as_slice()
+                } else {
+                    &[]
+                };
+                Err(no_such_heading(path, &asked.heading, hinted))
+            }
+            Some((page, anchor)) => lists[page]
+                .add(Question {
+                    anchor: anchor.to_owned(),
+                    ..asked.question.clone()
+                })
+                .map_err(|reason| format!("{path}: {reason}")),
+        };
+        if let Err(reason) = result {
+            warnings.push(Warning {
+                line: asked.line,
+                reason,
+            });
+        }
+    }
+    (lists.into_iter().map(|list| list.questions).collect(), warnings)
+}
+
+/// The questions of a document, which are not more than can be stored.
+#[derive(Debug, Default)]
+pub(crate) struct QuestionList {
+    pub(crate) questions: Vec<Question>,
+    known: HashSet<Question>,
+    of_section: HashMap<String, usize>,
+}
+
+impl QuestionList {
+    /// As many of these as can be stored.
+    pub(crate) fn of<'a>(questions: impl IntoIterator<Item = &'a Question>) -> Self {
+        let mut list = Self::default();
+        for question in questions {
+            list.add(question.clone()).ok();
+        }
+        list
+    }
+
+    /// Adds a question, unless it is there. The error says why it cannot be stored.
+    pub(crate) fn add(&mut self, question: Question) -> Result<(), String> {
+        if self.known.contains(&question) {
+            return Ok(());
+        }
+        question::checked([question.clone()]).map_err(|problem| problem.to_string())?;
+        let of_section = self.of_section.entry(question.anchor.clone()).or_default();
+        if *of_section >= OF_SECTION {
+            return Err(format!("a section has at most {OF_SECTION} questions"));
+        }
+        if self.questions.len() >= OF_DOCUMENT {
+            return Err(format!("a document has at most {OF_DOCUMENT} questions"));
+        }
+        *of_section += 1;
+        self.known.insert(question.clone());
+        self.questions.push(question);
+        Ok(())
+    }
+}
+
+fn no_such_heading(path: &str, heading: &str, headings: &[Headings<'_>]) -> String {
+    let nearest = headings.iter().filter_map(|headings| headings.nearest(heading));
+    let nearest = nearest.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let hint = nearest.map_or_else(String::new, |(_, nearest)| {
+        format!("\nHINT:  Perhaps you mean \"{nearest}\".")
+    });
+    let heading = bounds::shown(heading);
+    format!("{path} has no heading \"{heading}\"; the question is left out{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_source_root_are_read_together() {
+        let read = |text: &str| QuestionFile::read(text.as_bytes()).0;
+        let mut both = read(r#"{"file": "a.md", "question": "first"}"#);
+        both.join(read(
+            "{\"file\": \"a.md\", \"question\": \"second\"}\n{\"file\": \"b.md\", \"question\": \"third\"}",
+        ));
+        let asked: Vec<&str> = both
+            .of("a.md")
+            .iter()
+            .map(|asked| asked.question.question.as_str())
+            .collect();
+        assert_eq!(asked, ["first", "second"]);
+        assert_eq!(both.of("b.md").len(), 1);
+    }
+
+    #[test]
+    fn lines_that_are_no_questions_do_not_stop_the_rest() {
+        let long = "x".repeat(question::CHARS + 1);
+        let text = format!(
+            "\u{feff}{{\"file\":\"./a.md\",\"heading\":null,\"question\":\"one\"}}\r\n\nnot json\n{{\"file\":\"a.md\"}}\n\
+             {{\"file\":\"a.md\",\"question\":\" \"}}\n{{\"file\":\"a.md\",\"question\":\"{long}\"}}\n\
+             {{\"file\":\"\",\"question\":\"x\"}}\n{{\"file\":\"a.md\",\"headline\":\"A\",\"question\":\"x\"}}\n\
+             {{\"file\":\"b.md\",\"heading\":\"B\",\"question\":\"two\"}}"
+        );
+        let mut text = text.into_bytes();
+        text.extend(b"\n\xff\xfe");
+        let (file, warnings) = QuestionFile::read(&text);
+        let lines: Vec<usize> = warnings.iter().map(|warning| warning.line).collect();
+        assert_eq!(lines, [3, 4, 5, 6, 7, 8, 10]);
+        let pages: Vec<(&str, usize)> = file.pages().map(|(path, asked)| (path, asked.len())).collect();
+        assert_eq!(pages, [("a.md", 1), ("b.md", 1)]);
+    }
+
+    #[test]
+    fn questions_go_to_the_page_that_has_the_heading() {
+        let text = "{\"file\":\"b\",\"heading\":\"Two\",\"question\":\"q\"}\n{\"file\":\"b\",\"heading\":\"Two\",\"question\":\" q\"}\n\
+                    {\"file\":\"b\",\"heading\":\"One\",\"question\":\"p\"}\n{\"file\":\"b\",\"heading\":\"Twoo\",\"question\":\"r\"}\n";
+        let (file, _) = QuestionFile::read(text.as_bytes());
+        let page = |title, body| Page {
+            title,
+            body,
+            own: Vec::new(),
+        };
+        let pages = [
+            page("First", "# First\n\n## One\n"),
+            page("Second", "# Second\n\n## Two\n"),
+        ];
+        let (placed, warnings) = placed("b", file.of("b"), &pages, HINTS);
+        let questions: Vec<Vec<(&str, &str)>> = placed
+            .iter()
+            .map(|page| page.iter().map(|asked| (&*asked.anchor, &*asked.question)).collect())
+            .collect();
+        assert_eq!(questions, [vec![("one", "p")], vec![("two", "q")]]);
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].line == 4 && warnings[0].reason.contains("b has no heading \"Twoo\""));
+    }
+
+    #[test]
+    fn what_is_too_much_for_a_section_is_left_out() {
+        let line = |number: usize| format!("{{\"file\":\"a\",\"question\":\"q{number}\"}}\n");
+        let text: String = (0..=OF_SECTION).map(line).collect();
+        let (file, _) = QuestionFile::read(text.as_bytes());
+        let own = |number: usize| Question {
+            anchor: String::new(),
+            question: format!("{}{number}", if number < 3 { "q" } else { "own" }),
+        };
+        let page = |own| Page {
+            title: "A",
+            body: "",
+            own,
+        };
+        let of = |own| placed("a", file.of("a"), &[page(own)], HINTS);
+        let (questions, warnings) = of(Vec::new());
+        assert_eq!((questions[0].len(), warnings.len()), (OF_SECTION, 1));
+        let (questions, warnings) = of((0..5).map(own).collect());
+        assert_eq!((questions[0].len(), warnings.len()), (OF_SECTION, 3));
+        assert_eq!(questions[0][4], own(4));
+    }
+}

@@ -1,0 +1,302 @@
+//! `docsearch questions`: what sections answer, in the words of their readers.
+
+mod missing;
+mod rules;
+mod writing;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use postgres::Client;
+use postgres::types::Json;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::connection::ConnectionArgs;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::page_questions::headings::Headings;
+use crate::page_questions::question_file::{HINTS, Line, Page, QuestionFile, Warning, no_such_page, placed};
+use crate::terminal::{shown, shown_json};
+pub(crate) use missing::missing;
+use rules::INSTRUCTION;
+pub(crate) use rules::RULES;
+use writing::WriteArgs;
+
+/// Of the text of a section without a question.
+const TEXT_CHARS: usize = 4_000;
+
+const AFTER_HELP: &str = "\
+Examples:
+  docsearch questions list handbook --missing
+  docsearch questions import handbook docs/docsearch.questions.jsonl
+  docsearch questions export handbook > docs/docsearch.questions.jsonl
+  docsearch questions write handbook --max-tokens 100000 --requests-per-minute 60
+
+A line of a file of questions is {\"file\": PATH, \"heading\": TEXT, \"question\": TEXT}; without a heading,
+or with the title, the page answers it as a whole. docsearch index reads docsearch.questions.jsonl in a
+folder by itself.
+
+Exit codes:
+  0  everything went well
+  1  import: some questions were left out, the others are stored; write: sections are left
+  2  wrong usage, no connection, or a database error
+  130  write: ended by Ctrl-C; what was written is stored";
+
+/// Store, print and list questions that sections answer.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct QuestionsArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Replace the author's questions of the pages that a file names
+    Import {
+        /// Project of the pages
+        #[arg(value_name = "PROJECT")]
+        project: String,
+        /// Lines of JSON; - is standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Print the questions as a file that import reads
+    Export {
+        /// Project of the pages
+        #[arg(value_name = "PROJECT")]
+        project: String,
+    },
+    /// Have the language model of the server write questions for sections without any, or with stale ones
+    ///
+    /// Some sections are written at a time, each time in a transaction. Run it again to go on.
+    Write(WriteArgs),
+    /// Print questions, or sections without any, as JSON lines
+    List {
+        /// Project of the pages
+        #[arg(value_name = "PROJECT")]
+        project: String,
+        /// Sections without a question
+        #[arg(long, conflicts_with = "stale")]
+        missing: bool,
+        /// Only questions whose section has changed since
+        #[arg(long)]
+        stale: bool,
+    },
+}
+
+/// A question as it is stored.
+#[derive(Serialize)]
+struct Stored {
+    slug: String,
+    anchor: String,
+    question: String,
+    source: String,
+    stale: bool,
+}
+
+/// A section without a question.
+#[derive(Serialize)]
+struct Missing<'a> {
+    file: &'a str,
+    slug: &'a str,
+    heading: String,
+    anchor: String,
+    text: String,
+    instruction: &'a str,
+}
+
+struct Document {
+    slug: String,
+    title: String,
+    body: String,
+    /// By which a file of questions names it.
+    file: String,
+}
+
+pub(crate) fn run(args: &QuestionsArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
+    match &args.command {
+        Command::Import { project, file } => {
+            let bytes = read(file)?;
+            import(&mut connection.connect()?, project, &bytes)
+        }
+        Command::Export { project } => export(&mut connection.connect()?, project),
+        Command::Write(args) => writing::run(args, connection),
+        Command::List {
+            project, missing: true, ..
+        } => list_missing(&mut connection.connect()?, project),
+        Command::List { project, stale, .. } => {
+            let mut stored = stored(&mut connection.connect()?, project)?;
+            stored.retain(|question| !stale || question.stale);
+            print(stored.iter())
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    if file.as_os_str() != "-" {
+        return fs::read(file).map_err(Error::file(file));
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(Error::file("standard input"))?;
+    Ok(bytes)
+}
+
+fn import(client: &mut Client, project: &str, bytes: &[u8]) -> Result<Outcome, Error> {
+    // It knows whether there is such a project.
+    client.query("SELECT FROM docsearch.questions($1) LIMIT 1", &[&project])?;
+    let (file, mut warnings) = QuestionFile::read(bytes);
+    let (mut questions, mut pages) = (0, 0);
+    for (path, asked) in file.pages() {
+        let documents = documents(client, project, path)?;
+        if documents.is_empty() {
+            warnings.push(no_such_page(path, asked));
+            continue;
+        }
+        let of_pages: Vec<Page<'_>> = documents
+            .iter()
+            .map(|document| Page {
+                title: &document.title,
+                body: &document.body,
+                own: Vec::new(),
+            })
+            .collect();
+        let (placed, mut complaints) = placed(path, asked, &of_pages, HINTS);
+        warnings.append(&mut complaints);
+        for (document, given) in documents.iter().zip(placed) {
+            let stored: i64 = client
+                .query_one(
+                    "SELECT docsearch.set_questions($1, $2, $3::jsonb)",
+                    &[&project, &document.slug, &Json(json!(given))],
+                )?
+                .get(0);
+            questions += stored;
+            pages += 1;
+        }
+    }
+    warnings.sort_by_key(|warning| warning.line);
+    for Warning { line, reason } in &warnings {
+        eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
+    }
+    println!("{questions} questions of {pages} pages");
+    Ok(match warnings.is_empty() {
+        true => Outcome::Complete,
+        false => Outcome::Partial,
+    })
+}
+
+fn export(client: &mut Client, project: &str) -> Result<Outcome, Error> {
+    let mut of_pages: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
+    for stored in stored(client, project)? {
+        of_pages.entry(stored.slug.clone()).or_default().push(stored);
+    }
+    let (mut lines, mut known) = (Vec::new(), HashSet::new());
+    for (slug, questions) in of_pages {
+        let Some(document) = document(client, project, &slug)? else {
+            continue;
+        };
+        let headings = Headings::new(&document.title, &document.body);
+        for Stored { anchor, question, .. } in questions {
+            if known.insert((slug.clone(), anchor.clone(), question.clone())) {
+                lines.push(Line {
+                    file: document.file.clone(),
+                    heading: Some(headings.heading(&anchor)),
+                    question,
+                });
+            }
+        }
+    }
+    print(lines.iter())
+}
+
+fn list_missing(client: &mut Client, project: &str) -> Result<Outcome, Error> {
+    let mut answered: BTreeMap<String, HashSet<String>> = BTreeMap::new();
+    for stored in stored(client, project)? {
+        answered.entry(stored.slug).or_default().insert(stored.anchor);
+    }
+    let slugs = client.query(
+        "SELECT d.slug FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = $1 \
+         ORDER BY d.slug",
+        &[&project],
+    )?;
+    for row in slugs {
+        let slug: String = row.get(0);
+        let Some(document) = document(client, project, &slug)? else {
+            continue;
+        };
+        let of_page = answered.remove(&slug).unwrap_or_default();
+        let sections = missing(&document.title, &document.body, &of_page);
+        print(sections.into_iter().map(|section| Missing {
+            file: &document.file,
+            slug: &document.slug,
+            heading: section.heading,
+            anchor: section.anchor,
+            text: section.text.chars().take(TEXT_CHARS).collect(),
+            instruction: &INSTRUCTION,
+        }))?;
+    }
+    Ok(Outcome::Complete)
+}
+
+fn stored(client: &mut Client, project: &str) -> Result<Vec<Stored>, Error> {
+    let rows = client.query(
+        "SELECT slug, anchor, question, source, stale FROM docsearch.questions($1)",
+        &[&project],
+    )?;
+    let stored = rows.iter().map(|row| Stored {
+        slug: row.get(0),
+        anchor: row.get(1),
+        question: row.get(2),
+        source: row.get(3),
+        stale: row.get(4),
+    });
+    Ok(stored.collect())
+}
+
+const DOCUMENTS: &str = "SELECT d.slug, d.title, d.body, coalesce(d.source_path, d.slug) FROM docsearch.document d \
+                         JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = $1";
+
+fn document(client: &mut Client, project: &str, slug: &str) -> Result<Option<Document>, Error> {
+    let row = client.query_opt(&format!("{DOCUMENTS} AND d.slug = $2"), &[&project, &slug])?;
+    Ok(row.as_ref().map(read_document))
+}
+
+/// The documents of a file, or the one with its name as a slug.
+fn documents(client: &mut Client, project: &str, file: &str) -> Result<Vec<Document>, Error> {
+    let statement = format!("{DOCUMENTS} AND d.source_path = $2 ORDER BY d.slug");
+    let of_file = client.query(&statement, &[&project, &file])?;
+    match of_file.is_empty() {
+        true => Ok(document(client, project, file)?.into_iter().collect()),
+        false => Ok(of_file.iter().map(read_document).collect()),
+    }
+}
+
+fn read_document(row: &postgres::Row) -> Document {
+    Document {
+        slug: row.get(0),
+        title: row.get(1),
+        body: row.get(2),
+        file: row.get(3),
+    }
+}
+
+/// Prints JSON lines. A reader who has seen enough is no failure.
+fn print<T: Serialize>(values: impl Iterator<Item = T>) -> Result<Outcome, Error> {
+    let mut output = io::stdout().lock();
+    let is_terminal = output.is_terminal();
+    for value in values {
+        let line = serde_json::to_string(&value).map_err(|error| Error::Usage(error.to_string()))?;
+        let line = if is_terminal { shown_json(&line) } else { line };
+        match writeln!(output, "{line}") {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+            written => written.map_err(Error::file("standard output"))?,
+        }
+    }
+    Ok(Outcome::Complete)
+}

@@ -1,0 +1,41 @@
+//! The sections of a page that have no question.
+
+use std::collections::HashSet;
+
+use crate::page_questions::headings::Headings;
+
+/// A section without a question.
+pub(crate) struct MissingSection {
+    /// What a file of questions names it by; empty for the page as a whole.
+    pub(crate) heading: String,
+    pub(crate) anchor: String,
+    /// Without its heading.
+    pub(crate) text: String,
+}
+
+/// The sections of a page that say something and whose anchors are not among these.
+pub(crate) fn missing(title: &str, body: &str, answered: &HashSet<String>) -> Vec<MissingSection> {
+    let headings = Headings::new(title, body);
+    let mut missing = Vec::new();
+    for section in headings.sections() {
+        let text = body[section.body_start..section.range.end].trim();
+        // The section under the title is the page as a whole.
+        let is_page = section
+            .heading_path
+            .last()
+            .is_none_or(|heading| headings.find(heading) == Some(""));
+        if text.is_empty() || answered.contains(&section.anchor) || is_page && answered.contains("") {
+            continue;
+        }
+        missing.push(MissingSection {
+            heading: if is_page {
+                String::new()
+            } else {
+                headings.heading(&section.anchor)
+            },
+            anchor: if is_page { String::new() } else { section.anchor.clone() },
+            text: text.to_owned(),
+        });
+    }
+    missing
+}

@@ -57,7 +57,9 @@ help:
 ##                             [PROJECTS="swiftui django"] [SHOW=1] what is missed
 ## make bench-questions         questions as people ask them, over documentation of packages that pip and npm fetch
 ##                             [SETS="npm hatch"] [SHOW=1] [CONFIG=json] [OUTPUT=file] [BASELINE=file]; [FOREIGN=1] asks
-##                             the questions of another documentation, too, where they have no answer
+##                             the questions of another documentation, too, where they have no answer; [ROBUST=1] asks
+##                             those that have further wordings with wrong ones, too; [PAGES=1] stores the questions that
+##                             pages answer, and compares with searches that leave them out
 ## make bench-share DATA=dirs   whether another share of the vector score, for all or for each query, would rank better
 ## make check-sources          pages, code, anchors and links of documentation that packages bring, against what is expected
 ##                             [SETS="git flask"] [SHOW=1] the links that lead nowhere; [UPDATE=1] expect what is counted;
@@ -202,8 +204,9 @@ bench-names:
 bench-questions: cli
 	@$(server) start --create-extension
 	PYTHONPATH="$$($(toolchain) path python)" $(PYTHON) bench/questions.py --url "$$($(server) url)" \
-		--program $(docsearch) $(if $(SETS),--sets $(SETS)) $(if $(FOREIGN),--foreign) $(if $(SHOW),--show) \
-		$(if $(CONFIG),--config '$(CONFIG)') $(if $(OUTPUT),--output "$(OUTPUT)") \
+		--program $(docsearch) $(if $(SETS),--sets $(SETS)) $(if $(FOREIGN),--foreign) $(if $(ROBUST),--robust) \
+		$(if $(PAGES),--page-questions) \
+		$(if $(SHOW),--show) $(if $(CONFIG),--config '$(CONFIG)') $(if $(OUTPUT),--output "$(OUTPUT)") \
 		$(if $(BASELINE),--baseline "$(BASELINE)")
 
 .PHONY: bench-share

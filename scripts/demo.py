@@ -16,6 +16,8 @@ import toolchain
 
 # The exit status of `docsearch index` when it has indexed everything else.
 SOME_FILES_FAILED = 1
+# The folder of SwiftUI's pages has such a file, which `docsearch index` reads. Django's pages are kept in the cache as they are.
+DJANGO_QUESTIONS = toolchain.ROOT / "examples" / "django" / "docsearch.questions.jsonl"
 PROGRAMS = ("docsearch-cli", "docsearch-inference", "install-script")
 SWIFTUI = """\
 SELECT rank, slug, title, section, score, confidence
@@ -35,6 +37,10 @@ FROM search_docs('how do I prevent cross site request forgery', project => 'djan
 
 SELECT rank, slug, section, score
 FROM search_docs('select_related', project => 'django', max_results => 3);
+
+-- The page has none of these words, and calls it a redirect. A question that it answers has them:
+SELECT rank, slug, section, score, snippet
+FROM search_docs('send people on to another page', project => 'django', max_results => 3);
 
 SELECT name, title, (SELECT count(*) FROM docsearch.document d WHERE d.project_id = p.id) AS documents
 FROM docsearch.project p WHERE name IN ('swiftui', 'django') ORDER BY name;
@@ -88,14 +94,19 @@ def main() -> None:
             instance = server.start_development("release")
     psql(instance, f"{server.CREATE_EXTENSION};")
     docsearch = toolchain.target_directory() / "release" / "docsearch"
-    for project, title, directory, searches in (
-            ("swiftui", "SwiftUI", toolchain.ROOT / "examples" / "swiftui", SWIFTUI),
-            ("django", "Django", toolchain.documentation(), DJANGO)):
+    for project, title, directory, questions, searches in (
+            ("swiftui", "SwiftUI", toolchain.ROOT / "examples" / "swiftui", None, SWIFTUI),
+            ("django", "Django", toolchain.documentation(), DJANGO_QUESTIONS, DJANGO)):
         print(f"\n==> {docsearch.name} index {directory} --project {project}", flush=True)
         index = subprocess.run([docsearch, "index", directory, "--project", project,
                                 "--title", title, "--url", instance.url()])
         if index.returncode not in (0, SOME_FILES_FAILED):
             raise SystemExit(f"{docsearch} ended with status {index.returncode}")
+        if questions:
+            print(f"\n==> {docsearch.name} questions import {project} {questions}", flush=True)
+            imported = subprocess.run([docsearch, "questions", "import", project, questions, "--url", instance.url()])
+            if imported.returncode not in (0, SOME_FILES_FAILED):
+                raise SystemExit(f"{docsearch} questions import ended with status {imported.returncode}")
         print(flush=True)
         psql(instance, searches)
     print("make psql opens a session on this server, make stop ends it.")

@@ -234,7 +234,7 @@ impl Page {
         if is_term {
             self.output.truncate(start);
             let level = self.level + 1;
-            let shown = match term::is_name(&term) && level <= 6 && column == 0 {
+            let shown = match term::opens_section(&term) && level <= 6 && column == 0 {
                 true => format!("{} {}", "#".repeat(level), term.trim()),
                 false if term.trim().starts_with('`') => term.trim().to_owned(),
                 false => format!("**{}**", term.trim().trim_matches('*')),

@@ -112,6 +112,15 @@ mod tests {
     }
 
     #[test]
+    fn terms_that_are_questions_open_sections() {
+        let page = "FAQ\n===\n\nWhy is it cold?\n    It is not lit.\n\nCold\n    Not lit.\n";
+        assert_eq!(
+            to_markdown(page),
+            "# FAQ\n\n## Why is it cold?\n\nIt is not lit.\n\n- **Cold**\n\n  Not lit.\n"
+        );
+    }
+
+    #[test]
     fn heading_levels_follow_the_order_of_the_styles() {
         let page = "\
 =====

@@ -1,4 +1,4 @@
-//! Terms of definition lists: a name opens a section of its own, prose does not.
+//! Terms of definition lists: a name or a question opens a section of its own, other prose does not.
 
 use crate::markdown_text;
 
@@ -6,6 +6,9 @@ use crate::markdown_text;
 const MAX_NAME_CHARACTERS: usize = 100;
 /// Longer terms show what they are called with in a line of their own.
 const MAX_TERM_CHARACTERS: usize = 400;
+
+/// A longer term is a text, whatever it ends with.
+const MAX_QUESTION_CHARACTERS: usize = 150;
 
 /// Words of a term that names something.
 const MAX_NAME_WORDS: usize = 4;
@@ -67,6 +70,22 @@ pub(crate) fn is_name(term: &str) -> bool {
         && (term.contains(['_', '.', ':', '(']) && !term.ends_with(['.', ':']) && term.len() > 2
             || term.len() > 1 && term.chars().skip(1).any(char::is_uppercase));
     is_code || is_option || is_word
+}
+
+/// Fewest words of a question that ends with a sign which names may have, too: `empty?`, `Int?`.
+const MIN_QUESTION_WORDS: usize = 3;
+
+/// Whether a term, as Markdown, is a question, as lists of questions and answers have them.
+pub(crate) fn is_question(term: &str) -> bool {
+    let term = term.trim().trim_end_matches(['*', '_']).trim_end();
+    let asks = term.ends_with(['？', '؟'])
+        || term.ends_with('?') && term.split_whitespace().nth(MIN_QUESTION_WORDS - 1).is_some();
+    asks && term.chars().count() <= MAX_QUESTION_CHARACTERS
+}
+
+/// Whether a term, as Markdown, opens a section of its own: it is a name, or a question.
+pub(crate) fn opens_section(term: &str) -> bool {
+    is_name(term) || is_question(term)
 }
 
 /// Several names of one thing as a heading: `` `-q`, `--quiet` ``.
@@ -149,6 +168,16 @@ mod tests {
             "--",
         ] {
             assert_eq!(heading_of(term), Some(format!("`{term}`")), "{term}");
+        }
+    }
+
+    #[test]
+    fn names_and_questions_open_sections() {
+        for term in ["`kit`", "--all", "**Why is it slow?**", "Why is *it* slow?", "安全吗？"] {
+            assert!(opens_section(term), "{term}");
+        }
+        for term in ["Slow?", "empty?", "It is slow", "Note", &format!("{} why?", "long ".repeat(30))] {
+            assert!(!opens_section(term), "{term}");
         }
     }
 

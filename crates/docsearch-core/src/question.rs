@@ -2,13 +2,18 @@
 //! never shown in its place.
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::Chunk;
 use crate::digest::digest;
 use crate::markdown::{Section, sections};
-pub use crate::question_chunk::{FIRST, chunk_number, is_question, passage, section_chunk};
+pub use crate::question_chunk::{
+    FIRST, chunk_number, heading_number, is_heading, is_question, is_stored, passage, section_chunk,
+};
+use crate::rule::Rules;
+use crate::understanding;
 use crate::title::is_repeated_by;
 
 /// Most characters of a question.
@@ -130,6 +135,17 @@ fn in_one_line(text: &str) -> String {
     plain.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join(" ")
 }
 
+/// Signs that end questions in scripts that need no spaces before them.
+const WIDE_SIGNS: [char; 2] = ['？', '؟'];
+
+/// Whether a heading is a question: by the sign at its end, or by the words that it opens with, as the rules have them.
+fn is_asked(heading: &str, rules: &Rules) -> bool {
+    let words: Vec<String> = heading.split_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let opened = rules.frames().opened(&words);
+    understanding::is_question(heading, rules) || heading.ends_with(WIDE_SIGNS) || (opened > 1 && opened < words.len())
+}
+
 /// Letters and digits that a section has at least, besides its heading, to answer something.
 const MIN_LETTERS: usize = 20;
 
@@ -187,6 +203,24 @@ impl<'a> Sections<'a> {
             text: self.markdown[section.range.clone()].trim(),
         });
         texts.collect()
+    }
+
+    /// The headings that are questions already, in order, with the title.
+    pub fn asking(&self, title: &str, rules: &Rules) -> Vec<Question> {
+        let titled = (title, "");
+        let headings = self.sections.iter().filter_map(|section| {
+            let heading = section.heading_path.last()?;
+            (!is_repeated_by(title, heading)).then_some((heading.as_str(), section.anchor.as_str()))
+        });
+        let asking = iter::once(titled).chain(headings).filter(|(heading, anchor)| {
+            let is_short = heading.chars().count() <= CHARS && anchor.len() <= LABEL_BYTES;
+            is_short && is_asked(heading, rules)
+        });
+        let questions = asking.map(|(heading, anchor)| Question {
+            anchor: anchor.to_owned(),
+            question: in_one_line(heading),
+        });
+        questions.collect()
     }
 
     /// The anchors of the sections, in order.

@@ -359,7 +359,7 @@ fn score_document(
     let mut asked = BestQuestion::default();
     questions
         .iter()
-        .for_each(|question| asked.add(question.similarity, question.lexical));
+        .for_each(|question| asked.add(question.id, question.similarity, question.lexical));
     let terms = questions.iter().map(|question| evidence.terms.get(&question.id));
     let of_questions: Vec<&ChunkTerms> = terms.flatten().collect();
     if !questions.is_empty() {

@@ -404,7 +404,8 @@ fn unasked_sign(text: &str) -> String {
     }
 }
 
-fn is_question(topic: &str, rules: &Rules) -> bool {
+/// Whether a text of several words is a question: it begins with a word that opens some, or ends with the sign.
+pub(crate) fn is_question(topic: &str, rules: &Rules) -> bool {
     let mut words = topic.split_whitespace();
     let opener = words.next().unwrap_or_default().to_lowercase();
     let opener = opener.split(['\'', '’']).next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Questions that documents answer, compared with their chunks, and those that somebody should look at.
 
 use docsearch_core::bounds;
-use docsearch_core::question::FIRST;
+use docsearch_core::question::{self, FIRST};
 use pgrx::datum::DatumWithOid;
 
 use super::documents::{numbers_and_example, of_documents};
@@ -34,6 +34,7 @@ pub(super) fn questions(checked: &CheckScope) -> Result<Vec<Finding>> {
 
 /// Documents with a question that has no chunk, or the other way round.
 fn without_chunks(project: &Project) -> Result<Vec<i64>> {
+    let stored = question::is_stored("c.chunk_no");
     statement::rows(
         &format!(
             "SELECT DISTINCT document_id FROM
@@ -41,7 +42,7 @@ fn without_chunks(project: &Project) -> Result<Vec<i64>> {
                   WHERE q.project_id = $1 GROUP BY q.document_id, q.question) asked
                  FULL JOIN
                  (SELECT c.document_id, CASE c.kind WHEN 'question' THEN c.body END AS question, count(*) AS chunks
-                  FROM docsearch.chunk c WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} GROUP BY 1, 2) found
+                  FROM docsearch.chunk c WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} AND {stored} GROUP BY 1, 2) found
                  USING (document_id, question)
              WHERE asked.questions IS DISTINCT FROM found.chunks ORDER BY document_id"
         ),

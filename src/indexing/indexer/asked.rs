@@ -19,7 +19,7 @@ use crate::settings;
 use crate::tables::document_input::DocumentInput;
 use crate::tables::project::{self, Project};
 use crate::tables::questions::{self, AUTHOR, StoredQuestion};
-use crate::tables::{document, model_grant, schema};
+use crate::tables::{document, model_grant, rules, schema};
 
 impl Indexer<'_> {
     pub(super) fn stored_questions(&self, document: i64) -> Result<Vec<StoredQuestion>> {
@@ -57,35 +57,61 @@ impl Indexer<'_> {
         }
         let sections = Sections::new(input.body.as_deref().unwrap_or_default());
         questions::compare(&mut questions, &sections);
-        let mut places = vec![0; chunks.len()];
+        let planned = |question: &Question, number, plain: &str| ChunkPlan {
+            number,
+            kind: "question",
+            heading_path: sections.path(&question.anchor, &input.title),
+            also_under: Vec::new(),
+            // A section that is gone is none to lead to.
+            anchor: match sections.has(&question.anchor) {
+                true => question.anchor.clone(),
+                false => String::new(),
+            },
+            body: question.question.clone(),
+            token_count: self
+                .tokenizer
+                .count(&question.question)
+                .unwrap_or(question.question.len()),
+            plain: plain.to_owned(),
+            input_hash: digest(&[&question::passage(&question.question)]),
+        };
         let mut asked = Vec::new();
-        for stored in &questions {
-            let section = sections.chunk(&stored.question.anchor, chunks);
-            let Some(number) = places
-                .get(section)
-                .and_then(|place| question::chunk_number(section, *place))
-            else {
-                continue;
-            };
-            places[section] += 1;
-            let text = &stored.question.question;
-            asked.push(ChunkPlan {
-                number,
-                kind: "question",
-                heading_path: sections.path(&stored.question.anchor, &input.title),
-                also_under: Vec::new(),
-                // A section that is gone is none to lead to.
-                anchor: match sections.has(&stored.question.anchor) {
-                    true => stored.question.anchor.clone(),
-                    false => String::new(),
-                },
-                body: text.clone(),
-                token_count: self.tokenizer.count(text).unwrap_or(text.len()),
-                plain: text.clone(),
-                input_hash: digest(&[&question::passage(text)]),
-            });
+        let mut places = Places::new(chunks.len(), question::chunk_number);
+        for StoredQuestion { question, .. } in &questions {
+            let number = places.next(sections.chunk(&question.anchor, chunks));
+            asked.extend(number.map(|number| planned(question, number, &question.question)));
+        }
+        let rules = rules::current()?;
+        let mut places = Places::new(chunks.len(), question::heading_number);
+        for heading in sections.asking(&input.title, rules.of(self.project.id)) {
+            let number = places.next(sections.chunk(&heading.anchor, chunks));
+            // Its words are among those of the text.
+            asked.extend(number.map(|number| planned(&heading, number, "")));
         }
         Ok((asked, Some(questions)))
+    }
+}
+
+/// Numbers for the questions of chunks, one after the other.
+struct Places {
+    used: Vec<usize>,
+    number: fn(usize, usize) -> Option<i32>,
+}
+
+impl Places {
+    fn new(chunks: usize, number: fn(usize, usize) -> Option<i32>) -> Self {
+        Self {
+            used: vec![0; chunks],
+            number,
+        }
+    }
+
+    /// The next number of a chunk; `None` if it has no more.
+    fn next(&mut self, chunk: usize) -> Option<i32> {
+        let place = self.used.get_mut(chunk)?;
+        let number = (self.number)(chunk, *place)?;
+        *place += 1;
+        Some(number)
     }
 }
 

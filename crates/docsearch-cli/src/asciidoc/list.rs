@@ -111,7 +111,8 @@ impl Entry {
             .chars()
             .all(|character| character.is_alphabetic() || " -'/".contains(character));
         // A term that somebody gave an id is there to be found, and a word may be one of a glossary.
-        let name = match id.is_some() && is_word && !is_code && plain.chars().count() <= MAX_WORD_CHARACTERS {
+        let is_glossary = id.is_some() && is_word && plain.chars().count() <= MAX_WORD_CHARACTERS;
+        let name = match !is_code && (is_glossary || term::is_question(&plain)) {
             true => Some(term::Name {
                 heading: markdown.trim().to_owned(),
                 synopsis: None,

@@ -97,7 +97,7 @@ a: b
 }
 
 #[test]
-fn options_and_settings_are_sections_and_prose_is_a_bold_line() {
+fn options_settings_and_questions_are_sections_and_other_prose_is_a_bold_line() {
     let page = "\
 = tool(1)
 
@@ -121,6 +121,9 @@ More of it.
 
 Why is that so?::
   Because.
+
+Somewhat later::
+  Nothing.
 ";
     let draft = draft(page);
     assert_eq!(
@@ -148,9 +151,13 @@ More of it.
 
 Nested.
 
-**Why is that so?**
+### Why is that so?
 
 Because.
+
+**Somewhat later**
+
+Nothing.
 "
     );
     assert_eq!(draft.matter.title.as_deref(), Some("tool"));

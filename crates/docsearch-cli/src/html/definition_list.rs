@@ -1,11 +1,11 @@
 //! Definition lists, which markdown has not: what is defined becomes a heading where it has an
-//! anchor, a bold line elsewhere.
+//! anchor or is a question, a bold line elsewhere.
 
 use dom_query::{NodeRef, Selection};
 
 use super::{collapse, heading, set_code};
 use crate::target;
-use crate::term::is_name;
+use crate::term::opens_section;
 
 /// A longer term is a text, not a name.
 const MAX_HEADING_CHARACTERS: usize = 150;
@@ -126,7 +126,7 @@ fn term(term: &NodeRef<'_>, level: Option<usize>) {
             .is_some_and(|inner| inner.has_name("code") || inner.has_name("tt"))
     };
     let first = text.split(", -").next().unwrap_or_default();
-    let level = level.filter(|_| id.is_some() || is_code() || is_name(first));
+    let level = level.filter(|_| id.is_some() || is_code() || opens_section(first));
     if is_signature(term) {
         signature(term, &text, id.as_deref(), level);
     } else if let Some(level) = level.filter(|_| text.chars().count() <= MAX_HEADING_CHARACTERS) {

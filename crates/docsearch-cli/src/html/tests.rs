@@ -263,6 +263,14 @@ fn names_of_one_option_are_one_heading() {
 }
 
 #[test]
+fn terms_that_are_questions_become_headings() {
+    let page = draft(
+        "<main><h1>FAQ</h1><dl><dt>Why is it <em>so</em> cold?</dt><dd>It is not lit.</dd><dt>Cold</dt><dd>Not lit.</dd></dl></main>",
+    );
+    assert_eq!(page.body, "# FAQ\n\n## Why is it *so* cold?\n\nIt is not lit.\n\n**Cold**\n\nNot lit.\n");
+}
+
+#[test]
 fn what_a_page_says_of_itself_is_more_than_its_title() {
     let page = draft(
         "<head><title>Reading files</title><meta name=description content='Reading Files.'><meta name=keywords content='reading files, stream'></head><main><h1>Reading files</h1><p>With <tt>open</tt>.</p><dl><dt><code>mode</code></dt><dd>How.</dd></dl></main>",

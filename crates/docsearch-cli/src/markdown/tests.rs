@@ -93,6 +93,14 @@ fn terms_that_are_names_become_headings() {
     );
 }
 
+#[test]
+fn terms_that_are_questions_become_headings() {
+    assert_eq!(
+        read("# FAQ\n\nWhy is it cold?\n: It is not lit.\n\nIs *it* safe to touch?\n:   No.\n"),
+        "# FAQ\n\n## Why is it cold?\n\nIt is not lit.\n\n## Is *it* safe to touch?\n\nNo.\n"
+    );
+}
+
 /// The blocks of code of a text, as Markdown has them.
 pub(crate) fn code_blocks(markdown: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();

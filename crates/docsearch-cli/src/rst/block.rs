@@ -5,7 +5,7 @@ use super::label::Elsewhere;
 use super::line::{adornment, dedent, fence, hang, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
-use crate::term::is_name;
+use crate::term::opens_section;
 
 /// Nesting beyond which text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;
@@ -276,7 +276,7 @@ impl Reader {
         }
         let extent = 1 + indented_extent(lines, 1, 1);
         let term = self.inline(&lines[0]);
-        if scope.is_page && scope.allows_headings && is_name(&term) {
+        if scope.is_page && scope.allows_headings && opens_section(&term) {
             let mut blocks = vec![self.heading(&term, 1 + scope.definitions)];
             blocks.extend(self.body(&lines[1..extent], &scope.inside(term)));
             return Some((extent, blocks));

@@ -64,6 +64,32 @@ fn what_is_no_question_is_said() {
 }
 
 #[test]
+fn headings_may_be_questions_already() {
+    let asking = |title: &str, body: &str| -> Vec<(String, String)> {
+        let asking = Sections::new(body).asking(title, &Rules::english());
+        asking.into_iter().map(|asked| (asked.anchor, asked.question)).collect()
+    };
+    let body = "# FAQ\n\n## Is it **safe** to use?\n\nYes.\n\n## How to install\n\nSo.\n\n## Installing\n\n\
+                ### Q: My file is left alone. Why?\n\nSo.\n\n### 安全吗？\n\n## `Int?`\n\n## empty?\n\n## New in 3.12\n";
+    let found = asking("FAQ", body);
+    let found: Vec<(&str, &str)> = found.iter().map(|(anchor, asked)| (&**anchor, &**asked)).collect();
+    assert_eq!(
+        found,
+        [
+            ("is-it-safe-to-use", "Is it safe to use?"),
+            ("how-to-install", "How to install"),
+            ("q-my-file-is-left-alone-why", "Q: My file is left alone. Why?"),
+            ("安全吗", "安全吗？"),
+        ]
+    );
+    // The title is a heading, once.
+    let page = asking("How do I log in?", "# How do I log in?\n\nSo.\n\n## Why does it fail?\n\nSo.");
+    assert_eq!(page[0], (String::new(), "How do I log in?".to_owned()));
+    assert_eq!(page.len(), 2);
+    assert_eq!(asking("Settings", "Words."), []);
+}
+
+#[test]
 fn a_question_belongs_to_the_chunk_that_its_section_begins_in() {
     let long = "Words that say something at length. ".repeat(80);
     let markdown = format!("# Page\n\nLead.\n\n## Start\n\nShort.\n\n## Stop\n\nBrief.\n\n## Long\n\n{long}");
@@ -95,10 +121,18 @@ proptest! {
     #[test]
     fn the_number_of_a_question_says_its_chunk(section in 0usize..1 << 20, place in 0usize..OF_DOCUMENT) {
         let number = chunk_number(section, place).unwrap();
-        prop_assert!(is_question(number));
+        prop_assert!(is_question(number) && !is_heading(number));
         prop_assert_eq!(section_chunk(number) as usize, section);
         prop_assert!(!is_question(section as i32));
         prop_assert_eq!(section_chunk(section as i32) as usize, section);
+    }
+
+    #[test]
+    fn the_number_of_a_heading_says_its_chunk(section in 0usize..1 << 20, place in 0usize..24) {
+        let number = heading_number(section, place).unwrap();
+        prop_assert!(is_question(number) && is_heading(number));
+        prop_assert_eq!(section_chunk(number) as usize, section);
+        prop_assert_eq!(heading_number(section, 24), None);
     }
 
     #[test]

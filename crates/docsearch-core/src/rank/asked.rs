@@ -2,7 +2,7 @@
 
 use super::{ChunkId, DocumentId, Map, Mix, ScoredChunk, base_score, chunk_base, dense_score};
 use crate::bm25::Frequencies;
-use crate::question_chunk::section_chunk;
+use crate::question_chunk::{is_heading, section_chunk};
 
 /// How the best question of a section, or of a document, counts beside its text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,12 +52,15 @@ pub(super) struct BestQuestion {
 }
 
 impl BestQuestion {
-    pub(super) fn add(&mut self, similarity: Option<f32>, lexical: f32) {
+    /// The words of a heading are those of its text.
+    pub(super) fn add(&mut self, question: ChunkId, similarity: Option<f32>, lexical: f32) {
         self.similarity = self.similarity.into_iter().chain(similarity).max_by(f32::total_cmp);
-        self.lexical = self.lexical.into_iter().chain([lexical]).max_by(f32::total_cmp);
+        if !is_heading(question.chunk) {
+            self.lexical = self.lexical.into_iter().chain([lexical]).max_by(f32::total_cmp);
+        }
     }
 
-    /// A score of a document, less what pages without questions are allowed.
+    /// A score of a document, less what pages without questions are allowed. Headings cost nothing: each page has some.
     pub(super) fn allowing(&self, score: f32, mix: &Mix) -> f32 {
         match self.lexical {
             Some(_) => (score - mix.questions.allowance).max(0.0),

@@ -68,7 +68,7 @@ pub fn document_scores(evidence: &Evidence, corpora: &Corpora, mix: &Mix) -> Vec
         if is_question(id.chunk) {
             let known = terms.zip(corpus);
             let lexical = known.map_or(0.0, |(terms, corpus)| question_lexical(terms, corpus));
-            sum.asked.add(similarity, lexical);
+            sum.asked.add(id, similarity, lexical);
             let terms = terms.map_or([].as_slice(), |terms| &terms.frequencies);
             let of_document = asked[sum.from..].iter_mut().zip(terms);
             of_document.for_each(|(asked, found)| mix.questions.note(asked, found));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::question_chunk::heading_number;
 use proptest::prelude::*;
 
 const MIX: Mix = Mix {
@@ -49,7 +50,7 @@ fn terms(body: f32, length: f32) -> ChunkTerms {
 }
 
 fn question(document: i64, section: i32, place: usize) -> ChunkId {
-    let number = crate::question::chunk_number(usize::try_from(section).unwrap(), place);
+    let number = crate::question_chunk::chunk_number(usize::try_from(section).unwrap(), place);
     chunk(document, number.unwrap())
 }
 
@@ -244,6 +245,22 @@ fn questions_that_are_not_near_take_no_more_than_the_allowance_from_a_document()
         rank(&evidence, [], &corpora(), &MIX)[0].base
     };
     assert_near(base(Some(0.2)), base(None) - 0.05);
+    assert!(base(Some(0.8)) > base(None));
+}
+
+#[test]
+fn a_heading_that_is_a_question_takes_nothing_from_its_document() {
+    let base = |heading: Option<f32>| {
+        let mut evidence = Evidence::default();
+        evidence.similarity.insert(chunk(1, 0), 0.5);
+        evidence.terms.insert(chunk(1, 0), terms(1.0, 100.0));
+        let number = heading_number(0, 0).unwrap();
+        evidence
+            .similarity
+            .extend(heading.map(|similarity| (chunk(1, number), similarity)));
+        rank(&evidence, [], &corpora(), &MIX)[0].base
+    };
+    assert_near(base(Some(0.2)), base(None));
     assert!(base(Some(0.8)) > base(None));
 }
 

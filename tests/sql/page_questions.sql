@@ -178,6 +178,22 @@ SELECT p.questions = (SELECT count(*) FROM docsearch.questions('orchard')) AS co
 SELECT docsearch.set_questions('orchard', 'spraying', '[{"anchor": "scab", "question": "ugly blotches"}]');
 SELECT * FROM pg_temp.problems('orchard');
 
+-- A question that another page answers much better is looked for where everything is compared.
+SELECT docsearch.set_questions('orchard', 'soil', '["remove crossing branches in early spring", "does sand drain"]', 'reader');
+SELECT problem, object, detail FROM docsearch.check('orchard');
+SELECT * FROM docsearch.check(true, 'orchard');
+SELECT docsearch.set_questions('orchard', 'soil', '[]', 'reader');
+
+-- Headings that are questions count as such, and are none that somebody gave.
+SELECT docsearch.index_doc('orchard', 'faq', 'FAQ', E'# FAQ\n\n' || repeat('People ask about many things in a year. ', 30)
+    || E'\n\n## Why does my tree bear only every second year?\n\n' || repeat('Thin the fruitlets in June, or none will set. ', 20) || E'\n\n## How to thin\n\n' || repeat('Leave a hand between two. ', 30));
+SELECT pg_temp.first('tree bears nothing every other year');
+SELECT e.step, e.rule, e.detail FROM docsearch.explain_search('tree bears nothing every other year', 'faq', 'orchard') e WHERE e.rule = 'question';
+SELECT count(*) FROM docsearch.questions('orchard', 'faq');
+SELECT load_doc_json('faq', project => 'orchard') ? 'questions' AS listed;
+SELECT * FROM pg_temp.problems('orchard');
+SELECT docsearch.delete_doc('orchard', 'faq');
+
 -- Questions go where the document goes: another model, or the same one with other bounds.
 SELECT docsearch.add_model('again', 'all-MiniLM-L6-v2') > 0 AS added;
 SELECT docsearch.set_model('orchard', 'again');

@@ -176,7 +176,13 @@ mod tests {
         for term in ["`kit`", "--all", "**Why is it slow?**", "Why is *it* slow?", "安全吗？"] {
             assert!(opens_section(term), "{term}");
         }
-        for term in ["Slow?", "empty?", "It is slow", "Note", &format!("{} why?", "long ".repeat(30))] {
+        for term in [
+            "Slow?",
+            "empty?",
+            "It is slow",
+            "Note",
+            &format!("{} why?", "long ".repeat(30)),
+        ] {
             assert!(!opens_section(term), "{term}");
         }
     }

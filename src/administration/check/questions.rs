@@ -3,15 +3,21 @@
 use docsearch_core::bounds;
 use docsearch_core::question::{self, FIRST};
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::panic::ErrorReport;
 
 use super::documents::{numbers_and_example, of_documents};
 use crate::administration::check::{CheckScope, Finding, Mend, counted};
 use crate::postgres::report::Result;
 use crate::postgres::statement;
-use crate::tables::project::Project;
+use crate::tables::project::{Project, Projects};
+use crate::tables::vectors::{Nearest, VectorTable};
 
 /// Pages that a finding lists, at most.
 const LISTED: usize = 5;
+/// Questions of a project that are compared with all pages, each in about a millisecond.
+const TRIED: usize = 2_000;
+/// Sections that are compared with each.
+const NEAREST: i64 = 10;
 
 pub(super) fn questions(checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
@@ -28,6 +34,9 @@ pub(super) fn questions(checked: &CheckScope) -> Result<Vec<Finding>> {
         )?);
         findings.extend(stale(project)?);
         findings.extend(repeated(project)?);
+        if checked.deep {
+            findings.extend(misplaced(project)?);
+        }
     }
     Ok(findings)
 }
@@ -110,4 +119,93 @@ fn repeated(project: &Project) -> Result<Option<Finding>> {
             pgrx::spi::quote_literal(&project.name)
         )),
     }))
+}
+
+/// A question with its vector.
+struct Embedded {
+    document: i64,
+    slug: String,
+    question: String,
+    vector: Vec<f32>,
+}
+
+/// Questions that the texts of other pages answer much better than their own does, of as many as are tried.
+fn misplaced(project: &Project) -> Result<Option<Finding>> {
+    if !VectorTable::exists(&project.model) {
+        return Ok(None);
+    }
+    let table = VectorTable::of(&project.model)?;
+    let projects = Projects::new([project]);
+    let questions = embedded(project)?;
+    let mut first = None;
+    let mut found = 0;
+    for asked in &questions {
+        pgrx::check_for_interrupts!();
+        let nearest = |documents: Option<&[i64]>| {
+            let wanted = Nearest {
+                projects: &projects,
+                query: &asked.vector,
+                limit: NEAREST,
+                documents,
+                visibility: None,
+                sections: i64::MAX,
+            };
+            let near = table.nearest(wanted, 0)?;
+            let texts = near.into_iter().filter(|(id, _)| !question::is_question(id.chunk));
+            Ok::<_, ErrorReport>(texts.max_by(|a, b| a.1.total_cmp(&b.1)))
+        };
+        let Some((other, similarity)) = nearest(None)?.filter(|(id, _)| id.document.document != asked.document) else {
+            continue;
+        };
+        let own = nearest(Some(&[asked.document]))?.map(|(_, own)| own);
+        if question::is_misplaced(own, similarity, project.model.background) {
+            found += 1;
+            first = first.or(Some((asked, other)));
+        }
+    }
+    let Some((asked, other)) = first else {
+        return Ok(None);
+    };
+    Ok(Some(Finding {
+        problem: "questions elsewhere",
+        object: project.name.clone(),
+        detail: format!(
+            "{} of {} tried that another page answers better, such as \"{}\" of {}, which {} is nearer to",
+            counted(found, "question"),
+            questions.len(),
+            bounds::shown(&asked.question),
+            asked.slug,
+            super::example(project.id, other.document.document)?
+        ),
+        mend: Mend::ByHand(
+            "read them: a question of a page should be one that its own text answers. Give the others to the pages that do, with \
+             docsearch.set_questions"
+                .to_owned(),
+        ),
+    }))
+}
+
+/// Some questions of a project, the same ones each time, with their vectors.
+fn embedded(project: &Project) -> Result<Vec<Embedded>> {
+    let stored = question::is_stored("c.chunk_no");
+    statement::rows(
+        &format!(
+            "SELECT c.document_id, d.slug, c.body, v.embedding::real[]
+             FROM docsearch.chunk c
+                  JOIN {} v USING (project_id, document_id, chunk_no)
+                  JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
+             WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} AND {stored}
+             ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no LIMIT {TRIED}",
+            project.model.vector_table()
+        ),
+        &[DatumWithOid::from(project.id)],
+        |row| {
+            Ok(Embedded {
+                document: row.required(1)?,
+                slug: row.required(2)?,
+                question: row.required(3)?,
+                vector: row.required(4)?,
+            })
+        },
+    )
 }

@@ -267,7 +267,10 @@ fn terms_that_are_questions_become_headings() {
     let page = draft(
         "<main><h1>FAQ</h1><dl><dt>Why is it <em>so</em> cold?</dt><dd>It is not lit.</dd><dt>Cold</dt><dd>Not lit.</dd></dl></main>",
     );
-    assert_eq!(page.body, "# FAQ\n\n## Why is it *so* cold?\n\nIt is not lit.\n\n**Cold**\n\nNot lit.\n");
+    assert_eq!(
+        page.body,
+        "# FAQ\n\n## Why is it *so* cold?\n\nIt is not lit.\n\n**Cold**\n\nNot lit.\n"
+    );
 }
 
 #[test]

@@ -83,10 +83,22 @@ fn headings_may_be_questions_already() {
         ]
     );
     // The title is a heading, once.
-    let page = asking("How do I log in?", "# How do I log in?\n\nSo.\n\n## Why does it fail?\n\nSo.");
+    let page = asking(
+        "How do I log in?",
+        "# How do I log in?\n\nSo.\n\n## Why does it fail?\n\nSo.",
+    );
     assert_eq!(page[0], (String::new(), "How do I log in?".to_owned()));
     assert_eq!(page.len(), 2);
     assert_eq!(asking("Settings", "Words."), []);
+}
+
+#[test]
+fn a_question_is_misplaced_whose_answer_is_much_nearer_elsewhere() {
+    assert!(is_misplaced(Some(0.3), 0.6, 0.05));
+    assert!(!is_misplaced(Some(0.4), 0.6, 0.05) && !is_misplaced(Some(0.6), 0.3, 0.05));
+    assert!(is_misplaced(None, 0.6, 0.05) && !is_misplaced(None, 0.1, 0.05));
+    // Where unrelated texts are alike, smaller differences say as much.
+    assert!(is_misplaced(Some(0.8), 0.9, 0.7));
 }
 
 #[test]

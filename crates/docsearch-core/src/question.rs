@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::iter;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::chunk::Chunk;
 use crate::digest::digest;
@@ -28,7 +29,7 @@ pub const LABEL_BYTES: usize = 1_024;
 
 /// A question that a section answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a question as a text or an object")]
+#[serde(deny_unknown_fields)]
 pub struct Question {
     /// Anchor of the section; empty for the page as a whole.
     #[serde(default)]
@@ -37,26 +38,15 @@ pub struct Question {
     pub question: String,
 }
 
-/// A question as it is given: a text is one that the page answers as a whole.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "each must be a text, or an object with question and, if you like, anchor"
-)]
-enum Given {
-    Text(String),
-    Question(Question),
-}
-
 /// Why questions cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// They are no array.
     #[error("they must be an array")]
     NoArray,
-    /// An element is no question; how `serde` says it.
-    #[error("{0}")]
-    NoQuestion(String),
+    /// An element is no question.
+    #[error("each must be a text, or an object with question and, if you like, anchor")]
+    NoQuestion,
     /// A question has more than [`CHARS`] characters.
     #[error("a question has at most {CHARS} characters")]
     LongQuestion,
@@ -75,7 +65,7 @@ impl Problem {
     /// What to give instead.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoArray | Self::NoQuestion(_) => {
+            Self::NoArray | Self::NoQuestion => {
                 r#"Give an array of texts, or of objects such as {"anchor": "install", "question": "how do I set it up"}."#
             }
             Self::LongQuestion | Self::Anchor | Self::ManyOfSection | Self::ManyOfDocument => {
@@ -85,21 +75,21 @@ impl Problem {
     }
 }
 
-/// Reads an array of questions: texts, or objects with `anchor` and `question`.
-pub fn read(given: serde_json::Value) -> Result<Vec<Question>, Problem> {
-    if !given.is_array() {
+/// Reads an array of questions: objects with `anchor` and `question`, or texts, which the page answers as a whole.
+pub fn read(given: Value) -> Result<Vec<Question>, Problem> {
+    let Value::Array(given) = given else {
         return Err(Problem::NoArray);
-    }
-    let given: Vec<Given> =
-        serde_json::from_value(given).map_err(|problem| Problem::NoQuestion(problem.to_string()))?;
+    };
     let questions = given.into_iter().map(|given| match given {
-        Given::Text(question) => Question {
+        Value::String(question) => Ok(Question {
             anchor: String::new(),
             question,
-        },
-        Given::Question(question) => question,
+        }),
+        // `serde` would take the elements of an array for the fields.
+        Value::Object(_) => serde_json::from_value(given).map_err(|_| Problem::NoQuestion),
+        _ => Err(Problem::NoQuestion),
     });
-    checked(questions)
+    checked(questions.collect::<Result<Vec<Question>, Problem>>()?)
 }
 
 /// Questions as they are stored: in one line each, without blank ones, each once for a section.

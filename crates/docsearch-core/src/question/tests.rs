@@ -26,6 +26,7 @@ fn what_is_no_question_is_said() {
     for (given, problem, hint) in [
         (json!({}), "must be an array", form),
         (json!([1]), "a text, or an object", form),
+        (json!([["a", "b"]]), "a text, or an object", form),
         (json!([{"anchor": "a"}]), "a text, or an object", form),
         (
             json!([{"question": "at most 3 of them", "at most": 1}]),

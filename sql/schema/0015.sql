@@ -30,3 +30,7 @@ ALTER TABLE docsearch.chunk ADD CONSTRAINT chunk_kind_check CHECK (kind IN ('sum
 COMMENT ON COLUMN docsearch.chunk.chunk_no IS
     'place in the document, from 0; of a question 1048576 + 1024 times the chunk with the section that answers it + its place among the questions of that chunk';
 COMMENT ON COLUMN docsearch.chunk.kind IS 'summary, body or question';
+
+ALTER TABLE docsearch.attached_table ADD COLUMN questions_column name;
+COMMENT ON COLUMN docsearch.attached_table.questions_column IS
+    'column of the questions that a row answers; NULL: questions do not come from the rows';

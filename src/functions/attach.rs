@@ -34,7 +34,8 @@ CREATE FUNCTION docsearch.attach_table(
     every interval DEFAULT '1 minute',
     policy text DEFAULT NULL,
     public boolean DEFAULT false,
-    changes_in regclass[] DEFAULT NULL
+    changes_in regclass[] DEFAULT NULL,
+    questions text DEFAULT NULL
 ) RETURNS text
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path TO pg_catalog, pg_temp
@@ -57,6 +58,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         policy: default!(Option<Text<'_>>, "NULL"),
         public: default!(Option<bool>, false),
         changes_in: default!(Option<Relations<'_>>, "NULL"),
+        questions: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<String> {
         arguments!(
             key,
@@ -70,7 +72,8 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             rows_where,
             changed_at,
             policy,
-            changes_in
+            changes_in,
+            questions
         );
         let access = Access::given(policy, public == Some(true))?;
         let table = Table::of(source)?;
@@ -88,6 +91,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             metadata: metadata.map_or_else(Vec::new, |columns| columns.split(',').map(str::trim).collect()),
             published_at,
             changed_at,
+            questions,
         };
         let terms = Terms {
             slug_prefix,

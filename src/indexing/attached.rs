@@ -44,20 +44,30 @@ pub(crate) struct Columns<'a> {
     pub(crate) published_at: Option<&'a str>,
     /// Of a view: what changes with the row.
     pub(crate) changed_at: Option<&'a str>,
+    pub(crate) questions: Option<&'a str>,
 }
 
 impl<'a> Columns<'a> {
     /// All of them.
     fn names(&self) -> impl Iterator<Item = &'a str> {
-        let further = [self.title, self.category, self.published_at, self.changed_at];
+        let further = [
+            self.title,
+            self.category,
+            self.published_at,
+            self.changed_at,
+            self.questions,
+        ];
         let further = further.into_iter().flatten().chain(self.metadata.iter().copied());
         [self.key, self.body].into_iter().chain(further)
     }
 
-    /// Refuses columns that the table has not, and a key that cannot be one.
+    /// Refuses columns that are missing or have an unsuitable type.
     fn check(&self, table: &Table) -> Result<()> {
         for name in self.names() {
             table.column(name)?;
+        }
+        if let Some(questions) = self.questions {
+            table.require_questions(questions)?;
         }
         table.key_column(self.key).map(|_| ())
     }
@@ -99,6 +109,7 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
         metadata: columns.metadata.iter().map(|&name| name.to_owned()).collect(),
         published_at: columns.published_at.map(str::to_owned),
         changed_at: columns.changed_at.map(str::to_owned),
+        questions: columns.questions.map(str::to_owned),
         rows_where: condition(table, terms.rows_where)?,
         access: terms.access.as_str().to_owned(),
         poll_every: bytes_of(every)?,
@@ -286,6 +297,7 @@ struct Attached {
     metadata: Vec<String>,
     published_at: Option<String>,
     changed_at: Option<String>,
+    questions: Option<String>,
     rows_where: Option<String>,
     access: String,
     /// How often a view is read, as bytes in hexadecimal.
@@ -305,8 +317,9 @@ impl Attached {
         let id = statement::change(
             "INSERT INTO docsearch.attached_table (project_id, source, source_root, slug_prefix, key_column,
                  title_column, body_column, category_column, metadata_columns, published_at_column,
-                 reads_as, writes_as, access, changed_at_column, poll_every, rows_where)
-             VALUES ($1, $2::oid::regclass, $3, $4, $5, $6, $7, $8, $9::text[]::name[], $10, $11, $12, $13, $14, $15, $16)
+                 reads_as, writes_as, access, changed_at_column, poll_every, rows_where, questions_column)
+             VALUES ($1, $2::oid::regclass, $3, $4, $5, $6, $7, $8, $9::text[]::name[], $10, $11, $12, $13, $14, $15, $16,
+                 $17)
              ON CONFLICT DO NOTHING RETURNING id",
             &[
                 DatumWithOid::from(self.project),
@@ -325,6 +338,7 @@ impl Attached {
                 DatumWithOid::from(self.changed_at.as_deref()),
                 DatumWithOid::from(every),
                 DatumWithOid::from(self.rows_where.as_deref()),
+                DatumWithOid::from(self.questions.as_deref()),
             ],
             |row| row.required::<i32>(1),
         )?;
@@ -348,6 +362,7 @@ impl Attached {
             metadata: self.metadata.iter().map(String::as_str).collect(),
             published_at: self.published_at.as_deref(),
             changed_at: self.changed_at.as_deref(),
+            questions: self.questions.as_deref(),
         }
     }
 
@@ -380,7 +395,7 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
                     a.title_column::text, a.body_column::text, a.category_column::text, a.metadata_columns::text[],
                     a.published_at_column::text, a.loaded_to, a.reads_as::oid, a.writes_as::oid,
                     a.step_rows, a.changed_at_column::text, a.access, a.rows_where,
-                    encode(interval_send(a.poll_every), 'hex')
+                    encode(interval_send(a.poll_every), 'hex'), a.questions_column::text
              FROM docsearch.attached_table a WHERE {condition} ORDER BY a.next_attempt, a.id"
         ),
         args,
@@ -405,6 +420,7 @@ fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
                 access: row.required(17)?,
                 rows_where: row.optional(18)?,
                 poll_every: row.optional(19)?,
+                questions: row.optional(20)?,
             })
         },
     )

@@ -153,21 +153,27 @@ pub(crate) fn differing(project: &Project, inputs: &[DocumentInput], source_root
     let indexer = Indexer::open(project, IndexMode::Deferred, Source::Root(source_root))?;
     let slugs: Vec<String> = inputs.iter().map(|input| input.slug.clone()).collect();
     let stored = statement::latest(
-        "SELECT d.slug, CASE WHEN d.source_root = $3 THEN d.content_hash END FROM docsearch.document d
+        "SELECT d.slug, d.id, CASE WHEN d.source_root = $3 THEN d.content_hash END FROM docsearch.document d
          WHERE d.project_id = $1 AND d.slug = ANY ($2)",
         &[
             DatumWithOid::from(project.id),
             DatumWithOid::from(slugs),
             DatumWithOid::from(source_root),
         ],
-        |row| Ok((row.required::<String>(1)?, row.optional::<String>(2)?)),
+        |row| Ok((row.required::<String>(1)?, (row.required(2)?, row.optional(3)?))),
     )?;
-    let stored: HashMap<String, Option<String>> = stored.into_iter().collect();
+    let stored: HashMap<String, (i64, Option<String>)> = stored.into_iter().collect();
+    let given = inputs.iter().filter(|input| input.questions.is_some());
+    let given = given.filter_map(|input| stored.get(&input.slug).map(|(id, _)| *id));
+    let questions = questions::of_documents(project.id, given.collect(), AUTHOR)?;
     let differing = inputs.iter().filter_map(|input| match stored.get(&input.slug) {
         None => Some((input.slug.clone(), false)),
-        Some(None) => None,
-        Some(Some(hash)) => {
-            (*hash != input.content_hash(indexer.limits.max_tokens)).then(|| (input.slug.clone(), true))
+        Some((_, None)) => None,
+        Some((id, Some(hash))) => {
+            let known = questions.get(id).map(Vec::as_slice).unwrap_or_default();
+            let same = *hash == input.content_hash(indexer.limits.max_tokens)
+                && input.questions.as_deref().is_none_or(|given| given == known);
+            (!same).then(|| (input.slug.clone(), true))
         }
     });
     Ok(differing.collect())

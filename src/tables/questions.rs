@@ -66,6 +66,34 @@ pub(crate) fn read(id: DocumentId) -> Result<Vec<StoredQuestion>> {
     )
 }
 
+/// The questions of one source that documents have, as they were given, by the numbers of the documents. Runs as the owner.
+pub(crate) fn of_documents(project: i64, documents: Vec<i64>, source: &str) -> Result<Map<i64, Vec<Question>>> {
+    let mut questions = Map::<i64, Vec<Question>>::default();
+    if documents.is_empty() || !exist() {
+        return Ok(questions);
+    }
+    let stored = statement::latest(
+        "SELECT q.document_id, q.anchor, q.question FROM docsearch.question q
+         WHERE q.project_id = $1 AND q.document_id = ANY ($2) AND q.source = $3 ORDER BY q.document_id, q.question_no",
+        &[
+            DatumWithOid::from(project),
+            DatumWithOid::from(documents),
+            DatumWithOid::from(source),
+        ],
+        |row| {
+            let question = Question {
+                anchor: row.required(2)?,
+                question: row.required(3)?,
+            };
+            Ok((row.required::<i64>(1)?, question))
+        },
+    )?;
+    for (document, question) in stored {
+        questions.entry(document).or_default().push(question);
+    }
+    Ok(questions)
+}
+
 /// Those of one source, as they were given.
 pub(crate) fn of_source<'a>(stored: &'a [StoredQuestion], source: &str) -> Vec<&'a Question> {
     let own = stored.iter().filter(|stored| stored.source == source);

@@ -21,7 +21,8 @@ macro_rules! shape {
                               FROM pg_class r LEFT JOIN pg_policy p ON p.polrelid = r.oid
                               WHERE r.oid = a.source AND r.relrowsecurity AND r.relforcerowsecurity HAVING count(r.oid) > 0), '') END
           FROM unnest(array_remove(ARRAY[a.key_column, a.title_column, a.body_column, a.category_column,
-                                         a.published_at_column, a.changed_at_column] || a.metadata_columns, NULL))
+                                         a.published_at_column, a.changed_at_column] || a.metadata_columns
+                                   || a.questions_column, NULL))
                WITH ORDINALITY AS n(name, place)
           LEFT JOIN pg_attribute t ON t.attrelid = a.source AND t.attname = n.name AND t.attnum > 0 AND NOT t.attisdropped)"
     };

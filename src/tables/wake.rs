@@ -105,13 +105,13 @@ pub(crate) fn resume() -> Result<()> {
     }
     let waits = {
         let _owner = AsOwner::enter()?;
-        // Tables of an earlier version have no views, and do not know how they were.
+        // Tables of an earlier version have no views, and lack columns that say how they were.
         let polled = if catalog::has_column(c"attached_table", c"poll_every") {
             "OR a.poll_every IS NOT NULL"
         } else {
             ""
         };
-        let reshaped = if catalog::has_column(c"attached_table", c"shape") {
+        let reshaped = if catalog::has_column(c"attached_table", c"questions_column") {
             concat!("OR ", is_reshaped!())
         } else {
             ""

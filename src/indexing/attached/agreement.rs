@@ -7,10 +7,12 @@
 //!   to act as both roles. It is what the role that writes has agreed to, where that is not the owner of the table, and it
 //!   ends when the table is detached, whatever becomes of the trigger.
 
+use std::collections::BTreeSet;
+
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Attached, Table};
 use crate::postgres::owner::{self, AsOwner};
@@ -26,7 +28,7 @@ const AGAIN: &str =
 impl Attached {
     /// All that says what is read and where it goes, by columns of `docsearch.attached_table`.
     fn terms(&self) -> Value {
-        json!({
+        let mut terms = json!({
             "id": self.id,
             "project_id": self.project,
             "source_root": self.source_root,
@@ -41,7 +43,12 @@ impl Attached {
             "rows_where": self.rows_where,
             "access": self.access,
             "poll_every": self.poll_every,
-        })
+        });
+        // Agreements made before this column existed do not mention it.
+        if let Some(questions) = &self.questions {
+            terms["questions_column"] = json!(questions);
+        }
+        terms
     }
 
     /// The text of both comments. Roles have their names for a dump that is restored elsewhere, and their numbers for here,
@@ -182,12 +189,16 @@ impl Attached {
 
     fn require_same(&self, agreed: &Value, who: &str) -> Result<()> {
         let terms = self.terms();
-        let mut other: Vec<&str> = terms
-            .as_object()
+        let columns = [&terms, &agreed["terms"]].map(Value::as_object);
+        let columns: BTreeSet<&str> = columns
             .into_iter()
             .flatten()
-            .filter(|(column, value)| agreed["terms"].get(column.as_str()) != Some(value))
-            .map(|(column, _)| column.as_str())
+            .flat_map(Map::keys)
+            .map(String::as_str)
+            .collect();
+        let mut other: Vec<&str> = columns
+            .into_iter()
+            .filter(|column| agreed["terms"].get(column) != terms.get(column))
             .collect();
         let is_here = agreed["numbers"]["place"].as_str() == Some(place().as_str());
         for (column, role) in [("reads_as", self.reads_as), ("writes_as", self.writes_as)] {

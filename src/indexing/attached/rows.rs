@@ -221,13 +221,13 @@ impl<'a> Reader<'a> {
             // What is larger than can be indexed stays where it is.
             "SELECT r.key, CASE WHEN r.fits THEN r.title END, CASE WHEN r.fits THEN r.body END,
                     CASE WHEN r.fits THEN r.category END, CASE WHEN r.fits THEN r.metadata END,
-                    CASE WHEN r.fits THEN r.published_at END, r.size
+                    CASE WHEN r.fits THEN r.published_at END, CASE WHEN r.fits THEN r.questions END, r.size
              FROM (SELECT s.*, s.size <= {LARGEST} AS fits
                    FROM (SELECT v.*, coalesce(octet_length(v.title), 0)::bigint + coalesce(octet_length(v.body), 0)
                                      + coalesce(octet_length(v.category), 0) + coalesce(octet_length(v.metadata), 0)
-                                     + coalesce(octet_length(v.published_at), 0) AS size
+                                     + coalesce(octet_length(v.published_at), 0) + coalesce(octet_length(v.questions), 0) AS size
                          FROM (SELECT t.{key}::text AS key, {} AS title, {} AS body, {} AS category, {} AS metadata,
-                                      {} AS published_at
+                                      {} AS published_at, {} AS questions
                                FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[]) {condition} OFFSET 0) v OFFSET 0) s OFFSET 0) r",
             self.text(attached.title.as_ref())?,
             self.text(Some(&attached.body))?,
@@ -237,13 +237,17 @@ impl<'a> Reader<'a> {
                 Some(name) => format!("{}::timestamptz::text", self.column(name)?),
                 None => "NULL::text".to_owned(),
             },
+            match &attached.questions {
+                Some(name) => format!("to_jsonb({})::text", self.column(name)?),
+                None => "NULL::text".to_owned(),
+            },
             self.table.qualified,
         );
         let mut rows = Rows::default();
         let (mut there, mut documents) = (HashSet::new(), HashMap::new());
         let mut taken = 0;
         let read = statement::rows(&sql, &[DatumWithOid::from(keys.to_vec())], |row| {
-            let (key, size): (String, i64) = (row.required(1)?, row.required(7)?);
+            let (key, size): (String, i64) = (row.required(1)?, row.required(8)?);
             if size > LARGEST {
                 return Ok((key, None));
             }
@@ -253,13 +257,11 @@ impl<'a> Reader<'a> {
                 return Err(internal("the rows are too large to be read at once"));
             }
             let columns = [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?];
-            Ok((key, Some((columns, row.optional::<String>(5)?))))
+            Ok((key, Some((columns, [row.optional(5)?, row.optional(7)?]))))
         })?;
         for (key, columns) in read {
             let document = match columns {
-                Some((columns, metadata)) => self
-                    .document(&key, columns, metadata)
-                    .map_err(|problem| problem.to_string()),
+                Some((texts, json)) => self.document(&key, texts, json).map_err(|problem| problem.to_string()),
                 None => Err(format!("the row has more than {} MB", LARGEST >> 20)),
             };
             match document {
@@ -282,17 +284,21 @@ impl<'a> Reader<'a> {
         &self,
         key: &str,
         [title, body, category, published_at]: [Option<String>; 4],
-        metadata: Option<String>,
+        [metadata, questions]: [Option<String>; 2],
     ) -> serde_json::Result<Value> {
-        let metadata: Option<Value> = metadata.as_deref().map(serde_json::from_str).transpose()?;
+        let json = |text: Option<String>| text.as_deref().map(serde_json::from_str::<Value>).transpose();
+        let questions = json(questions)?.filter(|questions| !questions.is_null());
+        // A row without questions removes those of its document; without a column for them, stored questions stay.
+        let questions = questions.or_else(|| self.attached.questions.as_ref().map(|_| json!([])));
         let title = title.filter(|title| !title.trim().is_empty());
         Ok(json!({
             "slug": self.attached.slug(key),
             "title": title.unwrap_or_else(|| key.to_owned()),
             "body": body.unwrap_or_default(),
             "category": category,
-            "metadata": metadata,
+            "metadata": json(metadata)?,
             "published_at": published_at,
+            "questions": questions,
             "source_root": self.attached.source_root,
             "source_path": key,
         }))

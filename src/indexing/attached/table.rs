@@ -157,6 +157,27 @@ impl Table {
         ))
     }
 
+    /// Refuses a column that can hold no questions.
+    pub(super) fn require_questions(&self, name: &str) -> Result<()> {
+        let column = self.column(name)?;
+        // SAFETY: the type exists; one that is no domain is its own base type.
+        let base = unsafe { pg_sys::getBaseType(column.type_oid) };
+        let taken = [
+            pg_sys::TEXTARRAYOID,
+            pg_sys::VARCHARARRAYOID,
+            pg_sys::JSONOID,
+            pg_sys::JSONBOID,
+        ];
+        if taken.contains(&base) {
+            return Ok(());
+        }
+        Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            format!("column \"{name}\" of type {} cannot hold questions", column.type_name),
+            "Use a column of type text[], or of type jsonb or json with an array as docsearch.set_questions() takes it.",
+        ))
+    }
+
     /// Refuses a key column of which several rows may have the same value.
     pub(super) fn require_unique(&self, key: &Column, name: &str) -> Result<()> {
         let has_index = || {

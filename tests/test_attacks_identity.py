@@ -186,7 +186,7 @@ FORGED = {
     "source_root": "'table:elsewhere'", "slug_prefix": "'elsewhere/'", "key_column": "'badge'", "title_column": "'salary'",
     "body_column": "'salary'", "category_column": "'salary'", "metadata_columns": "'{{salary}}'", "published_at_column": "'born'",
     "changed_at_column": "'salary'", "rows_where": "'true'", "access": "'readers'", "poll_every": "'1 second'",
-    "reads_as": "'{role}'", "writes_as": "'{role}'",
+    "questions_column": "'asked'", "reads_as": "'{role}'", "writes_as": "'{role}'",
 }
 # What the worker notes itself: which of the rows that were attached are read next, and when.
 NOTES = {
@@ -202,7 +202,8 @@ def test_every_column_is_agreed_on_or_of_no_consequence(database):
 
 
 def people(role: psycopg.Connection) -> str:
-    name = table(role, "id bigint PRIMARY KEY, badge bigint UNIQUE, name text, bio text, salary text, secret bool, born timestamptz")
+    name = table(role, "id bigint PRIMARY KEY, badge bigint UNIQUE, name text, bio text, salary text, secret bool, born timestamptz,"
+                       " asked text[] DEFAULT '{how rich is she}'")
     role.execute(f"INSERT INTO {name} VALUES (1, 7, 'Alice', 'likes tea', '90000', false, now()),"
                  f" (2, 8, 'Bob', 'likes jam', '80000', true, now())")
     return name
@@ -241,6 +242,17 @@ def test_no_column_has_more_read_than_the_owner_attached(request, attacker, give
         settled(database)
         expected = [*(row[1:4] for row in before), (f"{name}/3", "Carol", "likes bread")]
         assert sorted(row[1:4] for row in database.execute(DOCUMENTS)) == sorted(expected)
+
+
+def test_a_column_that_is_agreed_on_cannot_be_left_out(database):
+    with acting(database, "wren") as role, acting(database, "etl") as other:
+        name = people(role)
+        attach(role, name, title="name", body="bio", questions="asked", project="open")
+        settled(database)
+        with unchanged(database):
+            other.execute("UPDATE docsearch.attached_table SET questions_column = NULL")
+            role.execute(f"UPDATE {name} SET name = 'Carol' WHERE id = 1")
+            refuses(database, name, "questions_column")
 
 
 def test_what_is_stored_of_an_attachment_is_what_the_caller_asked_for(managed):

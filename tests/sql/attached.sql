@@ -300,6 +300,116 @@ SELECT docsearch.drop_project('staying');
 SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid = 'shelf.kept'::regclass;
 SELECT * FROM docsearch.detach_table('shelf.kept');
 DROP TABLE shelf.kept CASCADE;
+
+-- s3_51: a column has the questions that rows answer, in the words of their readers.
+SELECT docsearch.create_project('orchard') > 0 AS created;
+SELECT docsearch.grant_usage('shelf_reader');
+CREATE TABLE shelf.job (id int PRIMARY KEY, title text, body text, asked text[], answers jsonb, note text);
+INSERT INTO shelf.job VALUES
+    (1, 'Pruning', E'# Pruning\n\nRemove crossing branches.\n\n## Spurs\n\nShorten laterals to three buds.', ARRAY['my tree is a mess', '  my tree  is a mess', ''],
+        '["my tree is a mess", {"anchor": "spurs", "question": "side shoots are too long"}]'),
+    (2, 'Grafting', E'# Grafting\n\nJoin scion and rootstock.', NULL, 'null'),
+    (3, 'Storage', E'# Storage\n\nKeep fruit at three degrees.', '{"why do they go soft in the kitchen"}', '[{"anchor": "cellar", "question": "why do they go soft in the kitchen"}]');
+CREATE VIEW pg_temp.asked AS SELECT q.slug, q.anchor, q.question, q.source, q.stale FROM docsearch.questions('orchard') q;
+CREATE VIEW pg_temp.reported AS SELECT c.problem, c.object, c.detail FROM docsearch.check(true, 'orchard') c WHERE c.problem LIKE 'attached%';
+CREATE FUNCTION pg_temp.first(query text) RETURNS text LANGUAGE sql AS $$ SELECT slug FROM search_docs(query, 'orchard', max_results => 1) $$;
+SELECT docsearch.attach_table('shelf.job', project => 'orchard', public => true, questions => 'note');
+\echo :LAST_ERROR_SQLSTATE
+SELECT docsearch.attach_table('shelf.job', project => 'orchard', public => true, questions => 'questions');
+\echo :LAST_ERROR_SQLSTATE
+-- Those who may search have to be allowed to read it, too.
+GRANT SELECT (id, title, body) ON shelf.job TO shelf_reader;
+GRANT USAGE ON SCHEMA shelf TO shelf_reader;
+SELECT docsearch.attach_table('shelf.job', project => 'orchard', questions => 'asked');
+GRANT SELECT (asked, answers) ON shelf.job TO shelf_reader;
+SELECT docsearch.attach_table('shelf.job', project => 'orchard', questions => 'asked');
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT q, pg_temp.first(q) FROM unnest(ARRAY['tree is a mess', 'they go soft in the kitchen']) q;
+-- Other questions, and none; those of other sources stay.
+SELECT docsearch.set_questions('orchard', 'job/1', '["which twigs go"]', 'reader');
+UPDATE shelf.job SET asked = '{can one trunk carry two kinds of fruit}' WHERE id = 2;
+UPDATE shelf.job SET asked = CASE WHEN id = 1 THEN '{what do I snip,my tree is a mess}'::text[] END WHERE id <> 2;
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT q, pg_temp.first(q) FROM unnest(ARRAY['what do I snip', 'two kinds of fruit on one trunk']) q;
+UPDATE shelf.job SET asked = '{}' WHERE id = 1;
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT * FROM pg_temp.reported;
+-- Those of the row are not those that were stored since.
+SELECT docsearch.set_questions('orchard', 'job/2', '["two sorts on one plant"]');
+SELECT * FROM pg_temp.reported;
+SELECT docsearch.read_table('shelf.job');
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT * FROM pg_temp.reported;
+-- A row whose questions cannot be used is reported and keeps its document; others go on.
+UPDATE shelf.job SET body = body || ' At once.', asked = CASE id WHEN 1 THEN '{new}' WHEN 2 THEN ARRAY['a', NULL] ELSE ARRAY[repeat('x', 301)] END;
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT c.key, c.error FROM docsearch.table_change c ORDER BY c.key;
+UPDATE shelf.job SET asked = (SELECT array_agg('question ' || n) FROM generate_series(1, 65) n) WHERE id = 2;
+UPDATE shelf.job SET asked = '{{a,b},{c,d}}' WHERE id = 3;
+SELECT docsearch.wait_for_index('20 s');
+SELECT c.key, c.error FROM docsearch.table_change c ORDER BY c.key;
+-- With those of other sources they can be too many.
+SELECT docsearch.set_questions('orchard', 'job/1', (SELECT jsonb_agg('reader ' || n) FROM generate_series(1, 63) n), 'reader');
+UPDATE shelf.job SET asked = '{one more,and another}' WHERE id = 1;
+UPDATE shelf.job SET asked = '{two sorts on one plant}' WHERE id > 1;
+SELECT docsearch.wait_for_index('20 s');
+SELECT c.key, c.error FROM docsearch.table_change c ORDER BY c.key;
+SELECT * FROM pg_temp.reported;
+SELECT count(*), count(*) FILTER (WHERE source = 'author') AS of_author FROM pg_temp.asked WHERE slug = 'job/1';
+SELECT * FROM pg_temp.asked WHERE slug > 'job/1';
+SELECT docsearch.set_questions('orchard', 'job/1', '[]', 'reader');
+SELECT docsearch.read_table('shelf.job');
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.reported;
+-- A column of another type, or none, keeps the table from being read.
+ALTER TABLE shelf.job ALTER COLUMN asked TYPE text USING asked[1];
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.reported;
+ALTER TABLE shelf.job ALTER COLUMN asked TYPE varchar(80)[] USING ARRAY[asked || '?'];
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+ALTER TABLE shelf.job DROP COLUMN asked;
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.reported;
+SELECT docsearch.detach_table('shelf.job');
+-- As JSON they name sections.
+SELECT docsearch.attach_table('shelf.job', project => 'orchard', questions => 'answers');
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT r ->> 'slug' AS slug, r ->> 'anchor' AS anchor FROM search_docs_json('side shoots too long', 'orchard', max_results => 1) j, jsonb_array_elements(j -> 'results') r;
+UPDATE shelf.job SET answers = CASE id WHEN 1 THEN NULL WHEN 2 THEN '{"question": "a"}'::jsonb ELSE '[{"anchor": "storage", "text": "a"}]' END;
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT c.key, c.error FROM docsearch.table_change c ORDER BY c.key;
+ALTER TABLE shelf.job ALTER COLUMN answers TYPE json USING to_json(ARRAY['row ' || id]);
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT docsearch.detach_table('shelf.job');
+-- Without such a column, questions that a document was given stay when its row changes.
+SELECT docsearch.attach_table('shelf.job', project => 'orchard');
+SELECT docsearch.wait_for_index('20 s');
+SELECT docsearch.set_questions('orchard', 'job/2', '["two sorts on one plant"]');
+UPDATE shelf.job SET title = 'Grafts' WHERE id = 2;
+SELECT docsearch.wait_for_index('20 s');
+SELECT title FROM list_docs('orchard') WHERE slug = 'job/2';
+SELECT * FROM pg_temp.asked;
+SELECT * FROM pg_temp.reported;
+SELECT docsearch.detach_table('shelf.job');
+-- Those of a view.
+CREATE VIEW shelf.jobs AS SELECT id, title, body, ARRAY['how is ' || lower(title) || ' done'] AS asked FROM shelf.job;
+GRANT SELECT ON shelf.jobs TO shelf_reader;
+SELECT docsearch.attach_table('shelf.jobs', project => 'orchard', questions => 'asked', every => '1 day', changes_in => '{shelf.job}');
+SELECT docsearch.wait_for_index('20 s');
+UPDATE shelf.job SET title = 'Budding' WHERE id = 2;
+SELECT docsearch.wait_for_index('20 s');
+SELECT * FROM pg_temp.asked;
+SELECT docsearch.drop_project('orchard');
+DROP TABLE shelf.job CASCADE;
 DROP SCHEMA shelf;
 DROP OWNED BY shelf_reader;
 DROP ROLE shelf_reader;

@@ -126,6 +126,16 @@ pub(crate) fn replaced(
     Ok(kept.cloned().collect())
 }
 
+/// Whether each source has the same questions in the same order.
+pub(crate) fn are_same(some: &[StoredQuestion], others: &[StoredQuestion]) -> bool {
+    let by_source = |stored: &[StoredQuestion]| {
+        let mut stored = stored.to_vec();
+        stored.sort_by(|a, b| a.source.cmp(&b.source));
+        stored
+    };
+    by_source(some) == by_source(others)
+}
+
 /// The questions of a document when a source adds some to sections, by their anchors: they take the place of those there that are
 /// replaceable.
 pub(crate) fn added(

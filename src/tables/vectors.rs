@@ -77,7 +77,8 @@ impl Nearest<'_> {
 
 /// Codes whose vectors are read, for each chunk of a kind that is wanted. Of the nearest sections 98 to 99.6 percent are among twice as
 /// many; with one and a half times as many a search took .15 ms less, and Postgres, Python and Ray lost .001 to .002 nDCG@10. With as
-/// many questions as are wanted, 102 pages came first of 114, as with twice as many, and a search took .3 ms less.
+/// many questions as are wanted, 102 pages came first of 114, as with twice as many, and a search took .3 ms less; with half as many 100
+/// came first.
 fn read_by_code(kind: Kind) -> usize {
     match kind {
         Kind::Text => 2,

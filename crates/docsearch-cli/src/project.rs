@@ -171,9 +171,15 @@ pub(crate) fn delete_missing(
 /// second, and for small changes autovacuum and the indexing functions see to them.
 pub(crate) fn finish_load(client: &mut Client, project: &str, tally: &Tally) -> Result<(), Error> {
     let changes = tally.added + tally.changed + tally.deleted;
-    if changes > 0 && changes * 10 >= tally.documents() {
-        client.execute("SELECT docsearch.finish_load($1)", &[&project])?;
+    match changes > 0 && changes * 10 >= tally.documents() {
+        true => merge(client, project),
+        false => Ok(()),
     }
+}
+
+/// Merges what searches read of changed documents one by one.
+pub(crate) fn merge(client: &mut Client, project: &str) -> Result<(), Error> {
+    client.execute("SELECT docsearch.finish_load($1)", &[&project])?;
     Ok(())
 }
 

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::page_questions::headings::Headings;
 use crate::page_questions::question_file::{HINTS, Line, Page, QuestionFile, Warning, no_such_page, placed};
+use crate::project;
 use crate::terminal::{shown, shown_json};
 pub(crate) use missing::missing;
 use rules::INSTRUCTION;
@@ -179,6 +180,9 @@ fn import(client: &mut Client, project: &str, bytes: &[u8]) -> Result<Outcome, E
             questions += stored;
             pages += 1;
         }
+    }
+    if pages > 0 {
+        project::merge(client, project)?;
     }
     warnings.sort_by_key(|warning| warning.line);
     for Warning { line, reason } in &warnings {

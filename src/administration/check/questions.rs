@@ -1,15 +1,16 @@
 //! Questions that documents answer, compared with their chunks, and those that somebody should look at.
 
 use docsearch_core::bounds;
-use docsearch_core::question::{self, FIRST};
+use docsearch_core::question::{self, FIRST, Sections};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 
 use super::documents::{numbers_and_example, of_documents};
 use crate::administration::check::{CheckScope, Finding, Mend, counted};
-use crate::postgres::report::Result;
+use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
+use crate::tables::rules;
 use crate::tables::vectors::{Nearest, VectorTable};
 
 /// Pages that a finding lists, at most.
@@ -26,12 +27,13 @@ pub(super) fn questions(checked: &CheckScope) -> Result<Vec<Finding>> {
             project: place,
             documents,
         };
-        findings.extend(of_documents(
-            "questions wrong",
-            project,
-            without_chunks(project)?,
-            mend,
-        )?);
+        let mut wrong = without_chunks(project)?;
+        if checked.words {
+            wrong.extend(with_other_headings(project)?);
+            wrong.sort_unstable();
+            wrong.dedup();
+        }
+        findings.extend(of_documents("questions wrong", project, wrong, mend)?);
         findings.extend(stale(project)?);
         findings.extend(repeated(project)?);
         if checked.deep {
@@ -58,6 +60,30 @@ fn without_chunks(project: &Project) -> Result<Vec<i64>> {
         &[DatumWithOid::from(project.id)],
         |row| row.required(1),
     )
+}
+
+/// Documents whose headings are questions and that have no chunk for any, or the other way round: indexed before headings counted, or by
+/// other rules.
+fn with_other_headings(project: &Project) -> Result<Vec<i64>> {
+    let rules = rules::current()?;
+    let stored = question::is_stored("c.chunk_no");
+    let documents = statement::rows(
+        &format!(
+            "SELECT d.id, d.title, d.body,
+                    EXISTS (SELECT FROM docsearch.chunk c
+                            WHERE c.project_id = d.project_id AND c.document_id = d.id AND c.chunk_no >= {FIRST} AND NOT {stored})
+             FROM docsearch.document d WHERE d.project_id = $1 ORDER BY d.id"
+        ),
+        &[DatumWithOid::from(project.id)],
+        |row| {
+            pgrx::check_for_interrupts!();
+            let (title, body) = (row.required::<&str>(2)?, row.required::<&str>(3)?);
+            let asks = !Sections::new(body).asking(title, rules.of(project.id)).is_empty();
+            Ok((row.required::<i64>(1)?, asks != row.required::<bool>(4)?))
+        },
+    )?;
+    let wrong = documents.into_iter().filter(|(_, wrong)| *wrong);
+    Ok(wrong.map(|(document, _)| document).collect())
 }
 
 /// Questions whose section has changed since they were written.
@@ -170,9 +196,8 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
         problem: "questions elsewhere",
         object: project.name.clone(),
         detail: format!(
-            "{} of {} tried that another page answers better, such as \"{}\" of {}, which {} is nearer to",
-            counted(found, "question"),
-            questions.len(),
+            "of {} tried another page answers {found} better, such as \"{}\" of {}: {} is nearer to it",
+            counted(i64::try_from(questions.len()).map_err(internal)?, "question"),
             bounds::shown(&asked.question),
             asked.slug,
             super::example(project.id, other.document.document)?

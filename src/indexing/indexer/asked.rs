@@ -158,11 +158,14 @@ pub(crate) fn set_questions(project: &Project, slug: &str, given: Vec<Question>,
         document,
     };
     let _owner = AsOwner::enter()?;
-    let mut all =
-        questions::replaced(questions::read(id)?, given, source).map_err(|problem| questions::refused(&problem))?;
+    let known = questions::read(id)?;
+    let mut all = questions::replaced(known.clone(), given, source).map_err(|problem| questions::refused(&problem))?;
     let own = all.iter_mut().filter(|stored| stored.source == source);
     let count = own.map(|stored| stored.section_hash.clear()).count();
-    store(id, &all)?;
+    questions::compare(&mut all, &sections);
+    if !questions::are_same(&all, &known) {
+        store(id, &all)?;
+    }
     Ok(count)
 }
 

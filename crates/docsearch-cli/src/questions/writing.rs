@@ -10,6 +10,7 @@ use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
+use crate::project;
 use crate::report::progress_bar;
 use crate::terminal::shown;
 
@@ -116,6 +117,9 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
     };
     let ending = run.write();
     run.bar.finish_and_clear();
+    if run.written.done > 0 {
+        project::merge(&mut run.client, &args.project)?;
+    }
     let left = match &ending {
         // Pages came, went and changed meanwhile.
         Ok(Ending::Complete) => self::estimate(&mut run.client, &args.project)?.left,

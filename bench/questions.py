@@ -9,7 +9,9 @@ counts how often the answer claims to be grounded all the same. With --foreign, 
 asked of the documentation two places further in sources.json, and counts in the group foreign. A few of those may have an
 answer there by chance; --show prints them. Shares have 95 % intervals after Wilson. Where a set has further wordings of
 its questions (wordings.py), these are asked with them, too, beside the tables of the questions alone. With
---page-questions, the sets that have questions for their pages (page_questions.py) are asked with these and without.
+--page-questions, the sets that have questions for their pages (page_questions.py) are asked with these and without;
+headings that are questions are such, too. Sets that are marked apart are asked only when they are named: of celery,
+mypy, black and coverage, answers to the group faq stand below headings that are questions, and others elsewhere.
 """
 
 import argparse
@@ -34,7 +36,7 @@ from intervals import sign_test, wilson
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pg_docsearch" / "questions"
-GROUPS = ("how", "name", "what", "keywords", "symptom")
+GROUPS = ("how", "name", "what", "keywords", "symptom", "faq")
 UNANSWERABLE = "unanswerable"
 FOREIGN = "foreign"
 MEASURES = ("first page", "in three", "section", "grounded")
@@ -131,10 +133,16 @@ def ask(connection: psycopg.Connection, name: str, row: dict, config: dict, also
     }
 
 
+def together(sources: dict) -> list[str]:
+    """The sets that are asked unless others are named."""
+    return [name for name, source in sources.items() if not source.get("apart")]
+
+
 def foreign(name: str, sources: dict) -> str:
     """The set whose documentation the questions of a set do not belong to. Neighbours in sources.json are much alike."""
-    names = list(sources)
-    return names[(names.index(name) + 2) % len(names)]
+    names = together(sources)
+    place = names.index(name) if name in names else 0
+    return names[(place + 2) % len(names)]
 
 
 def share(asked: Iterable[dict], measure: str) -> str:
@@ -198,7 +206,8 @@ def main() -> None:
     parser.add_argument("--url", required=True, help="database that the sets are loaded into")
     parser.add_argument("--program", type=Path, default=HERE.parent / "target" / "release" / "docsearch",
                         help="the program docsearch (default: %(default)s)")
-    parser.add_argument("--sets", nargs="*", choices=sources, default=list(sources), help="sets (default: all)")
+    parser.add_argument("--sets", nargs="*", choices=sources, default=together(sources),
+                        help="sets (default: all that are not apart)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder for the pages (default: %(default)s)")
     parser.add_argument("--config", type=json.loads, default={}, help="the search's config argument, as JSON")
     parser.add_argument("--foreign", action="store_true", help="ask the questions of another documentation, too")

@@ -178,7 +178,7 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
             };
             let near = table.nearest(wanted, 0)?;
             let texts = near.into_iter().filter(|(id, _)| !question::is_question(id.chunk));
-            Ok::<_, ErrorReport>(texts.max_by(|a, b| a.1.total_cmp(&b.1)))
+            Ok::<_, ErrorReport>(texts.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))))
         };
         let Some((other, similarity)) = nearest(None)?.filter(|(id, _)| id.document.document != asked.document) else {
             continue;

@@ -356,7 +356,7 @@ fn require_source(model: Option<&str>) -> Result<()> {
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         problem,
-        "An administrator can set docsearch.llm_url and docsearch.llm_model. With max_tokens => 0 none is asked.",
+        "An administrator can set docsearch.llm_url and docsearch.llm_model. An estimate asks none: max_tokens => 0, or --estimate of docsearch questions write.",
     ))
 }
 

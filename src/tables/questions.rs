@@ -100,15 +100,15 @@ pub(crate) fn of_source<'a>(stored: &'a [StoredQuestion], source: &str) -> Vec<&
     own.map(|stored| &stored.question).collect()
 }
 
-/// The questions of a document when those of a source are replaced: they come first, and each is there once. Those of the same
-/// source that stay are as old as they were.
+/// The questions of a document when those of a source are replaced: they come first, each of them once. Those that were there are as
+/// old as they were. Other sources keep theirs, whatever they have in common.
 pub(crate) fn replaced(
     stored: Vec<StoredQuestion>,
     given: Vec<Question>,
     source: &str,
 ) -> std::result::Result<Vec<StoredQuestion>, question::Problem> {
     let (own, others): (Vec<_>, Vec<_>) = stored.into_iter().partition(|stored| stored.source == source);
-    let given = given.into_iter().map(|question| {
+    let given = question::checked(given)?.into_iter().map(|question| {
         let known = own.iter().find(|known| known.question == question).cloned();
         known.unwrap_or_else(|| StoredQuestion {
             question,
@@ -119,11 +119,11 @@ pub(crate) fn replaced(
         })
     });
     let all: Vec<StoredQuestion> = given.chain(others).collect();
-    let kept = question::checked(all.iter().map(|stored| stored.question.clone()))?;
-    let kept = kept
-        .into_iter()
-        .filter_map(|question| all.iter().find(|stored| stored.question == question));
-    Ok(kept.cloned().collect())
+    question::checked(all.iter().map(|stored| stored.question.clone()))?;
+    match all.len() <= question::OF_DOCUMENT {
+        true => Ok(all),
+        false => Err(question::Problem::ManyOfDocument),
+    }
 }
 
 /// Whether each source has the same questions in the same order.

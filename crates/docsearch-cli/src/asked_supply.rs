@@ -112,7 +112,13 @@ impl Supply for AskedSupply<'_> {
             survey.skip_question();
         }
         for questions in self.folders.borrow_mut().questions.values_mut() {
-            warn(&std::mem::take(&mut questions.warnings), survey, report);
+            let warnings = std::mem::take(&mut questions.warnings);
+            warn(&warnings, survey, report);
+            if questions.file.is_damaged() && !warnings.is_empty() {
+                report.note(&format!(
+                    "{NAME} has lines that cannot be read: the questions of its pages stay as they are"
+                ));
+            }
         }
         let Some(mut documents) = self.supply.next(survey, report)? else {
             if self.stage == Stage::Grouped {
@@ -136,8 +142,8 @@ impl Supply for AskedSupply<'_> {
                 let pages: Vec<Page<'_>> = documents.iter().map(|document| page(document)).collect();
                 let (placed, warnings) = placed(&path, questions.file.of(&path), &pages, HINTS);
                 warn(&warnings, survey, report);
-                for (document, questions) in documents.into_iter().zip(placed) {
-                    document.questions = Some(json!(questions));
+                for (document, asked) in documents.into_iter().zip(placed) {
+                    document.questions = (!questions.file.is_damaged()).then(|| json!(asked));
                 }
                 questions.met.insert(path);
             }
@@ -159,8 +165,10 @@ fn page(document: &Document) -> Page<'_> {
 }
 
 fn warn(warnings: &[Warning], survey: &mut Survey, report: &Report) {
-    for Warning { line, reason } in warnings {
-        report.warning(&format!("{NAME}:{line}"), reason);
-        survey.skip_question();
+    for warning in warnings {
+        report.warning(&format!("{NAME}:{}", warning.line), &warning.reason);
+        if warning.is_left_out {
+            survey.skip_question();
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::page_questions::headings::Headings;
-use crate::page_questions::question_file::{HINTS, Line, Page, QuestionFile, Warning, no_such_page, placed};
+use crate::page_questions::question_file::{HINTS, Line, Page, QuestionFile, Warning, damaged, no_such_page, placed};
 use crate::project;
 use crate::terminal::{shown, shown_json};
 pub(crate) use missing::missing;
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &QuestionsArgs, connection: &ConnectionArgs) -> Result<O
     match &args.command {
         Command::Import { project, file } => {
             let bytes = read(file)?;
-            import(&mut connection.connect()?, project, &bytes)
+            import(&mut connection.connect()?, project, &bytes, file)
         }
         Command::Export { project } => export(&mut connection.connect()?, project),
         Command::Write(args) => writing::run(args, connection),
@@ -149,10 +149,14 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-fn import(client: &mut Client, project: &str, bytes: &[u8]) -> Result<Outcome, Error> {
+fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Path) -> Result<Outcome, Error> {
     // It knows whether there is such a project.
     client.query("SELECT FROM docsearch.questions($1) LIMIT 1", &[&project])?;
     let (file, mut warnings) = QuestionFile::read(bytes);
+    if file.is_damaged() {
+        warn(&warnings);
+        return Err(damaged(&name.display().to_string()));
+    }
     let (mut questions, mut pages) = (0, 0);
     for (path, asked) in file.pages() {
         let documents = documents(client, project, path)?;
@@ -185,14 +189,23 @@ fn import(client: &mut Client, project: &str, bytes: &[u8]) -> Result<Outcome, E
         project::merge(client, project)?;
     }
     warnings.sort_by_key(|warning| warning.line);
-    for Warning { line, reason } in &warnings {
-        eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
-    }
-    println!("{questions} questions of {pages} pages");
+    warn(&warnings);
+    println!("{} of {}", counted(questions, "question"), counted(pages, "page"));
     Ok(match warnings.is_empty() {
         true => Outcome::Complete,
         false => Outcome::Partial,
     })
+}
+
+fn warn(warnings: &[Warning]) {
+    for Warning { line, reason, .. } in warnings {
+        eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
+    }
+}
+
+fn counted(number: i64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 fn export(client: &mut Client, project: &str) -> Result<Outcome, Error> {

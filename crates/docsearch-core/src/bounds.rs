@@ -76,6 +76,24 @@ pub fn is_plain(name: &str) -> bool {
     true
 }
 
+/// A text without what [`is_plain`] refuses: controls and separators of lines become blanks, and the rest is left out.
+pub fn without_hidden(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let beyond = |neighbour: Option<char>| {
+            neighbour.is_some_and(|near| !near.is_ascii() && !near.is_whitespace() && !is_hidden(near))
+        };
+        let joins = is_joiner(letter) && beyond(plain.chars().next_back()) && beyond(rest.peek().copied());
+        if !is_hidden(letter) || joins {
+            plain.push(letter);
+        } else if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+            plain.push(' ');
+        }
+    }
+    plain
+}
+
 /// Whether a name names a directory just below another one, whatever lies beside it: one name of a file, which begins
 /// with no dot.
 pub fn is_directory_name(name: &str) -> bool {
@@ -317,6 +335,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_hides_is_left_out_and_nothing_else(text in "(\\PC|[ -~]|[\u{200b}-\u{202e}\u{ad}\u{3164}\u{feff}\n]){0,30}") {
+            let shown = without_hidden(&text);
+            prop_assert!(is_plain(&shown), "{:?}", shown);
+            prop_assert_eq!(without_hidden(&shown), shown.clone());
+            if is_plain(&text) {
+                prop_assert_eq!(shown, text);
+            }
+        }
+
         #[test]
         fn what_is_plain_has_no_format_characters(name in "\\PC*") {
             // `\PC` leaves out the whole category C, which regex-syntax knows from the tables of Unicode.

@@ -7,6 +7,7 @@ use std::iter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bounds::{shown, without_hidden};
 use crate::chunk::Chunk;
 use crate::digest::digest;
 use crate::markdown::{Section, sections};
@@ -44,20 +45,23 @@ pub enum Problem {
     /// They are no array.
     #[error("they must be an array")]
     NoArray,
-    /// An element is no question.
-    #[error("each must be a text, or an object with question and, if you like, anchor")]
-    NoQuestion,
+    /// An element, as JSON, is no question.
+    #[error("{0} is no question")]
+    NoQuestion(String),
+    /// An element has a key that none has.
+    #[error("a question has no \"{0}\"")]
+    Key(String),
     /// A question has more than [`CHARS`] characters.
-    #[error("a question has at most {CHARS} characters")]
-    LongQuestion,
+    #[error("\"{0}\" has more than {CHARS} characters")]
+    LongQuestion(String),
     /// An anchor is longer than [`LABEL_BYTES`], or has control characters.
     #[error("an anchor has at most {LABEL_BYTES} bytes, without control characters")]
     Anchor,
     /// A section has more than [`OF_SECTION`].
-    #[error("a section has at most {OF_SECTION} questions")]
-    ManyOfSection,
+    #[error("{0} has more than {OF_SECTION} questions, with those of other sources")]
+    ManyOfSection(String),
     /// A document has more than [`OF_DOCUMENT`].
-    #[error("a document has at most {OF_DOCUMENT} questions")]
+    #[error("a document has at most {OF_DOCUMENT} questions, with those of other sources")]
     ManyOfDocument,
 }
 
@@ -65,10 +69,10 @@ impl Problem {
     /// What to give instead.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NoArray | Self::NoQuestion => {
+            Self::NoArray | Self::NoQuestion(_) | Self::Key(_) => {
                 r#"Give an array of texts, or of objects such as {"anchor": "install", "question": "how do I set it up"}."#
             }
-            Self::LongQuestion | Self::Anchor | Self::ManyOfSection | Self::ManyOfDocument => {
+            Self::LongQuestion(_) | Self::Anchor | Self::ManyOfSection(_) | Self::ManyOfDocument => {
                 "Give questions that the page answers: up to 300 characters each, 64 of a section, 1,000 of a page."
             }
         }
@@ -86,10 +90,20 @@ pub fn read(given: Value) -> Result<Vec<Question>, Problem> {
             question,
         }),
         // `serde` would take the elements of an array for the fields.
-        Value::Object(_) => serde_json::from_value(given).map_err(|_| Problem::NoQuestion),
-        _ => Err(Problem::NoQuestion),
+        Value::Object(ref fields) => match fields
+            .keys()
+            .find(|key| !["anchor", "question"].contains(&key.as_str()))
+        {
+            Some(key) => Err(Problem::Key(shown(key))),
+            None => serde_json::from_value(given.clone()).map_err(|_| no_question(&given)),
+        },
+        _ => Err(no_question(&given)),
     });
     checked(questions.collect::<Result<Vec<Question>, Problem>>()?)
+}
+
+fn no_question(given: &Value) -> Problem {
+    Problem::NoQuestion(shown(&given.to_string()))
 }
 
 /// Questions as they are stored: in one line each, without blank ones, each once for a section.
@@ -105,13 +119,16 @@ pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Ques
         let of_section = of_section.entry(question.anchor.clone()).or_default();
         *of_section += 1;
         if question.question.chars().count() > CHARS {
-            return Err(Problem::LongQuestion);
+            return Err(Problem::LongQuestion(shown(&question.question)));
         }
         if question.anchor.len() > LABEL_BYTES || question.anchor.contains(char::is_control) {
             return Err(Problem::Anchor);
         }
         if *of_section > OF_SECTION {
-            return Err(Problem::ManyOfSection);
+            return Err(Problem::ManyOfSection(match question.anchor.as_str() {
+                "" => "the page as a whole".to_owned(),
+                anchor => format!("section \"{}\"", shown(anchor)),
+            }));
         }
         checked.push(question);
     }
@@ -122,8 +139,12 @@ pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Ques
 }
 
 fn in_one_line(text: &str) -> String {
-    let plain = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    plain.filter(|word| !word.is_empty()).collect::<Vec<&str>>().join(" ")
+    words(&without_hidden(text))
+}
+
+/// A text with a single blank for any white space.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 /// How much nearer the text of another page is to a question than that of its own, in dense scores, if the question is on the wrong
@@ -231,11 +252,11 @@ impl<'a> Sections<'a> {
         anchors.filter(|anchor| !anchor.is_empty())
     }
 
-    /// SHA-256, hexadecimal, of a section, without those below it: of the beginning of the text, if the anchor is empty, and
+    /// SHA-256, hexadecimal, of the words of a section, without those below it: of the beginning of the text, if the anchor is empty, and
     /// empty if there is no such section.
     pub fn hash(&self, anchor: &str) -> String {
         match self.place(anchor) {
-            Some(place) => digest(&[self.markdown[self.sections[place].range.clone()].trim()]),
+            Some(place) => digest(&[&words(&self.markdown[self.sections[place].range.clone()])]),
             None if anchor.is_empty() => digest(&[""]),
             None => String::new(),
         }

@@ -49,7 +49,7 @@ fn without_chunks(project: &Project) -> Result<Vec<i64>> {
     statement::rows(
         &format!(
             "SELECT DISTINCT document_id FROM
-                 (SELECT q.document_id, q.question, count(*) AS questions FROM docsearch.question q
+                 (SELECT q.document_id, q.question, count(DISTINCT q.anchor) AS questions FROM docsearch.question q
                   WHERE q.project_id = $1 GROUP BY q.document_id, q.question) asked
                  FULL JOIN
                  (SELECT c.document_id, CASE c.kind WHEN 'question' THEN c.body END AS question, count(*) AS chunks
@@ -163,8 +163,7 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
     let table = VectorTable::of(&project.model)?;
     let projects = Projects::new([project]);
     let questions = embedded(project)?;
-    let mut first = None;
-    let mut found = 0;
+    let mut found = Vec::new();
     for asked in &questions {
         pgrx::check_for_interrupts!();
         let nearest = |documents: Option<&[i64]>| {
@@ -185,22 +184,25 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
         };
         let own = nearest(Some(&[asked.document]))?.map(|(_, own)| own);
         if question::is_misplaced(own, similarity, project.model.background) {
-            found += 1;
-            first = first.or(Some((asked, other)));
+            found.push((asked, other.document.document));
         }
     }
-    let Some((asked, other)) = first else {
+    if found.is_empty() {
         return Ok(None);
-    };
+    }
+    let mut examples = Vec::new();
+    for (asked, other) in found.iter().take(LISTED) {
+        let other = super::example(project.id, *other)?;
+        examples.push(format!("\"{}\" of {} ({other})", bounds::shown(&asked.question), asked.slug));
+    }
     Ok(Some(Finding {
         problem: "questions elsewhere",
         object: project.name.clone(),
         detail: format!(
-            "of {} tried another page answers {found} better, such as \"{}\" of {}: {} is nearer to it",
+            "of {} tried, the text of another page is much nearer to {}: {}",
             counted(i64::try_from(questions.len()).map_err(internal)?, "question"),
-            bounds::shown(&asked.question),
-            asked.slug,
-            super::example(project.id, other.document.document)?
+            found.len(),
+            bounds::listed(&examples, found.len())
         ),
         mend: Mend::ByHand(
             "read them: a question of a page should be one that its own text answers. Give the others to the pages that do, with \

@@ -138,7 +138,7 @@ impl Table {
             error_with_hint(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
                 format!("column \"{name}\" of table {} does not exist", self.qualified),
-                "Name the columns: key => 'id', title => 'title', body => 'body'.",
+                "Name the columns that it has: key => 'id', title => 'title', body => 'body', and likewise for the others.",
             )
         })
     }

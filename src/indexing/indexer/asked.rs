@@ -77,7 +77,12 @@ impl Indexer<'_> {
         };
         let mut asked = Vec::new();
         let mut places = Places::new(chunks.len(), question::chunk_number);
-        for StoredQuestion { question, .. } in &questions {
+        let mut known = HashSet::new();
+        for question in questions.iter().map(|stored| &stored.question) {
+            // Several sources may have the same one.
+            if !known.insert(question) {
+                continue;
+            }
             let number = places.next(sections.chunk(&question.anchor, chunks));
             asked.extend(number.map(|number| planned(question, number, &question.question)));
         }

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::document::Document;
 use crate::error::Error;
-use crate::page_questions::question_file::{HINTS, Page, QuestionFile, Warning, placed};
+use crate::page_questions::question_file::{HINTS, Page, QuestionFile, Warning, damaged, placed};
 use crate::report::Report;
 
 /// A file of questions, and which of the pages that it names came.
@@ -32,7 +32,10 @@ impl Asking {
             left_out: 0,
         };
         asking.warn(&warnings, report);
-        Ok(asking)
+        match asking.file.is_damaged() {
+            true => Err(damaged(&asking.name)),
+            false => Ok(asking),
+        }
     }
 
     /// Gives a page its questions. Lines name it by its address, the path of that, or its slug.
@@ -71,9 +74,9 @@ impl Asking {
     }
 
     fn warn(&mut self, warnings: &[Warning], report: &Report) {
-        for Warning { line, reason } in warnings {
-            report.warning(&format!("{}:{line}", self.name), reason);
-            self.left_out += 1;
+        for warning in warnings {
+            report.warning(&format!("{}:{}", self.name, warning.line), &warning.reason);
+            self.left_out += u64::from(warning.is_left_out);
         }
     }
 }

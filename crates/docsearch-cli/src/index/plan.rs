@@ -11,6 +11,7 @@ use crate::file::Links;
 use crate::folder;
 use crate::git::{self, Address, Checkout, Place, Repository};
 use crate::interrupt::Interrupt;
+use crate::page_questions::question_file;
 use crate::report::Report;
 use crate::source_options::PathFilter;
 use crate::supply::Input;
@@ -267,6 +268,13 @@ impl Plan {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Error::Usage(format!("{} is no file", path.display())));
         };
+        if name == question_file::NAME {
+            return Err(Error::Usage(format!(
+                "{} is a file of questions and no page\nHINT:  docsearch questions import PROJECT FILE stores them, and docsearch index FOLDER \
+                 reads them with the pages.",
+                path.display()
+            )));
+        }
         let checkout = checkout_around(folder, surroundings)?;
         self.inputs.push(Input {
             root: folder.to_owned(),

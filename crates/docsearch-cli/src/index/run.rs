@@ -225,6 +225,9 @@ impl Run<'_> {
             true => Backlog::default(),
             false => Backlog::settle(client, project, self.manner.wait, interrupt, report)?,
         };
+        if course.tally.changed > 0 && !course.is_interrupted {
+            tell_stale(client, project, report)?;
+        }
         let ending = Ending {
             tally: &course.tally,
             skipped: course.told.skipped,
@@ -343,4 +346,22 @@ impl Run<'_> {
 /// A text as SQL has it.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Notes that questions were written for sections as they were before.
+fn tell_stale(client: &mut Client, project: &str, report: &Report) -> Result<(), Error> {
+    let stale = client.query_opt(
+        "SELECT p.questions_stale FROM docsearch.index_progress($1) p WHERE p.questions_stale > 0",
+        &[&project],
+    )?;
+    if let Some(row) = stale {
+        let (stale, are) = match row.get::<_, i64>(0) {
+            1 => ("1 question".to_owned(), "is"),
+            more => (format!("{more} questions"), "are"),
+        };
+        report.note(&format!(
+            "{stale} {are} older than the section: docsearch questions list --stale {project}"
+        ));
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use super::question_file::{Asked, Page, placed};
 const SHAPE_HINT: &str = "\nHINT:  Write a list of texts, or of objects with question and heading, or question and anchor. A text with a \
                           colon needs quotes.";
 
-/// What is left out, and why the first is.
+/// How many are left out, and what is wrong with the first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) count: usize,
@@ -45,15 +45,18 @@ pub(crate) fn read(given: &Value, title: &str, body: &str) -> (Vec<Question>, Op
         own: Vec::new(),
     };
     let (mut placed, warnings) = placed("the page", &asked, &[page], 1);
-    problems.extend(warnings.into_iter().map(|warning| (warning.line, warning.reason)));
-    let count = problems.len();
-    let left_out = problems.into_iter().min().map(|(number, reason)| {
-        let reason = format!(
-            "front matter: {count} of {} questions left out; number {number}: {reason}",
-            items.len()
-        );
-        LeftOut { count, reason }
+    let (left_out, misplaced): (Vec<_>, Vec<_>) = warnings.into_iter().partition(|warning| warning.is_left_out);
+    problems.extend(left_out.into_iter().map(|warning| (warning.line, warning.reason)));
+    let (count, all) = (problems.len(), items.len());
+    let left_out = problems.into_iter().min().map(|(number, reason)| LeftOut {
+        count,
+        reason: format!("front matter: {count} of {all} questions left out; number {number}: {reason}"),
     });
+    let misplaced = misplaced.into_iter().next().map(|warning| LeftOut {
+        count: 0,
+        reason: format!("front matter: question {}: {}", warning.line, warning.reason),
+    });
+    let left_out = left_out.or(misplaced);
     (placed.pop().unwrap_or_default(), left_out)
 }
 
@@ -150,21 +153,36 @@ mod tests {
                            {"question": "a", "anchor": "setup", "heading": "Options"}, {"question": "b", "heading": "Optoins"},
                            {"question": "c", "anchor": "gone"}, "x".repeat(CHARS + 1), {"question": "last", "heading": "Options"}]);
         let (questions, left_out) = of(&given);
-        assert_eq!(questions, pairs(&[("", "kept"), ("options", "last")]));
-        let (count, reason) = left_out.unwrap();
-        assert_eq!(count, 11);
-        assert!(
-            reason.starts_with("front matter: 11 of 13 questions left out; number 2: "),
-            "{reason}"
+        assert_eq!(
+            questions,
+            pairs(&[("", "kept"), ("", "b"), ("", "c"), ("options", "last")])
         );
-        let misspelt = of(&json!([{"question": "b", "heading": "Optoins"}])).1.unwrap();
+        let (count, reason) = left_out.unwrap();
+        assert_eq!(count, 9);
         assert!(
-            misspelt.1.contains("number 1: the page has no heading \"Optoins\"") && misspelt.1.contains("\"Options\"")
+            reason.starts_with("front matter: 9 of 13 questions left out; number 2: "),
+            "{reason}"
         );
         for wrong in [json!("text"), json!({"question": "a"}), json!(3), json!(false)] {
             let (questions, left_out) = of(&wrong);
             assert!(questions.is_empty() && left_out.unwrap().1.contains("must be a list"));
         }
+    }
+
+    #[test]
+    fn a_question_whose_section_is_not_there_is_of_the_page() {
+        let given = json!(["a", {"question": "b", "heading": "Optoins"}, {"question": "c", "anchor": "gone"}]);
+        let (questions, said) = of(&given);
+        assert_eq!(questions, pairs(&[("", "a"), ("", "b"), ("", "c")]));
+        let (count, reason) = said.unwrap();
+        assert_eq!(count, 0);
+        assert!(
+            reason.starts_with("front matter: question 2: the page has no heading \"Optoins\"; ")
+                && reason.contains("\"Options\""),
+            "{reason}"
+        );
+        let gone = of(&json!([{"question": "c", "anchor": "gone"}])).1.unwrap().1;
+        assert!(gone.contains("the page has no anchor \"gone\""), "{gone}");
     }
 
     #[test]

@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use docsearch_core::bounds;
 use docsearch_core::question::{self, OF_DOCUMENT, OF_SECTION, Question};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::headings::Headings;
+use crate::error::Error;
 
 /// In a folder that is indexed.
 pub(crate) const NAME: &str = "docsearch.questions.jsonl";
+/// Keys of a line.
+const KEYS: [&str; 3] = ["file", "heading", "question"];
 /// Headings of a page for which the nearest is looked for.
 pub(crate) const HINTS: usize = 100;
 
@@ -24,11 +28,13 @@ pub(crate) struct Line {
     pub(crate) question: String,
 }
 
-/// What is left out, and the line that it is of.
+/// What is wrong with a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Warning {
     pub(crate) line: usize,
     pub(crate) reason: String,
+    /// Whether its question is left out.
+    pub(crate) is_left_out: bool,
 }
 
 /// A question for a heading.
@@ -73,6 +79,7 @@ pub(crate) struct Page<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct QuestionFile {
     pages: BTreeMap<String, Vec<Asked>>,
+    is_damaged: bool,
 }
 
 impl QuestionFile {
@@ -88,10 +95,16 @@ impl QuestionFile {
                 warnings.push(Warning {
                     line: number + 1,
                     reason,
+                    is_left_out: true,
                 });
             }
         }
         (file, warnings)
+    }
+
+    /// Whether lines cannot be read: it is not known which pages these are about.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged
     }
 
     fn add(&mut self, line: &[u8], number: usize) -> Result<(), String> {
@@ -99,11 +112,7 @@ impl QuestionFile {
             file,
             heading,
             question,
-        } = serde_json::from_slice(line).map_err(|error| {
-            let text = error.to_string();
-            let message = text.rsplit_once(" at line ").map_or(&*text, |(message, _)| message);
-            format!("not a question: {message}\nHINT:  Lines are like {{\"file\": \"a.md\", \"heading\": \"Setup\", \"question\": \"how do I begin\"}}.")
-        })?;
+        } = self::line(line).inspect_err(|_| self.is_damaged = true)?;
         let asked = Asked::new(number, heading.unwrap_or_default(), question)?;
         let path = file.trim_start_matches("./");
         if path.is_empty() {
@@ -115,6 +124,7 @@ impl QuestionFile {
 
     /// Adds what another file says.
     pub(crate) fn join(&mut self, other: Self) {
+        self.is_damaged |= other.is_damaged;
         for (path, mut asked) in other.pages {
             self.pages.entry(path).or_default().append(&mut asked);
         }
@@ -137,16 +147,42 @@ impl QuestionFile {
     }
 }
 
+/// Reads a line. The error says what is wrong with it.
+fn line(line: &[u8]) -> Result<Line, String> {
+    const HINT: &str = "\nHINT:  Each line is an object such as {\"file\": \"a.md\", \"heading\": \"Setup\", \"question\": \"how do I begin\"}.";
+    let text = std::str::from_utf8(line).map_err(|_| format!("not UTF-8{HINT}"))?;
+    let value: Value = serde_json::from_str(text).map_err(|_| format!("not an object of JSON{HINT}"))?;
+    let Value::Object(fields) = &value else {
+        return Err(format!("not an object of JSON{HINT}"));
+    };
+    if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(format!("\"{}\" is not known{HINT}", bounds::shown(key)));
+    }
+    serde_json::from_value(value)
+        .map_err(|_| format!("file and question must be texts, and heading a text or null{HINT}"))
+}
+
 /// That a file is not there which questions are for.
 pub(crate) fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
     Warning {
         line: asked.first().map_or(0, |asked| asked.line),
-        reason: format!("{path} is no page; its {} questions are left out", asked.len()),
+        reason: match asked.len() {
+            1 => format!("{path} is no page; its question is left out"),
+            more => format!("{path} is no page; its {more} questions are left out"),
+        },
+        is_left_out: true,
     }
 }
 
+/// That a file cannot be used, since it is not known what some of its lines say.
+pub(crate) fn damaged(name: &str) -> Error {
+    Error::Usage(format!(
+        "{name} has lines that cannot be read; no question of it is stored"
+    ))
+}
+
 /// The questions of each of the pages that come from one file: those that they have from elsewhere, and then these, with their
-/// anchors. The warnings name the nearest heading for the first `hints` that are not there.
+/// anchors. One whose heading is not there is of the page as a whole. The warnings name the nearest heading for the first `hints` of these.
 pub(crate) fn placed(
     path: &str,
     asked: &[Asked],
@@ -162,26 +198,31 @@ pub(crate) fn placed(
     for asked in asked {
         let mut found = headings.iter().enumerate();
         let found = found.find_map(|(page, headings)| Some((page, headings.find(&asked.heading)?)));
-        let result = match found {
-            None => {
-                let hinted = if warnings.len() < hints {
-                    headings.as_slice()
-                } else {
-                    &[]
-                };
-                Err(no_such_heading(path, &asked.heading, hinted))
-            }
-            Some((page, anchor)) => lists[page]
-                .add(Question {
-                    anchor: anchor.to_owned(),
-                    ..asked.question.clone()
-                })
-                .map_err(|reason| format!("{path}: {reason}")),
-        };
-        if let Err(reason) = result {
+        let (page, anchor) = found.unwrap_or_else(|| {
+            let hinted = if warnings.len() < hints {
+                headings.as_slice()
+            } else {
+                &[]
+            };
             warnings.push(Warning {
                 line: asked.line,
-                reason,
+                reason: no_such_heading(path, &asked.heading, hinted),
+                is_left_out: false,
+            });
+            (0, "")
+        });
+        let question = Question {
+            anchor: anchor.to_owned(),
+            ..asked.question.clone()
+        };
+        let Some(list) = lists.get_mut(page) else {
+            continue;
+        };
+        if let Err(reason) = list.add(question) {
+            warnings.push(Warning {
+                line: asked.line,
+                reason: format!("{path}: {reason}"),
+                is_left_out: true,
             });
         }
     }
@@ -232,8 +273,11 @@ fn no_such_heading(path: &str, heading: &str, headings: &[Headings<'_>]) -> Stri
     let hint = nearest.map_or_else(String::new, |(_, nearest)| {
         format!("\nHINT:  Perhaps you mean \"{nearest}\".")
     });
-    let heading = bounds::shown(heading);
-    format!("{path} has no heading \"{heading}\"; the question is left out{hint}")
+    let heading = match heading.strip_prefix('#') {
+        Some(anchor) => format!("anchor \"{}\"", bounds::shown(anchor)),
+        None => format!("heading \"{}\"", bounds::shown(heading)),
+    };
+    format!("{path} has no {heading}; the question counts for the page as a whole{hint}")
 }
 
 #[cfg(test)]
@@ -270,8 +314,42 @@ mod tests {
         let (file, warnings) = QuestionFile::read(&text);
         let lines: Vec<usize> = warnings.iter().map(|warning| warning.line).collect();
         assert_eq!(lines, [3, 4, 5, 6, 7, 8, 10]);
+        assert!(file.is_damaged());
         let pages: Vec<(&str, usize)> = file.pages().map(|(path, asked)| (path, asked.len())).collect();
         assert_eq!(pages, [("a.md", 1), ("b.md", 1)]);
+    }
+
+    #[test]
+    fn a_line_that_can_be_read_damages_no_file() {
+        let of = |text: &str| {
+            let (file, warnings) = QuestionFile::read(text.as_bytes());
+            (
+                file.is_damaged(),
+                warnings.into_iter().map(|warning| warning.reason).collect::<String>(),
+            )
+        };
+        for (line, reason) in [
+            ("not json", "not an object of JSON"),
+            ("[\"a.md\"]", "not an object of JSON"),
+            ("{} {}", "not an object of JSON"),
+            (
+                "{\"file\": \"a.md\", \"headline\": \"A\", \"question\": \"q\"}",
+                "\"headline\" is not known",
+            ),
+            (
+                "{\"file\": \"a.md\", \"heading\": {}, \"question\": \"q\"}",
+                "must be texts",
+            ),
+        ] {
+            let (is_damaged, said) = of(line);
+            assert!(
+                is_damaged && said.starts_with(reason) || said.contains(reason),
+                "{line}: {said}"
+            );
+            assert!(said.contains("HINT:  Each line is an object"), "{said}");
+        }
+        let (is_damaged, said) = of("{\"file\": \"a.md\", \"question\": \" \"}");
+        assert!(!is_damaged && !said.is_empty());
     }
 
     #[test]
@@ -293,9 +371,13 @@ mod tests {
             .iter()
             .map(|page| page.iter().map(|asked| (&*asked.anchor, &*asked.question)).collect())
             .collect();
-        assert_eq!(questions, [vec![("one", "p")], vec![("two", "q")]]);
+        assert_eq!(questions, [vec![("one", "p"), ("", "r")], vec![("two", "q")]]);
         assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].line == 4 && warnings[0].reason.contains("b has no heading \"Twoo\""));
+        assert!(
+            !warnings[0].is_left_out
+                && warnings[0].line == 4
+                && warnings[0].reason.contains("b has no heading \"Twoo\"")
+        );
     }
 
     #[test]

@@ -21,16 +21,23 @@ fn texts_and_objects_are_questions() {
 }
 
 #[test]
+fn what_hides_is_no_part_of_a_question() {
+    let given = json!(["\u{200b}", "\u{3164}\u{feff}", "\u{202e}evil\u{202c} \u{1b}[2Jtail"]);
+    assert_eq!(read(given), Ok(vec![question("", "evil [2Jtail")]));
+}
+
+#[test]
 fn what_is_no_question_is_said() {
     let (form, size) = ("Give an array of texts", "up to 300 characters each");
     for (given, problem, hint) in [
         (json!({}), "must be an array", form),
-        (json!([1]), "a text, or an object", form),
-        (json!([["a", "b"]]), "a text, or an object", form),
-        (json!([{"anchor": "a"}]), "a text, or an object", form),
+        (json!([1]), "1 is no question", form),
+        (json!(["a", null]), "null is no question", form),
+        (json!([["a", "b"]]), r#"["a","b"] is no question"#, form),
+        (json!([{"anchor": "a"}]), r#"{"anchor":"a"} is no question"#, form),
         (
-            json!([{"question": "at most 3 of them", "at most": 1}]),
-            "a text, or an object",
+            json!([{"question": "a", "heading": "A"}]),
+            r#"a question has no "heading""#,
             form,
         ),
         (json!(["x".repeat(CHARS + 1)]), "300 characters", size),
@@ -45,7 +52,7 @@ fn what_is_no_question_is_said() {
                     .map(|number| format!("question {number}"))
                     .collect::<Vec<_>>()
             ),
-            "64 questions",
+            "the page as a whole has more than 64 questions, with those of other sources",
             size,
         ),
         (
@@ -126,6 +133,8 @@ fn a_hash_is_of_its_section_alone() {
     assert_eq!(before.hash("start"), after.hash("start"));
     assert_ne!(before.hash("stop"), after.hash("stop"));
     assert_eq!(before.hash(""), after.hash(""));
+    let wrapped = Sections::new("# Page\n\nLead.\n\n## Start\n\n  Short.  \n");
+    assert_eq!(before.hash("start"), wrapped.hash("start"), "white space is no change");
     assert_eq!(before.hash("none"), "");
     assert_eq!(Sections::new("").hash("").len(), 64);
 }

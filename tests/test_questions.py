@@ -48,15 +48,35 @@ def test_pages_have_the_questions_of_the_file_in_their_folder_and_no_others(data
         ("guide/start", "", "where do I begin"), ("guide/start", "install-the-kit", "how do I set it up"),
         ("session", "the-connection", "how do I reach the server")]
 
-    write(folder, {NAME: line("guide/start.md", "Instal the kid", "how do I set it up") + "no JSON\n"
+    write(folder, {NAME: line("guide/start.md", "Instal the kid", "how do I set it up")
                    + line("gone.md", "", "where is it") + line("./guide/start.md", None, "what is it")})
     done = index(database, folder, "asked", status=PARTIAL)
-    for warning in (f'{NAME}:1: guide/start.md has no heading "Instal the kid"', "Install the kit", f"{NAME}:2: ",
-                    f"{NAME}:3: gone.md"):
+    for warning in (f'{NAME}:1: guide/start.md has no heading "Instal the kid"; the question counts for the page', "Install the kit",
+                    f"{NAME}:2: gone.md is no page; its question is left out"):
         assert warning in done.stderr, done.stderr
-    assert summary(done)["skipped"] == 3
-    assert stored(database, "asked") == [("guide/start", "", "what is it")]
+    assert summary(done)["skipped"] == 1
+    assert stored(database, "asked") == [("guide/start", "", "how do I set it up"), ("guide/start", "", "what is it")]
     assert database.problems() == []
+
+
+@pytest.mark.parametrize("damaged", ["no JSON\n", line("other.md", "", "x").encode("utf-16"), b"\x00", "[]\n", '{"file": "other.md"}'])
+def test_a_damaged_file_changes_no_question(database, tmp_path, damaged):
+    project = f"damaged-{tmp_path.name[-4:]}"
+    folder = write(tmp_path / "docs", PAGES | {"other.md": "---\nquestions: [own]\n---\n# Other\n\nWords.\n"})
+    good = line("guide/start.md", "Options", "which are there") + line("session.rst", "", "what opens it")
+    write(folder, {NAME: good})
+    index(database, folder, project)
+    expected = [("guide/start", "options", "which are there"), ("other", "", "own"), ("session", "", "what opens it")]
+    assert stored(database, project) == expected
+    (folder / NAME).write_bytes(good.encode() + (damaged if isinstance(damaged, bytes) else damaged.encode()))
+    done = index(database, folder, project, status=PARTIAL)
+    assert f"{NAME}:3: " in done.stderr and "the questions of its pages stay as they are" in done.stderr
+    assert stored(database, project) == expected
+    done = questions(database, "import", project, folder / NAME, status=FAILED)
+    assert "warning: line 3: " in done.stderr and "has lines that cannot be read" in done.stderr
+    assert stored(database, project) == expected
+    done = index(database, folder / NAME, project, status=FAILED)
+    assert "is a file of questions and no page" in done.stderr and "questions import" in done.stderr
 
 
 def test_pages_that_become_one_document_keep_their_questions(database, tmp_path):
@@ -100,19 +120,19 @@ def test_pages_have_the_questions_of_their_front_matter_too(database, tmp_path):
         "b.rst": f"---\nquestions:\n{many}\n---\nB\n=\n", "c.md": "---\nquestions: 12\n---\n# C\n",
         "d.txt": "+++\nquestions = [true, \"fine\"]\n+++\n# D\n"})
     done = index(database, folder, "matter", status=PARTIAL)
-    for warning in ("a.md: front matter: 3 of 4 questions left out; number 1: a question has at most 300 characters",
+    for warning in ("a.md: front matter: 2 of 4 questions left out; number 1: \"xxx",
                     "b.rst: front matter: 6 of 70 questions left out; number 65: the page: a section has at most 64 questions",
                     "c.md: front matter: questions must be a list", "d.txt: front matter: 1 of 2 questions left out; number 1: "):
         assert warning in done.stderr, done.stderr
-    assert summary(done)["skipped"] == 11
-    assert [row for row in stored(database, "matter") if row[0] in "acd"] == [("a", "", "kept"), ("d", "", "fine")]
+    assert summary(done)["skipped"] == 10
+    assert [row for row in stored(database, "matter") if row[0] in "acd"] == [("a", "", "kept"), ("a", "", "x"), ("d", "", "fine")]
     assert sum(row[0] == "b" for row in stored(database, "matter")) == 64
     assert slugs(database, "matter") == ["a", "b", "c", "d", "guide/start", "other", "session"]
 
     # Without the key they stay, as without the file; an empty list removes them.
     write(folder, {"a.md": "# A\n\n## Open\n", "d.txt": "+++\nquestions = []\n+++\n# D\n"})
     index(database, folder, "matter", status=PARTIAL)
-    assert [row for row in stored(database, "matter") if row[0] in "ad"] == [("a", "", "kept")]
+    assert [row for row in stored(database, "matter") if row[0] in "ad"] == [("a", "", "kept"), ("a", "", "x")]
     assert database.problems() == []
 
 
@@ -156,13 +176,14 @@ def test_questions_are_imported_exported_and_listed(database, tmp_path):
     assert questions(database, "list", "later", "--stale").stdout == ""
 
     (folder / "guide/start.md").write_text(PAGES["guide/start.md"].replace("Two.", "Three."))
-    index(database, folder, "later")
+    done = index(database, folder, "later")
+    assert "1 question was written before its section changed: docsearch questions list --stale later" in done.stderr
     stale = [json.loads(text) for text in questions(database, "list", "later", "--stale").stdout.splitlines()]
     assert [(each["anchor"], each["stale"]) for each in stale] == [("options-1", True)]
 
     file.write_text(line("other.md", "Othre", "x") + line("gone", "", "y"))
     done = questions(database, "import", "later", file, status=PARTIAL)
     assert 'line 1: other.md has no heading "Othre"' in done.stderr and "line 2: gone" in done.stderr
-    assert done.stdout == "0 questions of 1 pages\n"
+    assert done.stdout == "1 question of 1 page\n"
     questions(database, "import", "no such project", file, status=FAILED)
     assert [problem for problem, *_ in database.problems()] == ["questions stale"]

@@ -217,15 +217,17 @@ def test_pages_that_are_crawled_have_the_questions_of_a_file(site, database, tmp
     file = tmp_path / "asked.jsonl"
     lines = [json.dumps({"file": page, "heading": heading, "question": question}) for page, heading, question in named]
     file.write_text("\n".join([*lines, "{}"]))
+    done = site.crawl("--allow-private", "--questions", str(file), status=FAILED)
+    assert "asked.jsonl:7: file and question must be texts" in done.stderr and "has lines that cannot be read" in done.stderr
+    file.write_text("\n".join(lines))
     done = site.crawl("--allow-private", "--questions", str(file))
     warnings = [line for line in done.stderr.splitlines() if str(file) in line]
-    assert len(warnings) == 3
-    assert "asked.jsonl:7: not a question" in done.stderr
+    assert len(warnings) == 2
     assert 'asked.jsonl:3: ' in done.stderr and 'has no heading "Haet"' in done.stderr and 'Perhaps you mean "Heat".' in done.stderr
     assert "asked.jsonl:5: /gone is no page" in done.stderr
     questions = "SELECT slug, anchor, question FROM docsearch.questions(%s) ORDER BY 1, 2, 3"
     stored = database.execute(questions, site.project)
-    assert stored == [("tips", "", "any advice"), ("tips", "", "help me"), ("tips", "heat", "too hot"), ("use", "", "how is it used")]
+    assert stored == [("tips", "", "any advice"), ("tips", "", "help me"), ("tips", "", "x"), ("tips", "heat", "too hot"), ("use", "", "how is it used")]
     site.crawl("--allow-private")
     assert database.execute(questions, site.project) == [("tips", "", "any advice"), ("use", "", "how is it used")]
     done = docsearch("crawl", site.url, "--project", site.project, "--questions", str(tmp_path / "none.jsonl"),

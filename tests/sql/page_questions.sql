@@ -46,6 +46,14 @@ SELECT docsearch.set_questions('orchard', 'storage', '[]', 'reader');
 SELECT * FROM pg_temp.asked WHERE slug = 'storage';
 SELECT docsearch.set_questions('orchard', 'storage', '["why do they go soft in the kitchen"]');
 
+-- What one source has, no other takes away, and what both have is found once.
+SELECT docsearch.set_questions('orchard', 'grafting', '["two sorts on one plant"]', s) FROM unnest(ARRAY['reader', 'model small-1']) s;
+SELECT question, source FROM pg_temp.asked WHERE slug = 'grafting' AND question LIKE 'two%' ORDER BY source;
+SELECT count(*) FROM docsearch.chunk c WHERE c.kind = 'question' AND c.body = 'two sorts on one plant';
+SELECT docsearch.set_questions('orchard', 'grafting', '[]', s) FROM unnest(ARRAY['reader', 'model small-1']) s;
+SELECT question, source FROM pg_temp.asked WHERE slug = 'grafting' AND question LIKE 'two%';
+SELECT * FROM docsearch.check('orchard');
+
 -- What cannot be stored is an error that says what to type, and stores nothing.
 SELECT call, pg_temp.refused(call) FROM unnest(ARRAY[
     $q$SELECT docsearch.set_questions('orchard', 'storage', jsonb_build_array(repeat('ä', 301)))$q$,

@@ -193,7 +193,11 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
     let mut examples = Vec::new();
     for (asked, other) in found.iter().take(LISTED) {
         let other = super::example(project.id, *other)?;
-        examples.push(format!("\"{}\" of {} ({other})", bounds::shown(&asked.question), asked.slug));
+        examples.push(format!(
+            "\"{}\" of {} ({other})",
+            bounds::shown(&asked.question),
+            asked.slug
+        ));
     }
     Ok(Some(Finding {
         problem: "questions elsewhere",

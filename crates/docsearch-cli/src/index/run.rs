@@ -355,13 +355,11 @@ fn tell_stale(client: &mut Client, project: &str, report: &Report) -> Result<(),
         &[&project],
     )?;
     if let Some(row) = stale {
-        let (stale, are) = match row.get::<_, i64>(0) {
-            1 => ("1 question".to_owned(), "is"),
-            more => (format!("{more} questions"), "are"),
+        let stale = match row.get::<_, i64>(0) {
+            1 => "1 question was written before its section changed".to_owned(),
+            more => format!("{more} questions were written before their sections changed"),
         };
-        report.note(&format!(
-            "{stale} {are} older than the section: docsearch questions list --stale {project}"
-        ));
+        report.note(&format!("{stale}: docsearch questions list --stale {project}"));
     }
     Ok(())
 }

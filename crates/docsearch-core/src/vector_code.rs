@@ -395,12 +395,16 @@ impl Best {
     }
 }
 
-/// Leaves the first of each section and of each document. One question of a section counts, and its code may be of what it was: the
+/// Leaves each once, and the first of each section and of each document. One question of a section counts, and its code may be of what it was: the
 /// next ones would take the places of other pages.
 fn remove_crowds(found: &mut Vec<(f32, ChunkId)>) {
     let mut sections: Map<(DocumentId, i32), usize> = Map::default();
     let mut documents: Map<DocumentId, usize> = Map::default();
+    let mut known = Set::default();
     found.retain(|(_, id)| {
+        if !known.insert(*id) {
+            return false;
+        }
         let of_section = sections.entry((id.document, section_chunk(id.chunk))).or_default();
         let of_document = documents.entry(id.document).or_default();
         let is_kept = *of_section < MOST_OF_SECTION && *of_document < MOST_OF_DOCUMENT;

@@ -217,10 +217,13 @@ proptest! {
     }
 }
 
-/// The first of each section and document, by looking back.
+/// Each once, and the first of each section and document, by looking back.
 fn uncrowded(all: Vec<(f32, ChunkId)>) -> Vec<(f32, ChunkId)> {
     let mut kept: Vec<(f32, ChunkId)> = Vec::new();
     for found in all {
+        if kept.iter().any(|kept| kept.1 == found.1) {
+            continue;
+        }
         let of_document: Vec<ChunkId> = kept
             .iter()
             .map(|kept| kept.1)
@@ -253,4 +256,19 @@ fn a_page_with_a_thousand_questions_leaves_places_to_others() {
         MOST_OF_SECTION
     );
     assert_eq!(found.len(), 20);
+}
+
+#[test]
+fn questions_that_were_stored_again_take_no_second_place() {
+    let near = [1.0, 0.5, -0.5, 1.0];
+    let vectors: Vec<(i64, i32, Vec<f32>)> = (1..40).map(|document| (document, FIRST, near.to_vec())).collect();
+    let found = |times: usize| {
+        let mut best = Best::new(20, Kind::Question);
+        for row in (0..times).flat_map(|_| packed(&vectors)) {
+            best.compare(&CodeQuery::new(&near), 1, &Codes::read(&row.bytes).unwrap());
+        }
+        best.finish()
+    };
+    assert_eq!(found(1).len(), 20);
+    assert_eq!(found(3), found(1));
 }

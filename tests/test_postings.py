@@ -157,6 +157,7 @@ def make_version_12(database: Database) -> None:
     database.execute("DROP TABLE docsearch.posting, docsearch.posting_segment, docsearch.posting_pending, docsearch.vector_code, "
                      "docsearch.question")
     database.execute("ALTER TABLE docsearch.document DROP COLUMN page_keys")
+    database.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
     database.execute("DELETE FROM docsearch.schema_version WHERE version >= 13")
 
 
@@ -204,6 +205,7 @@ def test_vectors_of_version_13_get_codes_and_lose_their_graph(kit):
     chance = random.Random(12)
     kit.index("kit", *pages(chance, "first", range(10)))
     kit.execute("DROP TABLE docsearch.vector_code, docsearch.question")
+    kit.execute("ALTER TABLE docsearch.attached_table DROP COLUMN questions_column")
     kit.execute("DELETE FROM docsearch.schema_version WHERE version >= 14")
     kit.execute("CREATE INDEX vector_1_embedding ON docsearch.vector_1 USING hnsw (embedding halfvec_cosine_ops)")
     kit.index("kit", *pages(chance, "second", range(10)))

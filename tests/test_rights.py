@@ -103,7 +103,7 @@ class Function:
             "grant_model": ["'pg_monitor'", "'all-MiniLM-L6-v2'"],
             "revoke_model": ["'pg_monitor'", "'all-MiniLM-L6-v2'"],
             "attach_table": ["'rights.birds'", "'id'", "'title'", "'body'", "NULL", "NULL", "NULL", "'kit'", "NULL", "'id > 0'",
-                             "NULL", "NULL", "NULL", "true"],
+                             "NULL", "NULL", "NULL", "true", "NULL", "NULL"],
             "read_table": ["'rights.birds'", "'kit'"],
             "detach_table": ["'rights.birds'", "'kit'", "false"],
             "embedding_dimension": ["NULL"],

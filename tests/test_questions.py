@@ -75,6 +75,9 @@ def test_a_damaged_file_changes_no_question(database, tmp_path, damaged):
     done = questions(database, "import", project, folder / NAME, status=FAILED)
     assert "warning: line 3: " in done.stderr and "has lines that cannot be read" in done.stderr
     assert stored(database, project) == expected
+    (folder / NAME).write_text(good + "\n" * 2000)
+    done = index(database, folder, project, "--refresh", "--max-file-size", "1000", status=PARTIAL)
+    assert "larger than 1000 bytes" in done.stderr and stored(database, project) == expected
     done = index(database, folder / NAME, project, status=FAILED)
     assert "is a file of questions and no page" in done.stderr and "questions import" in done.stderr
 
@@ -177,7 +180,7 @@ def test_questions_are_imported_exported_and_listed(database, tmp_path):
 
     (folder / "guide/start.md").write_text(PAGES["guide/start.md"].replace("Two.", "Three."))
     done = index(database, folder, "later")
-    assert "1 question was written before its section changed: docsearch questions list --stale later" in done.stderr
+    assert "1 question is stale: docsearch questions list --stale later" in done.stderr
     stale = [json.loads(text) for text in questions(database, "list", "later", "--stale").stdout.splitlines()]
     assert [(each["anchor"], each["stale"]) for each in stale] == [("options-1", True)]
 

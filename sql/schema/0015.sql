@@ -28,8 +28,8 @@ COMMENT ON COLUMN docsearch.question.created_at IS 'when it was stored';
 ALTER TABLE docsearch.chunk DROP CONSTRAINT chunk_kind_check;
 ALTER TABLE docsearch.chunk ADD CONSTRAINT chunk_kind_check CHECK (kind IN ('summary', 'body', 'question')) NOT VALID;
 COMMENT ON COLUMN docsearch.chunk.chunk_no IS
-    'place in the document, from 0; of a question 1048576 + 1024 times the chunk with the section that answers it + its place among the questions of that chunk';
-COMMENT ON COLUMN docsearch.chunk.kind IS 'summary, body or question';
+    'place in the document, from 0; of a question 1048576 + 1024 times the chunk with the section that answers it + its place among the questions of that chunk, from 1000 on those that are headings';
+COMMENT ON COLUMN docsearch.chunk.kind IS 'summary, body or question; also of headings that are questions, which have no row in docsearch.question';
 
 ALTER TABLE docsearch.attached_table ADD COLUMN questions_column name;
 COMMENT ON COLUMN docsearch.attached_table.questions_column IS

@@ -200,6 +200,7 @@ fn excessive(project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
              GROUP BY c.project_id, c.model_id
              HAVING sum(c.codes) > 1000 + $2 * ({questions} +
                         (SELECT coalesce(sum(s.chunks), 0) FROM docsearch.project_stat s WHERE s.project_id = c.project_id))
+                    AND sum(c.codes) > 1000 + $2 * (SELECT count(*) FROM docsearch.chunk k WHERE k.project_id = c.project_id)
              ORDER BY c.project_id, c.model_id"
         ),
         &[DatumWithOid::from(project), DatumWithOid::from(MOST_CODES)],

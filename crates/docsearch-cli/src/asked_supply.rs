@@ -38,26 +38,31 @@ impl Folders {
         if root.join(NAME).symlink_metadata().is_err() {
             return;
         }
-        match file::read(root, Path::new(NAME), links, max_bytes.saturating_add(1)) {
-            Ok(bytes) if bytes.len() as u64 > max_bytes => self.problems.push(format!(
+        let bytes = match file::read(root, Path::new(NAME), links, max_bytes.saturating_add(1)) {
+            Ok(bytes) if bytes.len() as u64 > max_bytes => Err(format!(
                 "larger than {max_bytes} bytes\nHINT:  --max-file-size raises the limit."
             )),
-            Ok(bytes) => {
-                let (file, mut warnings) = QuestionFile::read(&bytes);
-                // Folders may share a source root.
-                let questions = self
-                    .questions
-                    .entry(source_root.to_owned())
-                    .or_insert_with(|| Questions {
-                        is_whole: true,
-                        ..Questions::default()
-                    });
-                questions.file.join(file);
-                questions.warnings.append(&mut warnings);
-                questions.is_whole &= is_whole;
+            Ok(bytes) => Ok(bytes),
+            Err(refusal) => Err(refusal.to_string()),
+        };
+        let (file, mut warnings) = match bytes {
+            Ok(bytes) => QuestionFile::read(&bytes),
+            Err(problem) => {
+                self.problems.push(problem);
+                (QuestionFile::unread(), Vec::new())
             }
-            Err(refusal) => self.problems.push(refusal.to_string()),
-        }
+        };
+        // Folders may share a source root.
+        let questions = self
+            .questions
+            .entry(source_root.to_owned())
+            .or_insert_with(|| Questions {
+                is_whole: true,
+                ..Questions::default()
+            });
+        questions.file.join(file);
+        questions.warnings.append(&mut warnings);
+        questions.is_whole &= is_whole;
     }
 }
 

@@ -153,9 +153,8 @@ const MISPLACED: f32 = 0.26;
 
 /// Whether a question is better answered elsewhere: `own` and `other` are its similarity to the nearest text of its page, and to the
 /// nearest of other pages.
-pub fn is_misplaced(own: Option<f32>, other: f32, background: f32) -> bool {
-    let dense = |similarity| dense_score(similarity, background);
-    dense(other) - own.map_or(0.0, dense) > MISPLACED
+pub fn is_misplaced(own: f32, other: f32, background: f32) -> bool {
+    dense_score(other, background) - dense_score(own, background) > MISPLACED
 }
 
 /// Signs that end questions in scripts that need no spaces before them.
@@ -187,21 +186,26 @@ pub struct SectionText<'a> {
 pub struct Sections<'a> {
     markdown: &'a str,
     sections: Vec<Section>,
+    /// By their anchors.
+    places: HashMap<String, usize>,
 }
 
 impl<'a> Sections<'a> {
     /// The sections of a text.
     pub fn new(markdown: &'a str) -> Self {
+        let sections = sections(markdown);
+        let anchors = sections.iter().map(|section| section.anchor.clone()).enumerate();
         Self {
+            places: anchors.map(|(place, anchor)| (anchor, place)).collect(),
             markdown,
-            sections: sections(markdown),
+            sections,
         }
     }
 
     fn place(&self, anchor: &str) -> Option<usize> {
         match anchor {
             "" => (!self.sections.is_empty()).then_some(0),
-            anchor => self.sections.iter().position(|section| section.anchor == anchor),
+            anchor => self.places.get(anchor).copied(),
         }
     }
 
@@ -272,20 +276,28 @@ impl<'a> Sections<'a> {
         path[usize::from(repeated)..].to_vec()
     }
 
-    /// Which of the chunks has the beginning of a section; the first, if there is no such section. Of small sections that are
-    /// together in a chunk it has the anchor of the first.
-    pub fn chunk(&self, anchor: &str, chunks: &[Chunk]) -> usize {
-        if anchor.is_empty() {
-            return 0;
+    /// Which of the chunks has the beginning of each section. Of small sections that are together in a chunk it has the anchor of the first.
+    pub fn in_chunks(&self, chunks: &[Chunk]) -> SectionChunks<'_> {
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for (place, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| !chunk.anchor.is_empty()) {
+            first.entry(&chunk.anchor).or_insert(place);
         }
-        let place = self.place(anchor);
-        let before = self.sections.iter().take(place.map_or(0, |place| place + 1)).rev();
-        let of = |section: &Section| {
-            chunks
-                .iter()
-                .position(|chunk| !section.anchor.is_empty() && chunk.anchor == section.anchor)
-        };
-        before.filter_map(of).next().unwrap_or(0)
+        let mut last = 0;
+        let of_sections = self.sections.iter().map(|section| {
+            last = first.get(section.anchor.as_str()).copied().unwrap_or(last);
+            (section.anchor.as_str(), last)
+        });
+        SectionChunks(of_sections.filter(|(anchor, _)| !anchor.is_empty()).collect())
+    }
+}
+
+/// The chunks that sections begin in, by their anchors.
+pub struct SectionChunks<'a>(HashMap<&'a str, usize>);
+
+impl SectionChunks<'_> {
+    /// The chunk of a section; the first, if there is no such section, or the anchor is empty.
+    pub fn of(&self, anchor: &str) -> usize {
+        self.0.get(anchor).copied().unwrap_or_default()
     }
 }
 

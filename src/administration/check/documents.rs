@@ -189,7 +189,7 @@ pub(super) fn missing_vectors(checked: &CheckScope) -> Result<Vec<Finding>> {
 
 /// Calls `read` with the bounds of one batch of a project's documents after another: numbers above the
 /// first, up to the second.
-fn in_batches(project: &Project, mut read: impl FnMut(i64, i64) -> Result<()>) -> Result<()> {
+pub(super) fn in_batches(project: &Project, mut read: impl FnMut(i64, i64) -> Result<()>) -> Result<()> {
     let mut from = i64::MIN;
     loop {
         let to = statement::one(

@@ -5,7 +5,7 @@ use docsearch_core::question::{self, FIRST, Sections};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 
-use super::documents::{numbers_and_example, of_documents};
+use super::documents::{in_batches, numbers_and_example, of_documents};
 use crate::administration::check::{CheckScope, Finding, Mend, counted};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
@@ -15,8 +15,10 @@ use crate::tables::vectors::{Nearest, VectorTable};
 
 /// Pages that a finding lists, at most.
 const LISTED: usize = 5;
-/// Questions of a project that are compared with all pages, each in about a millisecond.
+/// Questions of a project that are compared with all pages: as many as make so many comparisons, but for the bounds. Chosen: some seconds.
+const COMPARED: usize = 50_000_000;
 const TRIED: usize = 2_000;
+const LEAST_TRIED: usize = 50;
 /// Sections that are compared with each.
 const NEAREST: i64 = 10;
 
@@ -67,23 +69,36 @@ fn without_chunks(project: &Project) -> Result<Vec<i64>> {
 fn with_other_headings(project: &Project) -> Result<Vec<i64>> {
     let rules = rules::current()?;
     let stored = question::is_stored("c.chunk_no");
-    let documents = statement::rows(
-        &format!(
-            "SELECT d.id, d.title, d.body,
-                    EXISTS (SELECT FROM docsearch.chunk c
-                            WHERE c.project_id = d.project_id AND c.document_id = d.id AND c.chunk_no >= {FIRST} AND NOT {stored})
-             FROM docsearch.document d WHERE d.project_id = $1 ORDER BY d.id"
-        ),
-        &[DatumWithOid::from(project.id)],
-        |row| {
-            pgrx::check_for_interrupts!();
-            let (title, body) = (row.required::<&str>(2)?, row.required::<&str>(3)?);
-            let asks = !Sections::new(body).asking(title, rules.of(project.id)).is_empty();
-            Ok((row.required::<i64>(1)?, asks != row.required::<bool>(4)?))
-        },
-    )?;
-    let wrong = documents.into_iter().filter(|(_, wrong)| *wrong);
-    Ok(wrong.map(|(document, _)| document).collect())
+    let mut wrong = Vec::new();
+    in_batches(project, |from, to| {
+        let documents = statement::rows(
+            &format!(
+                "SELECT d.id, d.title, d.body,
+                        EXISTS (SELECT FROM docsearch.chunk c
+                                WHERE c.project_id = d.project_id AND c.document_id = d.id AND c.chunk_no >= {FIRST} AND NOT {stored})
+                 FROM docsearch.document d WHERE d.project_id = $1 AND d.id > $2 AND d.id <= $3 ORDER BY d.id"
+            ),
+            &[
+                DatumWithOid::from(project.id),
+                DatumWithOid::from(from),
+                DatumWithOid::from(to),
+            ],
+            |row| {
+                pgrx::check_for_interrupts!();
+                let (title, body) = (row.required::<&str>(2)?, row.required::<&str>(3)?);
+                let asks = !Sections::new(body).asking(title, rules.of(project.id)).is_empty();
+                Ok((row.required::<i64>(1)?, asks != row.required::<bool>(4)?))
+            },
+        )?;
+        wrong.extend(
+            documents
+                .into_iter()
+                .filter(|(_, wrong)| *wrong)
+                .map(|(document, _)| document),
+        );
+        Ok(())
+    })?;
+    Ok(wrong)
 }
 
 /// Questions whose section has changed since they were written.
@@ -182,7 +197,9 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
         let Some((other, similarity)) = nearest(None)?.filter(|(id, _)| id.document.document != asked.document) else {
             continue;
         };
-        let own = nearest(Some(&[asked.document]))?.map(|(_, own)| own);
+        let Some((_, own)) = nearest(Some(&[asked.document]))? else {
+            continue;
+        };
         if question::is_misplaced(own, similarity, project.model.background) {
             found.push((asked, other.document.document));
         }
@@ -226,7 +243,10 @@ fn embedded(project: &Project) -> Result<Vec<Embedded>> {
                   JOIN {} v USING (project_id, document_id, chunk_no)
                   JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
              WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} AND {stored}
-             ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no LIMIT {TRIED}",
+               AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
+                               WHERE q.project_id = c.project_id AND q.document_id = c.document_id)
+             ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no 
+             LIMIT (SELECT least({TRIED}, greatest({LEAST_TRIED}, {COMPARED} / (1 + count(*)))) FROM docsearch.chunk k WHERE k.project_id = $1)",
             project.model.vector_table()
         ),
         &[DatumWithOid::from(project.id)],

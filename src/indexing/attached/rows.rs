@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
+use docsearch_core::bounds::JSON_BYTES;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use serde_json::{Value, json};
@@ -257,10 +258,14 @@ impl<'a> Reader<'a> {
                 return Err(internal("the rows are too large to be read at once"));
             }
             let columns = [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?];
-            Ok((key, Some((columns, [row.optional(5)?, row.optional(7)?]))))
+            let json: [Option<String>; 2] = [row.optional(5)?, row.optional(7)?];
+            Ok((key, Some((columns, json))))
         })?;
         for (key, columns) in read {
             let document = match columns {
+                Some((_, [_, Some(questions)])) if questions.len() > JSON_BYTES => {
+                    Err(format!("the questions have more than {} MB", JSON_BYTES >> 20))
+                }
                 Some((texts, json)) => self.document(&key, texts, json).map_err(|problem| problem.to_string()),
                 None => Err(format!("the row has more than {} MB", LARGEST >> 20)),
             };

@@ -75,6 +75,7 @@ impl Indexer<'_> {
             plain: plain.to_owned(),
             input_hash: digest(&[&question::passage(&question.question)]),
         };
+        let in_chunks = sections.in_chunks(chunks);
         let mut asked = Vec::new();
         let mut places = Places::new(chunks.len(), question::chunk_number);
         let mut known = HashSet::new();
@@ -83,13 +84,14 @@ impl Indexer<'_> {
             if !known.insert(question) {
                 continue;
             }
-            let number = places.next(sections.chunk(&question.anchor, chunks));
+            let number = places.next(in_chunks.of(&question.anchor));
             asked.extend(number.map(|number| planned(question, number, &question.question)));
         }
         let rules = rules::current()?;
         let mut places = Places::new(chunks.len(), question::heading_number);
         for heading in sections.asking(&input.title, rules.of(self.project.id)) {
-            let number = places.next(sections.chunk(&heading.anchor, chunks));
+            pgrx::check_for_interrupts!();
+            let number = places.next(in_chunks.of(&heading.anchor));
             // Its words are among those of the text.
             asked.extend(number.map(|number| planned(&heading, number, "")));
         }

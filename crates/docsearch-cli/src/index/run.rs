@@ -348,7 +348,7 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Notes that questions were written for sections as they were before.
+/// Notes how many questions of the project were written for sections as they were before.
 fn tell_stale(client: &mut Client, project: &str, report: &Report) -> Result<(), Error> {
     let stale = client.query_opt(
         "SELECT p.questions_stale FROM docsearch.index_progress($1) p WHERE p.questions_stale > 0",
@@ -356,8 +356,8 @@ fn tell_stale(client: &mut Client, project: &str, report: &Report) -> Result<(),
     )?;
     if let Some(row) = stale {
         let stale = match row.get::<_, i64>(0) {
-            1 => "1 question was written before its section changed".to_owned(),
-            more => format!("{more} questions were written before their sections changed"),
+            1 => "1 question is stale".to_owned(),
+            more => format!("{more} questions are stale"),
         };
         report.note(&format!("{stale}: docsearch questions list --stale {project}"));
     }

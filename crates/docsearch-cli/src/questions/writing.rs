@@ -117,9 +117,6 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
     };
     let ending = run.write();
     run.bar.finish_and_clear();
-    if run.written.done > 0 {
-        project::merge(&mut run.client, &args.project)?;
-    }
     let left = match &ending {
         // Pages came, went and changed meanwhile.
         Ok(Ending::Complete) => self::estimate(&mut run.client, &args.project)?.left,
@@ -127,6 +124,9 @@ pub(super) fn run(args: &WriteArgs, connection: &ConnectionArgs) -> Result<Outco
     };
     if run.taken > 0 || ending.is_ok() {
         println!("{}", run.summary(left));
+    }
+    if run.written.done > 0 && matches!(ending, Ok(Ending::Complete | Ending::UsedUp)) {
+        project::merge(&mut run.client, &args.project)?;
     }
     Ok(match ending? {
         Ending::Interrupted => Outcome::Interrupted,

@@ -102,11 +102,10 @@ fn headings_may_be_questions_already() {
 
 #[test]
 fn a_question_is_misplaced_whose_answer_is_much_nearer_elsewhere() {
-    assert!(is_misplaced(Some(0.3), 0.6, 0.05));
-    assert!(!is_misplaced(Some(0.4), 0.6, 0.05) && !is_misplaced(Some(0.6), 0.3, 0.05));
-    assert!(is_misplaced(None, 0.6, 0.05) && !is_misplaced(None, 0.1, 0.05));
+    assert!(is_misplaced(0.3, 0.6, 0.05));
+    assert!(!is_misplaced(0.4, 0.6, 0.05) && !is_misplaced(0.6, 0.3, 0.05));
     // Where unrelated texts are alike, smaller differences say as much.
-    assert!(is_misplaced(Some(0.8), 0.9, 0.7));
+    assert!(is_misplaced(0.8, 0.9, 0.7));
 }
 
 #[test]
@@ -116,12 +115,13 @@ fn a_question_belongs_to_the_chunk_that_its_section_begins_in() {
     let counter = |text: &str| text.split_whitespace().count();
     let chunks = chunk_document("Page", &markdown, None, &counter, &ChunkLimits::default()).chunks;
     let sections = Sections::new(&markdown);
-    let anchor = |of: &str| chunks[sections.chunk(of, &chunks)].anchor.as_str();
+    let in_chunks = sections.in_chunks(&chunks);
+    let anchor = |of: &str| chunks[in_chunks.of(of)].anchor.as_str();
     assert_eq!(anchor("long"), "long");
-    let together = sections.chunk("stop", &chunks);
-    assert_eq!(together, sections.chunk("start", &chunks));
+    let together = in_chunks.of("stop");
+    assert_eq!(together, in_chunks.of("start"));
     assert!(chunks[together].body.contains("Brief."));
-    assert_eq!([sections.chunk("", &chunks), sections.chunk("none", &chunks)], [0, 0]);
+    assert_eq!([in_chunks.of(""), in_chunks.of("none")], [0, 0]);
     assert!(sections.has("stop") && sections.has("") && !sections.has("none"));
 }
 

@@ -75,9 +75,9 @@ def test_a_damaged_file_changes_no_question(database, tmp_path, damaged):
     done = questions(database, "import", project, folder / NAME, status=FAILED)
     assert "warning: line 3: " in done.stderr and "has lines that cannot be read" in done.stderr
     assert stored(database, project) == expected
-    (folder / NAME).write_text(good + "\n" * 2000)
-    done = index(database, folder, project, "--refresh", "--max-file-size", "1000", status=PARTIAL)
-    assert "larger than 1000 bytes" in done.stderr and stored(database, project) == expected
+    (folder / NAME).write_text(good + "\n" * 1_100_000)
+    done = index(database, folder, project, "--refresh", "--max-file-size", "1", status=PARTIAL)
+    assert f"{NAME}: larger than" in done.stderr and stored(database, project) == expected
     done = index(database, folder / NAME, project, status=FAILED)
     assert "is a file of questions and no page" in done.stderr and "questions import" in done.stderr
 

@@ -172,12 +172,6 @@ pub(crate) const CHECKS: [Check; 16] = [
     postings::postings,
 ];
 
-/// A number of things, in words.
-pub(crate) fn counted(number: i64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{plural}")
-}
-
 /// The slug of a document of a project, or its number if there is no such document.
 fn example(project: i64, document: i64) -> Result<String> {
     let slug = statement::one(

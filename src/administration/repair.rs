@@ -1,9 +1,10 @@
 //! Mending what the checks find.
 
+use docsearch_core::bounds::counted;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::administration::check::{CHECKS, CheckScope, Finding, Mend, counted};
+use crate::administration::check::{CHECKS, CheckScope, Finding, Mend};
 use crate::administration::migration;
 use crate::indexing::{embedding, indexer};
 use crate::postgres::owner::AsOwner;

@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use docsearch_core::bounds::counted;
 use postgres::Client;
 use postgres::types::Json;
 use serde::Serialize;
@@ -201,11 +202,6 @@ fn warn(warnings: &[Warning]) {
     for Warning { line, reason, .. } in warnings {
         eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
     }
-}
-
-fn counted(number: i64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{plural}")
 }
 
 fn export(client: &mut Client, project: &str) -> Result<Outcome, Error> {

@@ -61,37 +61,31 @@ const SHOWN_CHARS: usize = 80;
 /// Joiners are part of how Persian, Indic languages and emoji are written: they may stand between two
 /// characters beyond ASCII.
 pub fn is_plain(name: &str) -> bool {
-    let mut before = None;
-    let mut rest = name.chars().peekable();
-    while let Some(letter) = rest.next() {
-        let beyond = |neighbour: Option<char>| {
-            neighbour.is_some_and(|near| !near.is_ascii() && !near.is_whitespace() && !is_hidden(near))
-        };
-        let joins = is_joiner(letter) && beyond(before) && beyond(rest.peek().copied());
-        if is_hidden(letter) && !joins {
-            return false;
-        }
-        before = Some(letter);
-    }
-    true
+    letters(name).all(|(_, is_shown)| is_shown)
 }
 
 /// A text without what [`is_plain`] refuses: controls and separators of lines become blanks, and the rest is left out.
 pub fn without_hidden(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+    let shown = letters(text).filter_map(|(letter, is_shown)| match letter {
+        _ if is_shown => Some(letter),
+        '\u{2028}' | '\u{2029}' => Some(' '),
+        _ => letter.is_control().then_some(' '),
+    });
+    shown.collect()
+}
+
+/// The letters of a text, and whether each shows as what it is.
+fn letters(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let is_beyond = |near: char| !near.is_ascii() && !near.is_whitespace() && !is_hidden(near);
+    let mut before = None;
     let mut rest = text.chars().peekable();
-    while let Some(letter) = rest.next() {
-        let beyond = |neighbour: Option<char>| {
-            neighbour.is_some_and(|near| !near.is_ascii() && !near.is_whitespace() && !is_hidden(near))
-        };
-        let joins = is_joiner(letter) && beyond(plain.chars().next_back()) && beyond(rest.peek().copied());
-        if !is_hidden(letter) || joins {
-            plain.push(letter);
-        } else if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
-            plain.push(' ');
-        }
-    }
-    plain
+    std::iter::from_fn(move || {
+        let letter = rest.next()?;
+        let after = rest.peek().copied();
+        let joins = is_joiner(letter) && before.is_some_and(is_beyond) && after.is_some_and(is_beyond);
+        before = Some(letter);
+        Some((letter, !is_hidden(letter) || joins))
+    })
 }
 
 /// Whether a name names a directory just below another one, whatever lies beside it: one name of a file, which begins
@@ -139,6 +133,12 @@ pub fn listed(names: &[impl AsRef<str>], all: usize) -> String {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
     }
+}
+
+/// A number of things, in words.
+pub fn counted(number: i64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 /// Names for a message, those most like a wrong one first.

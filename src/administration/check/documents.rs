@@ -1,5 +1,6 @@
 //! What is derived from documents, compared with them.
 
+use docsearch_core::bounds::counted;
 use docsearch_core::definition::definitions;
 use docsearch_core::digest::digest;
 use docsearch_core::name;
@@ -8,7 +9,7 @@ use docsearch_core::question::FIRST;
 use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeSet, HashSet};
 
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;

@@ -1,6 +1,8 @@
 //! Rows that belong to nothing.
 
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use docsearch_core::bounds::counted;
+
+use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
 use crate::postgres::statement;
 

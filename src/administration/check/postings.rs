@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::administration::check::{CheckScope, Finding, Mend, counted, example};
+use docsearch_core::bounds::counted;
+
+use crate::administration::check::{CheckScope, Finding, Mend, example};
 use crate::postgres::report::Result;
 use crate::tables::postings::{Differences, differences};
 

@@ -1,12 +1,12 @@
 //! Questions that documents answer, compared with their chunks, and those that somebody should look at.
 
-use docsearch_core::bounds;
+use docsearch_core::bounds::{self, counted};
 use docsearch_core::question::{self, FIRST, Sections};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 
 use super::documents::{in_batches, numbers_and_example, of_documents};
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
@@ -245,7 +245,7 @@ fn embedded(project: &Project) -> Result<Vec<Embedded>> {
              WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} AND {stored}
                AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
                                WHERE q.project_id = c.project_id AND q.document_id = c.document_id)
-             ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no 
+             ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no
              LIMIT (SELECT least({TRIED}, greatest({LEAST_TRIED}, {COMPARED} / (1 + count(*)))) FROM docsearch.chunk k WHERE k.project_id = $1)",
             project.model.vector_table()
         ),

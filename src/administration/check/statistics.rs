@@ -1,6 +1,8 @@
 //! Statistics that differ from what they count.
 
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use docsearch_core::bounds::counted;
+
+use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
 use crate::tables::statistics::Drift;
 

@@ -1,6 +1,8 @@
 //! Codes of vectors that differ from the vectors.
 
-use crate::administration::check::{CheckScope, Finding, Mend, counted, example};
+use docsearch_core::bounds::counted;
+
+use crate::administration::check::{CheckScope, Finding, Mend, example};
 use crate::postgres::report::Result;
 use crate::tables::vector_codes::{self, Differences, OfModel};
 use crate::tables::vectors::VectorTable;

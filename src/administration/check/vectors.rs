@@ -1,9 +1,10 @@
 //! Stored vectors, compared with those that the model gives now.
 
+use docsearch_core::bounds::counted;
 use docsearch_core::rank::cosine;
 use std::collections::HashMap;
 
-use crate::administration::check::{CheckScope, Finding, Mend, counted};
+use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::indexing::embedding;
 use crate::models::{embedder, trial};
 use crate::postgres::report::{Result, internal};

@@ -1,5 +1,7 @@
 //! Terms of definition lists: a name or a question opens a section of its own, other prose does not.
 
+use docsearch_core::question::ends_as_question;
+
 use crate::markdown_text;
 
 /// A longer term is a text, not a name.
@@ -72,15 +74,10 @@ pub(crate) fn is_name(term: &str) -> bool {
     is_code || is_option || is_word
 }
 
-/// Fewest words of a question that ends with a sign which names may have, too: `empty?`, `Int?`.
-const MIN_QUESTION_WORDS: usize = 3;
-
 /// Whether a term, as Markdown, is a question, as lists of questions and answers have them.
 pub(crate) fn is_question(term: &str) -> bool {
     let term = term.trim().trim_end_matches(['*', '_']).trim_end();
-    let asks = term.ends_with(['？', '؟'])
-        || term.ends_with('?') && term.split_whitespace().nth(MIN_QUESTION_WORDS - 1).is_some();
-    asks && term.chars().count() <= MAX_QUESTION_CHARACTERS
+    ends_as_question(term) && term.chars().count() <= MAX_QUESTION_CHARACTERS
 }
 
 /// Whether a term, as Markdown, opens a section of its own: it is a name, or a question.

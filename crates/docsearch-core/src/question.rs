@@ -157,15 +157,25 @@ pub fn is_misplaced(own: f32, other: f32, background: f32) -> bool {
     dense_score(other, background) - dense_score(own, background) > MISPLACED
 }
 
-/// Signs that end questions in scripts that need no spaces before them.
+/// Signs that end questions and nothing else; names end in `?`, too: `empty?`, `Int?`.
 const WIDE_SIGNS: [char; 2] = ['？', '؟'];
+
+/// Whether the sign at the end of a text, or of several words, says that it is a question.
+pub fn ends_as_question(text: &str) -> bool {
+    let has_words = || {
+        text.split_whitespace()
+            .nth(understanding::MIN_QUESTION_WORDS - 1)
+            .is_some()
+    };
+    text.ends_with(WIDE_SIGNS) || text.ends_with('?') && has_words()
+}
 
 /// Whether a heading is a question: by the sign at its end, or by the words that it opens with, as the rules have them.
 fn is_asked(heading: &str, rules: &Rules) -> bool {
     let words: Vec<String> = heading.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let opened = rules.frames().opened(&words);
-    understanding::is_question(heading, rules) || heading.ends_with(WIDE_SIGNS) || (opened > 1 && opened < words.len())
+    ends_as_question(heading) || understanding::is_question(heading, rules) || (opened > 1 && opened < words.len())
 }
 
 /// Letters and digits that a section has at least, besides its heading, to answer something.

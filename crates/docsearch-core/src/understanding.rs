@@ -31,7 +31,7 @@ use term::{scope, terms};
 /// Most words of X in "X in Y" for the query to be of that class.
 const MAX_SYMBOL_WORDS: usize = 4;
 /// Fewest words of a question.
-const MIN_QUESTION_WORDS: usize = 3;
+pub(crate) const MIN_QUESTION_WORDS: usize = 3;
 /// Most words of a query that is embedded with what they are short for, and of one that names the page of it.
 const MAX_WRITTEN_OUT: usize = 3;
 /// Letters of an acronym.

@@ -117,11 +117,34 @@ impl Found {
 }
 
 #[cfg(test)]
+impl Found {
+    /// Documents that have these scores and nothing else, each with steps.
+    pub(crate) fn of_scores(scores: impl Iterator<Item = (DocumentId, f32)> + Clone) -> Self {
+        let ranked = scores.clone().map(|(document, score)| Ranked {
+            document: crate::rank::ScoredDocument {
+                document,
+                similarity: None,
+                dense: 0.0,
+                lexical: 0.0,
+                base: 0.0,
+                text: crate::rank::TextScore::default(),
+                chunks: Vec::new(),
+            },
+            score,
+        });
+        Self {
+            ranked: ranked.collect(),
+            steps: scores.map(|(document, _)| (document, Vec::new())).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::rank::{ScoredDocument, TextScore};
 
     const OTHER: Other<'_> = Other {
         rule: "transformed_query",
@@ -134,26 +157,13 @@ mod tests {
     }
 
     fn found(scores: &[(i64, f32)], explained: bool) -> Found {
-        let ranked = scores.iter().map(|&(document, score)| Ranked {
-            document: ScoredDocument {
-                document: id(document),
-                similarity: None,
-                dense: 0.0,
-                lexical: 0.0,
-                base: 0.0,
-                text: TextScore::default(),
-                chunks: Vec::new(),
+        let found = Found::of_scores(scores.iter().map(|&(document, score)| (id(document), score)));
+        match explained {
+            true => found,
+            false => Found {
+                steps: Map::default(),
+                ..found
             },
-            score,
-        });
-        Found {
-            ranked: ranked.collect(),
-            steps: scores
-                .iter()
-                .filter(|_| explained)
-                .map(|&(document, _)| (id(document), Vec::new()))
-                .collect(),
-            ..Found::default()
         }
     }
 

@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::rank::{ScoredDocument, TextScore};
 
 const BACKGROUND: f32 = 0.05;
 
@@ -22,28 +21,9 @@ fn id(document: i64) -> DocumentId {
 
 /// A wording that gives documents these scores, the first document the first, and has this vector.
 fn worded(scores: &[f32], vector: Option<&[f32]>) -> Worded {
-    let ranked = (0..).zip(scores).map(|(document, &score)| Ranked {
-        document: ScoredDocument {
-            document: id(document),
-            similarity: None,
-            dense: 0.0,
-            lexical: 0.0,
-            base: 0.0,
-            text: TextScore::default(),
-            chunks: Vec::new(),
-        },
-        score,
-    });
     Worded {
         vector: vector.map(<[f32]>::to_vec),
-        found: Found {
-            ranked: ranked.collect(),
-            steps: (0..)
-                .zip(scores)
-                .map(|(document, _)| (id(document), Vec::new()))
-                .collect(),
-            ..Found::default()
-        },
+        found: Found::of_scores((0..).zip(scores).map(|(document, &score)| (id(document), score))),
         by_model: false,
     }
 }

@@ -186,7 +186,8 @@ fn merge_rows(of: OfModel) -> Result<bool> {
     Ok(true)
 }
 
-/// What has many codes of chunks that changed or are deleted, and how many codes that is in all.
+/// What has many codes of chunks that changed or are deleted, and how many codes that is in all. Statistics know neither headings that are
+/// questions nor which questions several sources have, so chunks are counted, but only where statistics say that there are many codes.
 fn excessive(project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
     let _settings = LocalSettings::by_index()?;
     let questions = match questions::exist() {

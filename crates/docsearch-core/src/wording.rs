@@ -170,7 +170,7 @@ fn shares(trust: &[f32]) -> Vec<f32> {
 }
 
 /// The score of a document from those of the wordings. An exact name in any of them counts as one; the less the wording is
-/// trusted, the less it stands above other evidence.
+/// trusted, the less it outweighs other evidence.
 fn together(scores: &[f32], trust: &[f32], shares: &[f32]) -> f32 {
     let evidence = scores.iter().zip(shares);
     let evidence = evidence.map(|(score, share)| share * score.min(EVIDENCE_CEILING)).sum();

@@ -10,9 +10,9 @@ from email.utils import formatdate
 from pathlib import Path
 
 import cross
-import package
 import toolchain
 from commands import output
+from parts import Parts, empty, epoch, is_elf, maintainer, versions, wanted
 
 DESCRIPTION = toolchain.ROOT / "packaging" / "deb"
 RUNTIME = "pgdocsearch-runtime"
@@ -25,7 +25,7 @@ FOLDER = "pg_docsearch"
 SEARCHED = [f"-l{cross.SYSROOT}/lib"] if cross.IS_CROSS else []
 
 
-def build(parts: package.Parts, finished: Path) -> list[Path]:
+def build(parts: Parts, finished: Path) -> list[Path]:
     """Packs three packages: of this major version, of what all versions share, and of the program."""
     version = f"{toolchain.version()}-{os.environ.get('REVISION') or 1}"
     extension = f"postgresql-{parts.major}-pgdocsearch"
@@ -33,7 +33,7 @@ def build(parts: package.Parts, finished: Path) -> list[Path]:
     packed = []
     finished.mkdir(parents=True, exist_ok=True)
     for name, lay in layouts.items():
-        root = package.empty(finished / "work" / name)
+        root = empty(finished / "work" / name)
         lay(parts, root)
         document(name, root, version)
         control(name, root, version, parts.major)
@@ -48,10 +48,10 @@ def build(parts: package.Parts, finished: Path) -> list[Path]:
 
 def is_program(path: Path) -> bool:
     """Whether a file is to be executable: Debian's libraries are not."""
-    return package.is_elf(path) and ".so" not in path.name
+    return is_elf(path) and ".so" not in path.name
 
 
-def lay_extension(parts: package.Parts, root: Path) -> None:
+def lay_extension(parts: Parts, root: Path) -> None:
     """The library and SQL of one major version, and links to what it shares with others."""
     library, share = (root / path.format(major=parts.major) for path in (LIBRARY, SHARE))
     shutil.copytree(parts.extension / "lib", library, ignore=only_here(parts.extension / "lib" / FOLDER))
@@ -73,7 +73,7 @@ def link(place: Path, target: Path, root: Path) -> None:
     place.symlink_to(os.path.relpath(target, place.parent))
 
 
-def lay_runtime(parts: package.Parts, root: Path) -> None:
+def lay_runtime(parts: Parts, root: Path) -> None:
     """The inference program, ONNX Runtime and the model."""
     shutil.copytree(parts.extension / "lib" / FOLDER, root / "usr/lib/pgdocsearch")
     shutil.copytree(parts.extension / "share" / FOLDER / "models", root / "usr/share/pgdocsearch/models")
@@ -90,7 +90,7 @@ def lay_runtime(parts: package.Parts, root: Path) -> None:
     shutil.copy(toolchain.ROOT / "packaging/systemd/postgresql.conf", units / "pg_docsearch.conf")
 
 
-def lay_program(parts: package.Parts, root: Path) -> None:
+def lay_program(parts: Parts, root: Path) -> None:
     """The program as it is staged, with compressed pages and without the licence, which `copyright` holds."""
     shutil.copytree(parts.program, root / "usr")
     documentation = root / "usr/share/doc"
@@ -120,7 +120,7 @@ def document(name: str, root: Path, version: str) -> None:
         texts += ["ONNX Runtime\n\n" + (toolchain.onnxruntime() / "LICENSE").read_text()]
     (place / "copyright").write_text("\n".join(texts))
     changes = (f"{name} ({version}) unstable; urgency=medium\n\n  * changelog.gz says what has changed for users.\n\n"
-               f" -- {package.maintainer()}  {formatdate(package.epoch())}\n")
+               f" -- {maintainer()}  {formatdate(epoch())}\n")
     compress(changes.encode(), place / "changelog.Debian.gz")
     compress((toolchain.ROOT / "CHANGELOG.md").read_bytes(), place / "changelog.gz")
     overrides = DESCRIPTION / f"{'extension' if name.startswith('postgresql') else name}.lintian-overrides"
@@ -136,8 +136,8 @@ def control(name: str, root: Path, version: str, major: int) -> None:
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     sizes = sum(-(-path.lstat().st_size // 1024) for path in root.rglob("*") if not path.is_dir())
     values = {"package": name, "version": version, "architecture": cross.ARCHITECTURE,
-              "maintainer": package.maintainer(), "major": str(major), "libraries": libraries(files), "size": str(sizes),
-              **package.wanted(major)}
+              "maintainer": maintainer(), "major": str(major), "libraries": libraries(files), "size": str(sizes),
+              **wanted(major)}
     text = template.read_text()
     for key, value in values.items():
         text = text.replace(f"@{key}@", value)
@@ -148,7 +148,7 @@ def control(name: str, root: Path, version: str, major: int) -> None:
 
 def libraries(files: list[Path]) -> str:
     """The packages whose libraries are linked, in the versions that have the symbols."""
-    linked = [path for path in files if package.is_elf(path)]
+    linked = [path for path in files if is_elf(path)]
     with tempfile.TemporaryDirectory() as place:
         # dpkg-shlibdeps wants to be where a package is built.
         (Path(place) / "debian").mkdir()
@@ -158,7 +158,7 @@ def libraries(files: list[Path]) -> str:
     named = found.strip().removeprefix("shlibs:Depends=")
     if cross.IS_CROSS:
         # Named are the packages of the cross compiler, and of the C library its version, not that of the symbols.
-        newest = ".".join(map(str, max(package.versions(path) for path in linked)))
+        newest = ".".join(map(str, max(versions(path) for path in linked)))
         named = re.sub(r":\w+\b", "", named.replace(f"-{cross.ARCHITECTURE}-cross", ""))
         named = re.sub(r"\blibc6 \([^)]*\)", f"libc6 (>= {newest})", named)
     return named

@@ -15,6 +15,7 @@ from pathlib import Path
 import install
 import known_fault
 import package
+import parts
 import psycopg
 import pytest
 import toolchain
@@ -224,7 +225,7 @@ def test_make_install_and_install_sh_say_the_same(tmp_path, server, vector):
 
 
 def test_packages_ask_for_versions_without_a_fault():
-    wanted = package.wanted(17)
+    wanted = parts.wanted(17)
     assert wanted == {"vector_least": "0.8.0", "vector_safe": "0.8.4", "server_safe": "17.11"}
     described = [*(toolchain.ROOT / "packaging").glob("*.*"), *(toolchain.ROOT / "packaging" / "deb").glob("*.control")]
     text = "".join(path.read_text() for path in described if path.is_file())

@@ -1,26 +1,29 @@
 """Holds the order of the code: imports run down, and no files import each other in a circle.
 
-Of the extension (`src/`), a folder uses only the folders named after it in LAYERS. Of every crate, files do not import
-each other in a circle; a module and the files of its own folder count as one towards others, and may know each other.
-The files that the documents about the code name are there.
+A crate in LAYERS has all its files in folders, and a folder uses only those of the rows below its own. In every crate,
+files do not import each other in a circle; a module and the files of its own folder count as one towards others, and may
+know each other. Scripts do not import each other in a circle. The files that the documents about the code name are there.
 """
 
+import ast
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
 CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
-LAYERS = ["functions", "administration", "search", "indexing", "models", "tables", "settings", "postgres"]
-# These two do not know each other.
-BESIDE = {("search", "indexing"), ("indexing", "search")}
+# The folders of a crate, from top to bottom. Those in one row do not know each other.
+LAYERS = {
+    "src": ["functions", "administration", "search indexing", "models", "tables", "settings", "postgres"],
+}
+MOST_LAYERS = 8
 # Recursive descent: a block holds directives and tables, which hold blocks.
 RECURSIVE = {"rst/block", "rst/directive", "rst/table"}
 # They name files from one of these places, or in full.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/architecture.md"]
 CORE = ROOT / "crates" / "docsearch-core" / "src"
-PLACES = [ROOT, ROOT / "src", *(ROOT / "src" / layer for layer in LAYERS), ROOT / "crates",
-          ROOT / "crates" / "docsearch-cli" / "src", CORE]
+FOLDERS = [ROOT / crate / folder for crate, rows in LAYERS.items() for row in rows for folder in row.split()]
+PLACES = [ROOT, ROOT / "src", ROOT / "crates", ROOT / "crates" / "docsearch-cli" / "src", CORE, *FOLDERS]
 PATH = re.compile(r"`([\w.-]+/[\w./-]*)`")
 MODULE = re.compile(r"`core::([\w:]+)`")
 FILE = re.compile(r"`(\w+)`")
@@ -55,7 +58,7 @@ def modules(crate):
     files = {}
     for file in sorted(crate.rglob("*.rs")):
         parts = file.relative_to(crate).with_suffix("").parts
-        if parts not in [("lib",), ("main",)] and parts[-1] != "tests":
+        if parts not in [("lib",), ("main",)] and "tests" not in parts:
             files[parts] = file
     return files
 
@@ -103,16 +106,21 @@ def circle(arrows):
 
 
 def problems(crate):
+    rows = LAYERS.get(str(crate.relative_to(ROOT)), [])
+    if len(rows) > MOST_LAYERS:
+        yield f"{crate.relative_to(ROOT)} has {len(rows)} layers, more than {MOST_LAYERS}"
+    layers = {folder: row for row, folders in enumerate(rows) for folder in folders.split()}
     files = modules(crate)
     between_files, between_units = {}, {}
-    units = 2 if crate == ROOT / "src" else 1
+    units = 2 if rows else 1
     for module, file in files.items():
+        if rows and module[0] not in layers:
+            yield f"{file.relative_to(ROOT)} is in no layer"
+            continue
         text = without_comments(file.read_text().split("#[cfg(test)]\nmod tests {")[0])
         for target in imports(module, text, files):
-            if crate == ROOT / "src" and module[0] != target[0]:
-                above, below = LAYERS.index(module[0]), LAYERS.index(target[0])
-                if above > below or (module[0], target[0]) in BESIDE:
-                    yield f"{file.relative_to(ROOT)} imports {'::'.join(target)}, which is not below it"
+            if rows and module[0] != target[0] and layers[module[0]] >= layers.get(target[0], len(rows)):
+                yield f"{file.relative_to(ROOT)} imports {'::'.join(target)}, which is not below it"
             family = module[: len(target)] == target or target[: len(module)] == module
             if not family and not {"/".join(module), "/".join(target)} <= RECURSIVE:
                 between_files.setdefault("/".join(module), set()).add("/".join(target))
@@ -124,6 +132,22 @@ def problems(crate):
             yield f"{crate.relative_to(ROOT)}: {' -> '.join(found)}"
 
 
+def script_imports(text):
+    """The modules that a script imports, within functions too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def script_problems():
+    files = {file.stem: file for file in (ROOT / "scripts").glob("*.py")}
+    found = circle({name: files.keys() & script_imports(file.read_text()) for name, file in files.items()})
+    if found:
+        yield f"scripts: {' -> '.join(found)}"
+
+
 def is_there(places, path):
     return any((place / end).exists() for place in places for end in (path, f"{path.rstrip('/')}.rs"))
 
@@ -133,13 +157,16 @@ def missing(document):
     for line in (ROOT / document).read_text().splitlines():
         names = [(PLACES, path) for path in PATH.findall(line) if not MADE.match(path)]
         names += [([CORE], path.replace("::", "/")) for path in MODULE.findall(line)]
-        if (row := re.fullmatch(r"\| `(\w+)/` \|.*\|(.*)\|", line)) and row[1] in LAYERS:
-            names += [([ROOT / "src" / row[1]], name) for name in FILE.findall(row[2])]
+        if (row := re.fullmatch(r"\| `(\w+)/` \|.*\|(.*)\|", line)) and (
+            places := [folder for folder in FOLDERS if folder.name == row[1]]
+        ):
+            names += [(places, name) for name in FILE.findall(row[2])]
         yield from (f"{document} names {path}, which is not there" for places, path in names if not is_there(places, path))
 
 
 def main():
     found = [problem for crate in CRATES for problem in problems(crate)]
+    found += script_problems()
     found += [problem for document in DOCUMENTS for problem in missing(document)]
     for problem in found:
         print(problem, file=sys.stderr)

@@ -22,7 +22,7 @@ QUESTIONS = Path(__file__).resolve().parent / "questions"
 UNANSWERABLE = "unanswerable"
 DEPTH, PLACES = 50, 10
 SHARES = numpy.linspace(0, 1, 11)
-# crates/docsearch-core/src/score.rs
+# crates/docsearch-core/src/ranking/score.rs
 KNEE, CEILING = 0.9, 0.93
 GREATEST_BOOST = 1.0
 # The regression predicts the gain of a share greater by this against one smaller by this.

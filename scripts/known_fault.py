@@ -1,6 +1,6 @@
-"""Known faults of PostgreSQL and pgvector, as crates/docsearch-core/src/known_fault/table.json has them.
+"""Known faults of PostgreSQL and pgvector, as crates/docsearch-core/src/postgres/known_fault/table.json has them.
 
-What installs and packages reads them here, the extension in `docsearch_core::known_fault`, by the same rules.
+What installs and packages reads them here, the extension in `docsearch_core::postgres::known_fault`, by the same rules.
 """
 
 import json
@@ -11,7 +11,7 @@ from functools import cache
 
 import toolchain
 
-TABLE = toolchain.ROOT / "crates" / "docsearch-core" / "src" / "known_fault" / "table.json"
+TABLE = toolchain.ROOT / "crates" / "docsearch-core" / "src" / "postgres" / "known_fault" / "table.json"
 POSTGRESQL, PGVECTOR = "PostgreSQL", "pgvector"
 BEFORE_RELEASE = ("alpha", "beta", "rc", "dev", "pre")
 # The numbers of a version without zeros at the end, and whether it is released.

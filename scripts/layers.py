@@ -15,6 +15,7 @@ CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
 # The folders of a crate, from top to bottom. Those in one row do not know each other.
 LAYERS = {
     "src": ["functions", "administration", "search indexing", "models", "tables", "settings", "postgres"],
+    "crates/docsearch-core/src": ["answer", "ranking", "index", "query", "documents models", "text", "postgres values"],
 }
 MOST_LAYERS = 8
 # Recursive descent: a block holds directives and tables, which hold blocks.

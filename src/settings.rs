@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use docsearch_core::weight::{WEIGHTS, Weight};
+use docsearch_core::ranking::weight::{WEIGHTS, Weight};
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Creating and removing projects.
 
-use docsearch_core::bounds;
-use docsearch_core::weight::WEIGHTS;
+use docsearch_core::ranking::weight::WEIGHTS;
+use docsearch_core::values::bounds;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! Mending what the checks find.
 
-use docsearch_core::bounds::counted;
+use docsearch_core::values::bounds::counted;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 

@@ -1,8 +1,8 @@
 //! `docsearch.answer_prompt` and `docsearch.detect_language`: for a language model that answers from documents.
 
-use docsearch_core::delivery::Notice;
-use docsearch_core::language::{LANGUAGES, Language};
-use docsearch_core::prompt::answer_prompt as prompt;
+use docsearch_core::answer::delivery::Notice;
+use docsearch_core::models::prompt::answer_prompt as prompt;
+use docsearch_core::text::language::{LANGUAGES, Language};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `load_doc`, `load_doc_json`, `load_docs`, `list_docs` and `list_docs_json`: documents whole, and lists of them.
 
-use docsearch_core::listing::{ListedDocument, Listing, fitting};
+use docsearch_core::documents::listing::{ListedDocument, Listing, fitting};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 

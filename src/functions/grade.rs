@@ -1,7 +1,7 @@
 //! `grade_results`, `grade_features` and `grade_input`: how good the answer to a query is.
 
-use docsearch_core::delivery::SearchResult;
-use docsearch_core::grade::{CONTEXT_CHARS, Features, MAX_CONTEXTS};
+use docsearch_core::answer::delivery::SearchResult;
+use docsearch_core::answer::grade::{CONTEXT_CHARS, Features, MAX_CONTEXTS};
 use pgrx::prelude::*;
 use std::time::Instant;
 

@@ -12,6 +12,6 @@ mod docsearch {
     #[pg_extern(immutable, strict, parallel_safe)]
     fn split_identifier(identifier: Text<'_>) -> Result<String> {
         arguments!(identifier);
-        Ok(docsearch_core::identifier::split_identifier(identifier))
+        Ok(docsearch_core::text::identifier::split_identifier(identifier))
     }
 }

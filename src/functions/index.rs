@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::bounds::KEPT_ELEMENTS;
-use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_core::values::bounds::KEPT_ELEMENTS;
+use docsearch_core::values::id::{ChunkId, DocumentId};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 

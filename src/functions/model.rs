@@ -1,6 +1,6 @@
 //! Models: the functions that embed, and those that make models known.
 
-use docsearch_core::bounds;
+use docsearch_core::values::bounds;
 use docsearch_inference::Embedder;
 use pgrx::prelude::*;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};

@@ -2,7 +2,7 @@
 
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::Result;
-use docsearch_core::page_keys::{MAX_STORED_BYTES, PageKeys};
+use docsearch_core::documents::page_keys::{MAX_STORED_BYTES, PageKeys};
 use pgrx::prelude::*;
 
 #[pg_schema]

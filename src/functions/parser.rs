@@ -1,8 +1,8 @@
-//! The text search parser `docsearch.code_parser`: `docsearch_core::token` behind the parser interface.
+//! The text search parser `docsearch.code_parser`: `docsearch_core::text::token` behind the parser interface.
 
 use std::ffi::{CString, c_char};
 
-use docsearch_core::token::{Token, TokenKind, tokens};
+use docsearch_core::text::token::{Token, TokenKind, tokens};
 use pgrx::datum::Internal;
 use pgrx::pg_sys;
 use pgrx::prelude::*;

@@ -1,6 +1,6 @@
 //! `set_questions` and `questions`: what sections of documents answer, in the words of their readers.
 
-use docsearch_core::question;
+use docsearch_core::index::question;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
@@ -32,7 +32,10 @@ mod docsearch {
         let source = source.unwrap_or(AUTHOR);
         if !questions::is_source(source) {
             return Err(invalid(
-                format!("source \"{}\" is not known", docsearch_core::bounds::shown(source)),
+                format!(
+                    "source \"{}\" is not known",
+                    docsearch_core::values::bounds::shown(source)
+                ),
                 "It is author, reader, or model and the name of a model, such as \"model gpt-5\".",
             ));
         }

@@ -1,6 +1,6 @@
 //! `search_refined`.
 
-use docsearch_core::refinement::MAX_REFINEMENTS;
+use docsearch_core::answer::refinement::MAX_REFINEMENTS;
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};

@@ -1,6 +1,6 @@
 //! `search_docs`, `search_docs_json`, `search_docs_text` and `docsearch.search_answer`.
 
-use docsearch_core::delivery::{
+use docsearch_core::answer::delivery::{
     Answer, Budget, BudgetError, DEFAULT_MAX_CHARS, Format, MIN_MAX_CHARS, MIN_MAX_TOKENS, Notice, deliver,
 };
 use pgrx::prelude::*;

@@ -1,6 +1,6 @@
 //! `settings`: every setting, with its value and what it is for.
 
-use docsearch_core::weight::WEIGHTS;
+use docsearch_core::ranking::weight::WEIGHTS;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `suggest`.
 
-use docsearch_core::query::Query;
+use docsearch_core::query::input::Query;
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Text, Whole, arguments};

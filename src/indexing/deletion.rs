@@ -1,6 +1,6 @@
 //! Removing documents.
 
-use docsearch_core::statistics::Delta;
+use docsearch_core::index::statistics::Delta;
 use pgrx::datum::DatumWithOid;
 
 use crate::indexing::indexer::read_stored;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::digest::digest;
-use docsearch_core::passage::{document_passage, embedded_text};
-use docsearch_core::question::{FIRST, is_question};
-use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_core::documents::passage::{document_passage, embedded_text};
+use docsearch_core::index::question::{FIRST, is_question};
+use docsearch_core::values::digest::digest;
+use docsearch_core::values::id::{ChunkId, DocumentId};
 use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 

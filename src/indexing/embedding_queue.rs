@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use docsearch_core::rank::ChunkId;
+use docsearch_core::values::id::ChunkId;
 use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 

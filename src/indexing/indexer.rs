@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docsearch_core::chunk::{Chunk, ChunkLimits};
-use docsearch_core::digest::digest;
-use docsearch_core::message::bounded;
-use docsearch_core::passage::{document_passage, passage};
-use docsearch_core::statistics::Delta;
-use docsearch_core::{markdown, token};
+use docsearch_core::documents::chunk::{Chunk, ChunkLimits};
+use docsearch_core::documents::markdown;
+use docsearch_core::documents::passage::{document_passage, passage};
+use docsearch_core::index::statistics::Delta;
+use docsearch_core::text::message::bounded;
+use docsearch_core::text::token;
+use docsearch_core::values::digest::digest;
 use docsearch_inference::{Embedder, Tokenizer};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;

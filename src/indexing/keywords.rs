@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use docsearch_core::bm25;
-use docsearch_core::keyword::{self, Candidate};
-use docsearch_core::markdown;
-use docsearch_core::token::TokenKind;
+use docsearch_core::documents::keyword::{self, Candidate};
+use docsearch_core::documents::markdown;
+use docsearch_core::index::bm25;
+use docsearch_core::text::token::TokenKind;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

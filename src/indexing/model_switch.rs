@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::rank::ChunkId;
+use docsearch_core::values::id::ChunkId;
 use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 

@@ -1,7 +1,7 @@
 //! `docsearch.index_progress`: how far background indexing is with the documents that the caller sees, and what keeps
 //! it from going on.
 
-use docsearch_core::rank::Map;
+use docsearch_core::values::id::Map;
 use pgrx::datum::{DatumWithOid, Interval};
 use pgrx::pg_sys;
 

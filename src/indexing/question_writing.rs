@@ -6,10 +6,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use docsearch_core::digest::digest;
-use docsearch_core::prompt;
-use docsearch_core::question::{OF_DOCUMENT, OF_SECTION, SectionText, Sections};
-use docsearch_core::question_reply::{self, MAX_QUESTIONS};
+use docsearch_core::index::question::{OF_DOCUMENT, OF_SECTION, SectionText, Sections};
+use docsearch_core::models::prompt;
+use docsearch_core::models::question_reply::{self, MAX_QUESTIONS};
+use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -272,7 +272,7 @@ fn requests(project: &Project, page: &Page, source: &str) -> Result<Vec<Request>
     let sections = Sections::new(&body);
     let mut stored = {
         let _owner = AsOwner::enter()?;
-        questions::read(docsearch_core::rank::DocumentId {
+        questions::read(docsearch_core::values::id::DocumentId {
             project: project.id,
             document: page.id,
         })?

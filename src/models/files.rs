@@ -1,6 +1,6 @@
 //! Where models are.
 
-use docsearch_core::bounds;
+use docsearch_core::values::bounds;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use docsearch_core::digest::digest;
-use docsearch_core::recent::Recent;
+use docsearch_core::values::digest::digest;
+use docsearch_core::values::recent::Recent;
 use pgrx::pg_sys;
 
 use crate::settings;

@@ -1,7 +1,7 @@
 //! Models behind an endpoint: recording them, opening them, trying them. The inference program makes
 //! the calls.
 
-use docsearch_core::digest::digest;
+use docsearch_core::values::digest::digest;
 use docsearch_inference::{Embedder, Endpoint, EndpointModel, RemoteEmbedding};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;

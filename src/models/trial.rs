@@ -1,7 +1,7 @@
 //! Trying out a model before it is registered.
 
-use docsearch_core::rank::cosine;
-use docsearch_core::self_test::{PAIRS, SelfTest};
+use docsearch_core::models::self_test::{PAIRS, SelfTest};
+use docsearch_core::values::cosine::cosine;
 use docsearch_inference::Embedder;
 use pgrx::prelude::*;
 

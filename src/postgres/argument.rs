@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use docsearch_core::bounds::{ARGUMENT_BYTES, BODY_BYTES, CALL_BYTES, CALL_ELEMENTS, JSON_BYTES};
+use docsearch_core::values::bounds::{ARGUMENT_BYTES, BODY_BYTES, CALL_BYTES, CALL_ELEMENTS, JSON_BYTES};
 use pgrx::callconv::{Arg, ArgAbi};
 use pgrx::nullable::Nullable;
 use pgrx::pg_sys;

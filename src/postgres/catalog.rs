@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-use docsearch_core::sql_name;
+use docsearch_core::postgres::sql_name;
 use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, internal};

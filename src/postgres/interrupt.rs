@@ -2,7 +2,7 @@
 
 /// Has the core look at the interrupts of this process, on its main thread.
 pub(crate) fn enable() {
-    docsearch_core::interrupt::set(check);
+    docsearch_core::values::interrupt::set(check);
 }
 
 /// Raises the error of an interrupt that is pending.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-use docsearch_core::stored_json;
+use docsearch_core::postgres::stored_json;
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pg_sys;

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use docsearch_core::message::bounded;
+use docsearch_core::text::message::bounded;
 use docsearch_inference::{ErrorClass, Failure};
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;

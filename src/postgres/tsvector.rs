@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-/// The bytes of a `tsvector` behind its length word, for `docsearch_core::tsvector`.
+/// The bytes of a `tsvector` behind its length word, for `docsearch_core::postgres::tsvector`.
 pub(crate) struct TsVectorBytes {
     plain: *mut pg_sys::varlena,
     /// Whether detoasting made a copy, which is freed with this value.

@@ -1,6 +1,6 @@
-//! The versions of the server and of pgvector, for `docsearch_core::known_fault`.
+//! The versions of the server and of pgvector, for `docsearch_core::postgres::known_fault`.
 
-use docsearch_core::known_fault::Versions;
+use docsearch_core::postgres::known_fault::Versions;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::statement;

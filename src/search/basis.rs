@@ -1,10 +1,11 @@
 //! What a search in a group of projects rests on, however far its legs look.
 
-use docsearch_core::filter::Filter;
-use docsearch_core::lexical::Lexical;
-use docsearch_core::rank::{DocumentId, Map, Mix, Set};
-use docsearch_core::statistics::{ChunkFrequencies, Totals};
-use docsearch_core::understanding::Class;
+use docsearch_core::index::lexical::Lexical;
+use docsearch_core::index::statistics::{ChunkFrequencies, Totals};
+use docsearch_core::query::filter::Filter;
+use docsearch_core::query::understanding::Class;
+use docsearch_core::ranking::rank::Mix;
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;

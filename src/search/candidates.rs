@@ -3,14 +3,15 @@
 
 use std::time::Instant;
 
-use docsearch_core::calendar::Day;
-use docsearch_core::fusion::Found;
-use docsearch_core::legs::{Legs, keep_best};
-use docsearch_core::page::{DESCRIPTION_BYTES, Page};
-use docsearch_core::page_keys::PageKeys;
-use docsearch_core::rank::{self, ChunkId, DocumentId, Evidence, Map, ScoredDocument, Set};
-use docsearch_core::rerank::{Reranker, mark_older_versions};
-use docsearch_core::score::Needs;
+use docsearch_core::documents::page_keys::PageKeys;
+use docsearch_core::ranking::fusion::Found;
+use docsearch_core::ranking::legs::{Legs, keep_best};
+use docsearch_core::ranking::page::{DESCRIPTION_BYTES, Page};
+use docsearch_core::ranking::rank::{self, Evidence, ScoredDocument};
+use docsearch_core::ranking::rerank::{Reranker, mark_older_versions};
+use docsearch_core::ranking::score::Needs;
+use docsearch_core::values::calendar::Day;
+use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::jsonb::StoredJson;

@@ -1,8 +1,8 @@
 //! Which documents a search may find: what a filter says, as SQL.
 
-use docsearch_core::bounds;
-use docsearch_core::filter::{Filter, FilterError};
-use docsearch_core::version::{Versioned, superseded};
+use docsearch_core::query::filter::{Filter, FilterError};
+use docsearch_core::ranking::version::{Versioned, superseded};
+use docsearch_core::values::bounds;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use serde_json::Value;

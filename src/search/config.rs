@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::bounds;
-use docsearch_core::delivery::{Dedup, Format, MAX_OFFSET, Syntax, Thresholds};
-use docsearch_core::grade::{MAX_CONTEXTS, Minimum};
-use docsearch_core::weight::{WEIGHTS, Weight, Weights};
+use docsearch_core::answer::delivery::{Dedup, Format, MAX_OFFSET, Syntax, Thresholds};
+use docsearch_core::answer::grade::{MAX_CONTEXTS, Minimum};
+use docsearch_core::ranking::weight::{WEIGHTS, Weight, Weights};
+use docsearch_core::values::bounds;
 use serde_json::{Map, Value};
 
 use crate::postgres::jsonb::JsonB;

@@ -1,11 +1,11 @@
 //! Pages that have what a query excludes.
 
-use docsearch_core::exclusion::ExcludedText;
-use docsearch_core::lookup::{LookupTerm, any_of};
-use docsearch_core::markdown::plain_text;
-use docsearch_core::page::Page;
-use docsearch_core::question::FIRST;
-use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::documents::markdown::plain_text;
+use docsearch_core::index::question::FIRST;
+use docsearch_core::query::exclusion::ExcludedText;
+use docsearch_core::query::lookup::{LookupTerm, any_of};
+use docsearch_core::ranking::page::Page;
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

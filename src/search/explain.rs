@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::page::Page;
-use docsearch_core::rank::{DocumentId, Map, ScoredQuestion};
-use docsearch_core::rerank::Ranked;
-use docsearch_core::score::Step;
+use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::rank::ScoredQuestion;
+use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::ranking::score::Step;
+use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::jsonb::StoredJson;

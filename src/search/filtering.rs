@@ -1,8 +1,8 @@
 //! Why a search finds nothing: whether its filter and category leave any document that the caller sees. Everything runs
 //! as the caller.
 
-use docsearch_core::delivery::Notice;
-use docsearch_core::filter::Filter;
+use docsearch_core::answer::delivery::Notice;
+use docsearch_core::query::filter::Filter;
 use pgrx::datum::DatumWithOid;
 use serde_json::Value;
 

@@ -1,16 +1,17 @@
 //! What a grade is made of.
 
-use docsearch_core::address::Address;
-use docsearch_core::bm25::idf;
-use docsearch_core::delivery::SearchResult;
-use docsearch_core::grade::{Features, GradedContext, GradedTerm};
-use docsearch_core::lookup::LookupTerm;
-use docsearch_core::prompt::Source;
-use docsearch_core::rank::{ChunkId, DocumentId, Map, dense_score};
-use docsearch_core::score::EVIDENCE_CEILING;
-use docsearch_core::statistics::Totals;
-use docsearch_core::tsvector::TsVector;
-use docsearch_core::weight::Weights;
+use docsearch_core::answer::delivery::SearchResult;
+use docsearch_core::answer::grade::{Features, GradedContext, GradedTerm};
+use docsearch_core::index::bm25::idf;
+use docsearch_core::index::statistics::Totals;
+use docsearch_core::models::prompt::Source;
+use docsearch_core::postgres::tsvector::TsVector;
+use docsearch_core::query::lookup::LookupTerm;
+use docsearch_core::ranking::score::EVIDENCE_CEILING;
+use docsearch_core::ranking::weight::Weights;
+use docsearch_core::values::address::Address;
+use docsearch_core::values::cosine::dense_score;
+use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;

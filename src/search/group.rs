@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use docsearch_core::legs::AskedNames;
-use docsearch_core::lookup::{LookupTerm, TermWeights};
-use docsearch_core::name;
-use docsearch_core::place::{KnownNames, place_keys};
-use docsearch_core::query::Query;
-use docsearch_core::rank::Map;
-use docsearch_core::rule::Rules;
-use docsearch_core::score::{MIN_PHRASE_WORDS, Scorer};
-use docsearch_core::understanding::{Class, NameForm, Understanding};
-use docsearch_core::word::stem;
+use docsearch_core::query::input::Query;
+use docsearch_core::query::lookup::{LookupTerm, TermWeights};
+use docsearch_core::query::place::{KnownNames, place_keys};
+use docsearch_core::query::rule::Rules;
+use docsearch_core::query::understanding::{Class, NameForm, Understanding};
+use docsearch_core::ranking::legs::AskedNames;
+use docsearch_core::ranking::score::{MIN_PHRASE_WORDS, Scorer};
+use docsearch_core::text::name;
+use docsearch_core::text::word::stem;
+use docsearch_core::values::id::Map;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

@@ -1,6 +1,6 @@
 //! The promise that a unique name brings its page first.
 
-use docsearch_core::name::{self, Form};
+use docsearch_core::text::name::{self, Form};
 use pgrx::datum::DatumWithOid;
 use pgrx::memcxt::PgMemoryContexts;
 

@@ -1,6 +1,6 @@
 //! The language of a text.
 
-use docsearch_core::language::{LANGUAGES, Language};
+use docsearch_core::text::language::{LANGUAGES, Language};
 use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use docsearch_core::bm25::Bm25;
-use docsearch_core::legs::MAX_HOLDING;
-use docsearch_core::lexical::Lexical;
-use docsearch_core::lookup::{self, LookupTerm, TermWeights};
-use docsearch_core::postings::Postings;
-use docsearch_core::question::FIRST;
-use docsearch_core::rank::{ChunkId, ChunkTerms, DocumentId, Map, Set};
-use docsearch_core::rule::Rules;
-use docsearch_core::tsvector::TsVector;
-use docsearch_core::understanding::Understanding;
+use docsearch_core::index::bm25::Bm25;
+use docsearch_core::index::corpus::ChunkTerms;
+use docsearch_core::index::lexical::Lexical;
+use docsearch_core::index::postings::Postings;
+use docsearch_core::index::question::FIRST;
+use docsearch_core::postgres::tsvector::TsVector;
+use docsearch_core::query::lookup::{self, LookupTerm, TermWeights};
+use docsearch_core::query::rule::Rules;
+use docsearch_core::query::understanding::Understanding;
+use docsearch_core::ranking::legs::MAX_HOLDING;
+use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

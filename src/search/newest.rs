@@ -1,12 +1,12 @@
 //! The newest documents, where a query asks for nothing else.
 
-use docsearch_core::calendar::Day;
-use docsearch_core::delivery::{Confidence, SearchResult};
-use docsearch_core::newness::{Candidate, Newness};
-use docsearch_core::page::Page;
-use docsearch_core::rank::{DocumentId, Map, Set};
-use docsearch_core::rule::NewsNames;
-use docsearch_core::weight::Weights;
+use docsearch_core::answer::delivery::{Confidence, SearchResult};
+use docsearch_core::query::rule::NewsNames;
+use docsearch_core::ranking::newness::{Candidate, Newness};
+use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::weight::Weights;
+use docsearch_core::values::calendar::Day;
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;

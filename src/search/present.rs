@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use docsearch_core::delivery::{Confidence, SearchResult, SectionMatch, estimated_tokens};
-use docsearch_core::document::LoadCost;
-use docsearch_core::fusion::Entry;
-use docsearch_core::grouped_page::{GroupedPage, url_at};
-use docsearch_core::hit::{Hit, SECTION_MATCHES};
-use docsearch_core::lookup::LookupTerm;
-use docsearch_core::markdown;
-use docsearch_core::rank::{ChunkId, DocumentId};
-use docsearch_core::snippet::{Match, snippet};
-use docsearch_core::title::is_repeated_by;
-use docsearch_core::tsvector::{TsVector, Weight};
+use docsearch_core::answer::delivery::{Confidence, SearchResult, SectionMatch};
+use docsearch_core::answer::hit::{Hit, SECTION_MATCHES};
+use docsearch_core::answer::snippet::{Match, snippet};
+use docsearch_core::documents::document::LoadCost;
+use docsearch_core::documents::grouped_page::{GroupedPage, url_at};
+use docsearch_core::documents::markdown;
+use docsearch_core::postgres::tsvector::{TsVector, Weight};
+use docsearch_core::query::lookup::LookupTerm;
+use docsearch_core::ranking::fusion::Entry;
+use docsearch_core::text::title::is_repeated_by;
+use docsearch_core::text::token_estimate::estimated_tokens;
+use docsearch_core::values::id::{ChunkId, DocumentId};
 use serde_json::Value;
 
 use crate::postgres::jsonb::StoredJson;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use docsearch_core::delivery::Notice;
+use docsearch_core::answer::delivery::Notice;
 use docsearch_inference::PendingQueries;
 use pgrx::prelude::*;
 

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use docsearch_core::delivery::{Answer, Notice};
-use docsearch_core::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
-use docsearch_core::refinement::{Attempt, ByWords, Graded, Retry, refine};
-use docsearch_core::{json_object, prompt};
+use docsearch_core::answer::delivery::{Answer, Notice};
+use docsearch_core::answer::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
+use docsearch_core::answer::refinement::{Attempt, ByWords, Graded, Retry, refine};
+use docsearch_core::models::{json_object, prompt};
 use docsearch_inference::Purpose;
 use serde_json::{Value, json};
 

@@ -4,16 +4,16 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Instant;
 
-use docsearch_core::delivery::{Answer, Confidence, Notice, SearchResult, tips};
-use docsearch_core::filter::Filter;
-use docsearch_core::fusion::{Found, Other};
-use docsearch_core::grade::{Features, Grade, Grader};
-use docsearch_core::name;
-use docsearch_core::query::{MAX_QUERY_CHARS, Query};
-use docsearch_core::rank::DocumentId;
-use docsearch_core::transformation::Transformation;
-use docsearch_core::understanding::Class;
-use docsearch_core::wording::{self, MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
+use docsearch_core::answer::delivery::{Answer, Confidence, Notice, SearchResult, tips};
+use docsearch_core::answer::grade::{Features, Grade, Grader};
+use docsearch_core::query::filter::Filter;
+use docsearch_core::query::input::{MAX_QUERY_CHARS, Query};
+use docsearch_core::query::transformation::Transformation;
+use docsearch_core::query::understanding::Class;
+use docsearch_core::ranking::fusion::{Found, Other};
+use docsearch_core::ranking::wording::{self, MAX_WORDING_CHARS, MAX_WORDINGS, WordingError};
+use docsearch_core::text::name;
+use docsearch_core::values::id::DocumentId;
 use pgrx::pg_sys::panic::ErrorReport;
 use serde_json::Value;
 

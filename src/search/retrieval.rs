@@ -3,11 +3,11 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use docsearch_core::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
-use docsearch_core::fusion::{Found, Other};
-use docsearch_core::hit::{self, Chosen, Page, SECTION_CHUNKS};
-use docsearch_core::rank::{ChunkId, DocumentId, Map, Set};
-use docsearch_core::transformation::Transformation;
+use docsearch_core::answer::delivery::{Answer, Confidence, Dedup, Deduplication, Notice};
+use docsearch_core::answer::hit::{self, Chosen, Page, SECTION_CHUNKS};
+use docsearch_core::query::transformation::Transformation;
+use docsearch_core::ranking::fusion::{Found, Other};
+use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
 

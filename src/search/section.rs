@@ -1,17 +1,18 @@
 //! The section of a document that a query asks for: the one that an address names, or that defines a name.
 
-use docsearch_core::address::{Address, address_key};
-use docsearch_core::definition::{anchor_names, defines, heading_defines};
-use docsearch_core::fusion::{Asked, Entry};
-use docsearch_core::grouped_page::GroupedPage;
-use docsearch_core::legs::Legs;
-use docsearch_core::markdown::{Section, sections};
-use docsearch_core::outline::Outline;
-use docsearch_core::page::Page;
-use docsearch_core::question::FIRST;
-use docsearch_core::rank::{ChunkId, DocumentId, Map, ScoredDocument};
-use docsearch_core::rerank::Ranked;
-use docsearch_core::understanding::NameRole;
+use docsearch_core::documents::definition::{anchor_names, defines, heading_defines};
+use docsearch_core::documents::grouped_page::GroupedPage;
+use docsearch_core::documents::markdown::{Section, sections};
+use docsearch_core::documents::outline::Outline;
+use docsearch_core::index::question::FIRST;
+use docsearch_core::query::understanding::NameRole;
+use docsearch_core::ranking::fusion::{Asked, Entry};
+use docsearch_core::ranking::legs::Legs;
+use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::rank::ScoredDocument;
+use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::values::address::{Address, address_key};
+use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

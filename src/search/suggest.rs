@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::delivery::SearchResult;
-use docsearch_core::lookup::LookupTerm;
-use docsearch_core::rank::{DocumentId, Map, Set};
-use docsearch_core::suggestion::{self, FoundPage, Source, Suggestion, SuggestionKind};
-use docsearch_core::vocabulary::is_word;
+use docsearch_core::answer::delivery::SearchResult;
+use docsearch_core::index::vocabulary::is_word;
+use docsearch_core::query::lookup::LookupTerm;
+use docsearch_core::query::suggestion::{self, FoundPage, Source, Suggestion, SuggestionKind};
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

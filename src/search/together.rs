@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use docsearch_core::filter::Filter;
-use docsearch_core::fusion::Found;
-use docsearch_core::legs::Legs;
-use docsearch_core::page::Page;
-use docsearch_core::rank::{ChunkId, DocumentId, Map, Set};
-use docsearch_core::score::Needs;
+use docsearch_core::query::filter::Filter;
+use docsearch_core::ranking::fusion::Found;
+use docsearch_core::ranking::legs::Legs;
+use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::score::Needs;
+use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;

@@ -2,17 +2,17 @@
 
 use std::cell::RefCell;
 
-use docsearch_core::bm25::idf;
-use docsearch_core::calendar::Day;
-use docsearch_core::delivery::Notice;
-use docsearch_core::name;
-use docsearch_core::prompt;
-use docsearch_core::query::Query;
-use docsearch_core::rerank::Ranked;
-use docsearch_core::score::EVIDENCE_CEILING;
-use docsearch_core::statistics::Totals;
-use docsearch_core::transformation::{self, Need, Transformation, Usage, has_acronym, need, related, telling};
-use docsearch_core::understanding::Class;
+use docsearch_core::answer::delivery::Notice;
+use docsearch_core::index::bm25::idf;
+use docsearch_core::index::statistics::Totals;
+use docsearch_core::models::prompt;
+use docsearch_core::query::input::Query;
+use docsearch_core::query::transformation::{self, Need, Transformation, Usage, has_acronym, need, related, telling};
+use docsearch_core::query::understanding::Class;
+use docsearch_core::ranking::rerank::Ranked;
+use docsearch_core::ranking::score::EVIDENCE_CEILING;
+use docsearch_core::text::name;
+use docsearch_core::values::calendar::Day;
 use docsearch_inference::Purpose;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;

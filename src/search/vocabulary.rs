@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::lookup::LookupTerm;
-use docsearch_core::statistics::ChunkFrequencies;
-use docsearch_core::vocabulary::{Around, Near, by_nearness, is_made_of, is_near, is_word};
+use docsearch_core::index::statistics::ChunkFrequencies;
+use docsearch_core::index::vocabulary::{Around, Near, by_nearness, is_made_of, is_near, is_word};
+use docsearch_core::query::lookup::LookupTerm;
 
 use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;

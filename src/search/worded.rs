@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use docsearch_core::delivery::Notice;
-use docsearch_core::fusion::Other;
-use docsearch_core::query::Query;
-use docsearch_core::rank::DocumentId;
-use docsearch_core::wording::{Worded, bring_together};
+use docsearch_core::answer::delivery::Notice;
+use docsearch_core::query::input::Query;
+use docsearch_core::ranking::fusion::Other;
+use docsearch_core::ranking::wording::{Worded, bring_together};
+use docsearch_core::values::id::DocumentId;
 
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use docsearch_core::language::{LANGUAGES, Language};
+use docsearch_core::text::language::{LANGUAGES, Language};
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 
 use crate::postgres::report::{Result, invalid};

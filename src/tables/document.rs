@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use docsearch_core::bounds;
-use docsearch_core::delivery::{CHARS_PER_TOKEN, shares, with_brackets};
-use docsearch_core::document::{AnsweredQuestion, Document, NoSuchSection, Shape, render, to_json};
-use docsearch_core::grouped_page::GroupedPage;
-use docsearch_core::rank::DocumentId;
+use docsearch_core::answer::delivery::{shares, with_brackets};
+use docsearch_core::documents::document::{AnsweredQuestion, Document, NoSuchSection, Shape, render, to_json};
+use docsearch_core::documents::grouped_page::GroupedPage;
+use docsearch_core::text::token_estimate::CHARS_PER_TOKEN;
+use docsearch_core::values::bounds;
+use docsearch_core::values::id::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::prelude::*;
 use serde_json::Value;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use docsearch_core::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
-use docsearch_core::digest::digest;
-use docsearch_core::grouped_page::{self, GroupedPage};
-use docsearch_core::question::{self, Question};
+use docsearch_core::documents::grouped_page::{self, GroupedPage};
+use docsearch_core::index::question::{self, Question};
+use docsearch_core::values::bounds::{self, LABEL_BYTES, LIST_LENGTH, TEXT_BYTES};
+use docsearch_core::values::digest::digest;
 use pgrx::pg_sys::panic::ErrorReport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Documents and chunks as columns and as parameters of statements.
 
-use docsearch_core::rank::{ChunkId, DocumentId};
+use docsearch_core::values::id::{ChunkId, DocumentId};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::definition::{MAX_BEARERS as MAX_DEFINING, definitions};
-use docsearch_core::legs::NameMatch;
-use docsearch_core::name::{self, Name, NameKind};
-use docsearch_core::rank::{DocumentId, Map, Set};
-use docsearch_core::understanding::{NameForm, NameRole};
-use docsearch_core::vocabulary::after;
+use docsearch_core::documents::definition::{MAX_BEARERS as MAX_DEFINING, definitions};
+use docsearch_core::index::vocabulary::after;
+use docsearch_core::query::understanding::{NameForm, NameRole};
+use docsearch_core::ranking::legs::NameMatch;
+use docsearch_core::text::name::{self, Name, NameKind};
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::catalog;

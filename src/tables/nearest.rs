@@ -1,7 +1,7 @@
 //! What may have been meant by a slug that no document has. Everything runs as the caller.
 
-use docsearch_core::rank::DocumentId;
-use docsearch_core::understanding::NameForm;
+use docsearch_core::query::understanding::NameForm;
+use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use docsearch_core::postings::{SECTIONS_BUCKET, SegmentReader, hash_of};
-use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::index::postings::{SECTIONS_BUCKET, SegmentReader, hash_of};
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::{Result, internal};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use docsearch_core::bounds;
-use docsearch_core::delivery::Notice;
-use docsearch_core::understanding::Site;
+use docsearch_core::answer::delivery::Notice;
+use docsearch_core::query::understanding::Site;
+use docsearch_core::values::bounds;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use serde_json::Value;

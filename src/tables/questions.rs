@@ -1,8 +1,8 @@
 //! Questions that sections of documents answer, as they are stored. Each is a chunk, too.
 
-use docsearch_core::bounds;
-use docsearch_core::question::{self, Question, SectionText, Sections};
-use docsearch_core::rank::{DocumentId, Map};
+use docsearch_core::index::question::{self, Question, SectionText, Sections};
+use docsearch_core::values::bounds;
+use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::pg_sys::panic::ErrorReport;
 

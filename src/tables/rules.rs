@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::rc::Rc;
 
-use docsearch_core::rule::{Conflict, Intent, Row as RuleRow, Rule, RuleError, Rules, Tables};
+use docsearch_core::query::rule::{Conflict, Intent, Row as RuleRow, Rule, RuleError, Rules, Tables};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use docsearch_core::lookup::any_of;
-use docsearch_core::rank::{DocumentId, Map, Set};
-use docsearch_core::statistics::{ChunkFrequencies, Totals};
-use docsearch_core::tsvector::TsVector;
+use docsearch_core::index::statistics::{ChunkFrequencies, Totals};
+use docsearch_core::postgres::tsvector::TsVector;
+use docsearch_core::query::lookup::any_of;
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use docsearch_core::question::FIRST;
-use docsearch_core::rank::Map;
-use docsearch_core::statistics::{ChunkFrequencies, Delta, Totals};
+use docsearch_core::index::question::FIRST;
+use docsearch_core::index::statistics::{ChunkFrequencies, Delta, Totals};
+use docsearch_core::values::id::Map;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::lock::Lock;

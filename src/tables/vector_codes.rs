@@ -4,8 +4,8 @@
 //! change or go away: a search reads the vector itself of all that it finds by codes. So a code too many costs a little time,
 //! and a code that is missing costs a section.
 
-use docsearch_core::rank::ChunkId;
-use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer, Row};
+use docsearch_core::index::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer, Row};
+use docsearch_core::values::id::ChunkId;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::catalog;

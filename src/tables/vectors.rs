@@ -3,9 +3,9 @@
 
 use std::ffi::CString;
 
-use docsearch_core::question::FIRST;
-use docsearch_core::rank::{ChunkId, DocumentId, Map};
-use docsearch_core::vector_code::Kind;
+use docsearch_core::index::question::FIRST;
+use docsearch_core::index::vector_code::Kind;
+use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 

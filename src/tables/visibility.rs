@@ -3,7 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use docsearch_core::rank::{DocumentId, Map, Set};
+use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::AsOwner;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use docsearch_core::name::{key, slug_leaf};
+use docsearch_core::text::name::{key, slug_leaf};
 
 use crate::document::Document;
 use crate::{manual_page, slug};

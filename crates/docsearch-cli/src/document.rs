@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docsearch_core::grouped_page::GroupedPage;
-use docsearch_core::question::Question;
+use docsearch_core::documents::grouped_page::GroupedPage;
+use docsearch_core::index::question::Question;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use url::Url;

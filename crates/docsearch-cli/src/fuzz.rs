@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use docsearch_core::question;
+use docsearch_core::index::question;
 use docsearch_fuzz::{Format, Target, check, execute, text};
 
 use crate::document::{self, ReadOptions};

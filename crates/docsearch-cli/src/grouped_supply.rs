@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use docsearch_core::bounds::GROUPED_PAGES;
-use docsearch_core::question::OF_DOCUMENT;
+use docsearch_core::index::question::OF_DOCUMENT;
+use docsearch_core::values::bounds::GROUPED_PAGES;
 
 use crate::document::Document;
 use crate::error::Error;

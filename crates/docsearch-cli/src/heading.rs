@@ -5,7 +5,7 @@ const MAX_CHARACTERS: usize = 500;
 
 /// The text of the first heading if it is one of level one: MkDocs calls a page without one like its file.
 pub(crate) fn title(markdown: &str) -> Option<String> {
-    let sections = docsearch_core::markdown::sections(markdown);
+    let sections = docsearch_core::documents::markdown::sections(markdown);
     let first = sections.iter().find(|section| section.level > 0)?;
     first_heading(markdown).filter(|_| first.level == 1)
 }

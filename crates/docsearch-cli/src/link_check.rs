@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use docsearch_core::markdown::lead_paragraph;
-use docsearch_core::outline::Outline;
+use docsearch_core::documents::markdown::lead_paragraph;
+use docsearch_core::documents::outline::Outline;
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ mod tool;
 mod tools;
 
 use axum::http::request::Parts;
-use docsearch_core::bounds::shown;
+use docsearch_core::values::bounds::shown;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
     ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,

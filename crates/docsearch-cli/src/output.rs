@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ColorChoice};
-use docsearch_core::delivery::reference_range;
+use docsearch_core::answer::delivery::reference_range;
 
 use crate::error::Error;
 use crate::library::OutputFormat;

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use docsearch_core::bounds::counted;
+use docsearch_core::values::bounds::counted;
 use postgres::Client;
 use postgres::types::Json;
 use serde::Serialize;

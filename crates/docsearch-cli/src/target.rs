@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use docsearch_core::markdown::{Section, sections};
+use docsearch_core::documents::markdown::{Section, sections};
 
 /// Around a name. Characters for private use stand in no text that means something, and no serializer of Markdown
 /// escapes them.

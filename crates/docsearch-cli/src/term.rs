@@ -1,6 +1,6 @@
 //! Terms of definition lists: a name or a question opens a section of its own, other prose does not.
 
-use docsearch_core::question::ends_as_question;
+use docsearch_core::index::question::ends_as_question;
 
 use crate::markdown_text;
 

@@ -5,15 +5,17 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use docsearch_core::page::Page;
-use docsearch_core::page_keys::PageKeys;
-use docsearch_core::place::KnownNames;
-use docsearch_core::rank::{DocumentId, Map, ScoredDocument, TextScore, base_score, dense_score};
-use docsearch_core::rerank::Reranker;
-use docsearch_core::rule::Rules;
-use docsearch_core::score::Scorer;
-use docsearch_core::understanding::Understanding;
-use docsearch_core::weight::Weights;
+use docsearch_core::documents::page_keys::PageKeys;
+use docsearch_core::query::place::KnownNames;
+use docsearch_core::query::rule::Rules;
+use docsearch_core::query::understanding::Understanding;
+use docsearch_core::ranking::page::Page;
+use docsearch_core::ranking::rank::{ScoredDocument, TextScore, base_score};
+use docsearch_core::ranking::rerank::Reranker;
+use docsearch_core::ranking::score::Scorer;
+use docsearch_core::ranking::weight::Weights;
+use docsearch_core::values::cosine::dense_score;
+use docsearch_core::values::id::{DocumentId, Map};
 
 const CANDIDATES: i64 = 200;
 const RUNS: usize = 1_000;

@@ -1,79 +1,20 @@
 //! Analysis, chunking and ranking for `pg_docsearch`: everything that can be computed without Postgres.
 
-pub mod address;
-mod asked;
-pub mod bm25;
-pub mod bounds;
-pub mod calendar;
-pub mod chunk;
-mod closeness;
-mod decimal;
-pub mod definition;
-pub mod delivery;
-pub mod digest;
-pub mod document;
-pub mod exclusion;
-pub mod filter;
-pub mod framing;
-pub mod fusion;
-pub mod grade;
-pub mod grouped_page;
-pub mod hit;
-pub mod identifier;
-pub mod interrupt;
-pub mod json_object;
-pub mod keyword;
-pub mod known_fault;
-pub mod language;
-pub mod legs;
-pub mod lexical;
-pub mod listing;
-pub mod lookup;
-pub mod markdown;
-pub mod mention;
-pub mod message;
-pub mod model_wording;
-pub mod name;
-pub mod newness;
-pub mod news;
-pub mod outline;
-pub mod page;
-pub mod page_keys;
-pub mod passage;
-mod pattern;
-pub mod period;
-pub mod place;
-pub mod posting_merge;
-pub mod postings;
-pub mod prompt;
+/// From ranked documents to what a caller reads: sections, grades, refinement, and the answer as JSON or text.
+pub mod answer;
+/// Documents: Markdown, sections and chunks, names that pages define, and documents as they are read.
+pub mod documents;
+/// What is stored so that words, vectors and questions find sections, and how a query reads it.
+pub mod index;
+/// Language models and embedding models: prompts, what is read of replies, and a test of a model.
+pub mod models;
+/// What is known of PostgreSQL: its formats, its names, its policies and its faults.
+pub mod postgres;
+/// What a query asks for: rules, understanding, filters, and other ways to say it.
 pub mod query;
-pub mod question;
-mod question_chunk;
-pub mod question_reply;
-pub mod rank;
-pub mod recent;
-pub mod refinement;
-pub mod rerank;
-pub mod row_policy;
-pub mod rule;
-pub mod score;
-pub mod self_test;
-pub mod similarity;
-pub mod snippet;
-pub mod sql_name;
-pub mod statistics;
-pub mod stored_json;
-pub mod suggestion;
-mod task;
-pub mod title;
-pub mod token;
-pub mod transformation;
-pub mod tsvector;
-pub mod understanding;
-mod varint;
-pub mod vector_code;
-pub mod version;
-pub mod vocabulary;
-pub mod weight;
-pub mod word;
-pub mod wording;
+/// From evidence to an order of documents: base scores, the rules of ranking, searches brought together.
+pub mod ranking;
+/// Text as words and lines: tokens, identifiers, names, titles, languages.
+pub mod text;
+/// Values that need nothing else: ids, days, addresses, digests, and the bounds of what is accepted.
+pub mod values;

@@ -1,11 +1,11 @@
 //! What is derived from documents, compared with them.
 
-use docsearch_core::bounds::counted;
-use docsearch_core::definition::definitions;
-use docsearch_core::digest::digest;
-use docsearch_core::name;
-use docsearch_core::passage::embedded_text;
-use docsearch_core::question::FIRST;
+use docsearch_core::documents::definition::definitions;
+use docsearch_core::documents::passage::embedded_text;
+use docsearch_core::index::question::FIRST;
+use docsearch_core::text::name;
+use docsearch_core::values::bounds::counted;
+use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeSet, HashSet};
 

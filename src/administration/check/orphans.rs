@@ -1,6 +1,6 @@
 //! Rows that belong to nothing.
 
-use docsearch_core::bounds::counted;
+use docsearch_core::values::bounds::counted;
 
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::bounds::counted;
+use docsearch_core::values::bounds::counted;
 
 use crate::administration::check::{CheckScope, Finding, Mend, example};
 use crate::postgres::report::Result;

@@ -1,7 +1,7 @@
 //! Questions that documents answer, compared with their chunks, and those that somebody should look at.
 
-use docsearch_core::bounds::{self, counted};
-use docsearch_core::question::{self, FIRST, Sections};
+use docsearch_core::index::question::{self, FIRST, Sections};
+use docsearch_core::values::bounds::{self, counted};
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 

@@ -1,6 +1,6 @@
 //! Codes of vectors that differ from the vectors.
 
-use docsearch_core::bounds::counted;
+use docsearch_core::values::bounds::counted;
 
 use crate::administration::check::{CheckScope, Finding, Mend, example};
 use crate::postgres::report::Result;

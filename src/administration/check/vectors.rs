@@ -1,7 +1,7 @@
 //! Stored vectors, compared with those that the model gives now.
 
-use docsearch_core::bounds::counted;
-use docsearch_core::rank::cosine;
+use docsearch_core::values::bounds::counted;
+use docsearch_core::values::cosine::cosine;
 use std::collections::HashMap;
 
 use crate::administration::check::{CheckScope, Finding, Mend};

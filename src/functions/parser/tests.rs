@@ -2,7 +2,7 @@
 
 #[pgrx::pg_schema]
 mod tests {
-    use docsearch_core::token::{TokenKind, tokens};
+    use docsearch_core::text::token::{TokenKind, tokens};
     use pgrx::PgMemoryContexts;
     use pgrx::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Who may read the rows of a table, and who would find their documents: searches know the policies on documents, and
 //! neither those of the table nor the rights on it.
 
-use docsearch_core::row_policy::about_documents;
+use docsearch_core::postgres::row_policy::about_documents;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::prelude::*;

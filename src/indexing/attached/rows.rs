@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use docsearch_core::bounds::JSON_BYTES;
+use docsearch_core::values::bounds::JSON_BYTES;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use serde_json::{Value, json};

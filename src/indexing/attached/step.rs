@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use docsearch_core::rank::Set;
+use docsearch_core::values::id::Set;
 use pgrx::datum::{DatumWithOid, Uuid};
 
 mod gone;

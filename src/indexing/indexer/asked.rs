@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::bounds;
-use docsearch_core::chunk::Chunk;
-use docsearch_core::digest::digest;
-use docsearch_core::question::{self, Question, Sections};
-use docsearch_core::rank::DocumentId;
+use docsearch_core::documents::chunk::Chunk;
+use docsearch_core::index::question::{self, Question, Sections};
+use docsearch_core::values::bounds;
+use docsearch_core::values::digest::digest;
+use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;

@@ -1,6 +1,6 @@
 //! From a text to its chunks.
 
-use docsearch_core::chunk::{Chunk, ChunkKind, chunk_pages};
+use docsearch_core::documents::chunk::{Chunk, ChunkKind, chunk_pages};
 
 use super::Indexer;
 use crate::tables::document_input::DocumentInput;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::passage::embedded_text;
-use docsearch_core::question::is_question;
+use docsearch_core::documents::passage::embedded_text;
+use docsearch_core::index::question::is_question;
 use docsearch_inference::{Embedder, Embeddings};
 
 use super::{ChunkPlan, DocumentPlan, Indexer};

@@ -1,7 +1,7 @@
 //! What is to be written of a document.
 
-use docsearch_core::chunk::{Chunk, ChunkKind};
-use docsearch_core::markdown;
+use docsearch_core::documents::chunk::{Chunk, ChunkKind};
+use docsearch_core::documents::markdown;
 use pgrx::pg_sys::panic::ErrorReport;
 
 use super::Outcome;

@@ -1,6 +1,6 @@
 //! Names of documents, written again.
 
-use docsearch_core::markdown;
+use docsearch_core::documents::markdown;
 use pgrx::datum::DatumWithOid;
 
 use super::{BATCH, read_inputs};

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::question::is_question;
-use docsearch_core::rank::{ChunkId, DocumentId, Map};
-use docsearch_core::statistics::{CountedChunk, Delta};
-use docsearch_core::token;
+use docsearch_core::index::question::is_question;
+use docsearch_core::index::statistics::{CountedChunk, Delta};
+use docsearch_core::text::token;
+use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 #[pgrx::pg_schema]
 mod tests {
-    use docsearch_core::tsvector::{TsVector, Weight};
+    use docsearch_core::postgres::tsvector::{TsVector, Weight};
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;

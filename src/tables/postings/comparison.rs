@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use docsearch_core::posting_merge::SegmentState;
-use docsearch_core::postings::{Counts, SECTIONS_BUCKET, Section, Words, are_in_their_buckets, bucket_of, read_all};
-use docsearch_core::tsvector::TsVector;
+use docsearch_core::index::posting_merge::SegmentState;
+use docsearch_core::index::postings::{
+    Counts, SECTIONS_BUCKET, Section, Words, are_in_their_buckets, bucket_of, read_all,
+};
+use docsearch_core::postgres::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 
 use super::segment::{read_chunks, sections, segments};

@@ -1,6 +1,6 @@
 //! Moving documents that changed into segments.
 
-use docsearch_core::posting_merge::plan;
+use docsearch_core::index::posting_merge::plan;
 use pgrx::datum::DatumWithOid;
 
 use super::{exist, segment};

@@ -1,10 +1,10 @@
 //! The rows of segments: read, and written from chunks.
 
-use docsearch_core::posting_merge::SegmentState;
-use docsearch_core::postings::{
+use docsearch_core::index::posting_merge::SegmentState;
+use docsearch_core::index::postings::{
     MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, Segment, SegmentBuilder, SegmentReader,
 };
-use docsearch_core::tsvector::TsVector;
+use docsearch_core::postgres::tsvector::TsVector;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::LocalSettings;

@@ -5,7 +5,7 @@
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use docsearch_core::postings::read_all;
+    use docsearch_core::index::postings::read_all;
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;

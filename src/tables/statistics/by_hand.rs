@@ -10,7 +10,7 @@ use crate::postgres::owner::{AsOwner, LocalSettings};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::{catalog, statement};
 use crate::tables::{postings, vector_codes};
-use docsearch_core::question::FIRST;
+use docsearch_core::index::question::FIRST;
 
 thread_local! {
     /// How deep in triggers the statements run that are counted elsewhere.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docsearch_core::vector_code::{Code, Codes};
+use docsearch_core::index::vector_code::{Code, Codes};
 use pgrx::datum::DatumWithOid;
 
 use super::OfModel;

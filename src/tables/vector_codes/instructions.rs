@@ -1,6 +1,6 @@
 //! The comparison of codes, with the instruction that counts bits where the processor has it.
 
-use docsearch_core::vector_code::{Best, CodeQuery, Codes};
+use docsearch_core::index::vector_code::{Best, CodeQuery, Codes};
 
 /// Compares the codes of a row with a query.
 pub(super) fn compare(best: &mut Best, query: &CodeQuery, project: i64, codes: &Codes<'_>) {

@@ -2,9 +2,9 @@
 
 #[pgrx::pg_schema]
 mod tests {
-    use docsearch_core::question::{chunk_number, is_question};
-    use docsearch_core::rank::{ChunkId, DocumentId};
-    use docsearch_core::vector_code::Kind;
+    use docsearch_core::index::question::{chunk_number, is_question};
+    use docsearch_core::index::vector_code::Kind;
+    use docsearch_core::values::id::{ChunkId, DocumentId};
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;

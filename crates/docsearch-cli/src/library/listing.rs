@@ -39,7 +39,7 @@ pub(crate) struct Listing {
 
 /// `list_docs` with the entries written and counted in the database. The first one comes whatever its length.
 /// An entry is one line: what breaks lines in what authors wrote becomes a space. Nothing in it but the reference reads as
-/// one, as in the answers of searches (`docsearch_core::delivery::without_references`).
+/// one, as in the answers of searches (`docsearch_core::answer::delivery::without_references`).
 static STATEMENT: LazyLock<String> = LazyLock::new(|| {
     const REFERENCE: &str = r"\[[[:space:][(]*[^][:space:]/#[]+/";
     let line = |text: &str| format!(r"regexp_replace({text}, '[[:cntrl:][:space:]\u2028\u2029]+', ' ', 'g')");

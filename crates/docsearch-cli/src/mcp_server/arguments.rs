@@ -1,6 +1,6 @@
 //! Arguments of tools as language models write them: other names, numbers as text, wrapped once more.
 
-use docsearch_core::bounds::shown;
+use docsearch_core::values::bounds::shown;
 use serde_json::{Map, Value};
 
 /// An argument, with the names that it is often given by mistake.

@@ -1,6 +1,6 @@
 //! `list_docs` as text within a budget: projects first, documents of a project.
 
-use docsearch_core::delivery::without_references;
+use docsearch_core::answer::delivery::without_references;
 use serde_json::{Value, json};
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::bounds::shown;
+use docsearch_core::values::bounds::shown;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::json;

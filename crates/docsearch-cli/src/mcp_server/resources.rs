@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docsearch_core::bounds::shown;
+use docsearch_core::values::bounds::shown;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::ErrorData;
 use rmcp::model::{

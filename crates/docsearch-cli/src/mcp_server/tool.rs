@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docsearch_core::delivery::MCP_MAX_TOKENS;
+use docsearch_core::answer::delivery::MCP_MAX_TOKENS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The tools: what a language model is told of them, and what they do.
 
-use docsearch_core::bounds::shown;
+use docsearch_core::values::bounds::shown;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 

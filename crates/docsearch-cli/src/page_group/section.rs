@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use docsearch_core::bounds::title_in_one_line;
-use docsearch_core::markdown::{Section, close_fences, sections};
-use docsearch_core::question::Question;
-use docsearch_core::title::is_repeated_by;
+use docsearch_core::documents::markdown::{Section, close_fences, sections};
+use docsearch_core::index::question::Question;
+use docsearch_core::text::title::is_repeated_by;
+use docsearch_core::values::bounds::title_in_one_line;
 
 use crate::document::Document;
 use crate::fence;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use docsearch_core::bounds::{GROUPED_PAGES, TEXT_BYTES};
-use docsearch_core::grouped_page::GroupedPage;
-use docsearch_core::title::is_repeated_by;
+use docsearch_core::documents::grouped_page::GroupedPage;
+use docsearch_core::text::title::is_repeated_by;
+use docsearch_core::values::bounds::{GROUPED_PAGES, TEXT_BYTES};
 use serde_json::{Map, Value, json};
 
 use super::section::{PageSection, page_section};

@@ -164,7 +164,7 @@ fn questions_of_pages_stay_with_their_sections() {
     let menu = || page("menus/menu.md", "Menu");
     let rule = "[[groups]]\nfolder = 'menus'";
     let document = grouped(rule, vec![button, menu()]);
-    let sections = docsearch_core::markdown::sections(&document.body);
+    let sections = docsearch_core::documents::markdown::sections(&document.body);
     let asked = document.own_questions();
     let places: Vec<(&str, &str)> = asked.iter().map(|asked| (&*asked.anchor, &*asked.question)).collect();
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::question::{OF_DOCUMENT, Question};
+use docsearch_core::index::question::{OF_DOCUMENT, Question};
 use serde_json::{Map, Value};
 
 use super::question_file::{Asked, Page, placed};
@@ -100,7 +100,7 @@ fn text(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use docsearch_core::question::{CHARS, OF_SECTION};
+    use docsearch_core::index::question::{CHARS, OF_SECTION};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -204,7 +204,7 @@ mod tests {
             };
             let given: Vec<Value> = items.iter().map(item).collect();
             let (questions, _) = read(&json!(given), "Kit", BODY);
-            prop_assert_eq!(docsearch_core::question::checked(questions.clone()), Ok(questions));
+            prop_assert_eq!(docsearch_core::index::question::checked(questions.clone()), Ok(questions));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use docsearch_core::markdown::{Section, sections};
+use docsearch_core::documents::markdown::{Section, sections};
 
 /// Of a heading that is looked for; of those of sections there is less.
 const MAX_CHARS: usize = 1_000;

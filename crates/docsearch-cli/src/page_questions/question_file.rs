@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use docsearch_core::bounds;
-use docsearch_core::question::{self, OF_DOCUMENT, OF_SECTION, Question};
+use docsearch_core::index::question::{self, OF_DOCUMENT, OF_SECTION, Question};
+use docsearch_core::values::bounds;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

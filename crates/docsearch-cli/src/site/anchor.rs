@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docsearch_core::markdown::sections;
+use docsearch_core::documents::markdown::sections;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 

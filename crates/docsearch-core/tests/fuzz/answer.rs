@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
 
-use docsearch_core::delivery::{Answer, Budget, Confidence, Format, SearchResult, SectionMatch, Syntax, deliver};
-use docsearch_core::grade::{Grade, Minimum, OfText};
-use docsearch_core::model_wording::{MAX_CHARS, MAX_NEW};
-use docsearch_core::prompt::{Source, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
-use docsearch_core::{json_object, question_reply, transformation::Transformation};
+use docsearch_core::answer::delivery::{
+    Answer, Budget, Confidence, Format, SearchResult, SectionMatch, Syntax, deliver,
+};
+use docsearch_core::answer::grade::{Grade, Minimum, OfText};
+use docsearch_core::models::prompt::{Source, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
+use docsearch_core::models::wording_reply::{MAX_CHARS, MAX_NEW};
+use docsearch_core::models::{json_object, question_reply};
+use docsearch_core::query::transformation::Transformation;
 use docsearch_fuzz::text;
 use serde_json::{Value, json};
 

@@ -1,10 +1,11 @@
 use std::collections::HashSet;
 
-use docsearch_core::chunk::{ChunkLimits, Chunked, chunk_document};
-use docsearch_core::outline::Outline;
-use docsearch_core::passage::{context, document_passage, embedded_text, passage};
-use docsearch_core::snippet::{Match, snippet};
-use docsearch_core::{definition, keyword, markdown as core, token};
+use docsearch_core::answer::snippet::{Match, snippet};
+use docsearch_core::documents::chunk::{ChunkLimits, Chunked, chunk_document};
+use docsearch_core::documents::outline::Outline;
+use docsearch_core::documents::passage::{context, document_passage, embedded_text, passage};
+use docsearch_core::documents::{definition, keyword, markdown as core};
+use docsearch_core::text::token;
 use docsearch_fuzz::text;
 
 use crate::fields;

@@ -1,19 +1,22 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use docsearch_core::bounds::{LABEL_BYTES, SLUG_BYTES};
-use docsearch_core::calendar::Day;
-use docsearch_core::language::Language;
-use docsearch_core::lookup::{TermWeights, any_of, query_tokens, terms};
-use docsearch_core::page_keys::PageKeys;
-use docsearch_core::place::{KnownNames, place_keys};
-use docsearch_core::query::{MAX_QUERY_CHARS, Query};
-use docsearch_core::rule::{Row, Rules};
-use docsearch_core::suggestion::{self, Source};
-use docsearch_core::transformation::{Transformation, Usage, need, related, telling, transform};
-use docsearch_core::understanding::Understanding;
-use docsearch_core::version::{Version, Versioned, superseded};
-use docsearch_core::{address, exclusion, identifier, mention, name, news, similarity, title, word};
+use docsearch_core::documents::page_keys::PageKeys;
+use docsearch_core::query::input::{MAX_QUERY_CHARS, Query};
+use docsearch_core::query::lookup::{TermWeights, any_of, query_tokens, terms};
+use docsearch_core::query::place::{KnownNames, place_keys};
+use docsearch_core::query::rule::{Row, Rules};
+use docsearch_core::query::suggestion::{self, Source};
+use docsearch_core::query::transformation::{Transformation, Usage, need, related, telling, transform};
+use docsearch_core::query::understanding::Understanding;
+use docsearch_core::query::{exclusion, mention};
+use docsearch_core::ranking::news;
+use docsearch_core::ranking::version::{Version, Versioned, superseded};
+use docsearch_core::text::language::Language;
+use docsearch_core::text::{identifier, name, similarity, title, word};
+use docsearch_core::values::address;
+use docsearch_core::values::bounds::{LABEL_BYTES, SLUG_BYTES};
+use docsearch_core::values::calendar::Day;
 use docsearch_fuzz::text;
 
 use crate::fields;

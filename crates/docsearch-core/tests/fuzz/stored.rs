@@ -1,11 +1,11 @@
-use docsearch_core::bm25::{Frequencies, Lexeme};
-use docsearch_core::filter::Filter;
-use docsearch_core::listing::{ListedDocument, Listing};
-use docsearch_core::name;
-use docsearch_core::page::Page;
-use docsearch_core::postings::{SECTIONS_BUCKET, Section, SegmentBuilder, read_all};
-use docsearch_core::tsvector::TsVector;
-use docsearch_core::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer};
+use docsearch_core::documents::listing::{ListedDocument, Listing};
+use docsearch_core::index::bm25::{Frequencies, Lexeme};
+use docsearch_core::index::postings::{SECTIONS_BUCKET, Section, SegmentBuilder, read_all};
+use docsearch_core::index::vector_code::{Best, Code, CodeQuery, Codes, Kind, Packer};
+use docsearch_core::postgres::tsvector::TsVector;
+use docsearch_core::query::filter::Filter;
+use docsearch_core::ranking::page::Page;
+use docsearch_core::text::name;
 use docsearch_fuzz::text;
 use serde_json::Value;
 

@@ -1,0 +1,7 @@
+//! The top room: it may use every other.
+
+pub mod delivery;
+pub mod grade;
+pub mod hit;
+pub mod refinement;
+pub mod snippet;

@@ -1,0 +1,75 @@
+//! From ranked results to what a caller reads: deduplication, confidence, notices, and the answer
+//! as JSON or text within a budget.
+
+use strum::EnumString;
+
+#[cfg(test)]
+use crate::text::line::{clip, name_in_one_line, one_line};
+#[cfg(test)]
+use crate::text::token_estimate::estimated_tokens;
+
+mod answer;
+mod budget;
+mod confidence;
+mod dedup;
+mod json;
+mod notice;
+mod reference;
+mod syntax;
+mod text;
+mod tip;
+
+pub use answer::{Answer, SearchResult, SectionMatch};
+pub use budget::{Budget, BudgetError, DEFAULT_MAX_CHARS, MIN_MAX_CHARS, MIN_MAX_TOKENS, shares};
+pub use confidence::{Confidence, Thresholds};
+pub use dedup::{Dedup, Deduplication, Kept};
+pub use notice::{Notice, NoticeCode, SIMILAR_SPREAD};
+pub use reference::{reference_in_brackets, reference_range, with_brackets, without_references};
+pub use syntax::{MAX_OFFSET, MCP_MAX_TOKENS, Syntax};
+pub use text::compact_limit;
+pub use tip::tips;
+
+/// How `search_docs_text` writes an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum Format {
+    /// At most three lines for each result; 5 results within 2,000 characters.
+    Compact,
+    /// Everything that is known of each result, with labels.
+    Detailed,
+    /// The JSON object of `search_docs_json`.
+    Raw,
+}
+
+impl Format {
+    /// The format of this name; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        name.parse().ok()
+    }
+}
+
+/// Writes an answer within a budget.
+///
+/// What is over the budget goes in this order: detail (`detailed` becomes `compact`, a raw answer loses section
+/// matches, breakdown, understanding and timings), then the length of excerpts, then results from the end. Notices
+/// say so, and how to get the rest. A line never holds a line break or a control character of a document,
+/// nor anything of one that reads as a reference of ours.
+pub fn deliver(answer: &Answer, format: Format, budget: Budget) -> String {
+    match format {
+        Format::Compact => text::compact(answer, budget, None),
+        Format::Detailed => {
+            let whole = text::detailed(answer);
+            let length = whole.chars().count();
+            if length <= budget.max_chars() {
+                whole
+            } else {
+                let call = answer.syntax.length(length, budget);
+                text::compact(answer, budget, Some(Notice::switched_to_compact(length, &call)))
+            }
+        }
+        Format::Raw => json::raw(answer, budget),
+    }
+}
+
+#[cfg(test)]
+mod tests;

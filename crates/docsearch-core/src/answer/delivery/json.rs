@@ -1,0 +1,109 @@
+//! Answers as JSON within a budget.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::budget::Budget;
+use super::notice::Notice;
+use super::text::rest;
+use crate::text::line::clip;
+
+/// Lengths of excerpts that are tried before results are left out, in characters.
+const EXCERPTS: [usize; 2] = [160, 80];
+
+/// Characters by which the same answer may be longer another time: its times have more digits.
+const LATER_CHARS: usize = 64;
+
+/// Characters of a query, a title and a path of headings that are kept when the answer is over the budget: one title of
+/// 64 kB must not keep the other results out.
+const QUERY_CHARS: usize = 200;
+const TITLE_CHARS: usize = 200;
+
+/// The JSON text of an answer within the budget, always valid.
+pub(super) fn raw(answer: &Answer, budget: Budget) -> String {
+    let limit = budget.max_chars();
+    let whole = encode(answer);
+    let length = whole.chars().count();
+    if length <= limit {
+        return whole;
+    }
+    let enough = (length + LATER_CHARS).next_multiple_of(100);
+    let call = answer.syntax.length(enough, budget);
+    let mut lean = lean(answer, Notice::switched_to_compact(length, &call));
+    let mut encoded = encode(&lean);
+    for max_chars in EXCERPTS {
+        if encoded.chars().count() <= limit {
+            return encoded;
+        }
+        let mut shortened = false;
+        for result in &mut lean.results {
+            let snippet = clip(&result.snippet, max_chars);
+            shortened |= snippet != result.snippet;
+            result.snippet = snippet;
+        }
+        let notice = Notice::excerpts_shortened(None);
+        if shortened && !lean.notices.contains(&notice) {
+            lean.notices.push(notice);
+        }
+        encoded = encode(&lean);
+    }
+    if encoded.chars().count() <= limit {
+        return encoded;
+    }
+    cut(lean, limit, &call)
+}
+
+/// The answer without detail.
+fn lean(answer: &Answer, switched: Notice) -> Answer {
+    let mut lean = answer.clone();
+    for result in &mut lean.results {
+        result.title = clip(&result.title, TITLE_CHARS);
+        result.section = clip(&result.section, TITLE_CHARS);
+        result.section_matches = Vec::new();
+        result.breakdown = None;
+        result.metadata = Value::Null;
+    }
+    lean.query = clip(&lean.query, QUERY_CHARS);
+    lean.executed_query = clip(&lean.executed_query, QUERY_CHARS);
+    lean.understood = Value::Null;
+    lean.timings.clear();
+    lean.notices.push(switched);
+    lean
+}
+
+/// The answer with as many results as fit. If not even the rest of it fits, only that is said.
+fn cut(mut answer: Answer, limit: usize, whole: &str) -> String {
+    let results = std::mem::take(&mut answer.results);
+    let total = results.len();
+    let (offset, syntax) = (answer.offset, answer.syntax);
+    let left_out = |shown| Notice::results_left_out(shown, total, limit, &rest(syntax, shown, total, offset, whole));
+    // Characters of the results before each place, with a comma behind each.
+    let mut starts = vec![0];
+    for result in results.iter().take(total.saturating_sub(1)) {
+        let start = starts[starts.len() - 1] + encode(result).chars().count() + 1;
+        if start > limit {
+            break;
+        }
+        starts.push(start);
+    }
+    let mut envelope = answer.clone();
+    envelope.notices.push(left_out(0));
+    let largest = (0..starts.len()).rev().find(|&shown| {
+        if let Some(last) = envelope.notices.last_mut() {
+            *last = left_out(shown);
+        }
+        encode(&envelope).chars().count() + starts[shown] <= limit
+    });
+    match largest {
+        Some(shown) => {
+            envelope.results = results.into_iter().take(shown).collect();
+            encode(&envelope)
+        }
+        None => json!({ "results": [], "notices": [left_out(0)] }).to_string(),
+    }
+}
+
+fn encode(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("an answer has nothing that JSON cannot hold")
+}

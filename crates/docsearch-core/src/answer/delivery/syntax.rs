@@ -1,0 +1,76 @@
+//! How callers write calls, for notices that say what to call next.
+
+use strum::EnumString;
+
+use super::budget::Budget;
+use crate::text::token_estimate::CHARS_PER_TOKEN;
+
+/// Greatest number of results that a call can skip.
+pub const MAX_OFFSET: usize = 1_000;
+
+/// Greatest `max_tokens` that the tools of MCP obey.
+pub const MCP_MAX_TOKENS: usize = 20_000;
+
+/// The language in which a caller writes arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum Syntax {
+    /// `search_docs_text(...)` with named arguments.
+    #[default]
+    Sql,
+    /// Options of `docsearch search`.
+    CommandLine,
+    /// Arguments of the tool `search_docs`.
+    Mcp,
+    /// Parameters of `GET /v1/search`.
+    Http,
+}
+
+impl Syntax {
+    /// The syntax of this name: `sql`, `command_line`, `mcp` or `http`; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Self> {
+        name.parse().ok()
+    }
+
+    /// The arguments for so many results behind the first `offset`; `None` if no call can skip as many.
+    pub(super) fn results(self, count: usize, offset: usize) -> Option<String> {
+        (offset <= MAX_OFFSET).then(|| match self {
+            Self::Sql => format!("max_results => {count}, config => '{{\"offset\": {offset}}}'"),
+            Self::CommandLine => format!("--max-results {count} --config '{{\"offset\": {offset}}}'"),
+            Self::Mcp => format!("max_results: {count}, offset: {offset}"),
+            Self::Http => format!("max_results={count}&offset={offset}"),
+        })
+    }
+
+    /// The arguments for an answer of so many characters, where it was to fit the budget.
+    pub(super) fn length(self, chars: usize, budget: Budget) -> String {
+        let tokens = chars.div_ceil(CHARS_PER_TOKEN);
+        match self {
+            Self::Sql => budget.raised_to(chars),
+            Self::CommandLine => format!("--max-tokens {tokens}"),
+            Self::Mcp if tokens > MCP_MAX_TOKENS => "max_results: 1 for one at a time".to_owned(),
+            Self::Mcp => format!("max_tokens: {tokens}"),
+            Self::Http => format!("max_tokens={tokens}"),
+        }
+    }
+
+    /// The argument for the format that has everything, with labels.
+    pub(super) fn detailed(self) -> &'static str {
+        match self {
+            Self::Sql => "format => 'detailed'",
+            Self::CommandLine => "--format detailed",
+            Self::Mcp => "format: detailed",
+            Self::Http => "max_tokens",
+        }
+    }
+
+    /// The argument for JSON.
+    pub(super) fn json(self) -> &'static str {
+        match self {
+            Self::Sql => "format => 'raw'",
+            Self::CommandLine => "--format json",
+            Self::Mcp => "format: json",
+            Self::Http => "max_tokens",
+        }
+    }
+}

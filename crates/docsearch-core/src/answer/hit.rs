@@ -1,0 +1,285 @@
+//! From ranked documents to the sections that are shown: which section stands for a document, what else of it matches,
+//! and which are left when repetitions, a least score and an offset have been taken off.
+
+use crate::answer::delivery::{Deduplication, Notice};
+use crate::answer::grade::OfText;
+use crate::ranking::fusion::{Asked, Entry, Found};
+use crate::ranking::rank::{ScoredChunk, ScoredDocument};
+use crate::ranking::rerank::Ranked;
+use crate::ranking::score::{EVIDENCE_CEILING, Step};
+use crate::values::cosine::cosine;
+use crate::values::id::{ChunkId, DocumentId, Map};
+
+// Chosen, not measured, all three.
+/// Sections of a result's document that are shown beside it, at most.
+pub const SECTION_MATCHES: usize = 5;
+/// Chunks that are read for them: several may be of one section.
+pub const SECTION_CHUNKS: usize = 2 * SECTION_MATCHES;
+/// Sections that are compared with each other for one result, with dedup `similar`.
+const COMPARED: usize = 8;
+/// A section matches, too, if its base score is at least this share of the best section's.
+const SECTION_SHARE: f32 = 0.5;
+/// How much more a section counts among those of its document whose headings hold every word of the query.
+const HEADING: f32 = 0.5;
+
+/// A result before its texts are read.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The section.
+    pub chunk: ChunkId,
+    /// What is asked for in it, if that is not where it begins.
+    pub entry: Option<Entry>,
+    /// Final score, 0 to 1.
+    pub score: f32,
+    /// How far the score lies above that of the next document, if this is the first.
+    pub lead: f32,
+    /// Cosine similarity, if its vector was compared.
+    pub similarity: Option<f32>,
+    /// Keyword score, 0 to 1.
+    pub keyword_score: f32,
+    /// Whether an earlier hit is of the same document.
+    pub additional: bool,
+    /// Sections of the document that match, with their scores, best first; none if they are not shown.
+    pub sections: Vec<(ChunkId, f32)>,
+    /// How the document came to its score, if that is shown.
+    pub steps: Option<Vec<Step>>,
+    /// The question of the section that lifted it, if one did.
+    pub question: Option<ChunkId>,
+    /// What the text says without the questions that it answers.
+    pub of_text: OfText,
+    /// The wording of the question by which the document was found, see [`Found::wordings`].
+    pub wording: usize,
+    /// Place among the sections of its document, which decides between equal scores.
+    place: usize,
+}
+
+impl Hit {
+    /// What it is graded by where the document was found by a wording that is trusted by less than half.
+    fn of_trusted(&self, trusted: &Ranked) -> OfText {
+        let whole = of_text(&trusted.document, trusted.score);
+        let guessed = self.score > EVIDENCE_CEILING && trusted.score <= EVIDENCE_CEILING;
+        if self.place == 0 {
+            return OfText { guessed, ..whole };
+        }
+        let chunk = trusted.document.chunks.iter().find(|chunk| chunk.id == self.chunk);
+        OfText {
+            score: whole.score.min(self.score),
+            similarity: chunk.and_then(|chunk| chunk.similarity),
+            keyword_score: chunk.map_or(0.0, |chunk| chunk.lexical),
+            guessed,
+        }
+    }
+}
+
+/// What a document is graded by.
+fn of_text(document: &ScoredDocument, score: f32) -> OfText {
+    let text = document.text;
+    let share = if document.base > 0.0 {
+        text.base / document.base
+    } else {
+        1.0
+    };
+    OfText {
+        score: score * (1.0 + share) / 2.0,
+        similarity: text.similarity,
+        keyword_score: text.lexical,
+        guessed: false,
+    }
+}
+
+/// The sections of ranked documents that may be shown, best first: up to `wanted` more than the best of each document.
+/// `beside` sections are shown beside the best one.
+pub fn hits(mut found: Found, wanted: usize, beside: usize) -> Vec<Hit> {
+    let (first, lead) = lead(&found.ranked);
+    let mut hits: Vec<Hit> = Vec::new();
+    for ranked in found.ranked {
+        let document = ranked.document.document;
+        let (asked, steps) = (found.sections.remove(&document), found.steps.remove(&document));
+        let mut own = of_document(ranked, asked, wanted, beside, steps);
+        let wording = found.wordings.get(&document).copied().unwrap_or_default();
+        own.iter_mut().for_each(|hit| hit.wording = wording);
+        if let Some(trusted) = found.trusted.remove(&document) {
+            own.iter_mut().for_each(|hit| hit.of_text = hit.of_trusted(&trusted));
+        }
+        if Some(document) == first {
+            own[0].lead = lead;
+        }
+        hits.append(&mut own);
+    }
+    // Of equal scores the documents stay as they were ranked.
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    hits
+}
+
+/// The sections whose vectors [`choose`] compares with dedup `similar`.
+pub fn compared(hits: &[Hit], wanted: usize) -> impl Iterator<Item = ChunkId> {
+    hits.iter().take(COMPARED * wanted).map(|hit| hit.chunk)
+}
+
+/// Which of the chosen results are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Results that are passed over.
+    pub offset: usize,
+    /// Results that are shown of the others, at most.
+    pub shown: usize,
+}
+
+/// The results of an answer.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// In order; those that are shown first.
+    pub hits: Vec<Hit>,
+    /// How many were passed over.
+    pub before: usize,
+    /// What is said of those below the least score.
+    pub notice: Option<Notice>,
+}
+
+/// The hits that are shown, in order. `vectors` are those of [`compared`]. Those below `min_score` are left out; if none
+/// reaches it, all stay: an answer is never empty for its scores, and [`Confidence::of`](crate::answer::delivery::Confidence::of)
+/// marks them low.
+pub fn choose(
+    hits: Vec<Hit>,
+    dedup: &Deduplication,
+    vectors: &Map<ChunkId, Vec<f32>>,
+    min_score: f32,
+    page: Page,
+) -> Chosen {
+    let choose = |hits: Vec<Hit>| {
+        let chosen = dedup.choose(
+            hits,
+            |hit| hit.chunk.document,
+            |a, b| Some(cosine(vectors.get(&a.chunk)?, vectors.get(&b.chunk)?)),
+        );
+        let chosen = chosen.into_iter().map(|kept| Hit {
+            additional: kept.additional,
+            ..kept.chunk
+        });
+        chosen.collect::<Vec<Hit>>()
+    };
+    let is_below = |hit: &&Hit| hit.score < min_score;
+    let of_page = |chosen: &[Hit]| -> Vec<Hit> { chosen.iter().skip(page.offset).take(page.shown).cloned().collect() };
+    let reaching: Vec<Hit> = match min_score > 0.0 {
+        true => hits.iter().filter(|hit| !is_below(hit)).cloned().collect(),
+        false => Vec::new(),
+    };
+    let mut chosen = choose(hits);
+    let below = of_page(&chosen).iter().filter(is_below).count();
+    if !reaching.is_empty() && chosen.iter().any(|hit| is_below(&hit)) {
+        // The places of what was left out go to further sections that reach the score, as in a longer answer.
+        chosen = choose(reaching);
+    }
+    let above = of_page(&chosen).iter().filter(|hit| !is_below(hit)).count();
+    let before = page.offset.min(chosen.len());
+    chosen.drain(..before);
+    Chosen {
+        hits: chosen,
+        before,
+        notice: (below > 0).then(|| Notice::below_threshold(above, above + below)),
+    }
+}
+
+/// What a section is chosen by: a heading that the query names beats a nearer vector.
+fn by_heading(chunk: &ScoredChunk) -> f32 {
+    chunk.base * (1.0 + HEADING * chunk.heading)
+}
+
+/// The document with the greatest score, and how far that lies above the next one; `None` without documents.
+fn lead(ranked: &[Ranked]) -> (Option<DocumentId>, f32) {
+    let mut best: Option<&Ranked> = None;
+    let mut next: Option<f32> = None;
+    for ranked in ranked {
+        match best {
+            Some(known) if known.score >= ranked.score => {
+                next = Some(next.map_or(ranked.score, |next| next.max(ranked.score)));
+            }
+            _ => {
+                next = best.map(|known| known.score);
+                best = Some(ranked);
+            }
+        }
+    }
+    let lead = best.zip(next).map_or(0.0, |(best, next)| best.score - next);
+    (best.map(|best| best.document.document), lead)
+}
+
+/// The sections of a document that may become results, best first; there is at least one.
+fn of_document(
+    ranked: Ranked,
+    asked: Option<Asked>,
+    wanted: usize,
+    beside: usize,
+    steps: Option<Vec<Step>>,
+) -> Vec<Hit> {
+    let Ranked { mut document, score } = ranked;
+    let best_base = document.chunks.first().map_or(0.0, |best| best.base);
+    document.chunks.sort_by(|a, b| by_heading(b).total_cmp(&by_heading(a)));
+    // Who asks for a page by its name is shown its beginning, not where the name stands most often.
+    let beginning = (score > EVIDENCE_CEILING).then_some(0);
+    let (asked, entry) = asked.map_or((beginning, None), |asked| (Some(asked.chunk), asked.entry));
+    if let Some(asked) = asked {
+        match document.chunks.iter().position(|chunk| chunk.id.chunk == asked) {
+            Some(place) => document.chunks[..=place].rotate_right(1),
+            None if asked > 0 => document.chunks.insert(0, ScoredChunk::unread(document.document, asked)),
+            None => {}
+        }
+    }
+    let best = document.chunks.first();
+    let section_score = |chunk: &ScoredChunk| {
+        // A section never stands before its document's best one.
+        let share = if best_base > 0.0 { chunk.base / best_base } else { 0.0 };
+        (score * share).min(score)
+    };
+    let enough = best_base * SECTION_SHARE;
+    let matching = document.chunks.iter().enumerate();
+    let matching = matching.filter(|(place, chunk)| *place == 0 || chunk.base >= enough);
+    let first = Hit {
+        chunk: ChunkId {
+            document: document.document,
+            chunk: best.map_or(0, |best| best.id.chunk),
+        },
+        entry,
+        score,
+        similarity: document.similarity,
+        keyword_score: document.lexical,
+        lead: 0.0,
+        additional: false,
+        sections: matching
+            .take(beside)
+            .map(|(_, chunk)| (chunk.id, section_score(chunk)))
+            .collect(),
+        steps,
+        of_text: of_text(&document, score),
+        question: best.and_then(|best| best.question).map(|question| question.id),
+        wording: 0,
+        place: 0,
+    };
+    let mut further: Vec<&ScoredChunk> = document.chunks.iter().skip(1).collect();
+    further.sort_by(|a, b| b.base.total_cmp(&a.base).then(a.id.cmp(&b.id)));
+    let rest = (1..).zip(further).take(wanted);
+    let rest = rest.map(|(place, chunk)| Hit {
+        chunk: chunk.id,
+        entry: None,
+        score: section_score(chunk),
+        similarity: chunk.similarity,
+        keyword_score: chunk.lexical,
+        lead: 0.0,
+        additional: false,
+        sections: Vec::new(),
+        steps: None,
+        of_text: OfText {
+            score: section_score(chunk),
+            similarity: chunk.similarity,
+            keyword_score: chunk.lexical,
+            guessed: false,
+        },
+        question: chunk.question.map(|question| question.id),
+        wording: 0,
+        place,
+    });
+    std::iter::once(first).chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,354 @@
+//! Documents to chunks: what is embedded, indexed and shown as a search result.
+
+mod measure;
+mod merge;
+mod pack;
+mod prose;
+mod unit;
+
+use crate::documents::markdown::{self, HEADING_MAX_BYTES, Section};
+use crate::text::title::is_repeated_by;
+use measure::Measure;
+use merge::Part;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use unit::{Source, Unit};
+
+/// Counts the tokens of a model.
+pub trait TokenCounter {
+    /// Tokens of `text` without those that the model puts around every input.
+    fn count(&self, text: &str) -> usize;
+}
+
+impl<F: Fn(&str) -> usize> TokenCounter for F {
+    fn count(&self, text: &str) -> usize {
+        self(text)
+    }
+}
+
+/// Sizes of chunks, in tokens of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkLimits {
+    /// What the model reads of one input, special tokens included.
+    pub max_tokens: usize,
+    /// How much of a chunk's end the next chunk of the same section repeats, in whole sentences; at most half of the
+    /// budget.
+    pub overlap_tokens: usize,
+    /// Sections smaller than this are merged with their neighbours.
+    pub min_tokens: usize,
+    /// Tokens that the model puts around every input.
+    pub special_tokens: usize,
+}
+
+impl Default for ChunkLimits {
+    /// The limits for all-MiniLM-L6-v2.
+    fn default() -> Self {
+        Self {
+            max_tokens: 256,
+            overlap_tokens: 32,
+            min_tokens: 48,
+            special_tokens: 2,
+        }
+    }
+}
+
+impl ChunkLimits {
+    /// Tokens left for a body after a context of `context_tokens`: at least a quarter of `max_tokens`, and at least 1.
+    fn budget(&self, context_tokens: usize) -> usize {
+        let left = self
+            .max_tokens
+            .saturating_sub(self.special_tokens)
+            .saturating_sub(context_tokens);
+        left.max(self.max_tokens / 4).max(1)
+    }
+}
+
+/// What a chunk is to its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// The document in brief, or all of a document that fits one chunk.
+    Summary,
+    /// A part of the document's text.
+    Body,
+}
+
+/// A part of a document that is found on its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Place in the document, from 0, without gaps.
+    pub chunk_no: u32,
+    /// What the chunk is to its document.
+    pub kind: ChunkKind,
+    /// Headings above the text, outermost first, without one that repeats the title.
+    pub heading_path: Vec<String>,
+    /// Further heading paths under which the document says exactly the same.
+    pub also_under: Vec<Vec<String>>,
+    /// Anchor of the section it starts in; empty before the first heading and for the summary.
+    pub anchor: String,
+    /// Markdown in which every fence is closed.
+    pub body: String,
+    /// Tokens of `body`, as the sum over its pieces.
+    pub token_count: usize,
+}
+
+/// The chunks of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunked {
+    /// The summary and then the text, in order; never empty.
+    pub chunks: Vec<Chunk>,
+    /// Chunks left out because an earlier one, that is not the summary, has the same body.
+    pub duplicates: usize,
+}
+
+/// Cuts a document that is one page into chunks, see [`chunk_pages`].
+pub fn chunk_document(
+    title: &str,
+    markdown: &str,
+    summary: Option<&str>,
+    counter: &dyn TokenCounter,
+    limits: &ChunkLimits,
+) -> Chunked {
+    chunk_pages(title, markdown, summary, &HashSet::new(), counter, limits)
+}
+
+/// Cuts a document into chunks. The sections with the anchors `pages` are pages that were grouped: each has chunks of its
+/// own, however small it is, and what is no page has, too. Sections of a page have its anchor, a dot, and one of their own.
+///
+/// Chunk 0 is the summary: `summary`, or else the lead paragraph up to half of the budget. A document that fits one
+/// chunk has only that, with its whole text. Body chunks hold at most `max_tokens` together with the special tokens and
+/// the [`context`](crate::documents::passage::context); only code blocks and tables go beyond it, up to four times, before they are cut at lines.
+pub fn chunk_pages(
+    title: &str,
+    markdown: &str,
+    summary: Option<&str>,
+    pages: &HashSet<&str>,
+    counter: &dyn TokenCounter,
+    limits: &ChunkLimits,
+) -> Chunked {
+    let measure = Measure::new(counter, limits.max_tokens.saturating_mul(unit::WHOLE_BLOCK_BUDGETS + 1));
+    let text = markdown::close_fences(markdown);
+    let sections = markdown::sections(&text);
+    let boundaries = sections
+        .iter()
+        .flat_map(|section| [section.range.start, section.body_start]);
+    let source = Source::new(&text, boundaries, measure);
+    let document = Document {
+        title,
+        title_tokens: measure.tokens(title),
+        source,
+        measure,
+        limits,
+        pages,
+    };
+    let mut chunks = Collector::default();
+    let summary = summary.map(str::trim).filter(|summary| !summary.is_empty());
+    if let Some(whole) = document.whole(summary).filter(|_| pages.is_empty()) {
+        chunks.push(ChunkKind::Summary, Vec::new(), String::new(), whole);
+        return chunks.finish();
+    }
+    // The lead paragraph is one page's alone.
+    let contents = (!pages.is_empty()).then(|| document.contents(&sections));
+    let summary = document.summary(summary.or(contents.as_deref()));
+    chunks.push(ChunkKind::Summary, Vec::new(), String::new(), summary);
+    for group in merge::grouped(document.parts(sections), limits.min_tokens) {
+        document.push_group(group, &mut chunks);
+    }
+    chunks.finish()
+}
+
+struct Document<'a> {
+    title: &'a str,
+    title_tokens: usize,
+    source: Source<'a>,
+    measure: Measure<'a>,
+    limits: &'a ChunkLimits,
+    pages: &'a HashSet<&'a str>,
+}
+
+impl<'a> Document<'a> {
+    /// The whole text, with the given summary above it unless it says the same, if one chunk has room for that.
+    fn whole(&self, summary: Option<&str>) -> Option<pack::Body> {
+        let text = self.source.text.trim_end();
+        let mut body = pack::Body {
+            text: text.to_owned(),
+            tokens: self.source.tokens(&(0..self.source.text.len())),
+        };
+        if let Some(summary) = summary.filter(|summary| !text.contains(summary)) {
+            body.tokens += self.measure.tokens(summary);
+            body.text = format!("{}\n\n{text}", markdown::close_fences(summary));
+            body.text.truncate(body.text.trim_end().len());
+        }
+        (body.tokens <= self.limits.budget(self.title_tokens)).then_some(body)
+    }
+
+    fn summary(&self, given: Option<&str>) -> pack::Body {
+        let budget = self.limits.budget(self.title_tokens);
+        if let Some(given) = given {
+            return self.beginning(&markdown::close_fences(given), budget);
+        }
+        let lead = markdown::lead(self.source.text).map_or("", |(range, _)| &self.source.text[range]);
+        self.beginning(lead, (budget / 2).max(1))
+    }
+
+    /// The titles of the pages.
+    fn contents(&self, sections: &[Section]) -> String {
+        let pages = sections
+            .iter()
+            .filter(|section| self.pages.contains(section.anchor.as_str()));
+        let titles = pages.filter_map(|section| Some(format!("{}.", section.heading_path.last()?)));
+        titles.collect::<Vec<String>>().join(" ")
+    }
+
+    /// The page that a section is on, by its anchor: that of the page, or one that begins with it and a dot.
+    fn page_of<'s>(&self, anchor: &'s str) -> Option<&'s str> {
+        let mut page = anchor;
+        while !self.pages.contains(page) {
+            page = &page[..page.rfind('.')?];
+        }
+        Some(page)
+    }
+
+    /// As many whole sentences as fit `budget`.
+    fn beginning(&self, text: &str, budget: usize) -> pack::Body {
+        let mut tokens = 0;
+        let mut end = 0;
+        for (range, cost) in prose::split(text, budget, self.measure) {
+            if tokens + cost > budget {
+                break;
+            }
+            tokens += cost;
+            end = range.end;
+        }
+        let text = markdown::close_fences(text[..end].trim()).into_owned();
+        pack::Body { text, tokens }
+    }
+
+    fn parts(&self, sections: Vec<Section>) -> Vec<Part<'_>> {
+        let paths: Vec<Vec<String>> = sections.iter().map(|section| self.path(section)).collect();
+        let levels: Vec<u8> = sections.iter().map(|section| section.level).collect();
+        let mut tokens_of = HashMap::new();
+        let mut parts = Vec::with_capacity(sections.len());
+        for (index, (section, path)) in sections.into_iter().zip(paths).enumerate() {
+            let context: usize = path
+                .iter()
+                .map(|heading| match tokens_of.get(heading) {
+                    Some(tokens) => *tokens,
+                    None => {
+                        let tokens = self.measure.tokens(heading) + 1;
+                        tokens_of.insert(heading.clone(), tokens);
+                        tokens
+                    }
+                })
+                .sum();
+            let budget = self.limits.budget(self.title_tokens + context);
+            let parent = section.level > 0 && levels.get(index + 1).is_some_and(|next| *next > section.level);
+            parts.push(self.part(section, path, budget, parent));
+        }
+        let mut before = None;
+        for part in &mut parts {
+            let page = self.page_of(&part.anchor).map(str::to_owned);
+            part.begins = page != before;
+            before = page;
+        }
+        parts
+    }
+
+    fn path(&self, section: &Section) -> Vec<String> {
+        let repeated = section
+            .heading_path
+            .first()
+            .is_some_and(|first| is_repeated_by(self.title, first));
+        section.heading_path[usize::from(repeated)..].to_vec()
+    }
+
+    fn part(&self, section: Section, path: Vec<String>, budget: usize, parent: bool) -> Part<'_> {
+        let head = section.range.start..section.body_start;
+        let cut_in_path = head.len() > HEADING_MAX_BYTES;
+        let body_start = if cut_in_path { head.start } else { head.end };
+        let said = cut_in_path || path.is_empty();
+        let (heading, heading_tokens) = if said {
+            ("", 0)
+        } else {
+            (&self.source.text[head.clone()], self.source.tokens(&head))
+        };
+        let units: Vec<Unit<'_>> = self.source.units(body_start..section.range.end, budget);
+        let tokens = units.iter().map(|unit| unit.tokens).sum();
+        Part {
+            path,
+            begins: false,
+            anchor: section.anchor,
+            heading,
+            heading_tokens,
+            units,
+            tokens,
+            budget,
+            parent,
+        }
+    }
+
+    fn push_group(&self, mut group: merge::Group<'a>, chunks: &mut Collector) {
+        if group.parts.len() > 1 {
+            let (path, body) = group.merged();
+            return chunks.push(ChunkKind::Body, path, group.parts.swap_remove(0).anchor, body);
+        }
+        let part = group.parts.swap_remove(0);
+        if part.units.is_empty() && !part.heading.is_empty() {
+            let body = pack::Body {
+                text: part.heading.trim().to_owned(),
+                tokens: part.heading_tokens,
+            };
+            return chunks.push(ChunkKind::Body, part.path, part.anchor, body);
+        }
+        for body in pack::pack(part.units, part.budget, self.limits, self.measure) {
+            chunks.push(ChunkKind::Body, part.path.clone(), part.anchor.clone(), body);
+        }
+    }
+}
+
+/// Numbers chunks and drops repeated bodies.
+#[derive(Default)]
+struct Collector {
+    chunks: Vec<Chunk>,
+    by_body: HashMap<String, usize>,
+    duplicates: usize,
+}
+
+impl Collector {
+    fn push(&mut self, kind: ChunkKind, heading_path: Vec<String>, anchor: String, body: pack::Body) {
+        match self.by_body.entry(body.text) {
+            Entry::Occupied(known) => {
+                let chunk = &mut self.chunks[*known.get()];
+                // A lead paragraph is the summary, too.
+                self.duplicates += usize::from(chunk.kind != ChunkKind::Summary);
+                if heading_path != chunk.heading_path && chunk.also_under.last() != Some(&heading_path) {
+                    chunk.also_under.push(heading_path);
+                }
+            }
+            Entry::Vacant(place) => {
+                let chunk_no = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
+                let body_text = place.key().clone();
+                place.insert(self.chunks.len());
+                let (also_under, token_count) = (Vec::new(), body.tokens);
+                self.chunks.push(Chunk {
+                    chunk_no,
+                    kind,
+                    heading_path,
+                    also_under,
+                    anchor,
+                    body: body_text,
+                    token_count,
+                });
+            }
+        }
+    }
+
+    fn finish(self) -> Chunked {
+        Chunked {
+            chunks: self.chunks,
+            duplicates: self.duplicates,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

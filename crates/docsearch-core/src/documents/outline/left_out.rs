@@ -1,0 +1,135 @@
+//! What a cut leaves out, wherever it is made. A cut is tried in many places of a document that may be large: what it
+//! takes to say what is left out is counted once.
+
+use std::ops::Range;
+
+use crate::documents::markdown::Section;
+use crate::text::token_estimate::estimated_tokens;
+
+/// Most sections that a note about left-out text names.
+const NAMED_SECTIONS: usize = 8;
+/// Characters are counted in steps of so many bytes.
+const STEP: usize = 256;
+
+pub(super) struct LeftOut<'a> {
+    /// All that there is to show.
+    text: &'a str,
+    /// Characters before each step.
+    counts: Vec<usize>,
+    /// Where the text ends, but for white space.
+    end: usize,
+    /// Where the text of each section ends, but for white space, and the section's anchor.
+    sections: Vec<(usize, &'a str)>,
+}
+
+impl<'a> LeftOut<'a> {
+    /// Of the text in `range` of a document with these sections.
+    pub(super) fn new(markdown: &'a str, range: &Range<usize>, sections: &'a [Section]) -> Self {
+        let text = &markdown[range.clone()];
+        let mut counts = vec![0];
+        for step in text.as_bytes().chunks(STEP) {
+            counts.push(counts.last().unwrap_or(&0) + characters(step));
+        }
+        let covers = |place: usize, section: &Section| {
+            let next = || sections[place + 1..].iter().find(|next| next.level <= section.level);
+            section.range.start <= range.start && next().is_none_or(|next| next.range.start >= range.end)
+        };
+        let sections = sections
+            .iter()
+            .enumerate()
+            // Loading what holds all of this gives the same again.
+            .filter(|(place, section)| section.level > 0 && !covers(*place, section))
+            .filter_map(|(_, section)| {
+                let start = section.range.start.max(range.start);
+                let part = markdown.get(start..section.range.end.min(range.end))?.trim_end();
+                (!part.is_empty()).then(|| (start + part.len() - range.start, section.anchor.as_str()))
+            });
+        Self {
+            text,
+            counts,
+            end: text.trim_end().len(),
+            sections: sections.collect(),
+        }
+    }
+
+    /// Characters of the text up to byte `end`.
+    pub(super) fn characters_to(&self, end: usize) -> usize {
+        let step = end / STEP;
+        self.counts[step] + characters(&self.text.as_bytes()[step * STEP..end])
+    }
+
+    /// What is said when the text is shown up to byte `at`.
+    pub(super) fn note(&self, at: usize, max_chars: usize) -> String {
+        let tokens = |at: usize| {
+            let rest = self.text[at..self.end.max(at)].trim_start();
+            let start = self.end.max(at) - rest.len();
+            estimated_tokens(self.characters_to(start + rest.len()) - self.characters_to(start))
+        };
+        let counts = format!("{} of {} tokens left out", tokens(at), tokens(0));
+        let left_out = &self.sections[self.sections.partition_point(|(end, _)| *end <= at)..];
+        let shown = left_out.len().min(NAMED_SECTIONS);
+        let anchors: Vec<&str> = left_out[..shown].iter().map(|(_, anchor)| *anchor).collect();
+        let named = anchors.join(", #");
+        let more = match left_out.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let short = format!("[{counts}]");
+        let long = format!("[{counts}; load a section: #{named}{more}]");
+        let fitting = |note: &String| 3 * note.chars().count() <= max_chars;
+        if !left_out.is_empty() && fitting(&long) {
+            long
+        } else if fitting(&short) {
+            short
+        } else {
+            "[…]".chars().take(max_chars).collect()
+        }
+    }
+}
+
+/// Characters that begin in these bytes of UTF-8.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::markdown::sections;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_counted_once_is_the_same_counted_anew(
+            parts in proptest::collection::vec("# [a-e]{0,3}\n|[ \n]{0,300}|[äb日 ]{0,200}\n", 0..12),
+            from in 0.0..1.0,
+            max_chars in 100usize..2000,
+        ) {
+            let page = parts.concat();
+            let sections = sections(&page);
+            let start = page.floor_char_boundary((page.len() as f64 * from) as usize);
+            let left_out = LeftOut::new(&page, &(start..page.len()), &sections);
+            let text = &page[start..];
+            let tokens = |text: &str| estimated_tokens(text.trim().chars().count());
+            for (at, _) in text.char_indices() {
+                prop_assert_eq!(left_out.characters_to(at), text[..at].chars().count());
+                let note = left_out.note(at, max_chars);
+                let counted = format!("[{} of {} tokens", tokens(&text[at..]), tokens(text));
+                prop_assert!(note.starts_with(&counted), "{} at {}: {}", counted, at, note);
+                let named = sections.iter().enumerate().filter(|(place, section)| {
+                    let rest = section.range.start.max(start + at)..section.range.end;
+                    let is_rest = page.get(rest).is_some_and(|rest| !rest.trim().is_empty());
+                    // What holds all that there is to show is no part of it.
+                    let holds_all = section.range.start <= start
+                        && sections[place + 1..].iter().all(|next| next.level > section.level);
+                    section.level > 0 && is_rest && !holds_all
+                });
+                let named = named.map(|(_, section)| section);
+                if note.contains('#') && named.clone().count() <= NAMED_SECTIONS {
+                    let names: Vec<String> = named.map(|section| format!("#{}", section.anchor)).collect();
+                    prop_assert!(note.ends_with(&format!(": {}]", names.join(", "))), "{} at {}", note, at);
+                }
+            }
+        }
+    }
+}

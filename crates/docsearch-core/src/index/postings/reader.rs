@@ -1,0 +1,198 @@
+//! Reading a segment.
+
+use std::cell::Cell;
+
+use super::builder::SECTION_BYTES;
+use super::list::List;
+use super::{Counts, MAX_SEGMENT_SECTIONS, SECTIONS_BUCKET, Section, bucket_of};
+use crate::values::id::Map;
+use crate::values::interrupt::{Interruptible, Steps};
+use crate::values::varint;
+
+/// What is read of a segment for some lexemes.
+#[derive(Clone, Debug, Default)]
+pub struct SegmentReader {
+    bucket_count: u32,
+    superseded: Vec<i64>,
+    sections: SectionList,
+    /// Whether a row of the list of sections ends within a section.
+    is_broken: bool,
+    buckets: Map<i32, Vec<u8>>,
+}
+
+/// The sections of a segment, in order. They are kept as they are stored: a search asks for few of them. The memory is kept for
+/// the next segment that is read: it would be given back to the system, and taken again page by page, in each search.
+#[derive(Clone, Debug, Default)]
+pub struct SectionList(Vec<[u8; SECTION_BYTES]>);
+
+thread_local! {
+    static SPARE: Cell<Vec<[u8; SECTION_BYTES]>> = const { Cell::new(Vec::new()) };
+}
+
+impl SectionList {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The section with a number.
+    pub fn get(&self, number: u32) -> Option<Section> {
+        self.0.get(number as usize).map(section)
+    }
+
+    /// All sections.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Section> {
+        self.0.iter().map(section)
+    }
+
+    /// The section with a number that is known to be there.
+    pub(super) fn at(&self, number: u32) -> Section {
+        section(&self.0[number as usize])
+    }
+}
+
+impl Drop for SectionList {
+    fn drop(&mut self) {
+        let mut own = std::mem::take(&mut self.0);
+        own.clear();
+        if own.capacity() > MAX_SEGMENT_SECTIONS {
+            return;
+        }
+        let keep = |spare: &Cell<Vec<[u8; SECTION_BYTES]>>| {
+            let other = spare.take();
+            spare.set(if own.capacity() > other.capacity() { own } else { other });
+        };
+        // At the end of the thread there is no next one.
+        SPARE.try_with(keep).ok();
+    }
+}
+
+impl SegmentReader {
+    /// A segment with so many buckets, of which nothing has been read. What it has of the `superseded` documents does not
+    /// count.
+    pub fn new(bucket_count: u32, mut superseded: Vec<i64>) -> Self {
+        superseded.sort_unstable();
+        Self {
+            bucket_count,
+            superseded,
+            ..Self::default()
+        }
+    }
+
+    /// The same with room for so many sections, as far as a segment has them.
+    #[must_use]
+    pub fn with_room(mut self, sections: usize) -> Self {
+        self.sections.0 = SPARE.take();
+        self.sections.0.reserve_exact(sections.min(MAX_SEGMENT_SECTIONS));
+        self
+    }
+
+    /// Takes a row of the segment. The parts of a bucket come in their order.
+    pub fn push(&mut self, bucket: i32, bytes: &[u8]) {
+        if bucket != SECTIONS_BUCKET {
+            self.buckets.entry(bucket).or_default().extend_from_slice(bytes);
+            return;
+        }
+        let (whole, rest) = bytes.as_chunks();
+        self.sections.0.extend_from_slice(whole);
+        self.is_broken |= !rest.is_empty();
+    }
+
+    /// Its sections, in order.
+    pub fn sections(&self) -> &SectionList {
+        &self.sections
+    }
+
+    /// Calls back with each section that has a lexeme and counts, in order, until that says no.
+    pub fn sections_with(&self, lexeme: &str, mut call: impl FnMut(&Section) -> bool) {
+        let Some(list) = self.list(lexeme) else { return };
+        let mut steps = Steps::default();
+        list.each_while(|number| {
+            steps.next();
+            match self.sections.get(number) {
+                Some(section) if self.counts(section.document) => call(&section),
+                _ => true,
+            }
+        });
+    }
+
+    /// Whether what it has of a document counts.
+    pub(super) fn counts(&self, document: i64) -> bool {
+        self.superseded.is_empty() || self.superseded.binary_search(&document).is_err()
+    }
+
+    /// The number of a section.
+    pub(super) fn number(&self, document: i64, chunk: i32) -> Option<usize> {
+        let key = |bytes: &[u8; SECTION_BYTES]| {
+            let section = section(bytes);
+            (section.document, section.chunk)
+        };
+        self.sections.0.binary_search_by_key(&(document, chunk), key).ok()
+    }
+
+    pub(super) fn list(&self, lexeme: &str) -> Option<List<'_>> {
+        let bucket = self.buckets.get(&bucket_of(lexeme, self.bucket_count))?;
+        let mut lists = lists(bucket);
+        lists.find(|(of, _)| *of == lexeme.as_bytes()).map(|(_, list)| list)
+    }
+}
+
+#[inline]
+fn section(bytes: &[u8; SECTION_BYTES]) -> Section {
+    let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+    let low = u64::from(u32::from_le_bytes(word(0)));
+    Section {
+        document: (low | u64::from(u32::from_le_bytes(word(4))) << 32).cast_signed(),
+        chunk: i32::from_le_bytes(word(8)),
+        words: u32::from_le_bytes(word(12)),
+        document_words: u32::from_le_bytes(word(16)),
+    }
+}
+
+/// The lexemes of a bucket with their lists.
+fn lists(mut bucket: &[u8]) -> impl Iterator<Item = (&[u8], List<'_>)> {
+    std::iter::from_fn(move || {
+        let lexeme = varint::read_bytes(&mut bucket)?;
+        Some((lexeme, List(varint::read_bytes(&mut bucket)?)))
+    })
+}
+
+/// Whether every lexeme of these rows is in its bucket, where searches look for it: for checks. The parts of a bucket come
+/// in their order.
+pub fn are_in_their_buckets<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>, bucket_count: u32) -> bool {
+    let mut reader = SegmentReader::default();
+    rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
+    reader.buckets.iter().interruptible().all(|(&bucket, bytes)| {
+        let is_in_it =
+            |lexeme| std::str::from_utf8(lexeme).is_ok_and(|lexeme| bucket_of(lexeme, bucket_count) == bucket);
+        lists(bytes).all(|(lexeme, _)| is_in_it(lexeme))
+    })
+}
+
+/// The lexemes of a section, how often each stands in which field, and where.
+pub type Words = Vec<(String, Counts, Vec<u16>)>;
+
+/// Every section of a segment with the lexemes that it has, ascending, and how often and where each stands: for checks.
+/// Rows come in the order of bucket and part. `None` if they are no segment.
+pub fn read_all<'a>(rows: impl IntoIterator<Item = (i32, &'a [u8])>) -> Option<Vec<(Section, Words)>> {
+    let mut reader = SegmentReader::default();
+    rows.into_iter().for_each(|(bucket, bytes)| reader.push(bucket, bytes));
+    let mut all: Vec<(Section, Words)> = reader.sections.iter().map(|section| (section, Vec::new())).collect();
+    let numbers: Vec<u32> = (0..u32::try_from(all.len()).ok()?).collect();
+    for (lexeme, list) in reader.buckets.values().interruptible().flat_map(|bucket| lists(bucket)) {
+        let lexeme = std::str::from_utf8(lexeme).ok()?;
+        list.each_of(&numbers, true, |place, counts, positions| {
+            all[place].1.push((lexeme.to_owned(), counts, positions.to_vec()));
+        });
+    }
+    for (_, lexemes) in &mut all {
+        lexemes.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    }
+    let is_whole = !reader.is_broken && all.is_sorted_by_key(|(section, _)| (section.document, section.chunk));
+    is_whole.then_some(all)
+}

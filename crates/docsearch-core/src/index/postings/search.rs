@@ -1,0 +1,343 @@
+//! Which sections have the words of a query, and what they have of them.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::list::List;
+use super::{Section, SegmentReader};
+use crate::index::bm25::{Bm25, Frequencies};
+use crate::index::corpus::{ChunkTerms, Corpus};
+use crate::index::lexical::{Lexical, NEAR_WORDS};
+use crate::values::id::{ChunkId, DocumentId, Map, Set};
+use crate::values::interrupt;
+
+/// The postings of the words of a query in some projects.
+#[derive(Debug)]
+pub struct Postings<'a> {
+    lexical: &'a Lexical<'a>,
+    segments: Rc<[(i64, SegmentReader)]>,
+    /// Documents that were written since: what segments have of them does not count.
+    pending: Rc<Set<DocumentId>>,
+}
+
+/// Where a word stands, by section.
+type Places = Vec<(usize, u16)>;
+
+/// A document in a segment.
+struct Found {
+    /// The score of its best section.
+    score: f32,
+    best: ChunkId,
+    segment: usize,
+    /// Where its sections stand among those of the segment that have a score.
+    places: Range<usize>,
+}
+
+/// Sections of a segment, ascending by their numbers, and the score of each.
+#[derive(Default)]
+struct Scores {
+    numbers: Vec<u32>,
+    scores: Vec<f32>,
+}
+
+impl<'a> Postings<'a> {
+    /// Brings what was read together: segments with their projects, and the documents that are pending. Several queries may
+    /// share them.
+    pub fn new(
+        lexical: &'a Lexical<'a>,
+        segments: impl Into<Rc<[(i64, SegmentReader)]>>,
+        pending: impl Into<Rc<Set<DocumentId>>>,
+    ) -> Self {
+        Self {
+            lexical,
+            segments: segments.into(),
+            pending: pending.into(),
+        }
+    }
+
+    /// What the documents with the best sections have of the query, at most `window` documents, with all their sections that
+    /// have one of its rarer words: those within `budget`, see [`Lexical::within_budget`]. (Where sections with common words
+    /// count, too, long pages gain: ray-docs-pages lost .013 of nDCG@10.) The nearness of words does not decide which these
+    /// are. `seen` says which of some documents count; `None` is all.
+    pub fn best<E>(
+        &self,
+        bm25: &Bm25,
+        window: usize,
+        budget: i64,
+        mut seen: impl FnMut(&[DocumentId]) -> Result<Option<Set<DocumentId>>, E>,
+    ) -> Result<Map<ChunkId, ChunkTerms>, E> {
+        let rarer: Set<&str> = self.lexical.within_budget(budget).into_iter().collect();
+        let mut found: Vec<Found> = Vec::new();
+        let mut scores: Vec<Scores> = Vec::new();
+        for (segment, (project, reader)) in self.segments.iter().enumerate() {
+            let of_segment = match self.lexical.corpora.get(project) {
+                Some(corpus) => self.scores(reader, corpus, bm25, &rarer),
+                None => Scores::default(),
+            };
+            self.documents(segment, &of_segment, &mut found);
+            scores.push(of_segment);
+        }
+        let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); self.segments.len()];
+        let (mut rest, mut left) = (found.as_mut_slice(), window);
+        while left > 0 && !rest.is_empty() {
+            let count = best_first(rest, window);
+            let next;
+            (next, rest) = rest.split_at_mut(count);
+            let ids: Vec<DocumentId> = next.iter().map(|found| found.best.document).collect();
+            let seen = seen(&ids)?;
+            let is_seen = |found: &&mut Found| seen.as_ref().is_none_or(|seen| seen.contains(&found.best.document));
+            for document in next.iter_mut().filter(is_seen).take(left) {
+                let of_segment = &scores[document.segment];
+                let with_words = document.places.clone().filter(|&place| of_segment.scores[place] > 0.0);
+                wanted[document.segment].extend(with_words.map(|place| of_segment.numbers[place]));
+                left -= 1;
+            }
+        }
+        Ok(self.read(wanted))
+    }
+
+    /// The sections that have every word of the query that occurs, as it is written. Those of documents that are pending are
+    /// not among them.
+    pub fn with_every_word(&self) -> Vec<ChunkId> {
+        let mut all = Vec::new();
+        for (project, reader) in self.segments.iter() {
+            let words = self.lexical.written().iter().filter_map(|&term| {
+                let own = self.lexical.of_term(term).filter(|lexeme| lexeme.closeness >= 1.0);
+                let mut own = own
+                    .map(|lexeme| reader.list(lexeme.text).unwrap_or_default())
+                    .peekable();
+                own.peek().is_some().then(|| own.collect::<Vec<List<'_>>>())
+            });
+            let mut words: Vec<Vec<List<'_>>> = words.collect();
+            // The rarest first: where it is not, runs of the others are skipped.
+            words.sort_by_key(|lists| lists.iter().map(|list| list.0.len()).sum::<usize>());
+            let mut left: Option<Vec<u32>> = None;
+            for lists in words {
+                let mut found: Vec<u32> = Vec::new();
+                for list in &lists {
+                    match &left {
+                        None => list.each(|number, _| found.push(number)),
+                        Some(left) => list.each_of(left, false, |place, _, _| found.push(left[place])),
+                    }
+                }
+                if lists.len() > 1 {
+                    found.sort_unstable();
+                    found.dedup();
+                }
+                left = Some(found);
+            }
+            let sections = left.unwrap_or_default().into_iter();
+            let sections = sections.filter_map(|number| reader.sections().get(number));
+            let ids = sections.map(|section| section_id(*project, &section));
+            all.extend(ids.filter(|id| !self.pending.contains(&id.document) && reader.counts(id.document.document)));
+        }
+        all
+    }
+
+    /// The documents that are pending.
+    pub fn pending(&self) -> &Set<DocumentId> {
+        &self.pending
+    }
+
+    /// What some sections have of the query. Those that are in no segment or do not count are left out.
+    pub fn of_sections(&self, ids: impl IntoIterator<Item = ChunkId>) -> Map<ChunkId, ChunkTerms> {
+        let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); self.segments.len()];
+        for id in ids {
+            let DocumentId { project, document } = id.document;
+            if self.pending.contains(&id.document) {
+                continue;
+            }
+            for (wanted, (_, reader)) in wanted
+                .iter_mut()
+                .zip(self.segments.iter())
+                .filter(|(_, (of, reader))| *of == project && reader.counts(document))
+            {
+                let number = reader.number(document, id.chunk);
+                wanted.extend(number.and_then(|number| u32::try_from(number).ok()));
+            }
+        }
+        self.read(wanted)
+    }
+
+    /// The sections of a segment that have one of the `rarer` lexemes, ascending, each with its score by its words alone, as
+    /// [`crate::ranking::rank::chunk_lexical`] has it but for their nearness, rounding, and before it is bounded by 1.
+    fn scores(&self, reader: &SegmentReader, corpus: &Corpus, bm25: &Bm25, rarer: &Set<&str>) -> Scores {
+        let mut numbers: Vec<u32> = Vec::new();
+        for list in rarer.iter().filter_map(|lexeme| reader.list(lexeme)) {
+            list.each(|number, _| numbers.push(number));
+        }
+        numbers.retain(|&number| (number as usize) < reader.sections().len());
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut scores = vec![0.0f32; numbers.len()];
+        let attainable: f32 = corpus.terms.iter().map(|term| bm25.attainable(term.idf)).sum();
+        if attainable <= 0.0 {
+            return Scores { numbers, scores };
+        }
+        let sections = numbers.iter().map(|&number| reader.sections().at(number));
+        let norms: Vec<f32> = sections
+            .map(|section| bm25.norm(section.words as f32, corpus.average_chunk))
+            .collect();
+        let mut several: Vec<(usize, Frequencies)> = Vec::new();
+        for (term, weight) in corpus.terms.iter().enumerate() {
+            interrupt::check();
+            let most = bm25.attainable(weight.idf) / attainable;
+            let mut add = |place: usize, share: f32, frequency: f32| {
+                scores[place] += share * frequency / (frequency + norms[place]);
+            };
+            let lists = self.lexical.of_term(term);
+            let mut lists = lists.filter_map(|lexeme| Some((lexeme.closeness, reader.list(lexeme.text)?)));
+            let Some((closeness, first)) = lists.next() else {
+                continue;
+            };
+            let Some(second) = lists.next() else {
+                let share = closeness * most;
+                first.each_of(&numbers, false, |place, counts, _| {
+                    add(place, share, counts.weighted(bm25))
+                });
+                continue;
+            };
+            several.clear();
+            for (closeness, list) in [(closeness, first), second].into_iter().chain(lists) {
+                list.each_of(&numbers, false, |place, counts, _| {
+                    several.push((place, counts.frequencies(closeness)));
+                });
+            }
+            several.sort_unstable_by_key(|(place, _)| *place);
+            for same in several.chunk_by(|a, b| a.0 == b.0) {
+                let mut sum = Frequencies::default();
+                same.iter().for_each(|(_, found)| sum.add(found));
+                add(same[0].0, sum.closeness * most, sum.weighted(bm25));
+            }
+        }
+        Scores { numbers, scores }
+    }
+
+    /// The documents of a segment that count and have one of the words.
+    fn documents(&self, segment: usize, of_segment: &Scores, found: &mut Vec<Found>) {
+        let (project, reader) = &self.segments[segment];
+        let section = |number: u32| reader.sections().at(number);
+        let mut from = 0;
+        for numbers in of_segment
+            .numbers
+            .chunk_by(|&a, &b| section(a).document == section(b).document)
+        {
+            let places = from..from + numbers.len();
+            from = places.end;
+            let own = of_segment.scores[places.clone()].iter().enumerate();
+            let best = own.reduce(|a, b| if *b.1 > *a.1 { b } else { a });
+            let Some((place, &score)) = best.filter(|(_, score)| **score > 0.0) else {
+                continue;
+            };
+            let best = section_id(*project, &section(numbers[place]));
+            if self.pending.contains(&best.document) || !reader.counts(best.document.document) {
+                continue;
+            }
+            found.push(Found {
+                score: score.min(1.0),
+                best,
+                segment,
+                places,
+            });
+        }
+    }
+
+    /// What the sections with these numbers have of the query, by segment.
+    fn read(&self, wanted: Vec<Vec<u32>>) -> Map<ChunkId, ChunkTerms> {
+        let mut all = Map::default();
+        for ((project, reader), mut wanted) in self.segments.iter().zip(wanted) {
+            wanted.sort_unstable();
+            wanted.dedup();
+            for (&number, terms) in wanted.iter().zip(self.terms(reader, &wanted)) {
+                all.insert(section_id(*project, &reader.sections().at(number)), terms);
+            }
+        }
+        all
+    }
+
+    /// What sections of a segment have of the query, as [`Lexical::read`] finds it.
+    fn terms(&self, reader: &SegmentReader, wanted: &[u32]) -> Vec<ChunkTerms> {
+        let sections = wanted.iter().map(|&number| reader.sections().at(number));
+        let mut found: Vec<ChunkTerms> = sections
+            .map(|section| ChunkTerms {
+                length: section.words as f32,
+                document_length: section.document_words as f32,
+                near: 0.0,
+                frequencies: vec![Frequencies::default(); self.lexical.term_count()],
+            })
+            .collect();
+        // Places of a term and of the one before it in the query: by section, ascending.
+        let (mut places, mut before) = (Places::new(), Places::new());
+        let mut written = self.lexical.written().iter().copied().peekable();
+        let pairs = self.lexical.written().len().saturating_sub(1);
+        for term in 0..self.lexical.term_count() {
+            interrupt::check();
+            places.clear();
+            let is_written = written.next_if_eq(&term).is_some();
+            let mut lists = 0;
+            for lexeme in self.lexical.of_term(term) {
+                let Some(list) = reader.list(lexeme.text) else { continue };
+                lists += 1;
+                list.each_of(wanted, is_written && pairs > 0, |place, counts, positions| {
+                    found[place].frequencies[term].add(&counts.frequencies(lexeme.closeness));
+                    places.extend(positions.iter().map(|&position| (place, position)));
+                });
+            }
+            if !is_written {
+                continue;
+            }
+            if lists > 1 {
+                places.sort_unstable();
+            }
+            each_near(&before, &places, |place| found[place].near += 1.0);
+            std::mem::swap(&mut places, &mut before);
+        }
+        if pairs > 0 {
+            found.iter_mut().for_each(|found| found.near /= pairs as f32);
+        }
+        found
+    }
+}
+
+fn section_id(project: i64, section: &Section) -> ChunkId {
+    ChunkId {
+        document: DocumentId {
+            project,
+            document: section.document,
+        },
+        chunk: section.chunk,
+    }
+}
+
+/// Brings the best of them to the front, in order, and says how many: `most`, or all.
+fn best_first(found: &mut [Found], most: usize) -> usize {
+    let order = |a: &Found, b: &Found| b.score.total_cmp(&a.score).then(a.best.cmp(&b.best));
+    let count = most.clamp(1, found.len());
+    if count < found.len() {
+        found.select_nth_unstable_by(count - 1, order);
+    }
+    found[..count].sort_unstable_by(order);
+    count
+}
+
+/// Calls back with each section in which a place of one word is near one of the other; both ascending.
+fn each_near(before: &[(usize, u16)], places: &[(usize, u16)], mut call: impl FnMut(usize)) {
+    let mut others = before.chunk_by(|a, b| a.0 == b.0).peekable();
+    for own in places.chunk_by(|a, b| a.0 == b.0) {
+        let section = own[0].0;
+        while others.next_if(|others| others[0].0 < section).is_some() {}
+        let Some(others) = others.next_if(|others| others[0].0 == section) else {
+            continue;
+        };
+        let mut from = 0;
+        let is_near = own.iter().any(|&(_, place)| {
+            while others.get(from).is_some_and(|&(_, other)| other + NEAR_WORDS < place) {
+                from += 1;
+            }
+            others.get(from).is_some_and(|&(_, other)| other <= place + NEAR_WORDS)
+        });
+        if is_near {
+            call(section);
+        }
+    }
+}

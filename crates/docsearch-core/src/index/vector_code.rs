@@ -1,0 +1,423 @@
+//! Vectors in two bits for each component: which sections may be near a query, without reading their vectors.
+//!
+//! A component becomes one of four levels, -1.5, -0.5, 0.5 and 1.5 times the root mean square of the components. The level of
+//! component `i` is `c[i] - 1.5`, where `c[i]` from 0 to 3 has a high and a low bit; a code keeps the high bits of all components
+//! and the low bits as two planes. A factor for each vector makes the estimate of its product with itself right:
+//!
+//! ```text
+//! v·q ≈ factor(v) · Σ (c[i] - 1.5) · q[i],  factor(v) = v·v / Σ (c[i] - 1.5) · v[i]
+//! ```
+//!
+//! The components of a query are rounded to eight bits, so that the sum is counted with AND and POPCNT. Of the 60 nearest of 7,000 to
+//! 14,000 sections, 96 to 98 percent are among the 90 with the greatest estimates, and 98 to 99.6 percent among 120 (384
+//! components, three documentations); the vectors decide among these.
+
+use std::cmp::Ordering;
+
+use crate::documents::question_chunk::{is_question, section_chunk};
+use crate::values::id::{ChunkId, DocumentId, Map, Set};
+
+/// Bytes of a row of codes, at most: it fits into a page.
+pub const ROW_BYTES: usize = 8000;
+
+/// The format of a row: this byte, an unused one, 64-bit words of a plane (u16), number of codes (u32), lowest document (i64); for
+/// each code, document above the lowest (u32), chunk (u32) and factor (f32); for each code, words of the high bits and of
+/// the low bits in turns. All numbers are little-endian.
+const FORMAT: u8 = 1;
+const HEADER_BYTES: usize = 16;
+const KEY_BYTES: usize = 12;
+
+/// Bits of a component of a query, with its sign.
+const QUERY_BITS: usize = 8;
+/// The greatest absolute value that a component of a query is rounded to.
+const QUERY_MAX: f32 = 127.0;
+
+/// Cosine of a vector and the levels of its code, at least, for that with the levels that it would have now.
+const LEAST_COSINE: f32 = 0.85;
+
+/// Questions of a section, and of a document, that are compared by their vectors.
+const MOST_OF_SECTION: usize = 2;
+const MOST_OF_DOCUMENT: usize = 8;
+
+/// A vector in two bits for each component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    factor: f32,
+    /// A word of the high bits and one of the low bits for each 64 components.
+    words: Vec<[u64; 2]>,
+}
+
+impl Code {
+    /// The code of a vector.
+    pub fn of(vector: &[f32]) -> Self {
+        let square: f32 = vector.iter().map(|x| x * x).sum();
+        let scale = (square / vector.len().max(1) as f32).sqrt();
+        let mut words = vec![[0; 2]; vector.len().div_ceil(64)];
+        let mut product = 0.0;
+        for (place, &x) in vector.iter().enumerate() {
+            let level = ((x / scale).floor() + 2.0).clamp(0.0, 3.0);
+            // A component that is not a number has the lowest level.
+            let level = level as u64;
+            product += (level as f32 - 1.5) * x;
+            let bit = place % 64;
+            words[place / 64][0] |= (level >> 1) << bit;
+            words[place / 64][1] |= (level & 1) << bit;
+        }
+        let factor = square / product;
+        Self {
+            factor: if factor.is_finite() { factor } else { 0.0 },
+            words,
+        }
+    }
+
+    /// Whether it may be the code of a vector, whose components may have been rounded since. That of a vector nearby may be, too.
+    pub fn resembles(&self, vector: &[f32]) -> bool {
+        let current = Self::of(vector);
+        if self.factor == 0.0 || current.factor == 0.0 {
+            return self.factor == current.factor;
+        }
+        self.words.len() == current.words.len() && self.cosine(vector) >= LEAST_COSINE * current.cosine(vector)
+    }
+
+    /// Cosine of the levels and a vector, but for the length of the vector.
+    fn cosine(&self, vector: &[f32]) -> f32 {
+        let (mut square, mut product) = (0.0, 0.0);
+        for (place, &x) in vector.iter().enumerate() {
+            let [high, low] = self.words[place / 64].map(|word| (word >> (place % 64) & 1) as f32);
+            let level = 2.0 * high + low - 1.5;
+            square += level * level;
+            product += level * x;
+        }
+        product / f32::sqrt(square)
+    }
+}
+
+/// A query, as codes are compared with it.
+#[derive(Clone, Debug)]
+pub struct CodeQuery {
+    /// For each 64 components the bits of their rounded values, in two's complement.
+    words: Vec<[u64; QUERY_BITS]>,
+    /// What a unit of the rounded values is worth.
+    unit: f32,
+    /// 1.5 times the sum of the rounded values.
+    offset: f32,
+}
+
+impl CodeQuery {
+    /// A query by its vector.
+    pub fn new(vector: &[f32]) -> Self {
+        let greatest = vector.iter().fold(0.0f32, |greatest, x| greatest.max(x.abs()));
+        let unit = greatest / QUERY_MAX;
+        let mut words = vec![[0; QUERY_BITS]; vector.len().div_ceil(64)];
+        let mut sum = 0;
+        for (place, &x) in vector.iter().enumerate() {
+            let rounded = (x / unit).round().clamp(-QUERY_MAX, QUERY_MAX) as i32;
+            sum += rounded;
+            for (bit, plane) in words[place / 64].iter_mut().enumerate() {
+                *plane |= ((rounded >> bit & 1) as u64) << (place % 64);
+            }
+        }
+        Self {
+            words,
+            unit,
+            offset: 1.5 * sum as f32,
+        }
+    }
+
+    /// The estimated product with the vector of a code, whose words are `planes`.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)]
+    fn estimate(&self, factor: f32, planes: &[u8]) -> f32 {
+        let (mut highs, mut lows) = ([0u64; QUERY_BITS], [0u64; QUERY_BITS]);
+        let (planes, _) = planes.as_chunks::<16>();
+        let words = planes.len().min(self.words.len());
+        let (planes, query) = (&planes[..words], &self.words[..words]);
+        // Loops over numbers, and not over iterators side by side: the compiler makes instructions for all bits at once of them.
+        for word in 0..words {
+            let code = u128::from_le_bytes(planes[word]);
+            let (high, low) = (code as u64, (code >> 64) as u64);
+            for bit in 0..QUERY_BITS {
+                highs[bit] += u64::from((query[word][bit] & high).count_ones());
+                lows[bit] += u64::from((query[word][bit] & low).count_ones());
+            }
+        }
+        let mut product = 0;
+        for bit in 0..QUERY_BITS {
+            let weight = if bit == QUERY_BITS - 1 { -1 } else { 1 } << bit;
+            product += (2 * highs[bit] + lows[bit]) as i32 * weight;
+        }
+        factor * self.unit * (product as f32 - self.offset)
+    }
+}
+
+/// Packs codes in rows.
+#[derive(Debug, Default)]
+pub struct Packer {
+    rows: Vec<Row>,
+    keys: Vec<(i64, i32, f32)>,
+    /// The lowest and the highest document of the keys.
+    span: Option<(i64, i64)>,
+    planes: Vec<u8>,
+    words: usize,
+}
+
+/// A row of codes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Number of its codes.
+    pub codes: usize,
+    /// Whether another of its codes would not fit.
+    pub is_full: bool,
+    /// Its bytes, [`ROW_BYTES`] at most.
+    pub bytes: Vec<u8>,
+}
+
+impl Packer {
+    /// Adds the code of a section. The rows are smaller the nearer the documents of neighbours are.
+    pub fn push(&mut self, document: i64, chunk: i32, code: &Code) {
+        let (lowest, highest) = self.span.map_or((document, document), |(lowest, highest)| {
+            (lowest.min(document), highest.max(document))
+        });
+        let fits = self.words == code.words.len()
+            && self.keys.len() < codes_in_row(self.words)
+            && highest
+                .checked_sub(lowest)
+                .is_some_and(|span| u32::try_from(span).is_ok());
+        if fits {
+            self.span = Some((lowest, highest));
+        } else {
+            self.end_row();
+            self.span = Some((document, document));
+        }
+        self.words = code.words.len();
+        self.keys.push((document, chunk, code.factor));
+        for word in code.words.iter().flatten() {
+            self.planes.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// The rows.
+    pub fn finish(mut self) -> Vec<Row> {
+        self.end_row();
+        self.rows
+    }
+
+    fn end_row(&mut self) {
+        let Some((lowest, _)) = self.span.take() else { return };
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + self.keys.len() * KEY_BYTES + self.planes.len());
+        bytes.extend_from_slice(&[FORMAT, 0]);
+        bytes.extend_from_slice(&(self.words as u16).to_le_bytes());
+        bytes.extend_from_slice(&(self.keys.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&lowest.to_le_bytes());
+        for &(document, chunk, factor) in &self.keys {
+            bytes.extend_from_slice(&((document - lowest) as u32).to_le_bytes());
+            bytes.extend_from_slice(&(chunk as u32).to_le_bytes());
+            bytes.extend_from_slice(&factor.to_le_bytes());
+        }
+        bytes.append(&mut self.planes);
+        self.rows.push(Row {
+            codes: self.keys.len(),
+            is_full: self.keys.len() >= codes_in_row(self.words),
+            bytes,
+        });
+        self.keys.clear();
+    }
+}
+
+/// How many codes of so many words a row holds.
+fn codes_in_row(words: usize) -> usize {
+    ((ROW_BYTES - HEADER_BYTES) / (KEY_BYTES + 16 * words)).max(1)
+}
+
+/// The codes of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Codes<'a> {
+    lowest: i64,
+    words: usize,
+    keys: &'a [[u8; KEY_BYTES]],
+    planes: &'a [u8],
+}
+
+impl<'a> Codes<'a> {
+    /// Reads a row; `None` if it is not one.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let [format, _, w0, w1, c0, c1, c2, c3, lowest @ ..] = *header;
+        let words = usize::from(u16::from_le_bytes([w0, w1]));
+        let count = usize::try_from(u32::from_le_bytes([c0, c1, c2, c3])).ok()?;
+        let (keys, planes) = rest.split_at_checked(count.checked_mul(KEY_BYTES)?)?;
+        let is_whole = planes.len() == count.checked_mul(16 * words)?;
+        (format == FORMAT && words > 0 && is_whole).then_some(Self {
+            lowest: i64::from_le_bytes(lowest),
+            words,
+            keys: keys.as_chunks().0,
+            planes,
+        })
+    }
+
+    /// Whether the codes are of vectors with so many components, but for those that a word is filled up with.
+    pub fn have_dimension(&self, dimension: usize) -> bool {
+        self.words == dimension.div_ceil(64)
+    }
+
+    /// Documents and chunks.
+    pub fn keys(&self) -> impl Iterator<Item = (i64, i32)> + use<'a> {
+        let lowest = self.lowest;
+        self.keys.iter().map(move |key| {
+            let (document, chunk, _) = read_key(key, lowest);
+            (document, chunk)
+        })
+    }
+
+    /// Documents and chunks, with their codes.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, i32, Code)> + use<'a> {
+        let Self { lowest, words, .. } = *self;
+        let planes = self.planes.chunks_exact(16 * words);
+        self.keys.iter().zip(planes).map(move |(key, planes)| {
+            let (document, chunk, factor) = read_key(key, lowest);
+            let (words, _) = planes.as_chunks::<16>();
+            let words = words.iter().map(|word| {
+                let word = u128::from_le_bytes(*word);
+                [word as u64, (word >> 64) as u64]
+            });
+            let code = Code {
+                factor,
+                words: words.collect(),
+            };
+            (document, chunk, code)
+        })
+    }
+}
+
+fn read_key(key: &[u8; KEY_BYTES], lowest: i64) -> (i64, i32, f32) {
+    let [d0, d1, d2, d3, c0, c1, c2, c3, f0, f1, f2, f3] = *key;
+    (
+        lowest.wrapping_add(i64::from(u32::from_le_bytes([d0, d1, d2, d3]))),
+        i32::from_le_bytes([c0, c1, c2, c3]),
+        f32::from_le_bytes([f0, f1, f2, f3]),
+    )
+}
+
+/// What vectors are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Sections.
+    Text,
+    /// Questions that sections answer.
+    Question,
+}
+
+impl Kind {
+    /// The kind of a chunk's vector.
+    #[inline(always)]
+    pub fn of(chunk: i32) -> Self {
+        if is_question(chunk) { Self::Question } else { Self::Text }
+    }
+}
+
+/// The sections with the greatest estimates, or the questions: a few of each section and document.
+#[derive(Debug)]
+pub struct Best {
+    limit: usize,
+    kind: Kind,
+    /// More than the limit now and then: the least are removed when they are twice as many.
+    found: Vec<(f32, ChunkId)>,
+    /// Smaller estimates are not among the best any more.
+    least: f32,
+    seen: usize,
+}
+
+impl Best {
+    /// Looks for so many of a kind.
+    pub fn new(limit: usize, kind: Kind) -> Self {
+        Self {
+            limit,
+            kind,
+            found: Vec::new(),
+            least: f32::NEG_INFINITY,
+            seen: 0,
+        }
+    }
+
+    /// Compares the codes of its kind in a row of a project. Codes of another dimension than the query's are passed over.
+    #[inline(always)]
+    pub fn compare(&mut self, query: &CodeQuery, project: i64, codes: &Codes<'_>) {
+        if codes.words != query.words.len() || self.limit == 0 {
+            return;
+        }
+        let planes = codes.planes.chunks_exact(16 * codes.words);
+        for (key, planes) in codes.keys.iter().zip(planes) {
+            let [.., c0, c1, c2, c3, f0, f1, f2, f3] = *key;
+            if Kind::of(i32::from_le_bytes([c0, c1, c2, c3])) != self.kind {
+                continue;
+            }
+            self.seen += 1;
+            let estimate = query.estimate(f32::from_le_bytes([f0, f1, f2, f3]), planes);
+            if estimate >= self.least {
+                let (document, chunk, _) = read_key(key, codes.lowest);
+                let document = DocumentId { project, document };
+                self.found.push((estimate, ChunkId { document, chunk }));
+                if self.found.len() >= self.limit.saturating_mul(2).max(64) {
+                    self.remove_least();
+                }
+            }
+        }
+    }
+
+    /// How many codes were compared.
+    pub fn compared(&self) -> usize {
+        self.seen
+    }
+
+    fn remove_least(&mut self) {
+        if self.kind == Kind::Question {
+            self.found.sort_unstable_by(order);
+            remove_crowds(&mut self.found);
+        }
+        if self.found.len() <= self.limit {
+            return;
+        }
+        if self.kind == Kind::Text {
+            self.found.select_nth_unstable_by(self.limit - 1, order);
+        }
+        self.least = self.found[self.limit - 1].0;
+        self.found.truncate(self.limit);
+    }
+
+    /// The best, the greatest estimate first, each once. There are fewer than was asked for where a section has two codes, one of
+    /// them of what it was.
+    pub fn finish(mut self) -> Vec<ChunkId> {
+        self.remove_least();
+        self.found.sort_unstable_by(order);
+        let mut seen = Set::default();
+        let found = self.found.into_iter().map(|(_, id)| id);
+        found.filter(|id| seen.insert(*id)).collect()
+    }
+}
+
+/// Leaves each once, and the first of each section and of each document. One question of a section counts, and its code may be of what it was: the
+/// next ones would take the places of other pages.
+fn remove_crowds(found: &mut Vec<(f32, ChunkId)>) {
+    let mut sections: Map<(DocumentId, i32), usize> = Map::default();
+    let mut documents: Map<DocumentId, usize> = Map::default();
+    let mut known = Set::default();
+    found.retain(|(_, id)| {
+        if !known.insert(*id) {
+            return false;
+        }
+        let of_section = sections.entry((id.document, section_chunk(id.chunk))).or_default();
+        let of_document = documents.entry(id.document).or_default();
+        let is_kept = *of_section < MOST_OF_SECTION && *of_document < MOST_OF_DOCUMENT;
+        *of_section += usize::from(is_kept);
+        *of_document += usize::from(is_kept);
+        is_kept
+    });
+}
+
+/// The same order whatever else is there.
+fn order(a: &(f32, ChunkId), b: &(f32, ChunkId)) -> Ordering {
+    b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests;

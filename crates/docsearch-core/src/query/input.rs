@@ -1,0 +1,162 @@
+//! A query as it was written.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::query::rule::Rules;
+
+/// Longest query, in characters, that is read; what follows is ignored, with a notice.
+pub const MAX_QUERY_CHARS: usize = 8_000;
+
+/// Fewest words of a query of several sentences whose questions are searched apart. Chosen, not measured.
+const MIN_POST_WORDS: usize = 12;
+/// A question with fewer words that say something is about what stands before it: "How can I fix this?". Chosen.
+const MIN_TELLING_WORDS: usize = 3;
+/// Questions of one query that are searched apart, at most: each is a search more.
+const MAX_QUESTIONS: usize = 2;
+
+/// A query as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The text, trimmed.
+    pub text: String,
+    /// Whether the text was longer than [`MAX_QUERY_CHARS`].
+    pub truncated: bool,
+}
+
+impl Query {
+    /// Reads a query. `None` if it is blank.
+    pub fn parse(text: &str) -> Option<Self> {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return None;
+        }
+        let end = trimmed.char_indices().nth(MAX_QUERY_CHARS).map(|(at, _)| at);
+        Some(Self {
+            text: trimmed[..end.unwrap_or(trimmed.len())].to_owned(),
+            truncated: end.is_some(),
+        })
+    }
+
+    /// The questions of a query of several sentences, such as a post in a forum: greeting and context say little of what is
+    /// asked. Those with the most words that say something, in order; one with few of them comes with the sentence before it, or
+    /// not at all if that is a question.
+    /// None if the query is one sentence, or asks nothing.
+    pub fn questions(&self, rules: &Rules) -> Vec<String> {
+        if self.text.split_whitespace().count() < MIN_POST_WORDS {
+            return Vec::new();
+        }
+        let sentences: Vec<&str> = self
+            .text
+            .lines()
+            .flat_map(str::unicode_sentences)
+            .map(str::trim)
+            .filter(|sentence| sentence.contains(char::is_alphanumeric))
+            .collect();
+        let mut asked: Vec<(usize, usize, String)> = Vec::new();
+        for (at, sentence) in sentences
+            .iter()
+            .enumerate()
+            .filter(|(_, sentence)| is_question(sentence, rules))
+        {
+            let mut question = (*sentence).to_owned();
+            if telling_words(sentence, rules) < MIN_TELLING_WORDS && at > 0 {
+                if is_question(sentences[at - 1], rules) {
+                    continue;
+                }
+                question = format!("{} {sentence}", sentences[at - 1]);
+            }
+            asked.push((telling_words(&question, rules), at, question));
+        }
+        asked.retain(|(.., question)| question.len() < self.text.len());
+        asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        asked.truncate(MAX_QUESTIONS);
+        asked.sort_by_key(|(_, at, _)| *at);
+        asked.into_iter().map(|(.., question)| question).collect()
+    }
+}
+
+fn is_question(sentence: &str, rules: &Rules) -> bool {
+    let opener = sentence.unicode_words().next().unwrap_or_default().to_lowercase();
+    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+    sentence[end..].contains('?') || rules.tables().question_words.contains(&opener)
+}
+
+/// How many words say something.
+fn telling_words(text: &str, rules: &Rules) -> usize {
+    let words = text.unicode_words().map(str::to_lowercase);
+    words.filter(|word| !rules.says_little(word)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn s3_30_only_blank_queries_are_refused() {
+        assert_eq!(Query::parse(" \n\t"), None);
+        for query in ["@>", "[[", "!"] {
+            assert_eq!(Query::parse(query).map(|query| query.text).as_deref(), Some(query));
+        }
+        let long = Query::parse(&"x ".repeat(50_000)).expect("not blank");
+        assert!(long.truncated);
+        assert_eq!(long.text.chars().count(), MAX_QUERY_CHARS);
+    }
+
+    fn questions(text: &str) -> Vec<String> {
+        Query::parse(text).expect("not blank").questions(&Rules::english())
+    }
+
+    #[test]
+    fn the_question_of_a_post_stands_apart() {
+        let post = "Hi all! I have been running our shop on three machines since spring and it is mostly fine. \
+                    How do I keep sessions when a machine restarts? Thanks a lot.";
+        assert_eq!(questions(post), ["How do I keep sessions when a machine restarts?"]);
+        let lines =
+            "We moved to the new release yesterday\nwhere are the old backups kept now\ncheers to everybody here";
+        assert_eq!(questions(lines), ["where are the old backups kept now"]);
+    }
+
+    #[test]
+    fn a_question_that_says_little_comes_with_what_it_is_about() {
+        let post = "After the last upgrade the worker stops with a segmentation fault. How can I fix this?";
+        assert_eq!(questions(post), Vec::<String>::new(), "that is the whole post");
+        let greeted = format!("Good morning to the whole list. {post}");
+        assert_eq!(questions(&greeted), [post]);
+    }
+
+    #[test]
+    fn the_questions_that_say_most_are_asked_in_order() {
+        let post = "How do I mount a remote folder at boot? Is that wise? Why does the daemon refuse the signed token of another cluster? \
+                    Where does the cluster write its audit records by default?";
+        let asked = questions(post);
+        assert_eq!(asked.len(), MAX_QUESTIONS);
+        assert!(
+            asked[0].starts_with("Why") && asked[1].starts_with("Where"),
+            "{asked:?}"
+        );
+    }
+
+    #[test]
+    fn one_sentence_and_few_words_are_asked_as_a_whole() {
+        for text in [
+            "How do I mount a remote folder at boot so that every user of the machine can read and write it?",
+            "It fails. Why?",
+            "The folder is mounted at boot. Every user of the machine can read it. Nobody can write it.",
+        ] {
+            assert_eq!(questions(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn questions_are_parts_of_the_query(text in "(\\PC|[a-z]{1,8}|How |why |[?.!] |\n| ){1,60}") {
+            if let Some(query) = Query::parse(&text) {
+                let asked = query.questions(&Rules::english());
+                prop_assert!(asked.len() <= MAX_QUESTIONS);
+                prop_assert!(asked.iter().all(|question| !question.trim().is_empty() && question.len() < query.text.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Rows of rules put into their tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{MAX_PHRASE_WORDS, Row, Rule, RuleError, Tables};
+use crate::text::name;
+
+impl Tables {
+    pub(super) fn apply(&mut self, Row { rule, enabled }: Row) -> Result<(), RuleError> {
+        match rule {
+            Rule::Action { verb, intent } => put(&mut self.actions, phrase("verb", &verb)?, intent, enabled),
+            Rule::ActionSynonym {
+                verb,
+                synonym,
+                closeness,
+            } => {
+                let synonyms = self.action_synonyms.entry(phrase("verb", &verb)?).or_default();
+                let closeness = share("closeness", closeness)?;
+                put(synonyms, word("synonym", &synonym)?, closeness, enabled);
+            }
+            Rule::IntentConflict(conflict) => {
+                share("penalty", conflict.penalty)?;
+                self.conflicts
+                    .retain(|known| (known.asked, known.found) != (conflict.asked, conflict.found));
+                if enabled {
+                    self.conflicts.push(conflict);
+                }
+            }
+            Rule::GenericTerm { term, boost } => {
+                let boost = share("boost", boost)?;
+                put(&mut self.generic_terms, word("generic term", &term)?, boost, enabled);
+            }
+            Rule::Synonym { term, expansion } => {
+                let expansions = self.synonyms.entry(word("term", &term)?).or_default();
+                set(expansions, word("expansion", &expansion)?, enabled);
+            }
+            Rule::FrameworkAlias { alias, framework } => {
+                word("framework", &framework)?;
+                put(
+                    &mut self.framework_aliases,
+                    phrase("alias", &alias)?,
+                    framework,
+                    enabled,
+                );
+            }
+            Rule::Platform { word: name, platform } => {
+                let platform = word("platform", &platform)?;
+                put(&mut self.platforms, word("word", &name)?, platform, enabled);
+            }
+            Rule::KindWord { word } => set(&mut self.kind_words, phrase("kind word", &word)?, enabled),
+            Rule::RecencyWord { word } => set(&mut self.recency_words, phrase("recency word", &word)?, enabled),
+            Rule::QuestionWord { word: opener } => {
+                set(&mut self.question_words, word("question word", &opener)?, enabled);
+            }
+            Rule::StopWord { word: stop } => set(&mut self.stop_words, word("stop word", &stop)?, enabled),
+            Rule::NewsName {
+                place,
+                name: text,
+                releases,
+            } => {
+                let key = name::key(&text);
+                if key.is_empty() {
+                    return Err(RuleError::Blank("name"));
+                }
+                if enabled {
+                    set(&mut self.release_names, key.clone(), releases);
+                }
+                set(self.news_names.entry(place).or_default(), key, enabled);
+            }
+            Rule::AskingWord { asking, word } => {
+                set(
+                    self.asking_words.entry(asking).or_default(),
+                    phrase("word", &word)?,
+                    enabled,
+                );
+            }
+            Rule::NewsWord { word: asking } => set(&mut self.news_words, word("news word", &asking)?, enabled),
+            Rule::ChangeWord { word: asking } => set(&mut self.change_words, word("change word", &asking)?, enabled),
+            Rule::OpeningPattern { word: pattern } => set(&mut self.openings, word("opening", &pattern)?, enabled),
+            Rule::ClosingPattern { word: pattern } => set(&mut self.closings, word("closing", &pattern)?, enabled),
+            Rule::SearchTip { number, tip } => {
+                if tip.trim().is_empty() {
+                    return Err(RuleError::Blank("tip"));
+                }
+                put(&mut self.tips, number, tip, enabled);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V, enabled: bool) {
+    if enabled {
+        map.insert(key, value);
+    } else {
+        map.remove(&key);
+    }
+}
+
+fn set(set: &mut BTreeSet<String>, key: String, enabled: bool) {
+    if enabled {
+        set.insert(key);
+    } else {
+        set.remove(&key);
+    }
+}
+
+fn word(name: &'static str, text: &str) -> Result<String, RuleError> {
+    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    if folded.is_empty() {
+        return Err(RuleError::Blank(name));
+    }
+    Ok(folded)
+}
+
+fn phrase(name: &'static str, text: &str) -> Result<String, RuleError> {
+    let folded = word(name, text)?;
+    if folded.split(' ').count() > MAX_PHRASE_WORDS {
+        return Err(RuleError::LongPhrase(folded));
+    }
+    Ok(folded)
+}
+
+fn share(name: &'static str, value: f32) -> Result<f32, RuleError> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(RuleError::OutOfRange { name, value })
+    }
+}

@@ -1,0 +1,186 @@
+//! The words of a query that carry meaning, and what they do in it.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::query::mention::Identifier;
+use crate::query::rule::Rules;
+use crate::text::identifier::uncontracted;
+use crate::text::word::{Word, folded};
+
+/// A word before which a verb is a verb; after others, such as articles, it is a noun.
+const BEFORE_VERBS: [&str; 14] = [
+    "i", "you", "we", "to", "and", "or", "then", "can", "please", "not", "me", "do", "does", "should",
+];
+
+/// What a word does in a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A verb that says what is to be done.
+    Action,
+    /// What it is to be done to, and everything else that carries meaning.
+    Object,
+    /// What tells one kind of objects from others: `large` of `delete all large files`.
+    Modifier,
+    /// How many of them are meant, or where: `all`.
+    Scope,
+    /// A word that says little.
+    Generic,
+}
+
+/// Words that are modifiers before an object.
+const MODIFIERS: &str = "
+    active additional archived available big blank broken cached closed corrupt current custom damaged dead deleted detailed different
+    disabled distinct draft duplicate duplicated early empty enabled encrypted existing expired external extra failed failing
+    fast favorite final finished foreign former free frequent fresh full hidden huge idle important inactive incoming incomplete
+    individual initial internal invalid large latest left local locked long lost main missing modified multiple nearby nearest new
+    newest next obsolete offline old older oldest online open optional original orphaned outdated outgoing own paid past pending permanent
+    popular previous primary private public raw read-only recent redundant related remaining remote required running secondary secret
+    secure separate shared short similar single slow small specific stale static stopped suspended temporary tiny top
+    trusted unique unknown unread unused upcoming valid various verified visible whole wrong";
+/// Words that say how many are meant.
+const SCOPES: &str = "all any both each entire every few first last many most none only several some";
+
+static MODIFYING: LazyLock<HashSet<&str>> = LazyLock::new(|| MODIFIERS.split_whitespace().collect());
+static SCOPING: LazyLock<HashSet<&str>> = LazyLock::new(|| SCOPES.split_whitespace().collect());
+
+/// A word that carries meaning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// The word.
+    #[serde(flatten)]
+    pub word: Word,
+    /// What it does.
+    pub role: Role,
+    /// For an action, the verb as the rules spell it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verb: Option<String>,
+    /// What the rules say that it also means.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub synonyms: Vec<String>,
+}
+
+impl Term {
+    /// What it is short for, as the rules know it: words that begin with its first letter and hold the others in order.
+    /// `None` if the rules know nothing that fits.
+    pub fn written_out(&self) -> Option<&str> {
+        let short = self.word.text.strip_suffix('s').unwrap_or(&self.word.text);
+        let abbreviates = |long: &&String| {
+            let mut letters = long.chars().flat_map(char::to_lowercase);
+            let mut wanted = short
+                .chars()
+                .filter(|letter| letter.is_alphabetic())
+                .flat_map(char::to_lowercase);
+            long.len() > short.len()
+                && long
+                    .to_lowercase()
+                    .starts_with(|first| wanted.clone().next() == Some(first))
+                && wanted.all(|letter| letters.any(|other| other == letter))
+        };
+        self.synonyms.iter().find(abbreviates).map(String::as_str)
+    }
+}
+
+pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
+    let tables = rules.tables();
+    let mut terms: Vec<Term> = Vec::new();
+    let mut before: Option<String> = None;
+    let mut only_openers = true;
+    // Placeholders such as <file_path> stand for values, not for what is looked for.
+    let words: Vec<&str> = topic
+        .split_whitespace()
+        .filter(|word| !(word.starts_with('<') && word.trim_end_matches(['.', ',', '?', '\'']).ends_with('>')))
+        .collect();
+    let lower: Vec<String> = words.iter().map(|word| folded(word)).collect();
+    let mut particles: Vec<usize> = Vec::new();
+    for (at, text) in words.iter().enumerate() {
+        if particles.contains(&at) {
+            before = Some(lower[at].clone());
+            continue;
+        }
+        let is_code = Identifier::read(text).is_some();
+        let may_be_verb = !named && !is_code;
+        if may_be_verb
+            && opens_clause(before.as_deref(), only_openers)
+            && let Some((verb, rest)) = rules.phrasal_verb(&lower[at..])
+        {
+            particles = rest.into_iter().map(|place| at + place).collect();
+            before = Some(lower[at].clone());
+            only_openers = false;
+            terms.push(Term {
+                verb: Some(verb.to_owned()),
+                role: Role::Action,
+                synonyms: Vec::new(),
+                word: Word::new(verb),
+            });
+            continue;
+        }
+        let text = uncontracted(text);
+        for part in crate::text::identifier::words(text) {
+            let word = Word::new(&text[part]);
+            let is_stop = rules.says_little(&word.text);
+            let verb = rules
+                .verb(&word.text)
+                .filter(|_| may_be_verb && opens_clause(before.as_deref(), only_openers));
+            before = Some(word.text.clone());
+            if is_stop {
+                continue;
+            }
+            only_openers = false;
+            if terms.iter().any(|known| known.word == word) {
+                continue;
+            }
+            let role = match verb {
+                Some(_) => Role::Action,
+                None if tables.generic_terms.contains_key(&word.text) => Role::Generic,
+                None => Role::Object,
+            };
+            let synonyms = tables.synonyms.get(&word.text).into_iter().flatten().cloned().collect();
+            terms.push(Term {
+                verb: verb.map(str::to_owned),
+                role,
+                synonyms,
+                word,
+            });
+        }
+    }
+    for at in 1..terms.len() {
+        let modifies = MODIFYING.contains(terms[at - 1].word.text.as_str());
+        if modifies && terms[at - 1].role == Role::Object && terms[at].role != Role::Action {
+            terms[at - 1].role = Role::Modifier;
+        }
+    }
+    if let [only] = terms.as_mut_slice() {
+        // A verb with nothing to do it to is a name.
+        only.verb = None;
+        only.role = if tables.generic_terms.contains_key(&only.word.text) {
+            Role::Generic
+        } else {
+            Role::Object
+        };
+    }
+    terms
+}
+
+/// The words of a query that say how many are meant.
+pub(super) fn scope(topic: &str) -> Vec<Term> {
+    let words = topic
+        .split_whitespace()
+        .map(folded)
+        .filter(|word| SCOPING.contains(word.as_str()));
+    let scope = words.map(|word| Term {
+        word: Word::new(&word),
+        role: Role::Scope,
+        verb: None,
+        synonyms: Vec::new(),
+    });
+    scope.collect()
+}
+
+/// Whether a verb may stand after this word. `only_openers`: nothing but openers stood before.
+fn opens_clause(before: Option<&str>, only_openers: bool) -> bool {
+    before.is_none_or(|before| only_openers && BEFORE_VERBS.contains(&before) || before == "to")
+}

@@ -1,0 +1,391 @@
+//! A query prepared for being compared with many documents, and what one document has of it.
+
+mod forms;
+mod matches;
+mod names;
+mod task;
+
+use crate::documents::page_keys::Parts;
+use crate::query::rule::{Intent, Rules};
+use crate::query::understanding::{Class, Role, Term, Understanding};
+use crate::ranking::news;
+use crate::ranking::page::{DESCRIPTION_BYTES, Page};
+use crate::ranking::weight::Weights;
+use crate::text::name;
+use crate::text::word::fold;
+use crate::values::interrupt::Interruptible;
+use forms::{Form, Forms};
+use matches::Matches;
+pub(crate) use matches::TermMatch;
+
+/// Terms of a query that rules look at; a longer query is prose, and its later words say no more. Chosen, not measured.
+const MAX_TERMS: usize = 32;
+/// Which parts of a page the rules look at for a query; others need not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// [`Page::description`].
+    pub description: bool,
+    /// [`Page::metadata`].
+    pub metadata: bool,
+    /// [`Page::age_days`].
+    pub age: bool,
+}
+
+/// A query, prepared.
+#[derive(Debug)]
+pub(crate) struct PreparedQuery<'a> {
+    understanding: &'a Understanding,
+    rules: &'a Rules,
+    weights: &'a Weights,
+    name: &'a str,
+    key: String,
+    whole_key: String,
+    mentions: Vec<String>,
+    containers: Vec<String>,
+    path: Option<(String, String)>,
+    phrases: Vec<String>,
+    forms: Forms,
+    /// The term that says what something is done to.
+    object: Option<usize>,
+    /// Boosts of its terms as generic ones.
+    generic: Vec<Option<f32>>,
+    intents: Vec<Intent>,
+    asks_for_news: bool,
+    /// Whether it asks what there is of something: `show me the keys`.
+    asks_for_many: bool,
+    /// The version whose news it asks for.
+    news_of: Option<Vec<u32>>,
+}
+
+/// What a document has of a query.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// Whether its title reads as a name and not as a heading.
+    pub(crate) named: bool,
+    /// Share of the rules about verbs and their objects that counts for it: 0 switches them off.
+    pub(crate) intent: f32,
+    /// Whether its title has a verb that the rules know.
+    pub(crate) names_action: bool,
+    /// How "X in Y" holds, with its share of the weight.
+    pub(crate) in_pattern: Option<(&'static str, f32)>,
+    pub(crate) inside: bool,
+    pub(crate) filename_exact: bool,
+    pub(crate) all_words: bool,
+    /// Square of the share of the name's words that the query has.
+    pub(crate) name_words: f32,
+    /// Share of the weight.
+    pub(crate) api_name: f32,
+    /// Boost of generic terms.
+    pub(crate) generic: f32,
+    pub(crate) in_name: Matches,
+    pub(crate) in_description: Matches,
+    /// Whether its name says how many are meant, as the query does.
+    pub(crate) scope: bool,
+    pub(crate) category: bool,
+    pub(crate) platform: bool,
+    pub(crate) phrase: bool,
+    /// Penalty.
+    pub(crate) conflict: f32,
+    /// How close its verb is to the query's, if its name says only what is to be done; see [`PreparedQuery::task`].
+    pub(crate) task: f32,
+    /// The greatest closeness of this kind that a page of its project has.
+    pub(crate) closest_task: f32,
+    pub(crate) elsewhere: bool,
+    /// Whether it is for other platforms than the one that is asked for.
+    pub(crate) other_platform: bool,
+    /// Whether it tells what was new once, which the query does not ask for.
+    pub(crate) news: bool,
+    /// Whether it tells the news of the version that the query asks for.
+    pub(crate) news_of_version: bool,
+}
+
+/// The verb of tools that give back several things, where another gives back one.
+const LISTING: &[u8] = b"list";
+
+impl<'a> PreparedQuery<'a> {
+    pub(crate) fn new(understanding: &'a Understanding, rules: &'a Rules, weights: &'a Weights) -> Self {
+        let name = understanding.name();
+        let boost = |term: &Term| rules.tables().generic_terms.get(&term.word.text).copied();
+        let actions = understanding.terms.iter().filter_map(|term| term.verb.as_deref());
+        Self {
+            name,
+            key: name::key(name),
+            whole_key: name::key(&understanding.text),
+            mentions: understanding
+                .identifiers
+                .iter()
+                .map(|found| name::key(&found.name))
+                .collect(),
+            containers: understanding.container_keys(rules),
+            path: understanding
+                .parent
+                .as_deref()
+                .zip(understanding.child.as_deref())
+                .map(|(parent, child)| (name::key(parent), name::key(child))),
+            phrases: understanding
+                .phrases
+                .iter()
+                .map(|phrase| phrase.to_lowercase())
+                .collect(),
+            asks_for_many: understanding.asks_for_many(rules),
+            intents: actions.filter_map(|verb| rules.intent(verb)).collect(),
+            news_of: news::asked_version(&understanding.text, rules.tables()),
+            asks_for_news: understanding.recent
+                || understanding.releases
+                || news::is_asked(&understanding.text, rules.tables()),
+            understanding,
+            rules,
+            weights,
+            forms: Forms::of(understanding, rules),
+            object: Self::object(understanding),
+            generic: understanding.terms.iter().map(boost).collect(),
+        }
+    }
+
+    /// What the rules look at: words of the description for verbs and quoted phrases, metadata for places and
+    /// platforms, the age where what is new is asked for.
+    pub(crate) fn needs(&self) -> Needs {
+        let asked = self.understanding;
+        let describes = self.weights.boost_action_description > 0.0 || self.weights.boost_object_description > 0.0;
+        Needs {
+            description: (asked.has_action() && describes)
+                || (!self.phrases.is_empty() && self.weights.boost_phrase > 0.0),
+            metadata: !self.containers.is_empty() || !asked.platforms.is_empty(),
+            age: (asked.recent || asked.releases) && self.weights.boost_recency > 0.0,
+        }
+    }
+
+    pub(crate) fn container(&self) -> &str {
+        self.understanding.container.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn term(&self, term: usize) -> &str {
+        self.understanding.terms.get(term).map_or("", |term| &term.word.text)
+    }
+
+    pub(crate) fn is_question(&self) -> bool {
+        self.understanding.class == Class::Question
+    }
+
+    pub(crate) fn recent(&self) -> bool {
+        self.understanding.recent
+    }
+
+    /// Whether it names a place.
+    pub(crate) fn is_placed(&self) -> bool {
+        !self.containers.is_empty()
+    }
+
+    /// Everything that the rules see in a document.
+    pub(crate) fn find(&self, page: &Page) -> Findings {
+        let keys = page.keys();
+        let keys = keys.parts();
+        let mut found = Findings {
+            intent: 1.0,
+            inside: page.lies_in(&self.containers, &keys),
+            named: keys.named,
+            ..Findings::default()
+        };
+        let mut buffer = Vec::with_capacity(32);
+        let mut closeness = [[0.0f32; 2]; MAX_TERMS];
+        let mut intents = Vec::new();
+        let (mut title_words, mut shared) = (0, 0.0);
+        let vocabulary = self.rules.vocabulary();
+        for word in keys.title.words().interruptible() {
+            title_words += 1;
+            found.names_action = found.names_action || vocabulary.is_verb(&word, &mut buffer);
+            shared += note(self.forms.matching_key(&word, &mut buffer), &mut closeness);
+            let is_scope = |term: &Term| term.word.text.as_bytes() == word.text;
+            found.scope |= self.understanding.scope.iter().any(is_scope);
+            found.scope |= self.asks_for_many && word.text == LISTING;
+            if !self.intents.is_empty()
+                && let Some(intent) = vocabulary.intent(word.text)
+                && !self.is_object(word.text)
+            {
+                intents.push(intent);
+            }
+        }
+        for word in keys.leaf_words.words().interruptible() {
+            note(self.forms.matching_key(&word, &mut buffer), &mut closeness);
+        }
+        let terms = self.understanding.terms.len().min(MAX_TERMS);
+        let every_word = terms > 0
+            && self.understanding.terms.len() == terms
+            && closeness[..terms].iter().all(|found| found[0].max(found[1]) > 0.0);
+        let all_words = every_word && terms > 1;
+        if title_words > 1 {
+            let conflict = |&asked| self.rules.conflict(asked, intents.iter().copied());
+            found.conflict = self.intents.iter().map(conflict).min_by(f32::total_cmp).unwrap_or(0.0);
+        }
+        if found.conflict == 0.0 {
+            found.task = self.task(keys.title, &mut buffer);
+            found.closest_task = found.task;
+        }
+        found.in_pattern = self.in_pattern(&keys, every_word, found.inside);
+        let elsewhere = self.understanding.known_container && !found.inside;
+        found.elsewhere = elsewhere && name::stated_containers(page.metadata.as_ref()).next().is_some();
+        if self.understanding.class == Class::Generic {
+            found.generic = self.generic(&closeness);
+        } else if !elsewhere {
+            found.filename_exact = self.is_asked(keys.leaf);
+            found.all_words = all_words && !found.filename_exact;
+            found.api_name = self.api_name(page, &keys);
+        }
+        if !found.filename_exact && !found.all_words {
+            found.name_words = name_words(shared, title_words);
+        }
+        if self.understanding.has_action() {
+            let (action, object) = (self.weights.boost_action_name, self.weights.boost_object_name);
+            self.matches(&closeness, action, object, &mut found.in_name);
+            self.describe(page, &mut found);
+            found.category = self.is_in_category(&keys, &mut buffer);
+        } else {
+            found.scope &= self.asks_for_many;
+        }
+        let is_news = self.rules.news().are_news(&keys);
+        let is_of = |version: &Vec<u32>| news::is_of_version(&page.slug, &page.title, version);
+        found.news = is_news && !self.asks_for_news;
+        found.news_of_version = is_news && self.news_of.as_ref().is_some_and(is_of);
+        let for_platform = self.is_for_platform(page);
+        found.platform = for_platform == Some(true);
+        found.other_platform = for_platform == Some(false);
+        found.phrase = self.has_phrase(page);
+        found
+    }
+
+    fn describe(&self, page: &Page, found: &mut Findings) {
+        let description = &page.description;
+        let end = description.floor_char_boundary(DESCRIPTION_BYTES);
+        let mut closeness = [[0.0f32; 2]; MAX_TERMS];
+        self.each_plain_word(&description[..end], |word| {
+            note(self.forms.matching(word), &mut closeness);
+        });
+        let (action, object) = (
+            self.weights.boost_action_description,
+            self.weights.boost_object_description,
+        );
+        self.matches(&closeness, action, object, &mut found.in_description);
+    }
+
+    fn is_in_category(&self, keys: &Parts<'_>, buffer: &mut Vec<u8>) -> bool {
+        let mut words = keys.levels().flat_map(|level| level.words());
+        words.any(|word| self.forms.matching_key(&word, buffer).next().is_some())
+    }
+
+    /// Calls back with the words of prose, in lower case, that begin as a form does.
+    fn each_plain_word(&self, text: &str, mut call: impl FnMut(&str)) {
+        let mut lower = String::with_capacity(24);
+        let mut take = |word: &str| {
+            let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+            if !first.is_ascii() || self.forms.begin_with(first) {
+                fold(word, &mut lower);
+                call(&lower);
+            }
+        };
+        // Most descriptions are ASCII, where letters need not be decoded.
+        if text.is_ascii() {
+            let mut start = 0;
+            for word in text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
+                take(&text[start..start + word.len()]);
+                start += word.len() + 1;
+            }
+        } else {
+            text.split(|c: char| !c.is_alphanumeric()).for_each(take);
+        }
+    }
+
+    fn matches(&self, closeness: &[[f32; 2]; MAX_TERMS], action: f32, object: f32, matches: &mut Matches) {
+        let least = usize::try_from(self.weights.minimum_term_length).unwrap_or_default();
+        for (at, (term, &[itself, other])) in self.understanding.terms.iter().zip(closeness).enumerate() {
+            if term.word.text.chars().count() <= least {
+                continue;
+            }
+            let is_action = term.role == Role::Action;
+            let weight = match term.role {
+                Role::Action => action,
+                Role::Modifier => object * self.weights.modifier_factor,
+                _ => object,
+            };
+            let factor = if is_action { self.weights.synonym_factor } else { 1.0 };
+            let (literal, synonym) = if is_action {
+                ("intent_action", "intent_synonym")
+            } else {
+                ("intent_object", "object_synonym")
+            };
+            let (rule, raw, weight) = if weight * itself >= weight * factor * other {
+                (literal, weight, itself)
+            } else {
+                (synonym, weight * factor, other)
+            };
+            matches.add(TermMatch {
+                term: at,
+                rule,
+                raw,
+                weight,
+            });
+        }
+    }
+
+    fn generic(&self, closeness: &[[f32; 2]; MAX_TERMS]) -> f32 {
+        let boosts = self.generic.iter().zip(closeness);
+        boosts
+            .filter(|(_, found)| found[0] > 0.0)
+            .filter_map(|(boost, _)| *boost)
+            .fold(0.0, f32::max)
+    }
+
+    /// Whether a word of a title is asked for as a thing: in "create a view", `view` is no verb.
+    fn is_object(&self, word: &[u8]) -> bool {
+        let Ok(word) = std::str::from_utf8(word) else {
+            return false;
+        };
+        let mut objects = self.understanding.terms.iter().filter(|term| term.role != Role::Action);
+        objects.any(|term| term.word.matches(word))
+    }
+
+    /// Whether a page says that it is for a platform that is asked for; `None` if it says nothing of platforms, or none is
+    /// asked for.
+    fn is_for_platform(&self, page: &Page) -> Option<bool> {
+        let asked = &self.understanding.platforms;
+        let metadata = page.metadata.as_ref().filter(|_| !asked.is_empty())?;
+        let stated = ["platform", "platforms"].iter().filter_map(|key| metadata.get(key));
+        let stated = stated.flat_map(|value| match value {
+            serde_json::Value::Array(values) => values.iter().collect(),
+            value => vec![value],
+        });
+        let mut stated = stated.filter_map(serde_json::Value::as_str).peekable();
+        stated.peek()?;
+        Some(stated.any(|text| asked.iter().any(|platform| platform.eq_ignore_ascii_case(text))))
+    }
+
+    fn has_phrase(&self, page: &Page) -> bool {
+        let has = |text: &str| {
+            let lower = text.to_lowercase();
+            self.phrases.iter().any(|phrase| lower.contains(phrase))
+        };
+        !self.phrases.is_empty() && (has(&page.title) || has(&page.description))
+    }
+}
+
+/// A single word says too little: it is what every page of its kind is about.
+fn name_words(shared: f32, words: u32) -> f32 {
+    match words {
+        0 | 1 => 0.0,
+        _ => (shared / words as f32).powi(2),
+    }
+}
+
+/// Notes the closeness of the terms whose forms are in a text, by themselves and by standing in. The greatest closeness is
+/// returned.
+fn note<'f>(forms: impl Iterator<Item = &'f Form>, closeness: &mut [[f32; 2]; MAX_TERMS]) -> f32 {
+    let mut greatest: f32 = 0.0;
+    for form in forms {
+        let noted = &mut closeness[form.term][usize::from(form.stands_in)];
+        *noted = noted.max(form.closeness);
+        greatest = greatest.max(form.closeness);
+    }
+    greatest
+}
+
+#[cfg(test)]
+mod tests;

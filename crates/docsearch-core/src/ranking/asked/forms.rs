@@ -1,0 +1,124 @@
+//! The words that satisfy the terms of a query.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::MAX_TERMS;
+use crate::documents::page_keys::KeyWord;
+use crate::query::lookup::SYNONYM_CLOSENESS;
+use crate::query::rule::Rules;
+use crate::query::understanding::Understanding;
+use crate::text::word::{Word, stem};
+use crate::values::id::Map;
+
+/// A word that satisfies a term.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) word: Word,
+    pub(super) term: usize,
+    pub(super) closeness: f32,
+    pub(super) stands_in: bool,
+}
+
+impl Form {
+    fn first(&self) -> u8 {
+        self.word.text.as_bytes().first().copied().unwrap_or_default()
+    }
+}
+
+/// All of them. A word of a page can only match those that begin with the same byte.
+#[derive(Debug)]
+pub(super) struct Forms {
+    /// In the order of their first bytes.
+    forms: Vec<Form>,
+    by_start: Vec<Range<usize>>,
+    by_stem: Map<Vec<u8>, Vec<usize>>,
+}
+
+impl Forms {
+    pub(super) fn of(understanding: &Understanding, rules: &Rules) -> Self {
+        let mut forms = all(understanding, rules);
+        forms.sort_by_key(Form::first);
+        let end = |first: u8| forms.partition_point(|form| form.first() <= first);
+        let begin = |first: u8| forms.partition_point(|form| form.first() < first);
+        let by_start = (0..=u8::MAX).map(|first| begin(first)..end(first)).collect();
+        let mut by_stem: Map<Vec<u8>, Vec<usize>> = Map::default();
+        for (at, form) in forms.iter().enumerate() {
+            by_stem.entry(form.word.stem.clone().into_bytes()).or_default().push(at);
+        }
+        Self {
+            forms,
+            by_start,
+            by_stem,
+        }
+    }
+
+    /// Whether a form begins with this byte.
+    pub(super) fn begin_with(&self, first: u8) -> bool {
+        !self.by_start[usize::from(first)].is_empty()
+    }
+
+    /// The forms that a word of a text matches (see [`Word::matches`]); the word is in lower case.
+    pub(super) fn matching<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s Form> {
+        let mut known: Option<Cow<'_, str>> = None;
+        self.beginning_as(word.as_bytes()).iter().filter(move |form| {
+            let has_stem = |own: &str| *known.get_or_insert_with(|| stem(word)) == own;
+            form.word.matches_if(word, has_stem)
+        })
+    }
+
+    /// The same for a word whose stem is known. `buffer` is written to.
+    pub(super) fn matching_key<'s>(
+        &'s self,
+        word: &KeyWord<'s>,
+        buffer: &mut Vec<u8>,
+    ) -> impl Iterator<Item = &'s Form> + use<'s> {
+        let first = word.text.first().copied();
+        let alike = first.is_some_and(|first| self.begin_with(first));
+        let stem = if alike { word.stem(buffer) } else { None };
+        let by_stem = stem
+            .and_then(|stem| self.by_stem.get(stem))
+            .map_or(&[][..], Vec::as_slice);
+        let by_stem = by_stem.iter().map(|&at| &self.forms[at]);
+        let unknown = if alike && stem.is_none() { word.text } else { &[] };
+        by_stem
+            .filter(move |form| Some(form.first()) == first)
+            .chain(self.matching(std::str::from_utf8(unknown).unwrap_or_default()))
+    }
+
+    #[cfg(test)]
+    pub(super) fn all(&self) -> impl Iterator<Item = &Form> {
+        self.forms.iter()
+    }
+
+    fn beginning_as(&self, word: &[u8]) -> &[Form] {
+        let first = word.first();
+        first.map_or(&[], |&first| &self.forms[self.by_start[usize::from(first)].clone()])
+    }
+}
+
+fn all(understanding: &Understanding, rules: &Rules) -> Vec<Form> {
+    let mut forms = Vec::new();
+    for (at, term) in understanding.terms.iter().take(MAX_TERMS).enumerate() {
+        let mut add = |word: Word, closeness, stands_in| {
+            forms.push(Form {
+                word,
+                term: at,
+                closeness,
+                stands_in,
+            });
+        };
+        add(term.word.clone(), 1.0, false);
+        for synonym in term.synonyms.iter().filter(|synonym| !synonym.contains(' ')) {
+            add(Word::new(synonym), SYNONYM_CLOSENESS, true);
+        }
+        let verbs = term
+            .verb
+            .as_ref()
+            .and_then(|verb| rules.tables().action_synonyms.get(verb));
+        for (verb, &closeness) in verbs.into_iter().flatten() {
+            add(Word::new(verb), closeness, true);
+        }
+    }
+    forms
+}

@@ -1,0 +1,60 @@
+//! Pages that are called after what a short query says to do: `write_file` for `save a text file`.
+
+use super::PreparedQuery;
+use crate::documents::page_keys::Label;
+use crate::query::understanding::{Role, Understanding};
+use crate::text::identifier::words;
+use crate::text::word::folded;
+
+/// Most terms of such a query: a longer one says more than the name of a page can. Chosen, not measured.
+const MAX_TASK_TERMS: usize = 4;
+
+impl PreparedQuery<'_> {
+    /// How close the verb of a title is to the query's, if the title has no word but such a verb, as it is said to somebody who
+    /// is to do it, and words of the query, the object among them. 0 for other titles.
+    pub(super) fn task(&self, title: Label<'_>, buffer: &mut Vec<u8>) -> f32 {
+        let terms = &self.understanding.terms;
+        let Some(object) = self.object else { return 0.0 };
+        if terms.len() > MAX_TASK_TERMS || !self.understanding.has_action() {
+            return 0.0;
+        }
+        let (mut verb, mut has_object, mut has_other) = (0.0f32, false, false);
+        for word in title.words() {
+            let mut known = self.rules.vocabulary().says_little(word.text);
+            for form in self.forms.matching_key(&word, buffer) {
+                known = true;
+                has_object |= form.term == object;
+                // "Accounts and locks" locks nothing.
+                if terms[form.term].role == Role::Action && form.word.text.as_bytes() == word.text {
+                    verb = verb.max(form.closeness);
+                }
+            }
+            has_other |= !known;
+        }
+        if has_object && !has_other { verb } else { 0.0 }
+    }
+
+    /// The term that says what something is done to: the last of the first objects that follow each other, `file` of `save a
+    /// text file`, `accounts` of `list all accounts in my subscription`.
+    pub(super) fn object(understanding: &Understanding) -> Option<usize> {
+        let terms = &understanding.terms;
+        let topic = &understanding.topic;
+        let (mut object, mut next) = (None, 0);
+        for word in topic
+            .split_whitespace()
+            .flat_map(|part| words(part).into_iter().map(|word| folded(&part[word])))
+        {
+            match terms[next..].iter().position(|term| term.word.text == word) {
+                Some(ahead) => {
+                    next += ahead + 1;
+                    if matches!(terms[next - 1].role, Role::Object | Role::Generic) {
+                        object = Some(next - 1);
+                    }
+                }
+                None if object.is_some() => break,
+                None => {}
+            }
+        }
+        object
+    }
+}

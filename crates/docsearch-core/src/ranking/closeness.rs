@@ -1,0 +1,172 @@
+//! Of several pages with a name that is asked for, the one of which the name is most.
+
+use crate::query::understanding::NameForm;
+use crate::ranking::page::Page;
+use crate::text::name::{self, NameKind};
+use crate::values::id::{DocumentId, Map};
+
+/// Share of its name that a page keeps, as a near name, if only the end of its slug is what another one has as title.
+const LEAF_SHARE: f32 = 0.7;
+/// What is taken from the name of a page whose slug is longer than the name, beside one that has it as title and whole slug:
+/// as much as outside of the place that is asked for.
+const LONGER_SLUG: f32 = 0.05;
+
+/// How much of a page is the name by which it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Closeness {
+    /// The end of its slug: `guide/options` "More options".
+    Leaf,
+    /// Its title: `guide/options` "Options".
+    Title,
+    /// Its title and its whole slug: `options` "Options".
+    Whole,
+}
+
+impl Closeness {
+    /// `None` for names that say nothing about it.
+    fn of(page: &Page, kind: NameKind, form: &NameForm) -> Option<Self> {
+        match kind {
+            NameKind::Title if name::has_key(&page.slug, &form.key) => Some(Self::Whole),
+            NameKind::Title => Some(Self::Title),
+            NameKind::Slug => Some(Self::Leaf),
+            _ => None,
+        }
+    }
+}
+
+/// Puts the pages of a project that one form found behind the one of which it is more. `names` are the kinds of the names that
+/// brought them, with the places of the forms.
+pub(crate) fn prefer_closest(
+    names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
+    forms: &[NameForm],
+    pages: &mut Map<DocumentId, Page>,
+) {
+    let mut closest: Map<(i64, usize), Closeness> = Map::default();
+    let mut close = Vec::new();
+    for (document, kind, form) in names {
+        let named = pages
+            .get(&document)
+            .filter(|page| page.name > 0.0 || page.near_name > 0.0);
+        if let Some(closeness) = named.and_then(|page| Closeness::of(page, kind, &forms[form])) {
+            let best = closest.entry((document.project, form)).or_insert(closeness);
+            *best = closeness.max(*best);
+            close.push((document, form, closeness));
+        }
+    }
+    for (document, form, closeness) in close {
+        let is_closest = closest[&(document.project, form)] == closeness;
+        if let Some(page) = pages.get_mut(&document).filter(|_| !is_closest) {
+            if page.name <= 0.0 {
+                page.near_name *= match closeness {
+                    Closeness::Leaf => LEAF_SHARE,
+                    Closeness::Title | Closeness::Whole => 1.0 - LONGER_SLUG,
+                };
+            } else if closeness == Closeness::Leaf {
+                page.near_name = page.near_name.max(page.name * LEAF_SHARE);
+                page.name = 0.0;
+            } else {
+                page.name = (page.name - LONGER_SLUG).max(0.0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::understanding::NameRole;
+    use crate::ranking::rank::{lift, name_strength};
+    use crate::ranking::score::EVIDENCE_CEILING;
+
+    /// The scores of pages with a slug, a title and a kind of name, with little evidence and with all there can be.
+    fn scores(query: &str, found: &[(&str, &str, NameKind)]) -> Vec<(f32, f32)> {
+        let form = NameForm {
+            text: query.to_owned(),
+            key: name::key(query),
+            role: NameRole::Whole,
+            project: None,
+        };
+        let numbered = || {
+            found.iter().zip(1..).map(|(page, number)| {
+                let document = DocumentId {
+                    project: 1,
+                    document: number,
+                };
+                (document, *page)
+            })
+        };
+        let page = |(slug, title, kind): (&str, &str, NameKind)| Page {
+            slug: slug.to_owned(),
+            title: title.to_owned(),
+            name: name_strength(kind, title == query, true),
+            ..Page::default()
+        };
+        let mut pages: Map<DocumentId, Page> = numbered().map(|(id, found)| (id, page(found))).collect();
+        let names = numbered().map(|(id, (_, _, kind))| (id, kind, 0));
+        prefer_closest(names, &[form], &mut pages);
+        let score = |page: &Page, evidence| lift(lift(evidence, page.near_name).min(EVIDENCE_CEILING), page.name);
+        numbered()
+            .map(|(id, _)| (score(&pages[&id], 0.3), score(&pages[&id], EVIDENCE_CEILING)))
+            .collect()
+    }
+
+    #[test]
+    fn s0_7_of_near_names_the_one_of_which_a_page_is_most_counts_most() {
+        let form = NameForm {
+            text: "options".to_owned(),
+            key: name::key("options"),
+            role: NameRole::Kindless,
+            project: None,
+        };
+        let near = |found: &[(&str, &str, NameKind)]| {
+            let id = |document| DocumentId { project: 1, document };
+            let page = |&(slug, title, _): &(&str, &str, NameKind)| Page {
+                slug: slug.to_owned(),
+                title: title.to_owned(),
+                near_name: 0.5,
+                ..Page::default()
+            };
+            let mut pages: Map<DocumentId, Page> = (1..).map(id).zip(found.iter().map(page)).collect();
+            let names = (1..).map(id).zip(found).map(|(id, (_, _, kind))| (id, *kind, 0));
+            prefer_closest(names, std::slice::from_ref(&form), &mut pages);
+            let near = (1..)
+                .map(id)
+                .zip(found)
+                .map(|(id, _)| (pages[&id].name, pages[&id].near_name));
+            near.collect::<Vec<(f32, f32)>>()
+        };
+        let (whole, title, leaf) = (
+            ("options", "Options", NameKind::Title),
+            ("guide/options", "Options", NameKind::Title),
+            ("cli/options", "More options", NameKind::Slug),
+        );
+        assert_eq!(near(&[whole, title, leaf]), [(0.0, 0.5), (0.0, 0.475), (0.0, 0.35)]);
+        assert_eq!(near(&[leaf]), [(0.0, 0.5)], "nothing is closer");
+    }
+
+    #[test]
+    fn s0_7_the_page_of_which_a_name_is_most_comes_first() {
+        let (whole, title, leaf) = (
+            ("options", "Options", NameKind::Title),
+            ("guide/options", "Options", NameKind::Title),
+            ("cli/options", "More options", NameKind::Slug),
+        );
+        for query in ["options", "Options", "OPTIONS"] {
+            for found in [
+                vec![whole, title],
+                vec![whole, leaf],
+                vec![title, leaf],
+                vec![whole, title, leaf],
+            ] {
+                let scores = scores(query, &found);
+                // Those behind have all the evidence there can be.
+                let ordered = |pair: &[(f32, f32)]| pair[0].0 > pair[1].1;
+                assert!(scores.windows(2).all(ordered), "{query} {found:?} {scores:?}");
+            }
+            assert!(scores(query, &[leaf])[0].0 > 0.99, "nothing is closer");
+            let other = ("reference/options", "Options", NameKind::Title);
+            let equal = scores(query, &[title, other]);
+            assert_eq!(equal[0], equal[1]);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Two searches for one question, brought together.
+
+use crate::query::transformation::fused;
+use crate::ranking::rerank::Ranked;
+use crate::ranking::score::{EVIDENCE_CEILING, Step};
+use crate::values::id::{DocumentId, Map, Set};
+
+/// What a search found: documents, best first, and how the best of them came to their scores.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Documents, best first.
+    pub ranked: Vec<Ranked>,
+    /// Of the documents that are explained.
+    pub steps: Map<DocumentId, Vec<Step>>,
+    /// The section that the query asks for, of documents of which that is known.
+    pub sections: Map<DocumentId, Asked>,
+    /// Of several wordings of the question the one by which a document was found; where it says none, the question as it was
+    /// written.
+    pub wordings: Map<DocumentId, usize>,
+    /// Of documents that were found by a wording that is trusted by less than half, how those that are trusted found them.
+    pub trusted: Map<DocumentId, Ranked>,
+}
+
+/// A section that a query asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its number, or that of the one in which it stands together with its neighbours.
+    pub chunk: i32,
+    /// What is asked for in it, if that is not where it begins.
+    pub entry: Option<Entry>,
+}
+
+/// One of several small sections that stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The headings above it, outermost first, and its own.
+    pub path: Vec<String>,
+    /// Its anchor.
+    pub anchor: String,
+}
+
+/// Another search that is fused with one.
+#[derive(Clone, Copy, Debug)]
+pub struct Other<'a> {
+    /// The rule that explains it, such as `transformed_query`.
+    pub rule: &'static str,
+    /// Its query.
+    pub query: &'a str,
+    /// Share of what it finds better that is added to a score, 0 to 1.
+    pub share: f32,
+}
+
+impl Found {
+    /// Adds what another search found: documents, and a share of what it scores higher, see [`fused`]. Exact names
+    /// stay above all else.
+    pub fn fuse(&mut self, found: Found, other: Other<'_>) {
+        let mut theirs: Map<DocumentId, Ranked> = found
+            .ranked
+            .into_iter()
+            .map(|ranked| (ranked.document.document, ranked))
+            .collect();
+        let fuse = |steps: Option<&mut Vec<Step>>, own: f32, raw: f32| {
+            let score = fused(own, raw, other.share, EVIDENCE_CEILING);
+            if let Some(steps) = steps {
+                steps.push(Step::other(other.rule, other.query, raw, other.share, own, score));
+            }
+            score
+        };
+        for ranked in &mut self.ranked {
+            let document = ranked.document.document;
+            if let Some(their) = theirs.remove(&document) {
+                ranked.score = fuse(self.steps.get_mut(&document), ranked.score, their.score);
+            }
+        }
+        for (document, mut ranked) in theirs {
+            let explained = found
+                .steps
+                .contains_key(&document)
+                .then(|| self.steps.entry(document).or_default());
+            ranked.score = fuse(explained, 0.0, ranked.score);
+            self.ranked.push(ranked);
+        }
+        self.ranked.sort_by(Ranked::by_score);
+        for (document, section) in found.sections {
+            self.sections.entry(document).or_insert(section);
+        }
+    }
+
+    /// Forgets a document.
+    pub fn drop(&mut self, document: DocumentId) {
+        self.ranked.retain(|ranked| ranked.document.document != document);
+        self.steps.remove(&document);
+        self.sections.remove(&document);
+        self.wordings.remove(&document);
+        self.trusted.remove(&document);
+    }
+
+    /// Adds the documents that a further look found besides, none above those that were found before.
+    pub fn append(&mut self, further: Self) {
+        let known: Set<DocumentId> = self.ranked.iter().map(|ranked| ranked.document.document).collect();
+        let last = self.ranked.last().map_or(1.0, |ranked| ranked.score);
+        let new = further.ranked.into_iter().map(|ranked| Ranked {
+            score: ranked.score.min(last),
+            ..ranked
+        });
+        let new = new.filter(|ranked| !known.contains(&ranked.document.document));
+        self.ranked.extend(new);
+        let steps = further
+            .steps
+            .into_iter()
+            .filter(|(document, _)| !known.contains(document));
+        self.steps.extend(steps);
+        for (document, section) in further.sections {
+            self.sections.entry(document).or_insert(section);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Found {
+    /// Documents that have these scores and nothing else, each with steps.
+    pub(crate) fn of_scores(scores: impl Iterator<Item = (DocumentId, f32)> + Clone) -> Self {
+        let ranked = scores.clone().map(|(document, score)| Ranked {
+            document: crate::ranking::rank::ScoredDocument {
+                document,
+                similarity: None,
+                dense: 0.0,
+                lexical: 0.0,
+                base: 0.0,
+                text: crate::ranking::rank::TextScore::default(),
+                chunks: Vec::new(),
+            },
+            score,
+        });
+        Self {
+            ranked: ranked.collect(),
+            steps: scores.map(|(document, _)| (document, Vec::new())).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const OTHER: Other<'_> = Other {
+        rule: "transformed_query",
+        query: "kubernetes",
+        share: 0.5,
+    };
+
+    fn id(document: i64) -> DocumentId {
+        DocumentId { project: 1, document }
+    }
+
+    fn found(scores: &[(i64, f32)], explained: bool) -> Found {
+        let found = Found::of_scores(scores.iter().map(|&(document, score)| (id(document), score)));
+        match explained {
+            true => found,
+            false => Found {
+                steps: Map::default(),
+                ..found
+            },
+        }
+    }
+
+    fn scores(found: &Found) -> Vec<(i64, f32)> {
+        found
+            .ranked
+            .iter()
+            .map(|ranked| (ranked.document.document.document, ranked.score))
+            .collect()
+    }
+
+    #[test]
+    fn what_the_other_finds_better_counts_in_part() {
+        let mut own = found(&[(1, 0.6), (2, 0.4)], false);
+        own.fuse(found(&[(2, 0.8), (3, 0.9)], false), OTHER);
+        assert_eq!(
+            scores(&own),
+            [
+                (1, 0.6),
+                (2, fused(0.4, 0.8, 0.5, EVIDENCE_CEILING)),
+                (3, fused(0.0, 0.9, 0.5, EVIDENCE_CEILING))
+            ]
+        );
+    }
+
+    #[test]
+    fn steps_are_written_for_documents_that_are_explained() {
+        let mut own = found(&[(1, 0.6)], true);
+        own.fuse(found(&[(1, 0.9), (2, 0.9)], true), OTHER);
+        for (document, score) in scores(&own) {
+            let step = own.steps[&id(document)].last().expect("a step");
+            assert_eq!(
+                (step.rule, step.matched.as_str(), step.after),
+                ("transformed_query", "kubernetes", score)
+            );
+        }
+        let mut silent = found(&[(1, 0.6)], false);
+        silent.fuse(found(&[(1, 0.9), (2, 0.9)], false), OTHER);
+        assert!(silent.steps.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_sinks_and_names_stay_first(
+            own in proptest::collection::btree_map(0i64..8, 0.0f32..1.0, 0..8),
+            theirs in proptest::collection::btree_map(0i64..8, 0.0f32..1.0, 0..8),
+            share in 0.0f32..=1.0,
+        ) {
+            let of = |scores: &std::collections::BTreeMap<i64, f32>| {
+                found(&scores.iter().map(|(&document, &score)| (document, score)).collect::<Vec<_>>(), false)
+            };
+            let mut both = of(&own);
+            both.fuse(of(&theirs), Other { share, ..OTHER });
+            prop_assert!(both.ranked.windows(2).all(|pair| pair[0].score >= pair[1].score));
+            for (document, score) in scores(&both) {
+                let before = own.get(&document).copied().unwrap_or(0.0);
+                prop_assert!(score >= before - 1e-6);
+                prop_assert!(before > EVIDENCE_CEILING || score <= EVIDENCE_CEILING.max(before) + 1e-6);
+            }
+            let all: std::collections::BTreeSet<i64> = own.keys().chain(theirs.keys()).copied().collect();
+            prop_assert_eq!(both.ranked.len(), all.len());
+        }
+    }
+}

@@ -1,0 +1,279 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::index::bm25::Frequencies;
+use crate::index::corpus::{ChunkTerms, Corpus, TermWeight};
+use crate::query::place::KnownNames;
+use crate::query::rule::Rules;
+use crate::ranking::rank::{QuestionMix, rank};
+
+const BM25: Bm25 = Bm25 {
+    k1: 1.0,
+    b: 0.4,
+    title: 2.0,
+    heading: 1.5,
+    keyword: 0.0,
+    proximity: 0.0,
+};
+
+fn document(number: i64) -> DocumentId {
+    DocumentId {
+        project: 1,
+        document: number,
+    }
+}
+
+fn chunk(number: i64, chunk: i32) -> ChunkId {
+    ChunkId {
+        document: document(number),
+        chunk,
+    }
+}
+
+fn terms(times: f32) -> ChunkTerms {
+    ChunkTerms {
+        near: 0.0,
+        length: 100.0,
+        document_length: 100.0,
+        frequencies: vec![Frequencies {
+            body: times,
+            closeness: if times > 0.0 { 1.0 } else { 0.0 },
+            ..Frequencies::default()
+        }],
+    }
+}
+
+fn corpora() -> Corpora {
+    let corpus = Corpus {
+        terms: vec![TermWeight { idf: 2.0 }],
+        average_chunk: 100.0,
+        average_document: 100.0,
+    };
+    Corpora::from_iter([(1, corpus)])
+}
+
+fn evidence(sections: &[(i64, i32, f32)]) -> Evidence {
+    let terms = sections
+        .iter()
+        .map(|&(number, place, times)| (chunk(number, place), terms(times)));
+    Evidence {
+        terms: terms.collect(),
+        ..Evidence::default()
+    }
+}
+
+#[test]
+fn the_best_documents_are_kept_with_all_their_sections() {
+    let mut found = evidence(&[(1, 0, 1.0), (1, 4, 5.0), (2, 0, 3.0), (3, 2, 2.0)]);
+    assert_eq!(keep_best(&mut found, &corpora(), &BM25, 2), [chunk(1, 4), chunk(2, 0)]);
+    let mut kept: Vec<ChunkId> = found.terms.into_keys().collect();
+    kept.sort();
+    assert_eq!(kept, [chunk(1, 0), chunk(1, 4), chunk(2, 0)]);
+}
+
+#[test]
+fn of_equally_good_sections_the_first_is_the_best() {
+    let mut found = evidence(&[
+        (1, 3, 2.0),
+        (1, 1, 2.0),
+        (1, 2, 2.0),
+        (2, 5, 2.0),
+        (2, 4, 2.0),
+        (2, 0, 1.0),
+    ]);
+    assert_eq!(keep_best(&mut found, &corpora(), &BM25, 9), [chunk(1, 1), chunk(2, 4)]);
+}
+
+proptest! {
+    #[test]
+    fn the_likeliest_documents_are_kept_and_all_that_were_found_otherwise(
+        words in proptest::collection::btree_map(0i64..40, 0.0f32..9.0, 0..40),
+        near in proptest::collection::btree_map(0i64..40, 0.0f32..1.0, 0..20),
+        named in proptest::collection::btree_set(0i64..60, 0..4),
+        most in 0usize..30,
+        focus in proptest::option::of(0i64..40),
+    ) {
+        let mut legs = Legs {
+            evidence: evidence(&words.iter().map(|(&number, &times)| (number, 0, times)).collect::<Vec<_>>()),
+            near: named.iter().copied().map(document).collect(),
+            ..Legs::default()
+        };
+        legs.evidence.similarity.extend(near.iter().map(|(&number, &near)| (chunk(number, 0), near)));
+        let mix = Mix { hybrid: 0.5, document_share: 0.3, background: 0.1, bm25: BM25, questions: QuestionMix::default() };
+        let before = legs.documents();
+        let ranked = rank(&legs.evidence, std::iter::empty(), &corpora(), &mix);
+        let left_out = legs.keep_likely(most, focus.map(document), &corpora(), &mix);
+        let kept = legs.documents();
+        prop_assert_eq!(before.len(), kept.len() + left_out);
+        prop_assert!(named.iter().all(|&number| kept.contains(&document(number))));
+        let focus = focus.map(document).filter(|focus| before.contains(focus));
+        prop_assert!(focus.is_none_or(|focus| kept.contains(&focus)));
+        let others = kept.iter().filter(|id| !named.contains(&id.document) && Some(**id) != focus).count();
+        prop_assert!(others <= most);
+        prop_assert!(ranked.len() > most || left_out == 0);
+        // Of those whose vectors were compared, none that is left out is better than one that is kept.
+        let is_compared = |found: &&crate::ranking::rank::ScoredDocument| found.similarity.is_some();
+        let compared = || ranked.iter().filter(is_compared);
+        let least = compared()
+            .filter(|found| kept.contains(&found.document) && !named.contains(&found.document.document))
+            .filter(|found| Some(found.document) != focus)
+            .map(|found| found.base)
+            .fold(1.0, f32::min);
+        let out = compared().filter(|found| !kept.contains(&found.document));
+        prop_assert!(out.map(|found| found.base).fold(0.0, f32::max) <= least);
+    }
+}
+
+#[test]
+fn what_many_documents_hold_or_define_is_dropped() {
+    let few: Vec<i64> = (0..MAX_HOLDING as i64).collect();
+    let legs = |holding: &[i64], defining: usize| {
+        let mut legs = Legs {
+            phrase: holding.iter().copied().map(document).collect(),
+            defining: (0..defining as i64).map(|number| (document(number), 0)).collect(),
+            ..Legs::default()
+        };
+        legs.drop_common();
+        (legs.phrase.len(), legs.defining.len())
+    };
+    assert_eq!(legs(&few, MAX_BEARERS), (MAX_HOLDING, MAX_BEARERS));
+    assert_eq!(legs(&[0, 1, 2, 3], MAX_BEARERS + 1), (0, 0));
+}
+
+#[test]
+fn only_documents_that_are_kept_stay() {
+    let mut legs = Legs {
+        evidence: evidence(&[(1, 0, 1.0), (2, 0, 1.0)]),
+        best: vec![chunk(1, 0), chunk(2, 0)],
+        near: Set::from_iter([document(2), document(3)]),
+        phrase: Set::from_iter([document(3)]),
+        others: Set::from_iter([document(4)]),
+        ..Legs::default()
+    };
+    assert_eq!(legs.documents().len(), 4);
+    legs.keep(&Set::from_iter([document(1), document(2)]));
+    assert_eq!(legs.documents(), Set::from_iter([document(1), document(2)]));
+    assert_eq!((legs.phrase.len(), legs.others.len()), (0, 0));
+}
+
+#[test]
+fn sections_whose_similarity_counts_are_asked_for_once() {
+    let mut legs = Legs {
+        best: vec![chunk(1, 3), chunk(2, 1)],
+        near: Set::from_iter([document(5)]),
+        ..Legs::default()
+    };
+    legs.evidence.similarity.insert(chunk(2, 1), 0.5);
+    let wanted = Set::from_iter([document(1), document(2), document(5)]);
+    let mut unmeasured = legs.unmeasured(&wanted);
+    unmeasured.sort();
+    assert_eq!(unmeasured, [chunk(1, 3), chunk(5, 0)]);
+    assert_eq!(legs.unmeasured(&Set::from_iter([document(2)])), []);
+}
+
+fn lifted(query: &str, legs: &Legs, members: &[usize]) -> Map<DocumentId, Page> {
+    let rules = Rules::english();
+    let understanding = Understanding::read(query, &rules, &KnownNames::default());
+    let page = |title: &str| Page {
+        title: title.to_owned(),
+        slug: title.to_lowercase(),
+        ..Page::default()
+    };
+    let mut pages = Map::from_iter([(document(1), page("Button")), (document(2), page("ButtonStyle"))]);
+    let asked = AskedNames {
+        forms: &understanding.names(),
+        containers: &[],
+        members,
+        typed: "butto",
+        understanding: &understanding,
+    };
+    legs.lift(&asked, &mut pages);
+    pages
+}
+
+#[test]
+fn names_phrases_and_near_names_lift() {
+    let legs = Legs {
+        names: Map::from_iter([(
+            document(1),
+            NameMatch {
+                kind: NameKind::Title,
+                form: 0,
+            },
+        )]),
+        near: Set::from_iter([document(2), document(9)]),
+        phrase: Set::from_iter([document(2)]),
+        ..Legs::default()
+    };
+    let pages = lifted("Button", &legs, &[]);
+    assert!(pages[&document(1)].name > 0.9 && pages[&document(1)].phrase == 0.0);
+    assert!(pages[&document(2)].near_name > 0.0 && pages[&document(2)].name == 0.0);
+    assert_eq!(pages[&document(2)].phrase, phrase_strength(1));
+    assert_eq!(pages.len(), 2, "a document that the caller does not see gets no page");
+}
+
+#[test]
+fn a_leg_lifts_only_what_it_found() {
+    let defining = Legs {
+        defining: vec![(document(2), 0)],
+        ..Legs::default()
+    };
+    let pages = lifted("PyList_New", &defining, &[]);
+    assert_eq!(
+        (pages[&document(2)].definition, pages[&document(1)].definition),
+        (1.0, 0.0)
+    );
+    assert_eq!(
+        pages[&document(2)].near_name,
+        0.0,
+        "its name is near to what is typed, but was not asked for"
+    );
+    let phrase = Legs {
+        phrase: Set::from_iter([document(1), document(2)]),
+        ..Legs::default()
+    };
+    let pages = lifted("something", &phrase, &[]);
+    for number in [1, 2] {
+        let page = &pages[&document(number)];
+        assert_eq!((page.phrase, page.near_name), (phrase_strength(2), 0.0));
+    }
+}
+
+#[test]
+fn a_page_of_a_qualifier_counts_if_it_describes_the_member() {
+    let rules = Rules::english();
+    let query = "QuerySet.filter";
+    let understanding = Understanding::read(query, &rules, &KnownNames::default());
+    let qualifier = understanding
+        .names()
+        .iter()
+        .position(|form| form.role == NameRole::Qualifier);
+    let form = qualifier.expect("a qualifier");
+    let legs = |times| Legs {
+        evidence: evidence(&[(1, 0, times)]),
+        names: Map::from_iter([(
+            document(1),
+            NameMatch {
+                kind: NameKind::Title,
+                form,
+            },
+        )]),
+        ..Legs::default()
+    };
+    assert!(lifted(query, &legs(2.0), &[0])[&document(1)].near_name > 0.0);
+    assert_eq!(lifted(query, &legs(0.0), &[0])[&document(1)].near_name, 0.0);
+    assert_eq!(lifted(query, &legs(2.0), &[])[&document(1)].near_name, 0.0);
+}
+
+proptest! {
+    #[test]
+    fn a_greater_window_keeps_what_a_smaller_one_does(
+        sections in proptest::collection::vec((0i64..6, 0i32..3, 0.0f32..9.0), 1..20), window in 0usize..6, more in 0usize..4,
+    ) {
+        let (mut few, mut many) = (evidence(&sections), evidence(&sections));
+        let few_best = keep_best(&mut few, &corpora(), &BM25, window);
+        let many_best = keep_best(&mut many, &corpora(), &BM25, window + more);
+        prop_assert!(few_best.len() <= window && many_best.starts_with(&few_best));
+        prop_assert!(few.terms.keys().all(|id| many.terms.contains_key(id)));
+    }
+}

@@ -1,0 +1,424 @@
+//! A document as the rules see it.
+
+use std::borrow::Cow;
+
+use crate::documents::definition;
+use crate::documents::page_keys::{PageKeys, Parts};
+use crate::query::understanding::{NameForm, NameRole, Understanding};
+use crate::ranking::rank::name_strength;
+use crate::text::name::{self, NameKind};
+use crate::text::similarity::near;
+use crate::text::title::symbol;
+use crate::values::address::without_extension;
+use crate::values::calendar::Day;
+
+/// Bytes of a description that the rules read.
+pub const DESCRIPTION_BYTES: usize = 300;
+
+// Strengths, all chosen and none measured by itself; near names are at most `similarity::MAX_STRENGTH`.
+/// Strength of the page of a module or class for a member of it: the first, and so much more for the
+/// longest qualifier.
+const QUALIFIER: (f32, f32) = (0.35, 0.25);
+/// Strength of a name without the prefix of its library.
+const UNPREFIXED: f32 = 0.7;
+/// Strength of a plain word as a name, for a query that adds what kind of thing it is.
+const PLAIN_KINDLESS: f32 = 0.5;
+/// Strength of the name X on a page outside Y, for "X in Y": like a name half typed.
+const ELSEWHERE: f32 = 0.2;
+/// Strength of the page with which the subject of a question is compared, which comes behind that of the subject, and of
+/// the page of what an acronym in a question is short for.
+const COMPARED: f32 = 0.7;
+/// A page with at least this share of its words in entries is a list of names. Chosen, not measured.
+const LIST_SHARE: f32 = 0.75;
+/// Share of the definition of a name that a longer query mentions.
+const MENTIONED: f32 = 0.5;
+
+/// What the rules read of a document, and how strongly names and phrases bring it.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Name of the project.
+    pub project: String,
+    /// Title.
+    pub title: String,
+    /// Slug.
+    pub slug: String,
+    /// Category, with `/` between levels.
+    pub category: Option<String>,
+    /// Sort of page: class, function, guide.
+    pub kind: Option<String>,
+    /// What the rules compare of the title, the slug and the category, if it is stored.
+    pub keys: Option<PageKeys>,
+    /// What it says of itself: the beginning of its summary. The first [`DESCRIPTION_BYTES`] bytes count.
+    pub description: String,
+    /// Metadata, if a rule reads them: containers and platforms.
+    pub metadata: Option<serde_json::Value>,
+    /// Share of its words that stand in entries of lists, see [`crate::documents::markdown::entry_share`].
+    pub entry_share: f32,
+    /// Days since it was published, if it has a date of publication and a rule reads it.
+    pub age_days: Option<f32>,
+    /// The day when it was published, likewise.
+    pub day: Option<Day>,
+    /// How new it is, 0 to 1, where nothing but what is new is asked for, see [`crate::ranking::newness`].
+    pub newness: Option<f32>,
+    /// Whether it was published in the period that is asked for, if a page was.
+    pub in_period: Option<bool>,
+    /// Version of what it documents.
+    pub version: Option<String>,
+    /// A newer version of it among the pages found.
+    pub newer: Option<String>,
+    /// Strength of the query standing in the text as it is, or 0: [`crate::ranking::score::phrase_strength`].
+    pub phrase: f32,
+    /// Strength of an exact name, or 0: [`name_strength`] times the role's factor.
+    pub name: f32,
+    /// Strength of a name begun or mistyped, or 0, see [`crate::text::similarity`].
+    pub near_name: f32,
+    /// Share of the weight of a section that defines a name which the query asks for, or 0.
+    pub definition: f32,
+}
+
+impl Page {
+    /// What the rules compare of the title, the slug and the category.
+    pub(crate) fn keys(&self) -> Cow<'_, PageKeys> {
+        match &self.keys {
+            Some(keys) => Cow::Borrowed(keys),
+            None => Cow::Owned(PageKeys::of(&self.title, &self.slug, self.category.as_deref())),
+        }
+    }
+
+    /// Whether a whole segment of its address is this word, whatever the case, or the name of what it says that it belongs to.
+    pub fn is_filed_under(&self, word: &str) -> bool {
+        let stated = name::containers(self.category.as_deref(), self.metadata.as_ref());
+        let is_word = |segment: &str| without_extension(segment).to_lowercase() == word.to_lowercase();
+        self.slug.split('/').any(is_word) || stated.into_iter().any(|name| name::has_key(name, &name::key(word)))
+    }
+
+    /// Lifts the page for a name that brought it. `containers` are the keys of the place that the query
+    /// names, see [`Understanding::container_keys`]. A page of that name elsewhere is only near, if the
+    /// place is known.
+    pub fn bears(&mut self, kind: NameKind, form: &NameForm, asked: &Understanding, containers: &[String]) {
+        if form.role == NameRole::Qualifier {
+            let whole = asked
+                .identifiers
+                .iter()
+                .filter_map(|identifier| identifier.qualifiers().next());
+            let longest = whole.map(str::len).max().unwrap_or(1);
+            let share = form.text.len() as f32 / longest as f32;
+            self.near_name = self.near_name.max(QUALIFIER.0 + share * QUALIFIER.1);
+            return;
+        }
+        if matches!(form.role, NameRole::Compared | NameRole::WrittenOut) {
+            self.near_name = self.near_name.max(COMPARED);
+            return;
+        }
+        let factor = form.role.factor(asked.implicit);
+        let of_symbol = of_a_place(form.role);
+        let inside = !of_symbol || self.is_in(containers);
+        let as_written = match form.role {
+            NameRole::Address | NameRole::AddressPath => form.text == self.slug,
+            _ => form.text == self.title || symbol(&self.title) == Some(form.text.as_str()),
+        };
+        // "future statement" may mean a sentence about the future; "View protocol" has a name, and so has "view protocol"
+        // if the page is one.
+        if form.role == NameRole::Kindless && is_plain(&form.text) && !self.is_of_kind(asked) {
+            self.near_name = self.near_name.max(factor * PLAIN_KINDLESS);
+            return;
+        }
+        if !inside && asked.known_container {
+            self.near_name = self.near_name.max(factor * ELSEWHERE);
+        } else if kind == NameKind::Unprefixed {
+            self.near_name = self.near_name.max(factor * UNPREFIXED);
+        } else {
+            self.name = self.name.max(factor * name_strength(kind, as_written, inside));
+        }
+    }
+
+    /// Lifts the page for a section that defines what the query asks for, or mentions; `bearers` documents of
+    /// its project have such a section. A page outside the known place that the query names is not meant,
+    /// and one that bears the name needs no more.
+    pub fn defines(&mut self, form: &NameForm, asked: &Understanding, containers: &[String], bearers: usize) {
+        let meant = match form.role {
+            NameRole::Kindless => !is_plain(&form.text),
+            role if of_a_place(role) => self.is_in(containers) || !asked.known_container,
+            _ => true,
+        };
+        if meant && self.name == 0.0 {
+            let factor = match form.role {
+                NameRole::Mention | NameRole::Compared | NameRole::WrittenOut => MENTIONED,
+                role => role.factor(asked.implicit),
+            };
+            self.definition = self.definition.max(factor * definition::share(bearers));
+        }
+    }
+
+    /// Whether it is the kind of thing that the query adds to a name.
+    fn is_of_kind(&self, asked: &Understanding) -> bool {
+        let kinds = self.kind.as_deref().zip(asked.kind.as_deref());
+        kinds.is_some_and(|(own, asked)| name::key(own) == name::key(asked))
+    }
+
+    /// Whether it lists names that other pages explain.
+    pub fn is_list(&self) -> bool {
+        self.entry_share >= LIST_SHARE
+    }
+
+    /// Whether it lies in one of the containers that Y of "X in Y" names; these are keys. The project and the category, the
+    /// segments of the slug above the leaf, and the values of [`name::CONTAINER_KEYS`] in the metadata count.
+    pub fn is_inside(&self, containers: &[String]) -> bool {
+        !containers.is_empty() && self.lies_in(containers, &self.keys().parts())
+    }
+
+    /// [`Page::is_inside`], with its keys.
+    pub(crate) fn lies_in(&self, containers: &[String], keys: &Parts<'_>) -> bool {
+        containers.iter().any(|container| {
+            let is = |text: &str| name::has_key(text, container);
+            let is_key = |key: &[u8]| key == container.as_bytes();
+            self.project.split('/').any(is)
+                || keys.levels().any(|level| is_key(level.key))
+                || keys.above().any(is_key)
+                || name::stated_containers(self.metadata.as_ref()).any(is)
+        })
+    }
+
+    /// Whether it lies in one of the containers, or there are none.
+    fn is_in(&self, containers: &[String]) -> bool {
+        containers.is_empty() || self.is_inside(containers)
+    }
+
+    /// How near a typed name comes to a name of the page, see [`near`].
+    pub fn nearness(&self, typed: &str) -> f32 {
+        let leaf = name::slug_leaf(&self.slug);
+        [Some(self.title.as_str()), symbol(&self.title), Some(leaf)]
+            .into_iter()
+            .flatten()
+            .filter_map(|name| near(typed, name))
+            .map(|near| near.strength)
+            .fold(0.0, f32::max)
+    }
+}
+
+/// Whether a name is looked for where the query says to look.
+fn of_a_place(role: NameRole) -> bool {
+    matches!(role, NameRole::Symbol | NameRole::Path | NameRole::Expanded)
+}
+
+/// Whether a text has nothing but small letters and spaces.
+fn is_plain(text: &str) -> bool {
+    !text.contains(|c: char| !c.is_lowercase() && !c.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::place::KnownNames;
+    use crate::query::rule::Rules;
+
+    fn button() -> Page {
+        Page {
+            title: "Button".to_owned(),
+            slug: "button".to_owned(),
+            ..Page::default()
+        }
+    }
+
+    #[test]
+    fn s0_28_a_container_has_many_spellings() {
+        let page = Page {
+            project: "docs".to_owned(),
+            category: Some("Controls".to_owned()),
+            slug: "guides/button".to_owned(),
+            metadata: Some(serde_json::json!({"framework": "SwiftUI", "platforms": ["ios"]})),
+            ..Page::default()
+        };
+        for container in ["SwiftUI", "swift ui", "docs", "controls", "Guides"] {
+            assert!(page.is_inside(&[name::key(container)]), "{container}");
+        }
+        for container in ["UIKit", "button", "ios"] {
+            assert!(!page.is_inside(&[name::key(container)]), "{container}");
+        }
+    }
+
+    #[test]
+    fn the_page_that_defines_a_name_beats_those_that_use_it() {
+        let defined = |query: &str, bearers| {
+            let rules = Rules::english();
+            let asked = Understanding::read(query, &rules, &KnownNames::default());
+            let mut page = button();
+            for form in asked.names() {
+                if form.key == name::key("PyList_New") || form.key == name::key("async with") {
+                    page.defines(&form, &asked, &[], bearers);
+                }
+            }
+            page.definition
+        };
+        assert_eq!(defined("PyList_New", 1), 1.0);
+        assert!(defined("PyList_New C function", 1) > 0.9);
+        assert!(defined("PyList_New", 2) < defined("PyList_New", 1));
+        assert_eq!(defined("PyList_New", 4), 0.0, "what many pages define says nothing");
+        assert_eq!(defined("why does PyList_New return null", 1), MENTIONED);
+        assert_eq!(defined("async with statement", 1), 0.0, "words are no name");
+    }
+
+    /// The page after the form of a query with this text and role has brought or defined it.
+    fn lifted(
+        page: Page,
+        query: &str,
+        (text, role): (&str, NameRole),
+        lift: impl Fn(&mut Page, &NameForm, &Asked),
+    ) -> Page {
+        let rules = Rules::english();
+        let known: KnownNames = ["SwiftUI"].into_iter().collect();
+        let asked = Understanding::read(query, &rules, &known);
+        let containers = asked.container_keys(&rules);
+        let names = asked.names();
+        let form = names.iter().find(|form| form.role == role && form.text == text);
+        let mut page = page;
+        lift(
+            &mut page,
+            form.unwrap_or_else(|| panic!("{text} in {names:?}")),
+            &Asked { asked, containers },
+        );
+        page
+    }
+
+    struct Asked {
+        asked: Understanding,
+        containers: Vec<String>,
+    }
+
+    /// The strengths of the exact and of the near name.
+    fn borne(page: Page, query: &str, form: (&str, NameRole), kind: NameKind) -> (f32, f32) {
+        let page = lifted(page, query, form, |page, form, of| {
+            page.bears(kind, form, &of.asked, &of.containers)
+        });
+        (page.name, page.near_name)
+    }
+
+    fn titled(title: &str) -> Page {
+        Page {
+            title: title.to_owned(),
+            slug: title.to_lowercase(),
+            ..Page::default()
+        }
+    }
+
+    #[test]
+    fn an_exact_name_counts_by_its_kind_and_more_as_written() {
+        let whole = |query: &str, title: &str, kind| borne(titled(title), query, (query, NameRole::Whole), kind);
+        assert_eq!(whole("Button", "Button", NameKind::Title), (0.995 + 0.004, 0.0));
+        assert_eq!(whole("button", "Button", NameKind::Title), (0.995, 0.0));
+        let parameters = "frame(width:height:)";
+        assert_eq!(whole("frame", parameters, NameKind::Symbol), (0.993 + 0.004, 0.0));
+        assert_eq!(whole("Frame", parameters, NameKind::Symbol), (0.993, 0.0));
+        assert_eq!(
+            whole("TableView", "UITableView", NameKind::Unprefixed),
+            (0.0, UNPREFIXED)
+        );
+        // An abbreviation written out.
+        assert_eq!(
+            borne(button(), "btn", ("button", NameRole::Expanded), NameKind::Title),
+            (0.96 * 0.995, 0.0)
+        );
+    }
+
+    #[test]
+    fn a_name_without_its_kind_is_exact_unless_it_is_a_plain_word() {
+        let kindless =
+            |query: &str, text: &str| borne(titled(text), query, (text, NameRole::Kindless), NameKind::Title);
+        assert_eq!(kindless("View protocol", "View"), (0.98 * (0.995 + 0.004), 0.0));
+        assert_eq!(kindless("future statement", "future"), (0.0, 0.98 * PLAIN_KINDLESS));
+        assert_eq!(
+            kindless("async with statement", "async with"),
+            (0.0, 0.98 * PLAIN_KINDLESS)
+        );
+    }
+
+    #[test]
+    fn a_plain_word_is_a_name_if_the_page_is_of_the_kind_that_is_asked_for() {
+        let of_kind = |kind: &str| Page {
+            kind: Some(kind.to_owned()),
+            ..titled("View")
+        };
+        let asked = |page| borne(page, "view protocol", ("view", NameRole::Kindless), NameKind::Title);
+        assert_eq!(asked(of_kind("Protocol")), (0.98 * 0.995, 0.0));
+        assert_eq!(asked(of_kind("class")), (0.0, 0.98 * PLAIN_KINDLESS));
+        assert_eq!(asked(titled("View")), (0.0, 0.98 * PLAIN_KINDLESS));
+    }
+
+    #[test]
+    fn a_name_elsewhere_is_only_near_if_its_place_is_known() {
+        let inside = Page {
+            project: "swiftui".to_owned(),
+            ..button()
+        };
+        let symbol = |page, query| borne(page, query, ("Button", NameRole::Symbol), NameKind::Title);
+        assert_eq!(symbol(inside.clone(), "Button in SwiftUI"), (0.995 + 0.004, 0.0));
+        assert_eq!(symbol(button(), "Button in SwiftUI"), (0.0, ELSEWHERE));
+        // Nobody knows what is in SomeModule: the page may be.
+        assert_eq!(symbol(button(), "Button in SomeModule"), (0.995 + 0.004 - 0.05, 0.0));
+        // Without "in", the place is less sure.
+        assert_eq!(symbol(inside, "Button SwiftUI"), (0.998 * (0.995 + 0.004), 0.0));
+        assert_eq!(symbol(button(), "Button SwiftUI"), (0.0, 0.998 * ELSEWHERE));
+    }
+
+    #[test]
+    fn the_longest_qualifier_brings_its_page_nearest() {
+        let near = |text: &str| {
+            let form = (text, NameRole::Qualifier);
+            borne(titled(text), "datetime.date.today", form, NameKind::Title)
+        };
+        assert_eq!(near("datetime.date"), (0.0, 0.35 + 0.25));
+        assert_eq!(near("datetime"), (0.0, 0.35 + 8.0 / 13.0 * 0.25));
+    }
+
+    #[test]
+    fn a_definition_counts_where_it_is_meant_and_the_page_bears_no_name() {
+        let defined = |page: Page, query: &str, bearers| {
+            let form = ("Button", NameRole::Symbol);
+            let page = lifted(page, query, form, |page, form, of| {
+                page.defines(form, &of.asked, &of.containers, bearers);
+            });
+            page.definition
+        };
+        let inside = Page {
+            project: "swiftui".to_owned(),
+            ..button()
+        };
+        assert_eq!(defined(inside.clone(), "Button in SwiftUI", 1), 1.0);
+        assert_eq!(defined(inside.clone(), "Button in SwiftUI", 2), 0.75);
+        assert_eq!(defined(inside.clone(), "Button in SwiftUI", 3), 0.5);
+        assert_eq!(defined(inside.clone(), "Button SwiftUI", 2), 0.998 * 0.75);
+        assert_eq!(defined(button(), "Button in SwiftUI", 1), 0.0);
+        assert_eq!(defined(button(), "Button in SomeModule", 1), 1.0);
+        let named = Page { name: 0.99, ..inside };
+        assert_eq!(defined(named, "Button in SwiftUI", 1), 0.0);
+    }
+
+    #[test]
+    fn s0_37_a_page_is_filed_under_whole_segments() {
+        let page = Page {
+            slug: "Guides/side-panel.html".to_owned(),
+            category: Some("Kit/Text Layout".to_owned()),
+            ..Page::default()
+        };
+        for word in ["guides", "side-panel", "Kit", "TextLayout"] {
+            assert!(page.is_filed_under(word), "{word}");
+        }
+        for word in ["panel", "side", "Text", "guide"] {
+            assert!(!page.is_filed_under(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn s0_21_a_name_half_typed_is_near() {
+        // Four of six letters, see `similarity::prefix`.
+        assert_eq!(button().nearness("butt"), 0.4 + 0.3 * 4.0 / 6.0);
+        assert_eq!(button().nearness("fish"), 0.0);
+        // The nearest of its names counts: here the symbol, and here the end of the slug.
+        let page = Page {
+            slug: "library/turtle.html".to_owned(),
+            ..titled("frame(width:height:)")
+        };
+        assert_eq!(page.nearness("fra"), 0.4 + 0.3 * 3.0 / 5.0);
+        assert_eq!(page.nearness("tur"), 0.4 + 0.3 * 3.0 / 6.0);
+    }
+}

@@ -1,0 +1,113 @@
+//! What questions add that sections answer.
+
+use super::{Mix, ScoredChunk, base_score, chunk_base};
+use crate::documents::question_chunk::{is_heading, section_chunk};
+use crate::index::bm25::Frequencies;
+use crate::values::cosine::dense_score;
+use crate::values::id::{ChunkId, DocumentId, Map};
+
+/// How the best question of a section, or of a document, counts beside its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QuestionMix {
+    /// Share of its similarity, where that is greater than the text's, 0 to 1 (`docsearch.question_vector_share`).
+    pub dense: f32,
+    /// Share of its keyword score, likewise (`docsearch.question_word_share`).
+    pub lexical: f32,
+    /// How often a word counts that is in any question of a document, beside the words of its text
+    /// (`docsearch.weight_question`).
+    pub frequency: f32,
+    /// What both scores of a document with questions lose, so that others keep up (`docsearch.question_allowance`).
+    pub allowance: f32,
+}
+
+/// What a text and a question for it have together: the text's, and a share of what the question has more.
+pub(super) fn with_question(text: f32, question: Option<f32>, share: f32) -> f32 {
+    text + share * (question.unwrap_or(text) - text).max(0.0)
+}
+
+impl QuestionMix {
+    /// Notes that a term is in a question: it counts once, in however many.
+    pub(super) fn note(&self, asked: &mut Frequencies, found: &Frequencies) {
+        if found.closeness > 0.0 {
+            asked.body = self.frequency;
+            asked.closeness = asked.closeness.max(found.closeness);
+        }
+    }
+}
+
+/// A question of a section with its scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScoredQuestion {
+    /// Its chunk.
+    pub id: ChunkId,
+    /// Cosine similarity, if its vector was compared.
+    pub similarity: Option<f32>,
+    /// Keyword score, 0 to 1.
+    pub lexical: f32,
+}
+
+/// What the questions of a document have at best.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct BestQuestion {
+    pub(super) similarity: Option<f32>,
+    pub(super) lexical: Option<f32>,
+}
+
+impl BestQuestion {
+    /// The words of a heading are those of its text.
+    pub(super) fn add(&mut self, question: ChunkId, similarity: Option<f32>, lexical: f32) {
+        self.similarity = self.similarity.into_iter().chain(similarity).max_by(f32::total_cmp);
+        if !is_heading(question.chunk) {
+            self.lexical = self.lexical.into_iter().chain([lexical]).max_by(f32::total_cmp);
+        }
+    }
+
+    /// A score of a document, less what pages without questions are allowed. Headings cost nothing: each page has some.
+    pub(super) fn allowing(&self, score: f32, mix: &Mix) -> f32 {
+        match self.lexical {
+            Some(_) => (score - mix.questions.allowance).max(0.0),
+            None => score,
+        }
+    }
+
+    /// The dense score of a document whose text has this similarity.
+    pub(super) fn of_document(&self, similarity: Option<f32>, mix: &Mix) -> f32 {
+        self.allowing(self.dense(similarity, mix), mix)
+    }
+
+    /// The dense score of a text with this similarity and these questions.
+    pub(super) fn dense(&self, similarity: Option<f32>, mix: &Mix) -> f32 {
+        let score = |similarity| dense_score(similarity, mix.background);
+        with_question(
+            similarity.map_or(0.0, score),
+            self.similarity.map(score),
+            mix.questions.dense,
+        )
+    }
+}
+
+/// Gives each section the best question that it answers. Sections of which nothing else was found are added.
+pub(super) fn ask(document: DocumentId, chunks: &mut Vec<ScoredChunk>, mut questions: Vec<ScoredQuestion>, mix: &Mix) {
+    let base = |question: &ScoredQuestion| chunk_base(question.similarity, question.lexical, mix);
+    questions.sort_by(|a, b| base(b).total_cmp(&base(a)).then(a.id.cmp(&b.id)));
+    let mut places: Map<i32, usize> = Map::default();
+    places.extend(chunks.iter().enumerate().map(|(place, chunk)| (chunk.id.chunk, place)));
+    for question in questions {
+        let chunk = section_chunk(question.id.chunk);
+        let place = *places.entry(chunk).or_insert_with(|| {
+            chunks.push(ScoredChunk::unread(document, chunk));
+            chunks.len() - 1
+        });
+        let chunk = &mut chunks[place];
+        let asked = BestQuestion {
+            similarity: question.similarity,
+            lexical: Some(question.lexical),
+        };
+        let lexical = with_question(chunk.lexical, asked.lexical, mix.questions.lexical);
+        let base = base_score(asked.dense(chunk.similarity, mix), lexical, mix.hybrid);
+        if base > chunk.base {
+            chunk.base = base;
+            chunk.question = Some(question);
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! Every number of ranking that can be set: one table, from which the settings `docsearch.*`, the keys of `config`,
+//! `docsearch.settings()` and the reference come.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::index::bm25::Bm25;
+use crate::query::lookup::TermWeights;
+use crate::query::understanding::Class;
+use crate::ranking::rank::{Mix, QuestionMix};
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weight {
+    /// Its key in `config`; with `docsearch.` before it the name of the setting.
+    pub name: &'static str,
+    /// Whether it is a whole number.
+    pub is_whole: bool,
+    /// What it is unless somebody says otherwise.
+    pub default: f64,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+    /// What it counts.
+    pub unit: &'static str,
+    /// What it does, in a sentence.
+    pub help: &'static str,
+    /// Where the default comes from: a measurement on development sets, a behaviour of the specification, or a decision.
+    pub source: &'static str,
+}
+
+/// The numbers that a weight may be.
+trait Number {
+    const IS_WHOLE: bool;
+}
+
+impl Number for f32 {
+    const IS_WHOLE: bool = false;
+}
+
+impl Number for i64 {
+    const IS_WHOLE: bool = true;
+}
+
+macro_rules! weights {
+    ($($name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
+        /// The table, in the order of the reference.
+        pub const WEIGHTS: &[Weight] = &[$(Weight {
+            name: stringify!($name),
+            is_whole: <$number as Number>::IS_WHOLE,
+            default: $default as f64,
+            min: $min as f64,
+            max: $max as f64,
+            unit: $unit,
+            help: $help,
+            source: $source,
+        }),*];
+
+        /// A value for each row of [`WEIGHTS`].
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Weights {
+            $(#[doc = $help] pub $name: $number,)*
+        }
+
+        impl Default for Weights {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Weights {
+            /// Asks for the value of each row, given with its place in [`WEIGHTS`].
+            ///
+            /// # Errors
+            ///
+            /// The first one of `value`.
+            pub fn from_fn<E>(mut value: impl FnMut(usize, &'static Weight) -> Result<f64, E>) -> Result<Self, E> {
+                let mut rows = WEIGHTS.iter().enumerate();
+                Ok(Self {
+                    $($name: rows.next().map_or(Ok($default as f64), |(place, row)| value(place, row))? as $number,)*
+                })
+            }
+
+            /// The same weights but for those in `own`, by their names. What is out of bounds counts as the bound.
+            #[must_use]
+            pub fn with_own(self, own: &BTreeMap<String, f64>) -> Self {
+                Self {
+                    $($name: own.get(stringify!($name))
+                        .map_or(self.$name, |value| value.clamp($min as f64, $max as f64) as $number),)*
+                }
+            }
+        }
+    };
+}
+
+weights! {
+    hybrid_weight: f32 = -1.0 in -1.0..=1.0, "share",
+        "Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.",
+        "off: classes of queries differ";
+    hybrid_weight_identifier: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is a name of code.",
+        "from 0.2 over 0.3 and 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs identifier from .776 to .816; at 0.6 the latter is .803";
+    hybrid_weight_in_pattern: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is X in Y, and Y is known.",
+        "chosen, as for names of code; not measured alone";
+    hybrid_weight_question: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is a question.",
+        "decision 28: at .6, .7 and .8 ray-docs-pages loses .003, .018 and .035 of nDCG@10, tools-bfcl-live .001, .007 and .011";
+    hybrid_weight_words: f32 = 0.4 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is some words.",
+        "with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914), python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004";
+    hybrid_weight_generic: f32 = 0.2 in 0.0..=1.0, "share",
+        "Share of the dense score where the query is a generic term alone.",
+        "chosen: a generic term alone is a word to be found as it stands";
+    document_share: f32 = 0.5 in 0.0..=1.0, "share",
+        "Share of the document as a whole in the keyword score; the rest is its best section.",
+        "decision 28: at .25 how-questions gain .029 of nDCG@10, symptoms lose .031 and ray-docs-pages .010";
+    bm25_k1: f32 = 1.0 in 0.0..=10.0, "factor",
+        "BM25F: how soon more occurrences of a word stop to count.",
+        "tools-azure-mcp: P@1 .839 at 0.9 and 1.0, .827 at 1.2; python-docs symbol: .821, .839, .857";
+    bm25_b: f32 = 0.4 in 0.0..=1.0, "share",
+        "BM25F: how much longer texts are held back.",
+        "python-docs: nDCG@10 .770 to .774 from 0.2 to 0.4, .754 at 0.75; scifact does not tell them apart";
+    weight_title: f32 = 2.0 in 0.0..=100.0, "factor",
+        "BM25F: weight of a word in the title; a word in the body weighs 1.",
+        "chosen: twice the body";
+    weight_heading: f32 = 1.5 in 0.0..=100.0, "factor",
+        "BM25F: weight of a word in a heading.",
+        "chosen: between title and body";
+    weight_keyword: f32 = 0.0 in 0.0..=100.0, "factor",
+        "BM25F: weight of a keyword of the document.",
+        "see hybrid_weight_words: keywords are words of the body already";
+    weight_question: f32 = 2.0 in 0.0..=100.0, "factor",
+        "BM25F: how often a word counts that is in any of the questions which the page answers.",
+        "questions of hatch, fastify and npm (57): 48, 50, 51 first pages at 0, 1 and 2, 51 up to 4";
+    question_word_share: f32 = 1.0 in 0.0..=1.0, "share",
+        "Share of the words of the best question of a page in its keyword score, where they say more than its text.",
+        "the same: 50, 50, 51 first pages at .6, .8, 1.0";
+    question_vector_share: f32 = 0.7 in 0.0..=1.0, "share",
+        "Share of the similarity of the best question of a page in its dense score, where that is nearer than its text.",
+        "the same: 50, 51, 51, 48 at .6, .7, .8, 1.0";
+    question_allowance: f32 = 0.06 in 0.0..=1.0, "score",
+        "What the scores of a page with questions lose, so that pages without keep up.",
+        "decision 36: with questions on every other page, those without lose 1 of 47 first pages at .05 to .07 and 3 to 10 below; with questions on all it changes none";
+    part_weight: f32 = 0.3 in 0.0..=1.0, "share",
+        "How much the parts of an identifier count beside the identifier whole.",
+        "chosen: a part says less than the identifier whole";
+    weight_stop_word: f32 = 0.1 in 0.0..=1.0, "share",
+        "How much stop words and question words count beside other words in queries of more than six words.",
+        "decision 8: 0 to 0.3 are alike";
+    boost_in_pattern: f32 = 0.8 in 0.0..=1.0, "share of the score",
+        "Boost of a page that X in Y names: whole if its title is X, less if its path or its words are.",
+        "S0.6: 40 to 80 % of the score";
+    boost_framework: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Boost of pages that belong to the Y of X in Y.",
+        "chosen: less than the boosts of names";
+    boost_filename_exact: f32 = 0.5 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose file name is the query.",
+        "S0.7: 50 %";
+    boost_filename_all_words: f32 = 0.4 in 0.0..=1.0, "share of the score",
+        "Boost of a page that has all words of the query in its name.",
+        "S0.8: 40 %";
+    boost_name_words: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose name has no word but those of the query, among pages named by verbs; with some of them, the square of their share.",
+        "tools-azure-mcp: P@1 .851 without it, .863 with it; tools-livemcp .839 and .871; among pages that are not named by verbs it misleads: postgres-docs index-sub loses .05";
+    boost_api_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose name the query is or mentions; three quarters if not as written.",
+        "S0.9: 30 to 40 %";
+    boost_generic_term: f32 = 1.0 in 0.0..=10.0, "factor",
+        "Factor of the boosts in docsearch.generic_term.",
+        "S0.10: the rules give 5 to 10 %";
+    boost_action_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
+        "Boost of a page with the query's verb in its name.",
+        "S2.17";
+    boost_action_description: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Boost of a page with the query's verb in its summary.",
+        "S2.6";
+    weight_task: f32 = 0.75 in 0.0..=1.0, "score",
+        "Strength of a page whose name has only the verb and objects of a query of up to four words that say something: write_file for save a text file. Less for a verb that only means the same.",
+        "tools-azure-mcp; decision 8";
+    boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Boost of a page with another word of a query with a verb in its name.",
+        "S2.17";
+    boost_object_description: f32 = 0.1 in 0.0..=1.0, "share of the score",
+        "Boost of a page with another word of a query with a verb in its summary.",
+        "S2.17";
+    modifier_factor: f32 = 0.5 in 0.0..=1.0, "factor",
+        "Factor of the boosts of an object for a word that only tells which objects are meant: large of large files.",
+        "S2.14: 10 of 20 %";
+    scope_factor: f32 = 0.5 in 0.0..=1.0, "factor",
+        "The same for a page whose name says how many are meant, as the query does: by a word such as all, or as a list of what it asks for.",
+        "decision 8";
+    synonym_factor: f32 = 1.2 in 0.0..=10.0, "factor",
+        "Factor of a verb's boost where a page has a synonym of it.",
+        "S2.4: 120 %";
+    diminishing_factor: f32 = 0.8 in 0.0..=1.0, "factor",
+        "Factor of all boosts of words for each further word found.",
+        "S2.17";
+    boost_category_context: f32 = 0.1 in 0.0..=1.0, "share of the score",
+        "Boost of a page whose category a query with a verb names.",
+        "S2.16: 10 %";
+    boost_platform: f32 = 0.1 in 0.0..=1.0, "share of the score",
+        "Boost of a page for the platform that the query names.",
+        "chosen, as for a category";
+    boost_phrase: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Boost of a page with a quoted phrase in its title or summary.",
+        "chosen, as for an object in a name";
+    boost_recency: f32 = 0.3 in 0.0..=1.0, "share of the score",
+        "Boost of a new page, where the query asks for what is new.",
+        "chosen, for S1.8";
+    recency_half_life: f32 = 90.0 in 1.0..=36500.0, "days",
+        "Days after which the boost of new pages is half.",
+        "chosen: a quarter of a year";
+    penalty_intent_conflict: f32 = 1.0 in 0.0..=10.0, "factor",
+        "Factor of the penalties in docsearch.intent_conflict.",
+        "S2.9: the rules give 20 to 30 %";
+    penalty_elsewhere: f32 = 0.25 in 0.0..=1.0, "share of the score",
+        "Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.",
+        "decision 8";
+    penalty_older_version: f32 = 0.05 in 0.0..=1.0, "share of the score",
+        "Share of the score that a page loses of which a newer version was found.",
+        "chosen: it decides between pages that are equal otherwise";
+    penalty_list: f32 = 0.5 in 0.0..=1.0, "share of the score",
+        "Share of the score that indexes, tables of contents and other lists of names lose, unless the query is their own name.",
+        "chosen: what they list is explained elsewhere";
+    penalty_news: f32 = 0.2 in 0.0..=1.0, "share of the score",
+        "Share of the score that release notes, changelogs and blogs lose, unless the query asks for what is new or for a version.",
+        "chosen: they name what other pages explain";
+    weight_proximity: f32 = 0.4 in 0.0..=2.0, "share of the keyword score",
+        "How much more the keyword score of a section counts where all words that are neighbours in the query are near each other in it; half of it in questions, and nothing for names and generic terms.",
+        "of 0, .2 and .4 the last is best on postgres-docs, python-docs and tldr-commands (nDCG@10 +.005, +.012 and +.006), and no set loses significantly; names lose by it";
+    weight_definition: f32 = 0.6 in 0.0..=1.0, "share of the score",
+        "Strength of the only section of a project that defines a name which the query asks for.",
+        "decision 8";
+    decay_slope: f32 = 0.0 in 0.0..=10.0, "factor",
+        "Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).",
+        "S0.11, decision 17: off, since the curve belongs to other embedding spaces";
+    decay_floor: f32 = 0.1 in 0.0..=1.0, "factor",
+        "What distant pages keep of their dense score at least.",
+        "S0.11";
+    max_boost: f32 = 2.0 in 1.0..=10.0, "factor",
+        "Greatest factor of all boosts together.",
+        "S2.19";
+    transform_share: f32 = 0.5 in 0.0..=1.0, "share",
+        "Of what a transformed query finds better than the query itself, the share that is added to a score.",
+        "decision 14";
+    question_share: f32 = 0.5 in 0.0..=1.0, "share",
+        "Of what a question in a query of several sentences finds better than the query as a whole, the share that is added to a score.",
+        "decision 8";
+    grade_min_score: f32 = 0.6 in 0.0..=1.0, "grade",
+        "Answers of a lower grade are to be refined.",
+        "S1.14";
+    grade_min_relevance: f32 = 0.65 in 0.0..=1.0, "grade",
+        "Answers of a lower relevance are to be refined.",
+        "S1.14";
+    grade_min_completeness: f32 = 0.55 in 0.0..=1.0, "grade",
+        "Answers of a lower completeness are to be refined.",
+        "S1.14";
+    dedup_similarity: f32 = 0.8 in 0.0..=1.0, "cosine similarity",
+        "With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.",
+        "S4.12";
+    confidence_high: f32 = 0.85 in 0.0..=1.0, "trust",
+        "Least trust in a result of high confidence: its score and its lead over the next document.",
+        "decision 8: all development sets";
+    confidence_medium: f32 = 0.35 in 0.0..=1.0, "trust",
+        "Least trust in a result of medium confidence.",
+        "decision 8: all development sets";
+    confidence_lead: f32 = 2.0 in 0.0..=10.0, "factor",
+        "How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.",
+        "decision 8: all development sets";
+    max_distance: f32 = 2.0 in 0.0..=2.0, "cosine distance",
+        "Sections that are farther from the query are not retrieved by vectors; 2 leaves none out.",
+        "S1.41: off, since distances differ between models";
+    candidates: i64 = 200 in 10..=10_000, "documents",
+        "Candidates of a search, of its first look: so many documents from the keyword leg, and of the dense leg its share in sections.",
+        "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";
+    keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
+        "Keyword search looks for the rarest words that are in no more sections than this together.",
+        "600 to 1200 give the same quality on scifact and python-docs";
+    exact_search_limit: i64 = 1000 in 0..=10_000_000, "sections",
+        "Up to this number of sections all vectors are compared; of more, those that are nearest by their codes.",
+        "some 700 vectors are compared in the time in which 150 are read by their keys";
+    minimum_term_length: i64 = 2 in 0..=100, "characters",
+        "Words of so many characters or fewer earn no boost.",
+        "S2.10";
+    snippet_length: i64 = 240 in 20..=10_000, "characters",
+        "Length of snippets, in characters.",
+        "chosen: some lines of a terminal";
+}
+
+impl Weights {
+    /// Share of the dense score in the base score for a class of queries, 0 to 1.
+    pub fn hybrid(&self, class: Class) -> f32 {
+        if self.hybrid_weight >= 0.0 {
+            return self.hybrid_weight;
+        }
+        match class {
+            Class::Identifier => self.hybrid_weight_identifier,
+            Class::InPattern => self.hybrid_weight_in_pattern,
+            Class::Question => self.hybrid_weight_question,
+            Class::Words => self.hybrid_weight_words,
+            Class::Generic => self.hybrid_weight_generic,
+        }
+    }
+
+    /// How much the words of a query count beside each other.
+    pub fn terms(&self) -> TermWeights {
+        TermWeights {
+            part: self.part_weight,
+            little: self.weight_stop_word,
+            framed: false,
+        }
+    }
+
+    /// The same weights with shares of the dense score that are not greater than this.
+    #[must_use]
+    pub fn with_hybrid_at_most(mut self, share: f32) -> Self {
+        for own in [
+            &mut self.hybrid_weight,
+            &mut self.hybrid_weight_identifier,
+            &mut self.hybrid_weight_in_pattern,
+            &mut self.hybrid_weight_question,
+            &mut self.hybrid_weight_words,
+            &mut self.hybrid_weight_generic,
+        ] {
+            *own = own.min(share);
+        }
+        self
+    }
+
+    /// How the legs are mixed for a query of this class, with this share of the dense score and the background of the model,
+    /// see [`Mix::background`].
+    pub fn mix(&self, class: Class, hybrid: f32, background: f32) -> Mix {
+        Mix {
+            hybrid,
+            document_share: self.document_share,
+            background,
+            bm25: Bm25 {
+                k1: self.bm25_k1,
+                b: self.bm25_b,
+                title: self.weight_title,
+                heading: self.weight_heading,
+                keyword: self.weight_keyword,
+                proximity: match class {
+                    Class::Words => self.weight_proximity,
+                    Class::Question => self.weight_proximity / 2.0,
+                    Class::Identifier | Class::InPattern | Class::Generic => 0.0,
+                },
+            },
+            questions: QuestionMix {
+                dense: self.question_vector_share,
+                lexical: self.question_word_share,
+                frequency: self.weight_question,
+                allowance: self.question_allowance,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::convert::Infallible;
+
+    use super::*;
+
+    #[test]
+    fn every_row_is_whole() {
+        let names: BTreeSet<&str> = WEIGHTS.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), WEIGHTS.len());
+        for row in WEIGHTS {
+            assert!(row.min <= row.default && row.default <= row.max, "{}", row.name);
+            assert!(
+                row.help.ends_with('.') && !row.unit.is_empty() && !row.source.is_empty(),
+                "{}",
+                row.name
+            );
+            assert!(!row.is_whole || [row.default, row.min, row.max].iter().all(|n| n.fract() == 0.0));
+        }
+    }
+
+    #[test]
+    fn the_struct_has_the_defaults_of_the_table_in_its_order() {
+        let of_table = Weights::from_fn(|place, row| {
+            assert_eq!(row, &WEIGHTS[place]);
+            Ok::<_, Infallible>(row.default)
+        });
+        assert_eq!(of_table, Ok(Weights::default()));
+        let serde_json::Value::Object(fields) = serde_json::json!(Weights::default()) else {
+            panic!("not an object")
+        };
+        assert!(WEIGHTS.iter().all(|row| fields.contains_key(row.name)));
+    }
+
+    #[test]
+    fn s2_17_what_is_given_takes_the_place_of_a_weight_within_its_bounds() {
+        let own = |values: &[(&str, f64)]| {
+            let own = values.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+            Weights::default().with_own(&own)
+        };
+        assert_eq!(own(&[]), Weights::default());
+        let changed = own(&[("boost_action_name", 0.7), ("candidates", 300.0), ("nosuch", 1.0)]);
+        let expected = Weights {
+            boost_action_name: 0.7,
+            candidates: 300,
+            ..Weights::default()
+        };
+        assert_eq!(changed, expected);
+        assert_eq!(own(&[("hybrid_weight_words", 7.0)]).hybrid_weight_words, 1.0);
+    }
+
+    #[test]
+    fn one_share_for_all_classes_is_stronger_than_those_of_classes() {
+        let weights = Weights::default();
+        assert!(weights.hybrid(Class::Words) < weights.hybrid(Class::Question));
+        let even = Weights {
+            hybrid_weight: 0.7,
+            ..weights
+        };
+        assert!(Class::ALL.iter().all(|&class| even.hybrid(class) == 0.7));
+        assert!(
+            Class::ALL
+                .iter()
+                .all(|&class| even.with_hybrid_at_most(0.3).hybrid(class) == 0.3)
+        );
+        assert_eq!(
+            weights.with_hybrid_at_most(0.3).hybrid(Class::Generic),
+            weights.hybrid(Class::Generic)
+        );
+    }
+
+    /// `8000` as the reference writes bounds: `8,000`.
+    fn grouped(number: f64) -> String {
+        let text = number.to_string();
+        let (sign, digits) = text
+            .strip_prefix('-')
+            .map_or(("", text.as_str()), |digits| ("-", digits));
+        if digits.contains('.') || digits.len() < 5 {
+            return text;
+        }
+        let groups: Vec<&str> = digits
+            .as_bytes()
+            .rchunks(3)
+            .rev()
+            .filter_map(|group| std::str::from_utf8(group).ok())
+            .collect();
+        format!("{sign}{}", groups.join(","))
+    }
+
+    #[test]
+    fn the_reference_has_every_row() {
+        let reference = include_str!("../../../../docs/reference/settings.md");
+        for row in WEIGHTS {
+            let bounds = format!("{} to {}", grouped(row.min), grouped(row.max));
+            let line = format!("| `docsearch.{}` | {} | {bounds} | ", row.name, row.default);
+            assert!(
+                reference.contains(&line),
+                "docs/reference/settings.md has no line that begins with: {line}"
+            );
+        }
+    }
+}

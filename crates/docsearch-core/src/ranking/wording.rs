@@ -1,0 +1,306 @@
+//! Several wordings of one question: which there are, how far each is trusted, and what they find together.
+//!
+//! ```text
+//! link(a, b) = 1 / (1 + exp(-(10 * likeness + 10 * agreement - 12.5)))
+//! trust(b)   = 1 - product over the others a of (1 - trust(a) * link(a, b)); 1 for the question
+//! share      = trust / sum of trust, where the question counts half
+//! score      = sum of share * min(score, EVIDENCE_CEILING)
+//! ```
+//!
+//! `likeness` is the calibrated cosine of the vectors of two wordings, `agreement` the greatest sum of both scores of one
+//! document over the sum of the greatest scores of both: 1 where both put the same document first. (The correlation of their
+//! scores says less the more documents there are: what one finds the other does not, though both mean the same.) The numbers
+//! were chosen on 45 questions with two wordings each over six documentations, one by one and together with nine others, beside
+//! wordings of other questions (docs/decisions/0035-wordings.md).
+
+use crate::query::input::{MAX_QUERY_CHARS, Query};
+use crate::query::mention::excludes_only;
+use crate::ranking::fusion::{Asked, Found};
+use crate::ranking::rerank::Ranked;
+use crate::ranking::score::{EVIDENCE_CEILING, Step};
+use crate::values::cosine::{cosine, dense_score};
+use crate::values::id::{DocumentId, Map};
+
+/// Most further wordings of a question.
+pub const MAX_WORDINGS: usize = 5;
+/// Greatest length of further wordings together, in characters.
+pub const MAX_WORDING_CHARS: usize = MAX_QUERY_CHARS;
+
+/// What likeness and agreement count in a link, and what is taken off.
+const LIKENESS: f32 = 10.0;
+const AGREEMENT: f32 = 10.0;
+const DOUBT: f32 = 12.5;
+/// The same where there are no vectors. Chosen between what wordings of the same question agree in and those of others.
+const AGREEMENT_ALONE: f32 = 30.0;
+const DOUBT_ALONE: f32 = 27.0;
+/// How much of its trust the question counts: what is meant as the documentation would say it finds more.
+const QUESTION: f32 = 0.5;
+/// How often trust is passed on from one wording to the next: more changes little.
+const ROUNDS: usize = 4;
+
+/// Why wordings are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordingError {
+    /// How many were given.
+    TooMany(usize),
+    /// They have more than [`MAX_WORDING_CHARS`] characters together.
+    TooLong,
+}
+
+/// What a wording is compared by: without case, repeated blanks and the punctuation at its end.
+fn compared(text: &str) -> String {
+    let spaced = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let said = spaced.trim_end_matches(['.', '?', '!', ':', ' ']);
+    if said.is_empty() { spaced } else { said.to_lowercase() }
+}
+
+/// A question and its further wordings, without blank ones, each once, in an order that does not depend on how they were given.
+/// What does nothing but exclude is no wording: it counts as if it was written behind the question.
+///
+/// # Errors
+///
+/// [`WordingError`]: more than [`MAX_WORDINGS`] are given, blank ones counted, or too long ones.
+pub fn further<'a>(
+    query: Query,
+    given: impl IntoIterator<Item = Option<&'a str>>,
+) -> Result<(Query, Vec<Query>), WordingError> {
+    let given: Vec<Option<&str>> = given.into_iter().collect();
+    if given.len() > MAX_WORDINGS {
+        return Err(WordingError::TooMany(given.len()));
+    }
+    let texts = given.into_iter().flatten().map(str::trim);
+    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    if texts.iter().map(|text| text.chars().count()).sum::<usize>() > MAX_WORDING_CHARS {
+        return Err(WordingError::TooLong);
+    }
+    let mut known: Vec<(String, &str)> = texts.into_iter().map(|text| (compared(text), text)).collect();
+    known.sort();
+    known.dedup_by(|a, b| a.0 == b.0);
+    let written = compared(&query.text);
+    let others = known.into_iter().filter(|(text, _)| *text != written);
+    let (excluding, others): (Vec<_>, Vec<_>) = others.partition(|(_, text)| excludes_only(text));
+    let others = others.into_iter().filter_map(|(_, text)| Query::parse(text)).collect();
+    if excluding.is_empty() {
+        return Ok((query, others));
+    }
+    let truncated = query.truncated;
+    let excluding = excluding.into_iter().map(|(_, text)| text);
+    let texts: Vec<&str> = std::iter::once(query.text.as_str()).chain(excluding).collect();
+    let mut query = Query::parse(&texts.join(" ")).unwrap_or(query);
+    query.truncated |= truncated;
+    Ok((query, others))
+}
+
+/// What a wording found. Of several the first is the question as it was written.
+#[derive(Debug)]
+pub struct Worded {
+    /// Its vector, if it has one.
+    pub vector: Option<Vec<f32>>,
+    /// Of the documents that any of the wordings found.
+    pub found: Found,
+    /// Whether a language model gave it, and not the caller.
+    pub by_model: bool,
+}
+
+/// What several wordings found together.
+#[derive(Debug, Default)]
+pub struct Together {
+    /// The documents, each as the wording found it that says most for it.
+    pub found: Found,
+    /// How far each wording counts; all together are 1.
+    pub shares: Vec<f32>,
+    /// The score of each document by each wording.
+    pub scores: Map<DocumentId, Vec<f32>>,
+}
+
+/// The scores of the documents by each wording, 0 where it does not rank one.
+fn scores(worded: &[Worded]) -> Map<DocumentId, Vec<f32>> {
+    let mut scores: Map<DocumentId, Vec<f32>> = Map::default();
+    for (wording, found) in worded.iter().enumerate() {
+        for ranked in &found.found.ranked {
+            let own = scores
+                .entry(ranked.document.document)
+                .or_insert_with(|| vec![0.0; worded.len()]);
+            own[wording] = ranked.score;
+        }
+    }
+    scores
+}
+
+/// How far two wordings put the same document first: the greatest sum of both scores over the sum of the greatest ones, 0 to 1.
+fn agreement(scores: &[&[f32]], a: usize, b: usize) -> f32 {
+    let evidence = |own: &[f32], wording: usize| own[wording].min(EVIDENCE_CEILING);
+    let greatest = |score: &dyn Fn(&[f32]) -> f32| scores.iter().map(|own| score(own)).fold(0.0, f32::max);
+    let together = greatest(&|own| evidence(own, a) + evidence(own, b));
+    let apart = greatest(&|own| evidence(own, a)) + greatest(&|own| evidence(own, b));
+    if apart > 0.0 { together / apart } else { 0.0 }
+}
+
+/// How far two wordings say that they mean the same, 0 to 1.
+fn link(likeness: Option<f32>, agreement: f32) -> f32 {
+    let evidence = match likeness {
+        Some(likeness) => LIKENESS * likeness + AGREEMENT * agreement - DOUBT,
+        None => AGREEMENT_ALONE * agreement - DOUBT_ALONE,
+    };
+    1.0 / (1.0 + (-evidence).exp())
+}
+
+/// How far each wording is trusted, 0 to 1: by its links with those that are trusted, which begins with the question.
+fn trust(links: &[Vec<f32>]) -> Vec<f32> {
+    let mut trust: Vec<f32> = (0..links.len()).map(|wording| f32::from(wording == 0)).collect();
+    for _ in 0..ROUNDS {
+        let doubt = |to: usize| {
+            let others = trust.iter().enumerate().filter(|(from, _)| *from != to);
+            others
+                .map(|(from, trust)| 1.0 - trust * links[from][to])
+                .product::<f32>()
+        };
+        trust = (0..links.len())
+            .map(|to| if to == 0 { 1.0 } else { 1.0 - doubt(to) })
+            .collect();
+    }
+    trust
+}
+
+/// How much each wording counts, of 1 for all together.
+fn shares(trust: &[f32]) -> Vec<f32> {
+    let weight = |(wording, trust): (usize, &f32)| trust * if wording == 0 { QUESTION } else { 1.0 };
+    let weights: Vec<f32> = trust.iter().enumerate().map(weight).collect();
+    let all: f32 = weights.iter().sum();
+    weights.into_iter().map(|weight| weight / all).collect()
+}
+
+/// The score of a document from those of the wordings. An exact name in any of them counts as one; the less the wording is
+/// trusted, the less it outweighs other evidence.
+fn together(scores: &[f32], trust: &[f32], shares: &[f32]) -> f32 {
+    let evidence = scores.iter().zip(shares);
+    let evidence = evidence.map(|(score, share)| share * score.min(EVIDENCE_CEILING)).sum();
+    let named = scores.iter().zip(trust).filter(|(score, _)| **score > EVIDENCE_CEILING);
+    let named = named.map(|(score, trust)| EVIDENCE_CEILING + (score - EVIDENCE_CEILING) * trust.max(LEAST_NAMED));
+    named.fold(evidence, f32::max)
+}
+
+/// The least trust in a wording by which an answer is graded and certain: half of that in the question. An exact name in a
+/// wording of a language model that is trusted less is none: it may guess any name.
+const TRUSTED: f32 = 0.5;
+
+/// What an exact name in a wording that nothing else speaks for keeps of what it has above other evidence. Chosen.
+const LEAST_NAMED: f32 = 0.1;
+
+/// Brings together what wordings of one question found. `background` is the model's, see [`crate::ranking::rank::Mix::background`].
+/// `added` is a document that none of them found, which is judged all the same: how far they are trusted does not depend on it.
+pub fn bring_together(worded: Vec<Worded>, background: f32, added: Option<DocumentId>) -> Together {
+    let mut scores = scores(&worded);
+    let found_by_one = scores.iter().filter(|(document, _)| Some(**document) != added);
+    let of_documents: Vec<&[f32]> = found_by_one.map(|(_, own)| own.as_slice()).collect();
+    let links: Vec<Vec<f32>> = (0..worded.len())
+        .map(|a| {
+            let to = |b: usize| {
+                let vectors = worded[a].vector.as_ref().zip(worded[b].vector.as_ref());
+                let likeness = vectors.map(|(a, b)| dense_score(cosine(a, b), background));
+                link(likeness, agreement(&of_documents, a, b))
+            };
+            (0..worded.len()).map(to).collect()
+        })
+        .collect();
+    let trust = trust(&links);
+    let shares = shares(&trust);
+    for (wording, _) in worded.iter().enumerate().filter(|(_, worded)| worded.by_model) {
+        if trust[wording] < TRUSTED {
+            for own in scores.values_mut() {
+                own[wording] = own[wording].min(EVIDENCE_CEILING);
+            }
+        }
+    }
+    // Of each document the wording that says most for it, and what that found; and the same of those that are trusted.
+    let mut best: Map<DocumentId, (usize, Ranked)> = Map::default();
+    let mut best_trusted: Map<DocumentId, (f32, Ranked)> = Map::default();
+    let mut sections: Vec<Map<DocumentId, Asked>> = Vec::new();
+    let mut found = Found::default();
+    for (wording, Worded { found: own, .. }) in worded.into_iter().enumerate() {
+        if wording == 0 {
+            found.steps = own.steps;
+        }
+        for ranked in own.ranked {
+            let own = &scores[&ranked.document.document];
+            let says = |wording: usize| (own[wording] > EVIDENCE_CEILING, trust[wording] * own[wording]);
+            if trust[wording] >= TRUSTED {
+                let says = says(wording).1;
+                let known = best_trusted.get(&ranked.document.document);
+                if known.is_none_or(|(said, _)| says > *said) {
+                    best_trusted.insert(ranked.document.document, (says, ranked.clone()));
+                }
+            }
+            let known = best.get(&ranked.document.document);
+            if known.is_none_or(|(of, _)| says(wording) > says(*of)) {
+                best.insert(ranked.document.document, (wording, ranked));
+            }
+        }
+        sections.push(own.sections);
+    }
+    for (document, (wording, ranked)) in best {
+        let asked = sections[wording].remove(&document);
+        found.sections.extend(asked.map(|asked| (document, asked)));
+        found.wordings.insert(document, wording);
+        let doubted = trust[wording] < TRUSTED;
+        if let Some((_, trusted)) = best_trusted.remove(&document).filter(|_| doubted) {
+            let of_trusted = scores[&document].iter().zip(&trust);
+            let of_trusted = of_trusted.map(|(score, trust)| match *trust >= TRUSTED {
+                true => *score,
+                false => score.min(EVIDENCE_CEILING),
+            });
+            let of_trusted: Vec<f32> = of_trusted.collect();
+            let score = together(&of_trusted, &trust, &shares);
+            found.trusted.insert(document, Ranked { score, ..trusted });
+        }
+        found.ranked.push(Ranked {
+            score: together(&scores[&document], &trust, &shares),
+            ..ranked
+        });
+    }
+    found.ranked.sort_by(Ranked::by_score);
+    Together { found, shares, scores }
+}
+
+impl Together {
+    /// Adds what the wordings made of the score by the question to the steps of the first documents, as many as are `explained`,
+    /// and of `focus`; the steps of all others are dropped.
+    pub fn explain(&mut self, wordings: &[&str], explained: usize, focus: Option<DocumentId>) {
+        let mut steps = std::mem::take(&mut self.found.steps);
+        for (place, ranked) in self.found.ranked.iter().enumerate() {
+            let document = ranked.document.document;
+            if (place < explained || focus == Some(document))
+                && let Some(mut own) = steps.remove(&document)
+            {
+                own.extend(self.steps(document, ranked.score, wordings));
+                self.found.steps.insert(document, own);
+            }
+        }
+    }
+
+    /// The steps that lead from the score of a document by the question to that by all wordings.
+    fn steps(&self, document: DocumentId, score: f32, wordings: &[&str]) -> Vec<Step> {
+        let scores = &self.scores[&document];
+        let mut before = scores[0];
+        let (mut sum, mut all) = (self.shares[0] * before.min(EVIDENCE_CEILING), self.shares[0]);
+        let others = scores.iter().zip(&self.shares).zip(wordings).skip(1);
+        let steps = others.map(|((own, share), wording)| {
+            sum += share * own.min(EVIDENCE_CEILING);
+            all += share;
+            let step = Step::wording("also", wording, *own, *share, before, sum / all);
+            before = step.after;
+            step
+        });
+        let mut steps: Vec<Step> = steps.collect();
+        if score > EVIDENCE_CEILING {
+            let wording = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+            let wording = wording.unwrap_or_default();
+            let (own, share) = (scores[wording], self.shares[wording]);
+            steps.push(Step::wording("named", wordings[wording], own, share, before, score));
+        }
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests;

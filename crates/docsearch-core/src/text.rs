@@ -1,0 +1,12 @@
+//! What holds for any text, of a document or of a query.
+
+pub mod identifier;
+pub mod language;
+pub(crate) mod line;
+pub mod message;
+pub mod name;
+pub mod similarity;
+pub mod title;
+pub mod token;
+pub mod token_estimate;
+pub mod word;

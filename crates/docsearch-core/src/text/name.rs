@@ -1,0 +1,415 @@
+//! Names: what a page answers to, and the form in which names are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strum::{EnumString, IntoStaticStr};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::text::identifier::split_identifier;
+use crate::text::title::{symbol, unqualified};
+use crate::text::token::qualified_segments;
+use crate::values::address::{address_key, without_extension};
+
+/// Where a name of a page comes from, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum NameKind {
+    /// The title.
+    Title,
+    /// The symbol in the title: `frame` of `frame(width:height:)`, `gc` of `gc — Garbage Collector`.
+    Symbol,
+    /// The last segment of the slug.
+    Slug,
+    /// Parent and leaf: `asyncimagephase` and `failure`.
+    Path,
+    /// Another name that the document's metadata gives (`aliases`).
+    Alias,
+    /// The name of code without the letters that its library puts before all names: `TableView` of
+    /// `UITableView`.
+    Unprefixed,
+    /// The whole slug, or a URL of the page, see [`crate::values::address`].
+    Address,
+}
+
+impl NameKind {
+    /// The word stored in `docsearch.document_name.kind`.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Reads what [`NameKind::as_str`] wrote; `None` if it is another word.
+    pub fn parse(kind: &str) -> Option<Self> {
+        kind.parse().ok()
+    }
+}
+
+/// A name of a page, ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// Comparable form, see [`key`].
+    pub key: String,
+    /// Where it comes from.
+    pub kind: NameKind,
+}
+
+/// Longest key, in bytes: longer texts are sentences, and an index entry has to fit a page.
+pub const MAX_KEY_BYTES: usize = 200;
+
+/// The form in which names are compared: compatibility-normalised (NFKC), lower case, without what
+/// separates words. `UITableView`, `uitableview`, `UI Table View` and `ui_table_view` have one key;
+/// `C`, `C++` and `C#` have three. A text without letters and digits (`@>`) keeps its marks.
+/// Empty for blank texts and for those longer than [`MAX_KEY_BYTES`].
+pub fn key(text: &str) -> String {
+    if text.len() > 4 * MAX_KEY_BYTES {
+        return String::new();
+    }
+    if text.is_ascii() {
+        let mut key = String::with_capacity(text.len());
+        key.extend(ascii_key(text).map(char::from));
+        return if key.len() > MAX_KEY_BYTES { String::new() } else { key };
+    }
+    let folded: String = text.nfkc().flat_map(char::to_lowercase).collect();
+    let named = folded.contains(char::is_alphanumeric);
+    let mut key = String::with_capacity(folded.len());
+    let mut letters = Letters::default();
+    for c in folded.chars() {
+        let keeps_meaning = if named {
+            letters.keep(c, c.is_alphanumeric())
+        } else {
+            !c.is_whitespace()
+        };
+        if keeps_meaning {
+            key.push(c);
+        }
+    }
+    // Marks that stood apart may now combine.
+    let key: String = key.nfkc().collect();
+    if key.len() > MAX_KEY_BYTES { String::new() } else { key }
+}
+
+/// Whether [`key`] of `text` is `key`. Text in ASCII, which most names are, is compared in place, and
+/// other text as far as it is ASCII.
+pub fn has_key(text: &str, key: &str) -> bool {
+    if key.is_empty() || text.len() > 4 * MAX_KEY_BYTES {
+        return self::key(text) == key;
+    }
+    if text.is_ascii() {
+        return ascii_key(text).eq(key.bytes());
+    }
+    // The last character may combine with what follows.
+    let ascii = text.find(|c: char| !c.is_ascii()).unwrap_or_default();
+    let settled = ascii_key(&text[..ascii]).count().saturating_sub(1);
+    let named = text[..ascii].contains(|c: char| c.is_ascii_alphanumeric());
+    let differs = named && !ascii_key(&text[..ascii]).take(settled).eq(key.bytes().take(settled));
+    !differs && self::key(text) == key
+}
+
+/// Which characters of a text make its key.
+#[derive(Default)]
+struct Letters {
+    /// Characters of the key so far.
+    kept: usize,
+    /// Whether a `+` here belongs to what stands before it.
+    joins: bool,
+}
+
+impl Letters {
+    /// Letters and digits, `+` after them, and `#` after a first one: `C++` and `C#` are names, and
+    /// `add#2` is `add 2`.
+    fn keep(&mut self, c: char, alphanumeric: bool) -> bool {
+        let keep = match c {
+            '+' => self.joins,
+            '#' => self.joins && self.kept == 1,
+            _ => alphanumeric,
+        };
+        self.kept += usize::from(keep);
+        self.joins = keep;
+        keep
+    }
+}
+
+fn ascii_key(text: &str) -> impl Iterator<Item = u8> {
+    let named = text.bytes().any(|b| b.is_ascii_alphanumeric());
+    let mut letters = Letters::default();
+    text.bytes().filter_map(move |b| {
+        let keeps_meaning = if named {
+            letters.keep(char::from(b), b.is_ascii_alphanumeric())
+        } else {
+            !char::from(b).is_whitespace()
+        };
+        keeps_meaning.then(|| b.to_ascii_lowercase())
+    })
+}
+
+/// A form of a name or slug that has to bring its page first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Form {
+    /// As written.
+    Written,
+    /// In lower case.
+    Lower,
+    /// Split into words.
+    Split,
+    /// Followed by "in" and the project.
+    InProject,
+    /// A slug.
+    Slug,
+    /// A slug behind the project, as outputs print it.
+    Reference,
+    /// A slug as pages of a site link to it, with the extension of a file.
+    Link,
+}
+
+impl Form {
+    /// The forms of a name.
+    pub const OF_NAMES: [Self; 4] = [Self::Written, Self::Lower, Self::Split, Self::InProject];
+    /// The form of a slug that is no name: of one with several segments.
+    pub const OF_PATHS: [Self; 1] = [Self::Slug];
+    /// The forms of every slug.
+    pub const OF_SLUGS: [Self; 2] = [Self::Reference, Self::Link];
+
+    /// The word for a column `form`.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// A name or slug in this form.
+    pub fn of(self, name: &str, project: &str) -> String {
+        match self {
+            Self::Written | Self::Slug => name.to_owned(),
+            Self::Reference => format!("{project}/{name}"),
+            Self::Link => format!("{}.html", without_extension(name.trim_end_matches('/'))),
+            Self::Lower => name.to_lowercase(),
+            Self::Split => split_identifier(name),
+            Self::InProject => format!("{name} in {project}"),
+        }
+    }
+}
+
+/// A name of code without a prefix of two or three capitals.
+fn unprefixed(name: &str) -> Option<&str> {
+    let capitals = name.bytes().take_while(u8::is_ascii_uppercase).count();
+    let prefix = capitals.checked_sub(1).filter(|prefix| (2..=3).contains(prefix))?;
+    let follows = name.as_bytes().get(capitals).is_some_and(u8::is_ascii_lowercase);
+    (follows && name.bytes().all(|b| b.is_ascii_alphanumeric())).then(|| &name[prefix..])
+}
+
+/// The names that exactly one page bears: titles, symbols and slug leaves, with the place of the page.
+/// `pages` are titles, slugs and aliases.
+pub fn unique_names<'a>(pages: impl IntoIterator<Item = (&'a str, &'a str, Vec<&'a str>)>) -> Vec<(usize, String)> {
+    let mut bearers: BTreeMap<String, Option<(usize, NameKind, String)>> = BTreeMap::new();
+    for (place, (title, slug, aliases)) in pages.into_iter().enumerate() {
+        let names = written_names(title, slug, aliases);
+        for (text, Name { key, kind }) in names.into_iter().filter(|(_, name)| name.kind != NameKind::Unprefixed) {
+            bearers
+                .entry(key)
+                .and_modify(|bearer| *bearer = None)
+                .or_insert(Some((place, kind, text)));
+        }
+    }
+    bearers
+        .into_values()
+        .flatten()
+        .filter(|(_, kind, _)| matches!(kind, NameKind::Title | NameKind::Symbol | NameKind::Slug))
+        .map(|(place, _, text)| (place, text))
+        .collect()
+}
+
+/// The last segment of a slug without a file's extension.
+pub fn slug_leaf(slug: &str) -> &str {
+    without_extension(slug.trim_end_matches('/').rsplit('/').next().unwrap_or(slug))
+}
+
+/// The segment of a slug above its leaf. `None` if there is none.
+pub fn slug_parent(slug: &str) -> Option<&str> {
+    slug.trim_end_matches('/')
+        .rsplit('/')
+        .nth(1)
+        .filter(|parent| !parent.is_empty())
+}
+
+/// Every name and address that a page answers to, without duplicates; of equal keys the strongest kind stays.
+pub fn page_names<'a>(
+    title: &str,
+    slug: &'a str,
+    aliases: impl IntoIterator<Item = &'a str>,
+    urls: impl IntoIterator<Item = &'a str>,
+) -> Vec<Name> {
+    let names = written_names(title, slug, aliases);
+    let addresses: BTreeSet<String> = std::iter::once(slug).chain(urls).map(address_key).collect();
+    let addresses = addresses.into_iter().filter(|key| !key.is_empty()).map(|key| Name {
+        key,
+        kind: NameKind::Address,
+    });
+    names.into_iter().map(|(_, name)| name).chain(addresses).collect()
+}
+
+fn written_names<'a>(title: &str, slug: &str, aliases: impl IntoIterator<Item = &'a str>) -> Vec<(String, Name)> {
+    let mut seen = BTreeSet::new();
+    let mut names = Vec::new();
+    let mut add = |text: &str, kind| {
+        let key = key(text);
+        if !key.is_empty() && seen.insert(key.clone()) {
+            names.push((text.to_owned(), Name { key, kind }));
+        }
+    };
+    let leaf = slug_leaf(slug);
+    add(title, NameKind::Title);
+    let symbol = symbol(title);
+    if let Some(symbol) = symbol {
+        add(symbol, NameKind::Symbol);
+    }
+    add(unqualified(title), NameKind::Symbol);
+    let bare = symbol.unwrap_or(title);
+    if let Some(member) = qualified_segments(bare).last().filter(|_| !bare.contains(' ')) {
+        add(&bare[member.clone()], NameKind::Symbol);
+    }
+    add(leaf, NameKind::Slug);
+    if let Some(parent) = slug_parent(slug) {
+        add(&format!("{parent} {leaf}"), NameKind::Path);
+        if !bare.contains(' ') {
+            add(&format!("{parent} {bare}"), NameKind::Path);
+        }
+    }
+    for alias in aliases {
+        add(alias, NameKind::Alias);
+    }
+    if let Some(name) = unprefixed(bare) {
+        add(name, NameKind::Unprefixed);
+    }
+    names
+}
+
+/// What a page says that it belongs to: the levels of its category, and values of its metadata. Each
+/// name once.
+pub fn containers<'a>(category: Option<&'a str>, metadata: Option<&'a serde_json::Value>) -> BTreeSet<&'a str> {
+    let levels = category.into_iter().flat_map(|category| category.split('/'));
+    let levels = levels.map(str::trim).filter(|name| !name.is_empty());
+    levels.chain(stated_containers(metadata)).collect()
+}
+
+/// Metadata keys whose value says what a page belongs to.
+pub const CONTAINER_KEYS: [&str; 6] = ["framework", "module", "library", "package", "server", "namespace"];
+
+/// Names of what a page belongs to, of its metadata: texts, and lists of texts.
+pub fn stated_containers(metadata: Option<&serde_json::Value>) -> impl Iterator<Item = &str> {
+    let values = CONTAINER_KEYS.iter().filter_map(move |key| metadata?.get(key));
+    let texts = values.flat_map(|value| match value {
+        serde_json::Value::Array(texts) => texts.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    texts
+        .filter_map(|text| text.as_str())
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_form_of_a_name_has_one_key() {
+        for form in [
+            "UITableView",
+            "uitableview",
+            "UI Table View",
+            "ui_table_view",
+            "ui-table-view",
+        ] {
+            assert_eq!(key(form), "uitableview");
+        }
+        assert_eq!(key("AsyncImagePhase.failure"), key("asyncimagephase failure"));
+        assert_eq!(key("os.read()"), "osread");
+        let languages: BTreeSet<_> = ["C", "C++", "C#"].map(key).into();
+        assert_eq!(languages.len(), 3);
+        assert_eq!(key("@>"), "@>");
+        assert_eq!(key("  "), "");
+    }
+
+    #[test]
+    fn a_title_is_also_a_name_without_what_tells_it_from_others() {
+        let names = page_names("Change history (The parser)", "parser/changes", [], []);
+        assert!(names.contains(&Name {
+            key: key("change history"),
+            kind: NameKind::Symbol,
+        }));
+    }
+
+    #[test]
+    fn s0_5_a_page_answers_to_its_path() {
+        let names = page_names("failure", "documentation/swiftui/asyncimagephase/failure.md", [], []);
+        let keys: Vec<_> = names.iter().map(|name| (name.key.as_str(), name.kind)).collect();
+        assert_eq!(
+            keys,
+            [
+                ("failure", NameKind::Title),
+                ("asyncimagephasefailure", NameKind::Path),
+                ("/documentation/swiftui/asyncimagephase/failure", NameKind::Address),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_has_four_forms() {
+        let forms = Form::OF_NAMES.map(|form| form.of("UITableView", "uikit"));
+        assert_eq!(
+            forms,
+            ["UITableView", "uitableview", "UI Table View", "UITableView in uikit"]
+        );
+        assert!(forms[..3].iter().all(|form| key(form) == "uitableview"));
+        assert_eq!(Form::OF_PATHS.map(|form| form.of("a/b", "uikit")), ["a/b"]);
+        assert_eq!(
+            Form::OF_SLUGS.map(|form| form.of("a/b", "uikit")),
+            ["uikit/a/b", "a/b.html"]
+        );
+        assert_eq!(Form::Link.of("options.md", "click"), "options.html");
+    }
+
+    #[test]
+    fn a_prefix_of_the_library_can_be_left_out() {
+        for (name, expected) in [
+            ("UITableView", Some("TableView")),
+            ("NSURLSession", None),
+            ("URLSession", Some("Session")),
+            ("Button", None),
+            ("HTTP", None),
+            ("UIImage.Configuration", None),
+        ] {
+            assert_eq!(unprefixed(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_two_pages_bear_is_not_unique() {
+        let pages = [
+            ("Button", "controls/button", vec![]),
+            ("Toggle", "controls/toggle", vec!["Switch"]),
+            ("Overview", "controls/switch", vec![]),
+        ];
+        assert_eq!(
+            unique_names(pages),
+            [
+                (0, "Button".to_owned()),
+                (2, "Overview".to_owned()),
+                (1, "Toggle".to_owned())
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_fixed_points(text in "\\PC{0,80}") {
+            let once = key(&text);
+            prop_assert_eq!(key(&once), once);
+        }
+
+        #[test]
+        fn keys_are_compared_as_they_are_made(text in "([a-cA-C+#@_ .-]|\\PC|[\u{301}\u{345}]){0,12}", other in "[a-cA-C+#@_ .-]{0,12}") {
+            prop_assert!(has_key(&text, &key(&text)));
+            prop_assert_eq!(has_key(&text, &key(&other)), key(&text) == key(&other));
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Addresses of pages: the whole slug, the reference `project/slug` that every output prints, and URLs, each also with
+//! the `#anchor` of a section.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::values::digest::digest;
+
+/// What stands before every address in [`address_key`], and in no other key of a page.
+const ROOT: char = '/';
+
+/// Most words of a query with a URL that asks for its page: `see https://…`.
+const MAX_WORDS_WITH_URL: usize = 4;
+
+/// Longest key, in bytes: an index entry has to fit a page.
+const MAX_KEY_BYTES: usize = 200;
+
+/// What a fragment has as itself (RFC 3986, 3.5), but for what would end a link in Markdown or a quoted text.
+const ESCAPED_IN_FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'/')
+    .remove(b'?');
+
+/// An address in a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address<'a> {
+    /// The address without the anchor, as written.
+    pub text: &'a str,
+    /// What names the section.
+    pub anchor: Option<&'a str>,
+}
+
+impl<'a> Address<'a> {
+    /// Reads a query that is an address, or a few words around a URL. `None` for other texts of several words, and for single
+    /// ones that have no `/` in them, no anchor and nothing that may be the extension of a file. Whether it is the address of
+    /// a page, or a name such as `Node.js`, only the pages can say.
+    pub fn read(query: &'a str) -> Option<Self> {
+        // `[title](address)` is a link in Markdown.
+        let link = query.trim().strip_prefix('[').and_then(|link| link.strip_suffix(')'));
+        let query = link
+            .and_then(|link| link.split_once("]("))
+            .map_or(query, |(_, address)| address);
+        let mut words = query.split_whitespace();
+        let text = match (words.next(), words.next()) {
+            (Some(word), None) => word,
+            _ if query.split_whitespace().count() <= MAX_WORDS_WITH_URL => {
+                let mut urls = query.split_whitespace().filter(|word| word.contains("://"));
+                urls.next().filter(|_| urls.next().is_none())?
+            }
+            _ => return None,
+        };
+        let text = text
+            .trim_end_matches(['.', ',', ';', ':', '!'])
+            .trim_matches(['<', '>', '"', '\'', '`', '“', '”', ',', ';'])
+            .trim_end_matches(['.', ':', '!']);
+        let text = match text.strip_prefix('(') {
+            Some(inside) => inside.strip_suffix(')').unwrap_or(inside),
+            None if text.ends_with(')') && !text.contains('(') => text.trim_end_matches(')'),
+            None => text,
+        };
+        // As answers print references. Brackets within a slug belong to it: `[lang]/[page]`.
+        let text = match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(inside) if !inside.contains(['[', ']']) => inside,
+            _ => text,
+        };
+        let relative = text.starts_with("./");
+        let text = text.trim_start_matches("./").trim_start_matches("../");
+        let (text, anchor) = match text.split_once('#') {
+            Some((text, anchor)) => (text, Some(anchor).filter(|anchor| !anchor.is_empty())),
+            None => (text, None),
+        };
+        let inside = text.trim_matches('/');
+        let is_address = !inside.is_empty() && (anchor.is_some() || relative || text.contains('/') || is_file(text));
+        is_address.then_some(Self { text, anchor })
+    }
+
+    /// Whether it begins with the name of a protocol: `https://…`.
+    pub fn is_url(self) -> bool {
+        self.text.contains("://")
+    }
+
+    /// What is left of it below a place: the slug of `project/slug`, or of a URL below the root of a site. `None` if it
+    /// lies elsewhere.
+    pub fn below(self, place: &str) -> Option<&'a str> {
+        let place = without_protocol(place).trim_end_matches('/');
+        let text = without_protocol(self.text).trim_start_matches('/');
+        let below = text
+            .get(..place.len())
+            .filter(|start| start.eq_ignore_ascii_case(place))
+            .and(text.get(place.len()..))?
+            .strip_prefix('/')?;
+        (!place.is_empty() && !below.is_empty()).then_some(below)
+    }
+}
+
+/// Where a section of a page is: the URL of the page with the anchor of the section as its fragment, in place of one that
+/// it has. A fragment that says which page it is (`#/guide`, `#!guide`) stays, and so does the URL of a page without an
+/// anchor.
+pub fn section_url(url: &str, anchor: &str) -> String {
+    let (page, fragment) = url.split_once('#').unwrap_or((url, ""));
+    if url.is_empty() || anchor.is_empty() || fragment.starts_with(['/', '!']) {
+        return url.to_owned();
+    }
+    format!("{page}#{}", utf8_percent_encode(anchor, ESCAPED_IN_FRAGMENT))
+}
+
+/// The form in which addresses are compared: compatibility-normalised (NFKC) and in lower case, percent-encoding decoded,
+/// without protocol, `www.`, anchor, the extension of a file and `index` at the end. It begins with a slash, as no name does.
+/// What is too long for an index is replaced by its digest. Empty for blank texts.
+pub fn address_key(address: &str) -> String {
+    let end = address.find('#').unwrap_or(address.len());
+    let (path, question) = split_question(&address[..end]);
+    let path = without_protocol(path).trim_matches('/');
+    let path = without_extension(path);
+    let path = path.strip_suffix("/index").unwrap_or(path);
+    let path = [path, question].concat();
+    let path: String = decoded(&path).nfkc().flat_map(char::to_lowercase).nfkc().collect();
+    match path.len() {
+        0 => String::new(),
+        short if short < MAX_KEY_BYTES => format!("{ROOT}{path}"),
+        _ => format!("{ROOT}{}", digest(&[&path])),
+    }
+}
+
+/// An address without percent-encoding; as it is if that is none, or no text.
+pub(crate) fn decoded(address: &str) -> Cow<'_, str> {
+    percent_decode_str(address)
+        .decode_utf8()
+        .unwrap_or(Cow::Borrowed(address))
+}
+
+/// An address, and from its `?` on what it asks of the server, if it asks anything.
+pub(crate) fn split_question(address: &str) -> (&str, &str) {
+    let (path, question) = address.split_at(address.find('?').unwrap_or(address.len()));
+    (path, if question.len() > 1 { question } else { "" })
+}
+
+/// `example.org/a` of `https://www.example.org/a`.
+fn without_protocol(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let (start, site) = rest.split_at_checked(4).unwrap_or_default();
+    if start.eq_ignore_ascii_case("www.") { site } else { rest }
+}
+
+/// Whether a text may be the name of a file: letters stand on both sides of a dot, before what it asks of the server.
+fn is_file(text: &str) -> bool {
+    let name = split_question(text).0.rsplit_once('.');
+    name.is_some_and(|(stem, extension)| {
+        stem.contains(char::is_alphanumeric) && extension.starts_with(char::is_alphabetic)
+    })
+}
+
+/// A path without the extension of a file of documentation.
+pub(crate) fn without_extension(path: &str) -> &str {
+    ["html", "htm", "md", "mdx", "rst", "txt"]
+        .iter()
+        .find_map(|extension| {
+            let (stem, end) = path.split_at_checked(path.len().checked_sub(extension.len())?)?;
+            stem.strip_suffix('.').filter(|_| end.eq_ignore_ascii_case(extension))
+        })
+        .filter(|stem| !stem.is_empty() && !stem.ends_with('/'))
+        .unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(query: &str) -> Option<(&str, Option<&str>)> {
+        Address::read(query).map(|address| (address.text, address.anchor))
+    }
+
+    #[test]
+    fn s0_37_files_of_documentation_are_addresses() {
+        for (link, anchor) in [
+            ("options.html", None),
+            ("options.HTML", None),
+            ("./options.html", None),
+            ("../options.rst", None),
+            ("options.md#boolean", Some("boolean")),
+            ("[boolean options](options.md#boolean)", Some("boolean")),
+            ("./options", None),
+            ("`options.mdx`", None),
+            ("<options.htm>.", None),
+            ("options.txt", None),
+        ] {
+            let address = Address::read(link).unwrap_or_else(|| panic!("{link}"));
+            assert_eq!(
+                (address_key(address.text).as_str(), address.anchor),
+                ("/options", anchor),
+                "{link}"
+            );
+        }
+        assert_eq!(
+            read("options.html?highlight=flag"),
+            Some(("options.html?highlight=flag", None))
+        );
+        // These are the addresses of the pages that have just this slug.
+        for name in ["index.js", "package.json", "main.rs", "Node.js", "asyncio.run"] {
+            let address = Address::read(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(address_key(address.text), format!("/{}", name.to_lowercase()));
+        }
+        for other in ["3.14", "v1.2", "options.", ".html", "e.g.", "..."] {
+            assert_eq!(
+                read(other).map(|(text, _)| text),
+                (other == "e.g.").then_some("e.g"),
+                "{other}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_address_is_one_word_with_a_slash_or_an_anchor() {
+        assert_eq!(read("guides/table-cells"), Some(("guides/table-cells", None)));
+        assert_eq!(
+            read(" <dockui/guides/table-cells#reuse> "),
+            Some(("dockui/guides/table-cells", Some("reuse")))
+        );
+        assert_eq!(read("button#overview"), Some(("button", Some("overview"))));
+        assert_eq!(
+            read("https://docs.example.org/en/5.2/a.html#b"),
+            Some(("https://docs.example.org/en/5.2/a.html", Some("b")))
+        );
+        for same in [
+            "[the page](https://docs.example.org/a)",
+            "(https://docs.example.org/a)",
+            "https://docs.example.org/a.",
+            "see https://docs.example.org/a",
+            "what is https://docs.example.org/a ?",
+        ] {
+            assert_eq!(read(same), Some(("https://docs.example.org/a", None)), "{same}");
+        }
+        assert_eq!(read("./guides/install"), Some(("guides/install", None)));
+        assert_eq!(
+            read("[the whole kit](guides/install#a)"),
+            Some(("guides/install", Some("a")))
+        );
+        assert_eq!(read("(wiki/kit_(tools))"), Some(("wiki/kit_(tools)", None)));
+        assert_eq!(read("wiki/kit_(tools)"), Some(("wiki/kit_(tools)", None)));
+        for other in ["button", "C#", "#overview", "a/b or c", "/", "//#x", "", "  "] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    /// An address is the same with and without the brackets that an answer puts around it.
+    #[test]
+    fn brackets_around_an_address_are_left_out() {
+        for address in [
+            "kit/guides/install",
+            "kit/guides/install#linux",
+            "options.md",
+            "https://docs.example.org/a",
+        ] {
+            for [before, behind] in [
+                ["[", "]"],
+                ["(", ")"],
+                ["<", ">"],
+                ["`", "`"],
+                [" [", "]. "],
+                ["([", "])"],
+            ] {
+                let written = format!("{before}{address}{behind}");
+                assert_eq!(Address::read(&written), Address::read(address), "{written}");
+            }
+        }
+        for slug in ["[lang]/[page]", "docs/[page]", "[lang]/page"] {
+            assert_eq!(read(slug), Some((slug, None)));
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_an_address_has_one_key() {
+        for same in [
+            "topics/Http/sessions",
+            "/topics/http/sessions/",
+            "topics/http/sessions.html",
+            "topics/http/sessions.HTML",
+            "topics/http/sessions/index.html",
+            "topics/http/sessions#y",
+            "topics/http/sessions?",
+            "topics/h%74tp/sessions.html",
+        ] {
+            assert_eq!(address_key(same), "/topics/http/sessions", "{same}");
+        }
+        for same in [
+            "https://www.example.org/a/",
+            "HTTP://WWW.Example.org/a",
+            "www.example.org/a",
+            "example.org/a",
+        ] {
+            assert_eq!(address_key(same), "/example.org/a", "{same}");
+        }
+        assert_ne!(address_key("a/b-c"), address_key("a/b/c"));
+        assert_ne!(address_key("a/page.php?id=1"), address_key("a/page.php?id=2"));
+        assert_eq!(address_key("a/%C3%BCber%20uns"), address_key("a/über uns"));
+        assert_eq!(address_key("a/100%zz"), "/a/100%zz");
+        assert_eq!(address_key("index.html"), "/index");
+        assert_eq!(address_key("?"), "");
+    }
+
+    #[test]
+    fn what_lies_below_a_place_is_a_slug() {
+        let below =
+            |address: &'static str, place: &str| Address::read(address).and_then(|address| address.below(place));
+        assert_eq!(below("Django/topics/http", "django"), Some("topics/http"));
+        assert_eq!(
+            below(
+                "http://docs.example.org/5.2/topics/http/",
+                "https://docs.example.org/5.2/"
+            ),
+            Some("topics/http/")
+        );
+        assert_eq!(below("//docs.example.org/a", "https://docs.example.org"), Some("a"));
+        assert_eq!(below("django-rest/topics", "django"), None);
+        assert_eq!(below("django/", "django"), None);
+        assert_eq!(below("a/b", ""), None);
+        assert_eq!(below("ä/b", "a"), None);
+    }
+
+    #[test]
+    fn s3_40_a_section_has_the_url_of_its_page_with_its_anchor() {
+        for (url, anchor, whole) in [
+            ("https://kit.test/guide", "install", "https://kit.test/guide#install"),
+            (
+                "https://kit.test/api?v=2#top",
+                "flask.url_for",
+                "https://kit.test/api?v=2#flask.url_for",
+            ),
+            ("https://kit.test/guide#top", "", "https://kit.test/guide#top"),
+            ("https://kit.test/#/guide", "install", "https://kit.test/#/guide"),
+            (
+                "https://kit.test/a",
+                "größe #1 (neu) 100%",
+                "https://kit.test/a#gr%C3%B6%C3%9Fe%20%231%20%28neu%29%20100%25",
+            ),
+            ("", "install", ""),
+        ] {
+            assert_eq!(section_url(url, anchor), whole);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_anchor_of_a_section_can_be_read_from_its_url(page in "https://[a-z]{1,5}/[a-z?=]{0,9}", anchor in "\\PC{1,20}") {
+            let url = section_url(&page, &anchor);
+            let (before, fragment) = url.split_once('#').expect("a fragment");
+            prop_assert_eq!(before, page);
+            prop_assert_eq!(decoded(fragment), anchor.as_str());
+            prop_assert!(fragment.bytes().all(|byte| byte.is_ascii_graphic()));
+            // Already a section's URL, it becomes that of another one.
+            prop_assert_eq!(section_url(&section_url(before, "other"), &anchor), url.clone());
+        }
+
+        #[test]
+        fn keys_fit_an_index(path in "(\\PC|[a-z/.]){0,300}") {
+            let key = address_key(&path);
+            prop_assert!(key.len() <= MAX_KEY_BYTES);
+            prop_assert!(key.is_empty() || key.starts_with(ROOT));
+            if let Some(address) = Address::read(&path) {
+                prop_assert!(!address.text.is_empty());
+            }
+        }
+    }
+}

@@ -129,6 +129,14 @@ def test_a_failing_endpoint_ends_the_program_and_what_it_answered_is_kept(manual
     assert len(stored(manual)) == 10
 
 
+def test_an_account_without_credit_ends_the_program_at_once_with_what_the_provider_says(manual: psycopg.Connection, endpoint: Endpoint,
+                                                                                   address: str):
+    endpoint.react = lambda path, body: (429, {}, {"error": {"message": "Top up your account.", "code": "insufficient_quota"}})
+    done = docsearch("questions", "write", "manual", conninfo=address)
+    assert done.returncode == FAILED and len(endpoint.asked) == 1 and "trying again" not in done.stderr, done.stderr
+    assert "has no credit left" in done.stderr and "Top up your account." in done.stderr, done.stderr
+
+
 def test_pages_that_go_while_the_program_runs_are_left_out(manual: psycopg.Connection, database: Database, endpoint: Endpoint,
                                                          address: str):
     sections = more_pages(manual)

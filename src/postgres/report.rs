@@ -74,6 +74,7 @@ pub(crate) fn inference(failure: &docsearch_inference::Error) -> ErrorReport {
         ErrorClass::Unreachable => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
         ErrorClass::RateLimited => PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
         ErrorClass::Authentication
+        | ErrorClass::NoCredit
         | ErrorClass::Refused
         | ErrorClass::ServerError
         | ErrorClass::Malformed

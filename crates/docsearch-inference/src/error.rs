@@ -34,8 +34,10 @@ pub enum ErrorClass {
     Unreachable,
     /// An endpoint refuses the API key, or asks for one.
     Authentication,
-    /// An endpoint has had too many requests, or the account has no credit left.
+    /// An endpoint has had too many requests.
     RateLimited,
+    /// The account with the provider of an endpoint has no credit left.
+    NoCredit,
     /// An endpoint does not accept the request: another model, another address.
     Refused,
     /// An endpoint has failed itself.
@@ -54,6 +56,7 @@ impl ErrorClass {
                 | Self::TimedOut
                 | Self::Unreachable
                 | Self::RateLimited
+                | Self::NoCredit
                 | Self::ServerError
         )
     }

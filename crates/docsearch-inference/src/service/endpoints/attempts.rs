@@ -165,6 +165,10 @@ fn failure(kind: CallKind, patience: Patience, attempts: usize, trouble: Trouble
                 None => "Try again later, or raise the limit with its provider.".to_owned(),
             },
         ),
+        ErrorClass::NoCredit => (
+            format!("{who} has no credit left"),
+            "Add credit or raise the spending limit with its provider.".to_owned(),
+        ),
         ErrorClass::ServerError => (
             format!("{who} has failed"),
             "Try again later; its own log says why.".to_owned(),

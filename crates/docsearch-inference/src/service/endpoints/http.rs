@@ -17,6 +17,18 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How much of an error's text is read, in bytes, and kept, in characters.
 const WORDS_READ: u64 = 64 * 1024;
 const WORDS_KEPT: usize = 300;
+/// Codes and phrases, in lower case, by which providers say that the credit of an account is used up. "You exceeded your
+/// current quota" is not among them: Gemini says it of limits per minute, too.
+const NO_CREDIT: [&str; 8] = [
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "exceeded_current_quota_error",
+    "insufficient_balance",
+    "insufficient balance",
+    "credit balance is too low",
+    "used all available credits",
+];
 /// Greatest size of a file with a key, in bytes.
 const MAX_KEY_FILE: u64 = 16 * 1024;
 /// The endpoint's pauses are not believed beyond this.
@@ -195,11 +207,9 @@ pub(super) fn post(agent: &Agent, question: &Question<'_>) -> Result<Vec<u8>, Tr
 
 /// What a status other than success means.
 fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: Option<&ApiKey>) -> Trouble {
-    let words = words(body, key);
-    let out_of_credit = words
-        .as_deref()
-        .is_some_and(|words| words.contains("insufficient_quota"));
     let class = match status.as_u16() {
+        402 => ErrorClass::NoCredit,
+        400 | 403 | 429 if says_no_credit(body) => ErrorClass::NoCredit,
         401 | 403 | 407 => ErrorClass::Authentication,
         429 => ErrorClass::RateLimited,
         408 | 500..=599 => ErrorClass::ServerError,
@@ -213,20 +223,25 @@ fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &[u8], key: 
             ),
             false,
         ),
-        429 if out_of_credit => ("It answers with status 429: there is no credit left".to_owned(), false),
         other => (
             format!("It answers with status {other}"),
-            matches!(other, 408 | 429 | 500 | 502 | 503 | 504 | 529),
+            class != ErrorClass::NoCredit && matches!(other, 408 | 429 | 500 | 502 | 503 | 504 | 529),
         ),
     };
     Trouble {
         class,
         detail,
         // What is said of a key may show the key.
-        said: words.filter(|_| class != ErrorClass::Authentication),
+        said: words(body, key).filter(|_| class != ErrorClass::Authentication),
         is_transient,
         retry_after: retry_after.filter(|_| is_transient),
     }
+}
+
+/// Whether the text of a failure says that the account has no credit left.
+fn says_no_credit(body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).to_lowercase();
+    NO_CREDIT.iter().any(|sign| text.contains(sign))
 }
 
 /// What an endpoint says of a failure, in one line, without the key; `None` if it says nothing.

@@ -102,7 +102,6 @@ fn the_tokens_that_an_endpoint_names_are_read_whatever_else_it_says() {
 #[test]
 fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
     let text = |body: &str| Reaction::Answer(200, "", body.to_owned());
-    let quota = Reaction::Answer(429, "", r#"{"error": {"code": "insufficient_quota"}}"#.to_owned());
     for (reaction, class, attempts, hint) in [
         (
             Reaction::status(401),
@@ -119,7 +118,6 @@ fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
         (Reaction::status(404), ErrorClass::Refused, 1, "docsearch.llm_model"),
         (Reaction::status(400), ErrorClass::Refused, 1, "docsearch.llm_model"),
         (Reaction::status(429), ErrorClass::RateLimited, 4, "later"),
-        (quota, ErrorClass::RateLimited, 1, "provider"),
         (Reaction::status(500), ErrorClass::ServerError, 4, "later"),
         (Reaction::status(503), ErrorClass::ServerError, 4, "later"),
         (Reaction::status(501), ErrorClass::ServerError, 1, "later"),
@@ -145,6 +143,36 @@ fn s3_27_every_failure_has_its_class_and_says_what_to_do() {
     );
     let failure = ask(&endpoints(), request("no address")).expect_err("a failure");
     assert_eq!(failure.class, ErrorClass::Refused);
+}
+
+#[test]
+fn an_account_without_credit_is_not_asked_again_and_what_the_provider_says_is_passed_on() {
+    let said = |status, error: serde_json::Value| Reaction::Answer(status, "", json!({"error": error}).to_string());
+    let long = "You exceeded your current quota. ".repeat(20);
+    for reaction in [
+        said(429, json!({"message": "Top up", "code": "insufficient_quota"})),
+        said(429, json!({"message": long, "type": "exceeded_current_quota_error"})),
+        said(429, json!({"code": "billing_hard_limit_reached"})),
+        said(429, json!("Your account is suspended due to Insufficient Balance")),
+        said(402, json!("Payment required")),
+        said(400, json!("Your credit balance is too low")),
+        said(
+            403,
+            json!("Your team has either used all available credits or reached its limit"),
+        ),
+    ] {
+        let (failure, attempts) = failure(reaction);
+        assert_eq!((failure.class, attempts), (ErrorClass::NoCredit, 1), "{failure:?}");
+        assert!(
+            failure
+                .said
+                .as_deref()
+                .is_some_and(|said| said.starts_with("{\"error\":"))
+        );
+        assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("credit")));
+    }
+    let limited = said(429, json!("You exceeded your current quota, please check your plan"));
+    assert_eq!(failure(limited).0.class, ErrorClass::RateLimited);
 }
 
 #[test]

@@ -42,6 +42,16 @@ impl CheckScope {
         })
     }
 
+    /// What can be checked before there are tables.
+    pub(crate) fn without_tables() -> Self {
+        Self {
+            projects: Vec::new(),
+            named: None,
+            deep: false,
+            words: false,
+        }
+    }
+
     pub(crate) fn deep(self, deep: bool) -> Self {
         Self {
             deep,
@@ -151,6 +161,9 @@ impl Mend {
 
 /// Finds problems of one kind. Runs as the owner.
 pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
+
+/// Those that need no tables.
+pub(crate) const CATALOG_CHECKS: [Check; 2] = [versions::known_faults, functions::functions];
 
 /// All checks, in the order in which what they find can be mended.
 pub(crate) const CHECKS: [Check; 16] = [

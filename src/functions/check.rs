@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::administration::check::{CHECKS, CheckScope, Finding};
+use crate::administration::check::{CATALOG_CHECKS, CHECKS, Check, CheckScope, Finding};
 use crate::administration::repair;
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::owner::AsOwner;
@@ -60,6 +60,10 @@ mod docsearch {
 
     fn found(project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
         schema::require_owner("SELECT * FROM docsearch.check()")?;
+        if project.is_none() && !schema::exists() {
+            let _owner = AsOwner::without_tables()?;
+            return rows(&CATALOG_CHECKS, &CheckScope::without_tables());
+        }
         let checked = CheckScope::new(project)?.deep(deep);
         let _owner = AsOwner::enter()?;
         if let Some((applied, newest)) = schema::behind()? {
@@ -72,16 +76,20 @@ mod docsearch {
             );
             return Ok(vec![row]);
         }
+        rows(&CHECKS, &checked)
+    }
+
+    fn rows(checks: &[Check], checked: &CheckScope) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
-        for find in CHECKS {
-            rows.extend(find(&checked)?.into_iter().map(|finding| {
+        for find in checks {
+            rows.extend(find(checked)?.into_iter().map(|finding| {
                 let Finding {
                     problem,
                     object,
                     detail,
                     mend,
                 } = finding;
-                (problem.to_owned(), object, detail, mend.advice(&checked))
+                (problem.to_owned(), object, detail, mend.advice(checked))
             }));
         }
         Ok(rows)

@@ -44,6 +44,15 @@ impl AsOwner {
         Ok(Self::with(owner()?, flags))
     }
 
+    /// Becomes the owner of the schema before there are tables.
+    pub(crate) fn without_tables() -> Result<Self> {
+        let schema = catalog::schema_owner().ok_or_else(no_tables)?;
+        Ok(Self::with(
+            schema,
+            pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION,
+        ))
+    }
+
     fn with(owner: pg_sys::Oid, flags: u32) -> Self {
         let user = AsUser::enter(owner, flags);
         Self {

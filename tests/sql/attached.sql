@@ -58,8 +58,13 @@ CREATE TABLE shelf.open (id int PRIMARY KEY, title text, body text);
 GRANT SELECT ON shelf.open TO shelf_reader;
 SELECT docsearch.attach_table('shelf.open', project => 'shelf');
 SELECT problem, object, detail, repair FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+SELECT docsearch.create_project('second') > 0 AS created;
+SELECT docsearch.attach_table('shelf.open', project => 'second');
 REVOKE SELECT ON shelf.open FROM shelf_reader;
 SELECT problem, object, detail, repair FROM docsearch.check('shelf') WHERE problem LIKE 'attached%';
+-- Once for all projects.
+SELECT problem, object FROM docsearch.check() WHERE problem LIKE 'attached%';
+SELECT docsearch.drop_project('second');
 SELECT docsearch.detach_table('shelf.open');
 -- A view hides what it reads.
 CREATE VIEW shelf.of_secret AS SELECT id, title, body FROM shelf.secret;

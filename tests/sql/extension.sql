@@ -14,6 +14,10 @@ WHERE e.extname = 'pg_docsearch' AND d.deptype = 'e' AND d.classid = 'pg_class':
 SELECT count(*) FROM list_docs();
 SELECT * FROM search_docs('anything');
 SELECT load_doc('anything');
+-- What needs no tables is checked.
+SELECT problem, object FROM docsearch.check() WHERE problem NOT IN (SELECT fault FROM docsearch.known_faults());
+SELECT problem, object FROM docsearch.check(deep => true) WHERE problem NOT IN (SELECT fault FROM docsearch.known_faults());
+SELECT * FROM docsearch.check('anything');
 
 -- Every function has a pinned search_path, unless it is in C and touches no table, and a comment.
 SELECT p.proname

@@ -1,6 +1,8 @@
 //! Attached tables with rows that cannot be read, whose changes are not seen, or that are found by more than may read
 //! them.
 
+use std::collections::HashSet;
+
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::indexing::attached::{self, TroubleKind};
 use crate::postgres::report::Result;
@@ -28,7 +30,12 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
             mend: Mend::ByHand(format!("SELECT docsearch.read_table({table}, {project})")),
         }
     });
-    let findings = troubles.into_iter().map(|trouble| {
+    // The same table may be attached to many projects.
+    let mut exposed = HashSet::new();
+    let troubles = troubles.into_iter().filter(|trouble| {
+        trouble.kind != TroubleKind::Exposed || exposed.insert((trouble.name.clone(), trouble.reason.clone()))
+    });
+    let findings = troubles.map(|trouble| {
         let (problem, advice) = match trouble.kind {
             TroubleKind::Unread => (
                 "attached table unread",

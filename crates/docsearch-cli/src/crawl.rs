@@ -68,7 +68,7 @@ one page at a time, and does not connect to private addresses.
 
 Exit codes:
   0    every page is indexed
-  1    some pages or documents failed; the others are indexed
+  1    some pages or documents failed, or questions were left out; the others are indexed
   2    wrong usage, nothing could be fetched, no connection, or a database error
   130  interrupted after a whole batch; what was fetched is kept, and the next run goes on";
 
@@ -214,6 +214,7 @@ struct Harvest {
     /// Paths of pages that are not indexed now and may be later.
     kept_paths: Vec<String>,
     unread: u64,
+    questions_left_out: u64,
 }
 
 impl Harvest {
@@ -222,7 +223,7 @@ impl Harvest {
     }
 
     fn outcome(&self, refused: u64) -> Outcome {
-        let failed = self.summary.counts.failed + self.unread + refused;
+        let failed = self.summary.counts.failed + self.unread + self.questions_left_out + refused;
         match failed {
             _ if self.is_interrupted() => Outcome::Interrupted,
             0 => Outcome::Complete,
@@ -345,8 +346,13 @@ impl Crawl<'_> {
             let reason = "not all responses are kept: the next crawl fetches the others again (--max-cache)";
             self.report.warning("", reason);
         }
-        let Receipt { slugs, unread, skipped } = delivery.finish(summary.incomplete.is_none());
-        summary.counts.skipped += skipped;
+        let Receipt {
+            slugs,
+            unread,
+            skipped,
+            questions_left_out,
+        } = delivery.finish(summary.incomplete.is_none());
+        summary.counts.skipped += skipped + questions_left_out;
         if !listing.problems.is_empty() {
             summary.counts.failed += listing.problems.len() as u64;
             summary.incomplete = summary.incomplete.or(Some(Incomplete::Links));
@@ -356,6 +362,7 @@ impl Crawl<'_> {
         Ok(Harvest {
             kept_paths: kept_paths.collect(),
             unread: unread.len() as u64,
+            questions_left_out,
             slugs,
             summary,
         })
@@ -486,6 +493,7 @@ impl Harvest {
             slugs: HashMap::new(),
             kept_paths: Vec::new(),
             unread: 0,
+            questions_left_out: 0,
         }
     }
 }

@@ -91,8 +91,8 @@ failed, warning, note or, at the end, done with the counts.
 
 Exit codes:
   0    everything is indexed
-  1    some files, lines or documents failed, or with --wait could not be embedded; the others are
-       indexed
+  1    some files, lines or documents failed, questions were left out, or with --wait some could not
+       be embedded; the others are indexed
   2    wrong usage, no connection, or a database error; whole batches are in, nothing is half done
   130  interrupted after a whole batch; the next run goes on";
 

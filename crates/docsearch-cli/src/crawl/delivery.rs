@@ -28,6 +28,8 @@ pub(crate) struct Delivery<'a> {
     unread: Vec<String>,
     /// Pages that are no documentation, or another one over again.
     skipped: u64,
+    /// Questions of front matter that pages do not have.
+    questions_left_out: u64,
     asking: Option<Asking>,
 }
 
@@ -38,6 +40,8 @@ pub(crate) struct Receipt {
     /// Paths of pages that could not be read.
     pub(crate) unread: Vec<String>,
     pub(crate) skipped: u64,
+    /// Questions that pages do not have, of front matter and of a file.
+    pub(crate) questions_left_out: u64,
 }
 
 impl<'a> Delivery<'a> {
@@ -49,18 +53,20 @@ impl<'a> Delivery<'a> {
             slugs: HashMap::new(),
             unread: Vec::new(),
             skipped: 0,
+            questions_left_out: 0,
             asking,
         }
     }
 
     /// `is_whole`: whether all pages were visited.
     pub(crate) fn finish(self, is_whole: bool) -> Receipt {
-        let left_out = self.asking.map_or(0, |asking| asking.finish(is_whole, self.report));
+        let of_file = self.asking.map_or(0, |asking| asking.finish(is_whole, self.report));
         let slugs = self.slugs.into_iter().map(|(slug, (url, _))| (slug, url));
         Receipt {
             slugs: slugs.collect(),
             unread: self.unread,
-            skipped: self.skipped + left_out,
+            skipped: self.skipped,
+            questions_left_out: self.questions_left_out + of_file,
         }
     }
 
@@ -89,7 +95,7 @@ impl<'a> Delivery<'a> {
             None => {
                 if let Some(left_out) = reading.left_out {
                     self.report.warning(url.as_str(), left_out.reason);
-                    self.skipped += left_out.count as u64;
+                    self.questions_left_out += left_out.count as u64;
                 }
                 if let Some(asking) = &mut self.asking {
                     asking.ask(url, &mut document, self.report);
@@ -177,7 +183,9 @@ mod tests {
         delivery.page(page("guide/a", b"# A")).unwrap();
         delivery.page(page("guide/a/index.md", b"# Other")).unwrap();
         delivery.page(page("bad.md", b"\xff")).unwrap();
-        let Receipt { slugs, unread, skipped } = delivery.finish(true);
+        let Receipt {
+            slugs, unread, skipped, ..
+        } = delivery.finish(true);
         assert_eq!(slugs.keys().collect::<Vec<_>>(), ["kit/guide/a"]);
         assert_eq!(unread, ["/guide/a/index.md", "/bad.md"]);
         assert_eq!(skipped, 1);

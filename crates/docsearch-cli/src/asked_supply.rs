@@ -29,10 +29,21 @@ struct Questions {
 #[derive(Debug, Default)]
 pub(crate) struct Folders {
     questions: BTreeMap<String, Questions>,
-    problems: Vec<String>,
+    /// Files that are not read, and why.
+    problems: Vec<(String, String)>,
 }
 
 impl Folders {
+    /// Warns of a file of questions that is not at the root of its folder.
+    pub(crate) fn leave_out(&mut self, path: &Path) {
+        let folder = path.parent().unwrap_or(path).display();
+        let reason = format!(
+            "not read: {NAME} is read at the root of the folder that is indexed\nHINT:  Move its lines there, with files \
+             such as \"{folder}/page.md\"."
+        );
+        self.problems.push((path.display().to_string(), reason));
+    }
+
     /// Reads the file of questions of a folder, if there is one.
     pub(crate) fn add(&mut self, root: &Path, source_root: &str, is_whole: bool, links: Links, max_bytes: u64) {
         if root.join(NAME).symlink_metadata().is_err() {
@@ -48,7 +59,7 @@ impl Folders {
         let (file, mut warnings) = match bytes {
             Ok(bytes) => QuestionFile::read(&bytes),
             Err(problem) => {
-                self.problems.push(problem);
+                self.problems.push((NAME.to_owned(), problem));
                 (QuestionFile::unread(), Vec::new())
             }
         };
@@ -112,8 +123,8 @@ impl<'a> AskedSupply<'a> {
 impl Supply for AskedSupply<'_> {
     fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
         let problems = std::mem::take(&mut self.folders.borrow_mut().problems);
-        for problem in problems {
-            report.warning(NAME, problem);
+        for (file, problem) in problems {
+            report.warning(&file, problem);
             survey.skip_question();
         }
         for questions in self.folders.borrow_mut().questions.values_mut() {

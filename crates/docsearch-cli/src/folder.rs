@@ -1,6 +1,7 @@
 //! Walking a folder of documentation.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,8 @@ pub(crate) struct Listing {
     pub(crate) files: Vec<PathBuf>,
     /// Why parts of the folder could not be listed.
     pub(crate) problems: Vec<String>,
+    /// Files of questions below the folder, which are not read.
+    pub(crate) nested_questions: Vec<PathBuf>,
     /// Files that are no documentation or in a format that is not read, by what they are.
     pub(crate) left_out: BTreeMap<&'static str, usize>,
 }
@@ -68,6 +71,10 @@ pub(crate) fn list(root: &Path, links: Links) -> Listing {
             continue;
         };
         if relative == Path::new(question_file::NAME) {
+            continue;
+        }
+        if relative.file_name() == Some(OsStr::new(question_file::NAME)) {
+            listing.nested_questions.push(relative.to_owned());
             continue;
         }
         match markup::is_documentation(entry.path()) {
@@ -191,6 +198,21 @@ mod tests {
             write(folder.path(), name, "x");
         }
         assert_eq!(listed(folder.path()), ["a.html", "a.adoc", "b.txt"]);
+    }
+
+    #[test]
+    fn files_of_questions_are_no_documentation() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["a.md", question_file::NAME, "guide/docsearch.questions.jsonl"] {
+            write(folder.path(), path, "x");
+        }
+        let listing = list(folder.path(), Links::Inside);
+        assert_eq!(listing.files, [PathBuf::from("a.md")]);
+        assert_eq!(
+            listing.nested_questions,
+            [PathBuf::from("guide/docsearch.questions.jsonl")]
+        );
+        assert!(listing.left_out.is_empty());
     }
 
     #[cfg(unix)]

@@ -101,6 +101,7 @@ fn execute(
                 .then(|| FoundFiles::of(&plan, &options, &reading.groups))
                 .flatten();
             let mut asked = asked_supply::Folders::default();
+            plan.nested_questions.iter().for_each(|path| asked.leave_out(path));
             for (root, source_root) in plan
                 .inputs
                 .iter()

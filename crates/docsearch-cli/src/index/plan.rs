@@ -61,6 +61,8 @@ pub(super) struct Plan {
     pub(super) folders: Vec<Root>,
     /// Why parts of the folders could not be listed.
     pub(super) problems: Vec<String>,
+    /// Files of questions below the folders, which are not read.
+    pub(super) nested_questions: Vec<PathBuf>,
     /// What the folders hold besides.
     pub(super) left_out: BTreeMap<&'static str, usize>,
     /// What is there as long as the run.
@@ -254,6 +256,7 @@ impl Plan {
             committed: None,
         }));
         self.problems.extend(listing.problems);
+        self.nested_questions.extend(listing.nested_questions);
         for (kind, count) in listing.left_out {
             *self.left_out.entry(kind).or_default() += count;
         }

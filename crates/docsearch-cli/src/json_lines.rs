@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::document::{Document, Reading};
 use crate::error::Error;
+use crate::page_questions::with_document;
 use crate::report::Report;
 use crate::supply::Supply;
 use crate::survey::Survey;
@@ -96,15 +97,17 @@ impl Supply for JsonLines<'_> {
             Err(reason) => Err(reason),
         };
         Ok(Some(match document {
-            Ok(document) => survey.admit(
-                &place,
-                vec![Reading {
+            Ok(document) => {
+                let questions = document.questions.as_ref();
+                let left_out =
+                    questions.and_then(|given| with_document::problem(given, &document.title, &document.body));
+                let reading = Reading {
                     document,
                     warning: None,
-                    left_out: None,
-                }],
-                report,
-            ),
+                    left_out,
+                };
+                survey.admit(&place, vec![reading], report)
+            }
             Err(reason) => {
                 report.skipped(&place, &reason);
                 survey.skip_unknown();

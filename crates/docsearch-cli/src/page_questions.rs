@@ -3,3 +3,4 @@
 pub(crate) mod front_matter;
 pub(crate) mod headings;
 pub(crate) mod question_file;
+pub(crate) mod with_document;

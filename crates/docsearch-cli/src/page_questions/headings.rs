@@ -72,6 +72,20 @@ impl<'a> Headings<'a> {
         likeness.max_by(|(one, _), (other, _)| one.total_cmp(other))
     }
 
+    /// Whether a section has this anchor; the page as a whole has the empty one.
+    pub(crate) fn has_anchor(&self, anchor: &str) -> bool {
+        anchor.is_empty() || self.sections.iter().any(|section| section.anchor == anchor)
+    }
+
+    /// The anchor that is most like one that is not there.
+    pub(crate) fn nearest_anchor(&self, wanted: &str) -> Option<&str> {
+        let wanted = key(&in_one_line(wanted));
+        let anchors = self.sections.iter().map(|section| section.anchor.as_str());
+        let likeness = |anchor: &str| strsim::jaro_winkler(&wanted, &key(anchor));
+        let known = anchors.filter(|anchor| !anchor.is_empty());
+        known.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))
+    }
+
     /// What [`Headings::find`] finds a section by; `#anchor` where the text of its heading leads elsewhere.
     pub(crate) fn heading(&self, anchor: &str) -> String {
         let section = self.sections.iter().find(|section| section.anchor == anchor);

@@ -97,6 +97,56 @@ def test_pages_that_become_one_document_keep_their_questions(database, tmp_path)
         ("guide", "stop", "leave me alone"), ("guide", "stop.options", "how to end")]
 
 
+def test_grouped_pages_are_named_by_an_import_as_by_a_file_in_their_folder(database, tmp_path):
+    """The law: an import stores for a grouped page what indexing with the same lines stores."""
+    named = [("guide/start.md", "Options", "which are there"), ("guide/start.md", "", "what is it"), ("guide/stop.md", "#options", "how to end"),
+             ("guide/stop.md", "Stop", "it goes on"), ("guide", "#stop", "leave me alone"), ("other.md", "Other", "is there more")]
+    lines = "".join(line(*each) for each in named)
+    folder = write(tmp_path, {
+        "docs/guide/start.md": "# Start\n\nBegin.\n\n## Options\n\nOne.\n", "docs/guide/stop.md": "# Stop\n\nEnd.\n\n## Options\n\nTwo.\n",
+        "docs/other.md": "# Other\n\nNothing.\n",
+        "docsearch.toml": "project = 'both'\npaths = ['docs']\n[[groups]]\nfolder = 'guide'\n", "q.jsonl": lines})
+    arguments = ("index", "--config", folder / "docsearch.toml")
+    assert docsearch(*arguments, conninfo=database.conninfo).returncode == COMPLETE
+    assert questions(database, "import", "both", folder / "q.jsonl").stdout == "6 questions of 4 pages\n"
+    imported = stored(database, "both")
+    write(folder, {"docs/" + NAME: lines})
+    assert docsearch(*arguments, conninfo=database.conninfo).returncode == COMPLETE
+    assert stored(database, "both") == imported and len(imported) == len(named)
+
+    # Pages of the document that the file does not name keep theirs; a slug names a page, too.
+    write(folder, {"q.jsonl": line("guide/stop.md", "Opitons", "another") + line("guide/gone.md", "", "x")})
+    done = questions(database, "import", "both", folder / "q.jsonl", status=PARTIAL)
+    assert 'guide/stop.md has no heading "Opitons"' in done.stderr and "guide/gone.md is no page" in done.stderr
+    kept = [("guide", "start", "what is it"), ("guide", "start.options", "which are there")]
+    assert [row for row in stored(database, "both") if row[0] == "guide"] == [*kept, ("guide", "stop", "another")]
+    write(folder, {"q.jsonl": line("guide/stop", "Options", "by slug")})
+    questions(database, "import", "both", folder / "q.jsonl")
+    assert [row for row in stored(database, "both") if row[0] == "guide"] == [*kept, ("guide", "stop.options", "by slug")]
+    assert database.problems() == []
+
+
+def test_a_file_of_questions_below_the_folder_is_named_and_not_read(database, tmp_path):
+    folder = write(tmp_path / "docs", PAGES | {"guide/" + NAME: line("start.md", "Options", "which are there")})
+    done = index(database, folder, "nested", status=PARTIAL)
+    assert f"guide/{NAME}: not read" in done.stderr and '"guide/page.md"' in done.stderr, done.stderr
+    assert "left out" not in done.stderr and stored(database, "nested") == []
+
+
+def test_lines_of_documents_name_questions_that_are_not_stored_as_given(database, tmp_path):
+    asked = [{"anchor": "optoins", "question": "which are there"}, "what is it", {"anchor": "options", "question": "which"}]
+    document = {"slug": "kit", "title": "Kit", "body": "# Kit\n\nText.\n\n## Options\n\nOne.\n", "questions": asked}
+    file = write(tmp_path, {"lines.jsonl": json.dumps(document)}) / "lines.jsonl"
+    arguments = ("index", "--jsonl", file, "--project", "lines-asked")
+    done = docsearch(*arguments, conninfo=database.conninfo)
+    assert done.returncode == COMPLETE
+    assert 'lines.jsonl:1: question 1: the page has no anchor "optoins"' in done.stderr and '"options"' in done.stderr, done.stderr
+    file.write_text(json.dumps(document | {"questions": [" ", "what is it"]}))
+    done = docsearch(*arguments, conninfo=database.conninfo)
+    assert done.returncode == PARTIAL and "question 1 is empty" in done.stderr
+    assert stored(database, "lines-asked") == [("kit", "", "what is it")]
+
+
 def test_pages_have_the_questions_of_their_front_matter_too(database, tmp_path):
     matter = ("---\nquestions:\n- what is it\n- 404\n- {heading: Install the kit, question: 'how: do I set it up'}\n"
               "- {anchor: options-1, question: which others}\n---\n")

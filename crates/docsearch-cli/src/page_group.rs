@@ -1,5 +1,6 @@
 //! Small pages that become one document: the rules of `docsearch.toml`, and which pages they mean.
 
+mod part;
 mod section;
 mod synthesis;
 
@@ -12,6 +13,7 @@ use crate::document::Document;
 use crate::error::Error;
 use crate::{slug, source_options};
 
+pub(crate) use part::{Part, parts};
 pub(crate) use synthesis::{MAX_BODY_BYTES, synthesise};
 
 /// What makes a pattern of the path of a folder.

@@ -1,5 +1,6 @@
 //! `docsearch questions`: what sections answer, in the words of their readers.
 
+mod import;
 mod missing;
 mod rules;
 mod writing;
@@ -10,19 +11,15 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use docsearch_core::values::bounds::counted;
 use postgres::Client;
-use postgres::types::Json;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::connection::ConnectionArgs;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::page_questions::headings::Headings;
-use crate::page_questions::question_file::{HINTS, Line, Page, QuestionFile, Warning, damaged, no_such_page, placed};
-use crate::project;
-use crate::terminal::{shown, shown_json};
+use crate::page_questions::question_file::Line;
+use crate::terminal::shown_json;
 pub(crate) use missing::missing;
 use rules::INSTRUCTION;
 pub(crate) use rules::RULES;
@@ -124,7 +121,7 @@ pub(crate) fn run(args: &QuestionsArgs, connection: &ConnectionArgs) -> Result<O
     match &args.command {
         Command::Import { project, file } => {
             let bytes = read(file)?;
-            import(&mut connection.connect()?, project, &bytes, file)
+            import::import(&mut connection.connect()?, project, &bytes, file)
         }
         Command::Export { project } => export(&mut connection.connect()?, project),
         Command::Write(args) => writing::run(args, connection),
@@ -148,60 +145,6 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
         .read_to_end(&mut bytes)
         .map_err(Error::file("standard input"))?;
     Ok(bytes)
-}
-
-fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Path) -> Result<Outcome, Error> {
-    // It knows whether there is such a project.
-    client.query("SELECT FROM docsearch.questions($1) LIMIT 1", &[&project])?;
-    let (file, mut warnings) = QuestionFile::read(bytes);
-    if file.is_damaged() {
-        warn(&warnings);
-        return Err(damaged(&name.display().to_string()));
-    }
-    let (mut questions, mut pages) = (0, 0);
-    for (path, asked) in file.pages() {
-        let documents = documents(client, project, path)?;
-        if documents.is_empty() {
-            warnings.push(no_such_page(path, asked));
-            continue;
-        }
-        let of_pages: Vec<Page<'_>> = documents
-            .iter()
-            .map(|document| Page {
-                title: &document.title,
-                body: &document.body,
-                own: Vec::new(),
-            })
-            .collect();
-        let (placed, mut complaints) = placed(path, asked, &of_pages, HINTS);
-        warnings.append(&mut complaints);
-        for (document, given) in documents.iter().zip(placed) {
-            let stored: i64 = client
-                .query_one(
-                    "SELECT docsearch.set_questions($1, $2, $3::jsonb)",
-                    &[&project, &document.slug, &Json(json!(given))],
-                )?
-                .get(0);
-            questions += stored;
-            pages += 1;
-        }
-    }
-    if pages > 0 {
-        project::merge(client, project)?;
-    }
-    warnings.sort_by_key(|warning| warning.line);
-    warn(&warnings);
-    println!("{} of {}", counted(questions, "question"), counted(pages, "page"));
-    Ok(match warnings.is_empty() {
-        true => Outcome::Complete,
-        false => Outcome::Partial,
-    })
-}
-
-fn warn(warnings: &[Warning]) {
-    for Warning { line, reason, .. } in warnings {
-        eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
-    }
 }
 
 fn export(client: &mut Client, project: &str) -> Result<Outcome, Error> {
@@ -278,16 +221,6 @@ const DOCUMENTS: &str = "SELECT d.slug, d.title, d.body, coalesce(d.source_path,
 fn document(client: &mut Client, project: &str, slug: &str) -> Result<Option<Document>, Error> {
     let row = client.query_opt(&format!("{DOCUMENTS} AND d.slug = $2"), &[&project, &slug])?;
     Ok(row.as_ref().map(read_document))
-}
-
-/// The documents of a file, or the one with its name as a slug.
-fn documents(client: &mut Client, project: &str, file: &str) -> Result<Vec<Document>, Error> {
-    let statement = format!("{DOCUMENTS} AND d.source_path = $2 ORDER BY d.slug");
-    let of_file = client.query(&statement, &[&project, &file])?;
-    match of_file.is_empty() {
-        true => Ok(document(client, project, file)?.into_iter().collect()),
-        false => Ok(of_file.iter().map(read_document).collect()),
-    }
 }
 
 fn read_document(row: &postgres::Row) -> Document {

@@ -127,7 +127,7 @@ fn is_followed(text: &str, key: &str) -> bool {
 }
 
 /// The anchor in the document of what has this anchor on the page.
-fn anchor_below(key: &str, anchor: &str) -> String {
+pub(super) fn anchor_below(key: &str, anchor: &str) -> String {
     let mut whole = format!("{key}.{anchor}");
     while whole.len() > MAX_ANCHOR_BYTES {
         whole.pop();
@@ -136,7 +136,7 @@ fn anchor_below(key: &str, anchor: &str) -> String {
 }
 
 /// The text of a heading as it is written, without marks and identifier.
-fn heading_text(heading: &str) -> String {
+pub(super) fn heading_text(heading: &str) -> String {
     let heading = heading.trim();
     let mut lines: Vec<&str> = heading.lines().map(str::trim).collect();
     let is_underlined = lines.len() > 1;

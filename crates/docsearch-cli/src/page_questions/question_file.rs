@@ -182,6 +182,15 @@ pub(crate) fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
     }
 }
 
+/// That a question of a page cannot be stored, by the first line of the page.
+pub(crate) fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
+    Warning {
+        line: asked.first().map_or(0, |asked| asked.line),
+        reason: format!("{path}: {reason}"),
+        is_left_out: true,
+    }
+}
+
 /// That a file cannot be used, since it is not known what some of its lines say.
 pub(crate) fn damaged(name: &str) -> Error {
     Error::Usage(format!(

@@ -1,7 +1,7 @@
 //! The questions that come with a document in a line of JSON: the database stores them, and says nothing of those that it changes.
 
-use docsearch_core::bounds;
-use docsearch_core::question;
+use docsearch_core::index::question;
+use docsearch_core::values::bounds;
 use serde_json::Value;
 
 use super::front_matter::LeftOut;

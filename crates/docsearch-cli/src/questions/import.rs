@@ -1,0 +1,255 @@
+//! `docsearch questions import`: the author's questions of the pages that a file names.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use docsearch_core::documents::grouped_page::{GroupedPage, page_at};
+use docsearch_core::index::question::{Question, Sections};
+use docsearch_core::values::bounds::counted;
+use postgres::Client;
+use postgres::types::Json;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::page_group::{Part, parts};
+use crate::page_questions::question_file::{
+    HINTS, Page, QuestionFile, QuestionList, Warning, damaged, left_out, no_such_page, placed,
+};
+use crate::project;
+use crate::terminal::shown;
+
+/// A document, or a page that was grouped into one.
+struct Target {
+    slug: String,
+    title: String,
+    /// Of a page its headings.
+    body: String,
+    page: Option<Part>,
+}
+
+/// The questions that the file gives a document.
+#[derive(Default)]
+struct Given {
+    list: QuestionList,
+    /// The pages of it that are named; all, if the document is named itself.
+    pages: BTreeSet<String>,
+    is_whole: bool,
+}
+
+pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Path) -> Result<Outcome, Error> {
+    // It knows whether there is such a project.
+    client.query("SELECT FROM docsearch.questions($1) LIMIT 1", &[&project])?;
+    let (file, mut warnings) = QuestionFile::read(bytes);
+    if file.is_damaged() {
+        warn(&warnings);
+        return Err(damaged(&name.display().to_string()));
+    }
+    let mut documents = Documents::read(client, project)?;
+    let mut given: BTreeMap<String, Given> = BTreeMap::new();
+    let (mut questions, mut pages) = (0, 0);
+    for (path, asked) in file.pages() {
+        let targets = documents.of(client, path)?;
+        if targets.is_empty() {
+            warnings.push(no_such_page(path, asked));
+            continue;
+        }
+        let of_pages: Vec<Page<'_>> = targets
+            .iter()
+            .map(|target| Page {
+                title: &target.title,
+                body: &target.body,
+                own: Vec::new(),
+            })
+            .collect();
+        let (placed, mut complaints) = placed(path, asked, &of_pages, HINTS);
+        warnings.append(&mut complaints);
+        for (target, own) in targets.iter().zip(placed) {
+            let given = given.entry(target.slug.clone()).or_default();
+            match &target.page {
+                Some(page) => drop(given.pages.insert(page.key.clone())),
+                None => given.is_whole = true,
+            }
+            let before = given.list.questions.len();
+            for question in own {
+                let anchor = target.page.as_ref().map(|page| page.anchor(&question.anchor));
+                let anchor = anchor.unwrap_or_else(|| question.anchor.clone());
+                if let Err(reason) = given.list.add(Question { anchor, ..question }) {
+                    warnings.push(left_out(path, asked, &reason));
+                }
+            }
+            questions += (given.list.questions.len() - before) as i64;
+            pages += 1;
+        }
+    }
+    let mut lost = Vec::new();
+    for (slug, mut given) in given {
+        if !given.is_whole {
+            lost.extend(documents.keep_others(client, &slug, &mut given)?);
+        }
+        client.query_one(
+            "SELECT docsearch.set_questions($1, $2, $3::jsonb)",
+            &[&project, &slug, &Json(json!(given.list.questions))],
+        )?;
+    }
+    if pages > 0 {
+        project::merge(client, project)?;
+    }
+    warnings.sort_by_key(|warning| warning.line);
+    warn(&warnings);
+    lost.iter()
+        .for_each(|text| eprintln!("{}", shown(&format!("warning: {text}"))));
+    println!("{} of {}", counted(questions, "question"), counted(pages, "page"));
+    Ok(match warnings.is_empty() && lost.is_empty() {
+        true => Outcome::Complete,
+        false => Outcome::Partial,
+    })
+}
+
+fn warn(warnings: &[Warning]) {
+    for Warning { line, reason, .. } in warnings {
+        eprintln!("{}", shown(&format!("warning: line {line}: {reason}")));
+    }
+}
+
+/// The documents of a project, by the names that files have for them.
+struct Documents<'a> {
+    project: &'a str,
+    /// The pages of documents that pages were grouped into, by the slugs of these.
+    grouped: BTreeMap<String, Vec<GroupedPage>>,
+    /// Slugs of such documents, and places of pages in them, by the paths of the pages and by their slugs.
+    by_path: HashMap<String, Vec<(String, usize)>>,
+    by_slug: HashMap<String, Vec<(String, usize)>>,
+    /// Of documents that were needed.
+    parts: HashMap<String, Vec<Part>>,
+}
+
+const OF_PROJECT: &str = "FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id WHERE p.name = $1";
+
+impl<'a> Documents<'a> {
+    fn read(client: &mut Client, project: &'a str) -> Result<Self, Error> {
+        let statement = format!("SELECT d.slug, d.pages {OF_PROJECT} AND d.pages <> '[]'");
+        let mut documents = Self {
+            project,
+            grouped: BTreeMap::new(),
+            by_path: HashMap::new(),
+            by_slug: HashMap::new(),
+            parts: HashMap::new(),
+        };
+        for row in client.query(&statement, &[&project])? {
+            let slug: String = row.try_get(0)?;
+            let Json(pages): Json<Vec<GroupedPage>> = row.try_get(1)?;
+            for (place, page) in pages.iter().enumerate() {
+                let names = [
+                    (&mut documents.by_path, &page.source_path),
+                    (&mut documents.by_slug, &page.slug),
+                ];
+                for (places, name) in names {
+                    if let Some(name) = name {
+                        places.entry(name.clone()).or_default().push((slug.clone(), place));
+                    }
+                }
+            }
+            documents.grouped.insert(slug, pages);
+        }
+        Ok(documents)
+    }
+
+    /// What a file means by a path: the documents and grouped pages of that source, or else what has it as a slug.
+    fn of(&mut self, client: &mut Client, path: &str) -> Result<Vec<Target>, Error> {
+        let pages = self.by_path.get(path).cloned().unwrap_or_default();
+        let mut targets = self.documents(client, "source_path", path)?;
+        // A document has the path of its first page, if its pages are of no folder.
+        targets.retain(|target| pages.iter().all(|(slug, _)| *slug != target.slug));
+        targets.append(&mut self.pages(client, pages)?);
+        if targets.is_empty() {
+            targets = self.documents(client, "slug", path)?;
+        }
+        if targets.is_empty() {
+            let pages = self.by_slug.get(path).cloned().unwrap_or_default();
+            targets = self.pages(client, pages)?;
+        }
+        Ok(targets)
+    }
+
+    fn documents(&self, client: &mut Client, column: &str, name: &str) -> Result<Vec<Target>, Error> {
+        let statement = format!("SELECT d.slug, d.title, d.body {OF_PROJECT} AND d.{column} = $2 ORDER BY d.slug");
+        let rows = client.query(&statement, &[&self.project, &name])?;
+        let target = |row: &postgres::Row| {
+            Ok(Target {
+                slug: row.try_get(0)?,
+                title: row.try_get(1)?,
+                body: row.try_get(2)?,
+                page: None,
+            })
+        };
+        rows.iter().map(target).collect()
+    }
+
+    fn pages(&mut self, client: &mut Client, places: Vec<(String, usize)>) -> Result<Vec<Target>, Error> {
+        let mut targets = Vec::new();
+        for (slug, place) in places {
+            let Some(part) = self.parts(client, &slug)?.get(place) else {
+                continue;
+            };
+            targets.push(Target {
+                title: part.title.clone(),
+                body: part.headings.clone(),
+                page: Some(part.clone()),
+                slug,
+            });
+        }
+        Ok(targets)
+    }
+
+    fn parts(&mut self, client: &mut Client, slug: &str) -> Result<&[Part], Error> {
+        if !self.parts.contains_key(slug) {
+            let statement = format!("SELECT d.body, d.anchors {OF_PROJECT} AND d.slug = $2");
+            let read = match client.query_opt(&statement, &[&self.project, &slug])? {
+                Some(row) => {
+                    let (body, Json(anchors)): (String, Json<BTreeMap<String, String>>) =
+                        (row.try_get(0)?, row.try_get(1)?);
+                    parts(&body, &anchors, &self.grouped[slug])
+                }
+                None => Vec::new(),
+            };
+            self.parts.insert(slug.to_owned(), read);
+        }
+        Ok(&self.parts[slug])
+    }
+
+    /// Adds the questions that a document has for pages which the file does not name. Says what could not be added.
+    fn keep_others(&self, client: &mut Client, slug: &str, given: &mut Given) -> Result<Option<String>, Error> {
+        let statement = format!("SELECT d.body {OF_PROJECT} AND d.slug = $2");
+        let Some(row) = client.query_opt(&statement, &[&self.project, &slug])? else {
+            return Ok(None);
+        };
+        let body: String = row.try_get(0)?;
+        let sections = Sections::new(&body);
+        let stored = client.query(
+            "SELECT anchor, question FROM docsearch.questions($1, $2) WHERE source = 'author'",
+            &[&self.project, &slug],
+        )?;
+        let (mut lost, mut reason) = (0, String::new());
+        for row in stored {
+            let (anchor, question): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+            let page = page_at(&self.grouped[slug], &anchor).map_or("", |(page, _)| page.anchor.as_str());
+            if given.pages.contains(page) {
+                continue;
+            }
+            // The section of a question that is stale may be gone: it counts for the page then, or for the document.
+            let known = [anchor.as_str(), page].into_iter().find(|anchor| sections.has(anchor));
+            let anchor = known.unwrap_or_default().to_owned();
+            if let Err(problem) = given.list.add(Question { anchor, question }) {
+                lost += 1;
+                reason = problem;
+            }
+        }
+        Ok((lost > 0).then(|| {
+            format!(
+                "{slug}: {} of other pages left out: {reason}",
+                counted(lost, "question")
+            )
+        }))
+    }
+}

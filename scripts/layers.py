@@ -158,10 +158,9 @@ def missing(document):
     for line in (ROOT / document).read_text().splitlines():
         names = [(PLACES, path) for path in PATH.findall(line) if not MADE.match(path)]
         names += [([CORE], path.replace("::", "/")) for path in MODULE.findall(line)]
-        if (row := re.fullmatch(r"\| `(\w+)/` \|.*\|(.*)\|", line)) and (
-            places := [folder for folder in FOLDERS if folder.name == row[1]]
-        ):
-            names += [(places, name) for name in FILE.findall(row[2])]
+        if row := re.fullmatch(r"\| `(?:core::(\w+)|(\w+)/)` \|.*\|(.*)\|", line):
+            folder = CORE / row[1] if row[1] else ROOT / "src" / row[2]
+            names += [([folder], name) for name in FILE.findall(row[3]) if folder in FOLDERS]
         yield from (f"{document} names {path}, which is not there" for places, path in names if not is_there(places, path))
 
 

@@ -293,16 +293,21 @@ weights! {
 
 impl Weights {
     /// Share of the dense score in the base score for a class of queries, 0 to 1.
-    pub fn hybrid(&self, class: Class) -> f32 {
+    pub fn hybrid(mut self, class: Class) -> f32 {
         if self.hybrid_weight >= 0.0 {
             return self.hybrid_weight;
         }
+        *self.hybrid_of(class)
+    }
+
+    /// The share that a class of queries has of its own.
+    fn hybrid_of(&mut self, class: Class) -> &mut f32 {
         match class {
-            Class::Identifier => self.hybrid_weight_identifier,
-            Class::InPattern => self.hybrid_weight_in_pattern,
-            Class::Question => self.hybrid_weight_question,
-            Class::Words => self.hybrid_weight_words,
-            Class::Generic => self.hybrid_weight_generic,
+            Class::Identifier => &mut self.hybrid_weight_identifier,
+            Class::InPattern => &mut self.hybrid_weight_in_pattern,
+            Class::Question => &mut self.hybrid_weight_question,
+            Class::Words => &mut self.hybrid_weight_words,
+            Class::Generic => &mut self.hybrid_weight_generic,
         }
     }
 
@@ -318,14 +323,9 @@ impl Weights {
     /// The same weights with shares of the dense score that are not greater than this.
     #[must_use]
     pub fn with_hybrid_at_most(mut self, share: f32) -> Self {
-        for own in [
-            &mut self.hybrid_weight,
-            &mut self.hybrid_weight_identifier,
-            &mut self.hybrid_weight_in_pattern,
-            &mut self.hybrid_weight_question,
-            &mut self.hybrid_weight_words,
-            &mut self.hybrid_weight_generic,
-        ] {
+        self.hybrid_weight = self.hybrid_weight.min(share);
+        for &class in Class::ALL {
+            let own = self.hybrid_of(class);
             *own = own.min(share);
         }
         self

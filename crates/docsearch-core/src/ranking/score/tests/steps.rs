@@ -1,4 +1,5 @@
 use super::*;
+use crate::ranking::score::adjustment::Effect;
 
 fn assert_near(score: f32, expected: f32) {
     assert!((score - expected).abs() < 1e-5, "{score} {expected}");
@@ -112,7 +113,7 @@ fn phrases_definitions_and_near_names_lift_by_a_share_of_what_is_left() {
 #[test]
 fn evidence_is_pressed_below_the_ceiling_from_the_knee_on() {
     for (score, kept) in [(0.0, 0.0), (0.5, 0.5), (0.9, 0.9), (0.95, 0.915), (1.0, 0.93)] {
-        assert_near(below_ceiling(score), kept);
+        assert_near(adjustment::below(EVIDENCE_CEILING, score), kept);
     }
     let ceiling = |near_name| {
         let page = Page {
@@ -292,4 +293,32 @@ fn another_search_is_a_step_that_adds_the_difference() {
         (step.raw, step.weight, step.before, step.after, step.contribution),
         (0.75, 0.5, 0.25, 0.5, 0.25)
     );
+}
+
+/// What the adjustments do to a score, a line for each run of rows with the same effect.
+fn formula() -> Vec<String> {
+    ADJUSTMENTS
+        .chunk_by(|a, b| a.effect == b.effect)
+        .map(|rows| {
+            let product: String = rows.iter().map(|row| format!(" * (1 - {})", row.rule)).collect();
+            match rows[0].effect {
+                Effect::Keep => format!("score = score{product}\n"),
+                Effect::Lift => format!("score = 1 - (1 - score){product}\n"),
+                Effect::Ceiling => format!("score = score, pressed below {EVIDENCE_CEILING}\n"),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn the_formula_is_told_as_it_is() {
+    let indented = |before: &str| {
+        formula()
+            .iter()
+            .map(|line| format!("{before}{line}"))
+            .collect::<String>()
+    };
+    let architecture = include_str!("../../../../../../docs/architecture.md");
+    assert!(architecture.contains(&indented("   ")), "{}", indented("   "));
+    assert!(include_str!("../../score.rs").contains(&indented("//! ")));
 }

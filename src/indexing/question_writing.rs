@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use docsearch_core::index::question::{OF_DOCUMENT, OF_SECTION, SectionText, Sections};
 use docsearch_core::models::prompt;
 use docsearch_core::models::question_reply::{self, MAX_QUESTIONS};
+use docsearch_core::text::token_estimate::CHARS_PER_TOKEN;
 use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -23,8 +24,6 @@ use crate::tables::project::Project;
 use crate::tables::questions::{self, StoredQuestion};
 use crate::tables::{document, model_grant, schema};
 
-/// Characters of a token, as everywhere in answers.
-const CHARS_PER_TOKEN: usize = 4;
 /// Tokens that a reply is taken to have where none is asked for: eight lines of fifty characters.
 const USUAL_REPLY: u64 = 100;
 /// Most sections that a session remembers as such that the model has no question for.

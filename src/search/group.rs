@@ -30,7 +30,7 @@ use crate::tables::sight::{self, Sight};
 const MAX_NEAR_WORDS: usize = 3;
 
 /// Most words of a query that is looked up as a phrase.
-const MAX_PHRASE_WORDS: usize = 40;
+const MAX_EXACT_PHRASE_WORDS: usize = 40;
 
 /// Projects that share model, text search configuration, rules, weights and what the query names as a place.
 #[derive(Clone)]
@@ -180,7 +180,7 @@ impl<'a> Group<'a> {
         let words = topic
             .split_whitespace()
             .filter(|word| word.contains(char::is_alphanumeric));
-        (MIN_PHRASE_WORDS..=MAX_PHRASE_WORDS)
+        (MIN_PHRASE_WORDS..=MAX_EXACT_PHRASE_WORDS)
             .contains(&words.count())
             .then_some(topic)
     }

@@ -23,7 +23,7 @@ pub(super) const AGE: &str =
 pub(super) const DAY: &str = "CASE WHEN isfinite(d.published_at) THEN d.published_at::date - date '1970-01-01' END";
 
 /// So many of the newest documents are looked at, and of those of a period.
-const NEWEST: i64 = 50;
+const MAX_NEWEST: i64 = 50;
 /// Most documents that are called like release notes, changelogs and blogs.
 const MAX_NEWS: i64 = 10_000;
 
@@ -114,7 +114,7 @@ impl Newest {
         let period = asked.period.map(|period| period.days(today));
         let names: Vec<String> = rules.news_names.values().flatten().cloned().collect();
         args.extend([
-            DatumWithOid::from(NEWEST),
+            DatumWithOid::from(MAX_NEWEST),
             DatumWithOid::from(names),
             DatumWithOid::from(MAX_NEWS),
             DatumWithOid::from(period.as_ref().map(|days| days.start.0)),
@@ -154,7 +154,7 @@ impl Newest {
             .collect();
         let shares = newness.applies(asked, &candidates, rules).then(|| {
             let new = newness.order(&candidates, rules).into_iter();
-            let most = usize::try_from(NEWEST).unwrap_or_default();
+            let most = usize::try_from(MAX_NEWEST).unwrap_or_default();
             new.take(most).map(|(at, share)| (listed[at].document, share)).collect()
         });
         Ok(Newest {

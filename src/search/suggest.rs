@@ -18,7 +18,7 @@ use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::names;
 
 /// Documents whose keywords are read for topics.
-const NEWEST: i64 = 500;
+const TOPIC_DOCUMENTS: i64 = 500;
 /// Keywords, most frequent first, that are compared by their stems for topics.
 const STEMMED: i64 = 60;
 /// Sections with a word that are read at least.
@@ -100,7 +100,7 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
             ),
             &[
                 group.projects.argument(),
-                DatumWithOid::from(NEWEST),
+                DatumWithOid::from(TOPIC_DOCUMENTS),
                 DatumWithOid::from(limit as i64),
                 DatumWithOid::from(STEMMED),
             ],

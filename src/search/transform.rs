@@ -27,7 +27,7 @@ use crate::search::suggest;
 use crate::tables::project::{Project, Projects};
 
 /// Documents whose keywords are read.
-const READ: usize = 10;
+const KEYWORD_DOCUMENTS: usize = 10;
 /// Of what says what the documentation is about: titles, categories and keywords.
 const TITLES: usize = 5;
 const CATEGORIES: i64 = 8;
@@ -223,7 +223,7 @@ fn about(retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
 /// Keywords of the best documents, of those that the caller sees.
 fn keywords(projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>> {
     let projects = Projects::new(projects);
-    let best = ranked.iter().take(READ);
+    let best = ranked.iter().take(KEYWORD_DOCUMENTS);
     let best: Vec<i64> = best.map(|ranked| ranked.document.document.document).collect();
     statement::rows(
         &format!(

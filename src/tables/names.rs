@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use docsearch_core::documents::definition::{MAX_BEARERS as MAX_DEFINING, definitions};
+use docsearch_core::documents::definition::{MAX_DEFINING, definitions};
 use docsearch_core::index::vocabulary::after;
 use docsearch_core::query::understanding::{NameForm, NameRole};
 use docsearch_core::ranking::legs::NameMatch;
@@ -20,7 +20,7 @@ use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 
 /// Most documents that one name may bring; a name that many pages bear tells little.
-const MAX_BEARERS: usize = 200;
+const MAX_NAMED_DOCUMENTS: usize = 200;
 /// Most documents that each way of being near may bring.
 const MAX_NEAR: usize = 100;
 /// Documents that define a name are read together for all names, so many of each.
@@ -74,7 +74,7 @@ pub(crate) fn asked(projects: &Projects, forms: &[NameForm], titles: &[String], 
     let (mut borne, mut found) = (Vec::new(), Vec::new());
     if sight.checks().is_none() && catalog::table(c"definition").is_some() {
         // In one statement: what is visible is known before.
-        let mut args = bearing_arguments(projects, &keys, MAX_BEARERS as i64);
+        let mut args = bearing_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
         let bearing = bearing(projects, sight, &mut args);
         let defining = defining_sql(projects, forms, sight, MAX_DEFINING, &mut args);
         let _owner = AsOwner::enter()?;
@@ -88,7 +88,7 @@ pub(crate) fn asked(projects: &Projects, forms: &[NameForm], titles: &[String], 
         borne = bearers(projects, &keys, sight)?;
         found = definers(projects, forms, sight)?;
     }
-    let is_whole = borne.len() < MAX_BEARERS;
+    let is_whole = borne.len() < MAX_NAMED_DOCUMENTS;
     let own = keys_of(forms);
     if !is_whole && own.len() < keys.len() {
         borne = bearers(projects, &own, sight)?;
@@ -121,7 +121,7 @@ fn bearers(projects: &Projects, keys: &BTreeSet<String>, sight: &Sight) -> Resul
             Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
         })
     };
-    sight.first(MAX_BEARERS, read, |(document, ..)| *document)
+    sight.first(MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }
 
 fn bearing_arguments(projects: &Projects, keys: &BTreeSet<String>, limit: i64) -> Vec<DatumWithOid<'static>> {

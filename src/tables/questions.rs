@@ -177,7 +177,7 @@ pub(crate) fn compare(questions: &mut [StoredQuestion], sections: &Sections<'_>)
 /// Whether a text names who may have written questions.
 pub(crate) fn is_source(source: &str) -> bool {
     let model = source.strip_prefix("model ");
-    let is_named = |name: &str| !name.trim().is_empty() && name.len() < question::LABEL_BYTES && bounds::is_plain(name);
+    let is_named = |name: &str| !name.trim().is_empty() && name.len() < bounds::LABEL_BYTES && bounds::is_plain(name);
     matches!(source, AUTHOR | "reader") || model.is_some_and(is_named)
 }
 

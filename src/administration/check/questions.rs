@@ -16,7 +16,7 @@ use crate::tables::vectors::{Nearest, VectorTable};
 /// Pages that a finding lists, at most.
 const LISTED: usize = 5;
 /// Questions of a project that are compared with all pages: as many as make so many comparisons, but for the bounds. Chosen: some seconds.
-const COMPARED: usize = 50_000_000;
+const MAX_COMPARISONS: usize = 50_000_000;
 const TRIED: usize = 2_000;
 const LEAST_TRIED: usize = 50;
 /// Sections that are compared with each.
@@ -246,7 +246,7 @@ fn embedded(project: &Project) -> Result<Vec<Embedded>> {
                AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
                                WHERE q.project_id = c.project_id AND q.document_id = c.document_id)
              ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no
-             LIMIT (SELECT least({TRIED}, greatest({LEAST_TRIED}, {COMPARED} / (1 + count(*)))) FROM docsearch.chunk k WHERE k.project_id = $1)",
+             LIMIT (SELECT least({TRIED}, greatest({LEAST_TRIED}, {MAX_COMPARISONS} / (1 + count(*)))) FROM docsearch.chunk k WHERE k.project_id = $1)",
             project.model.vector_table()
         ),
         &[DatumWithOid::from(project.id)],

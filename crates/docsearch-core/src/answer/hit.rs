@@ -16,11 +16,11 @@ pub const SECTION_MATCHES: usize = 5;
 /// Chunks that are read for them: several may be of one section.
 pub const SECTION_CHUNKS: usize = 2 * SECTION_MATCHES;
 /// Sections that are compared with each other for one result, with dedup `similar`.
-const COMPARED: usize = 8;
+const MAX_COMPARED_SECTIONS: usize = 8;
 /// A section matches, too, if its base score is at least this share of the best section's.
 const SECTION_SHARE: f32 = 0.5;
 /// How much more a section counts among those of its document whose headings hold every word of the query.
-const HEADING: f32 = 0.5;
+const HEADING_BONUS: f32 = 0.5;
 
 /// A result before its texts are read.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ pub fn hits(mut found: Found, wanted: usize, beside: usize) -> Vec<Hit> {
 
 /// The sections whose vectors [`choose`] compares with dedup `similar`.
 pub fn compared(hits: &[Hit], wanted: usize) -> impl Iterator<Item = ChunkId> {
-    hits.iter().take(COMPARED * wanted).map(|hit| hit.chunk)
+    hits.iter().take(MAX_COMPARED_SECTIONS * wanted).map(|hit| hit.chunk)
 }
 
 /// Which of the chosen results are shown.
@@ -182,7 +182,7 @@ pub fn choose(
 
 /// What a section is chosen by: a heading that the query names beats a nearer vector.
 fn by_heading(chunk: &ScoredChunk) -> f32 {
-    chunk.base * (1.0 + HEADING * chunk.heading)
+    chunk.base * (1.0 + HEADING_BONUS * chunk.heading)
 }
 
 /// The document with the greatest score, and how far that lies above the next one; `None` without documents.

@@ -51,7 +51,7 @@ pub fn says_little(word: &str) -> bool {
 
 /// Shortest and most frequent candidates that are asked for; rarer words are rarely keywords.
 const MAX_CANDIDATES: usize = 60;
-const MIN_LETTERS: usize = 3;
+const MIN_KEYWORD_LETTERS: usize = 3;
 /// So often digits may follow letters, or letters digits, in a word that somebody made for people: `Base64Encoder`.
 const MAX_TURNS: usize = 2;
 
@@ -64,7 +64,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
             TokenKind::Word | TokenKind::NumberWord | TokenKind::Identifier | TokenKind::Qualified
         ) && !token.inside_whole;
         let word = &text[token.range];
-        if counted && !is_made_up(word) && word.chars().filter(|c| c.is_alphabetic()).count() >= MIN_LETTERS {
+        if counted && !is_made_up(word) && word.chars().filter(|c| c.is_alphabetic()).count() >= MIN_KEYWORD_LETTERS {
             counts.entry(lower_case(word)).or_insert((0, order, word, token.kind)).0 += 1;
         }
     }

@@ -25,8 +25,8 @@ pub const CHARS: usize = 300;
 pub const OF_SECTION: usize = 64;
 /// Most questions of a document.
 pub const OF_DOCUMENT: usize = 1_000;
-/// Most bytes of an anchor, and of a source.
-pub const LABEL_BYTES: usize = 1_024;
+/// Most bytes of an anchor.
+pub const ANCHOR_BYTES: usize = 1_024;
 
 /// A question that a section answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,8 +54,8 @@ pub enum Problem {
     /// A question has more than [`CHARS`] characters.
     #[error("\"{0}\" has more than {CHARS} characters")]
     LongQuestion(String),
-    /// An anchor is longer than [`LABEL_BYTES`], or has control characters.
-    #[error("an anchor has at most {LABEL_BYTES} bytes, without control characters")]
+    /// An anchor is longer than [`ANCHOR_BYTES`], or has control characters.
+    #[error("an anchor has at most {ANCHOR_BYTES} bytes, without control characters")]
     Anchor,
     /// A section has more than [`OF_SECTION`].
     #[error("{0} has more than {OF_SECTION} questions, with those of other sources")]
@@ -121,7 +121,7 @@ pub fn checked(questions: impl IntoIterator<Item = Question>) -> Result<Vec<Ques
         if question.question.chars().count() > CHARS {
             return Err(Problem::LongQuestion(shown(&question.question)));
         }
-        if question.anchor.len() > LABEL_BYTES || question.anchor.contains(char::is_control) {
+        if question.anchor.len() > ANCHOR_BYTES || question.anchor.contains(char::is_control) {
             return Err(Problem::Anchor);
         }
         if *of_section > OF_SECTION {
@@ -179,7 +179,7 @@ fn is_asked(heading: &str, rules: &Rules) -> bool {
 }
 
 /// Letters and digits that a section has at least, besides its heading, to answer something.
-const MIN_LETTERS: usize = 20;
+const MIN_SECTION_LETTERS: usize = 20;
 
 /// A section that has something to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,8 +230,8 @@ impl<'a> Sections<'a> {
         let is_missing = |(place, section): &(usize, &Section)| {
             let own = &self.markdown[section.body_start.min(section.range.end)..section.range.end];
             let letters = own.chars().filter(|letter| letter.is_alphanumeric());
-            let has_anchor = section.anchor.len() <= LABEL_BYTES && !section.anchor.contains(char::is_control);
-            !places.contains(place) && has_anchor && letters.take(MIN_LETTERS).count() == MIN_LETTERS
+            let has_anchor = section.anchor.len() <= ANCHOR_BYTES && !section.anchor.contains(char::is_control);
+            !places.contains(place) && has_anchor && letters.take(MIN_SECTION_LETTERS).count() == MIN_SECTION_LETTERS
         };
         let missing = self.sections.iter().enumerate().filter(is_missing);
         let texts = missing.map(|(_, section)| SectionText {
@@ -250,7 +250,7 @@ impl<'a> Sections<'a> {
             (!is_repeated_by(title, heading)).then_some((heading.as_str(), section.anchor.as_str()))
         });
         let asking = iter::once(titled).chain(headings).filter(|(heading, anchor)| {
-            let is_short = heading.chars().count() <= CHARS && anchor.len() <= LABEL_BYTES;
+            let is_short = heading.chars().count() <= CHARS && anchor.len() <= ANCHOR_BYTES;
             is_short && is_asked(heading, rules)
         });
         let questions = asking.map(|(heading, anchor)| Question {

@@ -7,9 +7,9 @@ use crate::text::similarity;
 
 // Chosen, not measured, all three.
 /// Shortest word, in characters, that is completed or corrected.
-const MIN_CHARS: usize = 3;
+const MIN_WORD_CHARS: usize = 3;
 /// Longest word, in characters, that is.
-const MAX_CHARS: usize = 40;
+const MAX_WORD_CHARS: usize = 40;
 /// How many characters what is half typed may go on.
 const MAX_MORE_CHARS: i32 = 12;
 
@@ -109,7 +109,7 @@ const PARTING: [char; 2] = ['_', '.'];
 /// Whether a word is one that may be completed or corrected: letters alone, or names of letters that `_` or a dot parts, such as
 /// `work_mem` and `json.loads`. Numbers are never corrected: another one is another thing.
 pub fn is_word(word: &str) -> bool {
-    (MIN_CHARS..=MAX_CHARS).contains(&word.chars().count())
+    (MIN_WORD_CHARS..=MAX_WORD_CHARS).contains(&word.chars().count())
         && word
             .split(PARTING)
             .all(|part| !part.is_empty() && part.chars().all(char::is_alphabetic))

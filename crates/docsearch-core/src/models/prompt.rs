@@ -18,12 +18,12 @@ pub struct Source<'a> {
 /// Contexts shorter than this say too little to be worth a number.
 const MIN_CONTEXT_CHARS: usize = 100;
 /// Most characters of a title and of a source that a context shows.
-const MAX_TITLE: usize = 200;
+const MAX_PROMPT_TITLE: usize = 200;
 const MAX_SOURCE: usize = 500;
 /// Most characters of what says what the documentation is about.
 const MAX_ABOUT: usize = 1_000;
 /// Most characters of a section whose questions are to be written.
-const MAX_SECTION: usize = 8_000;
+const MAX_PROMPT_SECTION: usize = 8_000;
 /// Backticks of a fence.
 const MIN_FENCE: usize = 3;
 
@@ -52,10 +52,13 @@ pub const QUESTIONS: &str = "You read one section of technical documentation and
 /// beginning. All of it is a quotation.
 pub fn questions_prompt(title: &str, headings: &[String], text: &str) -> String {
     let (title, headings) = (one_line(title), one_line(&headings.join(" > ")));
-    let end = text.char_indices().nth(MAX_SECTION).map_or(text.len(), |(end, _)| end);
+    let end = text
+        .char_indices()
+        .nth(MAX_PROMPT_SECTION)
+        .map_or(text.len(), |(end, _)| end);
     fenced(&format!(
         "Page: {}\nSection: {}\n\n{}",
-        clip(&title, MAX_TITLE),
+        clip(&title, MAX_PROMPT_TITLE),
         clip(&headings, MAX_SOURCE),
         &text[..end]
     ))
@@ -107,7 +110,7 @@ fn origin(context: &Source<'_>) -> String {
     format!(
         "Source: {}\nTitle: {}\n\n",
         clip(&source, MAX_SOURCE),
-        clip(&title, MAX_TITLE)
+        clip(&title, MAX_PROMPT_TITLE)
     )
 }
 
@@ -232,7 +235,7 @@ mod tests {
             "{prompt}"
         );
         assert!(inside.ends_with(text));
-        assert!(questions_prompt("", &[], &"\u{e4}".repeat(100_000)).chars().count() < MAX_SECTION + 100);
+        assert!(questions_prompt("", &[], &"\u{e4}".repeat(100_000)).chars().count() < MAX_PROMPT_SECTION + 100);
     }
 
     #[test]
@@ -310,7 +313,7 @@ mod tests {
                 for (number, (source, (head, text))) in (1..).zip(sources.iter().zip(contexts)) {
                     prop_assert_eq!(head, format!("[{number}]"));
                     let title = one_line(source.title);
-                    let quoted = format!("Source: {title}\nTitle: {}\n\n{}", clip(&title, MAX_TITLE), source.text);
+                    let quoted = format!("Source: {title}\nTitle: {}\n\n{}", clip(&title, MAX_PROMPT_TITLE), source.text);
                     prop_assert_eq!(text, quoted);
                 }
             }

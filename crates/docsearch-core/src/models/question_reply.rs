@@ -9,11 +9,11 @@ use crate::values::bounds::is_plain;
 /// Most questions that are taken from one reply.
 pub const MAX_QUESTIONS: usize = 8;
 /// Most characters of a question.
-pub const MAX_CHARS: usize = 200;
+pub const MAX_QUESTION_CHARS: usize = 200;
 /// Most words of a question.
-const MAX_WORDS: usize = 40;
+const MAX_QUESTION_WORDS: usize = 40;
 /// Most words of a phrase without a question mark. Longer lines are sentences. Chosen.
-const MAX_PHRASE_WORDS: usize = 20;
+const MAX_UNMARKED_WORDS: usize = 20;
 /// What has fewer bytes says nothing.
 const MIN_BYTES: usize = 8;
 /// Words in a row of the instruction that make a line a copy of it.
@@ -21,7 +21,7 @@ const MIN_COPIED_WORDS: usize = 4;
 /// How a question ends in different scripts.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 /// How a sentence, an introduction or a part of a list ends that is no question.
-const ENDS: [char; 10] = ['.', '!', ':', ',', ';', '…', '。', '！', '：', '，'];
+const STATEMENT_ENDS: [char; 10] = ['.', '!', ':', ',', ';', '…', '。', '！', '：', '，'];
 /// What is in code, markup or an address, and not in everyday words.
 const MARKUP: [char; 10] = ['{', '}', '<', '>', '[', ']', '|', '#', '\\', '='];
 
@@ -89,10 +89,11 @@ fn question(line: &str) -> Option<String> {
     let text = without_marks(&line);
     let (chars, words) = (text.chars().count(), text.split(' ').count());
     let asks = text.ends_with(QUESTION_MARKS);
-    let within =
-        text.len() >= MIN_BYTES && chars <= MAX_CHARS && words <= if asks { MAX_WORDS } else { MAX_PHRASE_WORDS };
+    let within = text.len() >= MIN_BYTES
+        && chars <= MAX_QUESTION_CHARS
+        && words <= if asks { MAX_QUESTION_WORDS } else { MAX_UNMARKED_WORDS };
     let plain = is_plain(text) && text.contains(char::is_alphabetic) && !text.contains(MARKUP) && !text.contains("://");
-    (within && plain && (asks || !text.ends_with(ENDS))).then(|| text.to_owned())
+    (within && plain && (asks || !text.ends_with(STATEMENT_ENDS))).then(|| text.to_owned())
 }
 
 /// The form in which lines are compared: words in lower case.
@@ -204,7 +205,7 @@ mod tests {
             prop_assert!(read.questions.len() + read.dropped >= 1);
             let mut known: HashSet<String> = titles.iter().map(|title| compared(title)).collect();
             for question in &read.questions {
-                prop_assert!(question.len() >= MIN_BYTES && question.chars().count() <= MAX_CHARS && question.trim() == question);
+                prop_assert!(question.len() >= MIN_BYTES && question.chars().count() <= MAX_QUESTION_CHARS && question.trim() == question);
                 prop_assert!(is_plain(question) && !question.contains(['\n', '\r']) && question.contains(char::is_alphabetic));
                 prop_assert!(known.insert(compared(question)), "{:?}", question);
             }

@@ -4,11 +4,11 @@ use crate::text::line::{clip, one_line};
 use crate::text::name::key;
 
 /// Most wordings that are taken from one answer.
-pub const MAX_NEW: usize = 3;
+pub const MAX_NEW_WORDINGS: usize = 3;
 /// What is shorter says nothing.
-const MIN_CHARS: usize = 3;
+const MIN_NEW_WORDING_CHARS: usize = 3;
 /// A wording is a phrase; what is longer is cut. Chosen.
-pub const MAX_CHARS: usize = 200;
+pub const MAX_NEW_WORDING_CHARS: usize = 200;
 
 /// What models write around a phrase.
 const AROUND: [(&str, &str); 9] = [
@@ -27,15 +27,15 @@ const BULLETS: [char; 8] = ['-', '*', '+', '•', '·', '‣', '–', '—'];
 /// What ends the part of an answer in which a model thinks.
 const THOUGHT: &str = "</think>";
 
-/// The wordings in an answer, one a line, without those that are `known` and without repetitions: at most [`MAX_NEW`], each of
-/// at most [`MAX_CHARS`] characters.
+/// The wordings in an answer, one a line, without those that are `known` and without repetitions: at most [`MAX_NEW_WORDINGS`], each of
+/// at most [`MAX_NEW_WORDING_CHARS`] characters.
 pub fn read<'a>(answer: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let answer = after_thoughts(answer);
     let mut said: Vec<String> = known.into_iter().map(compared).collect();
     let mut wordings = Vec::new();
     for wording in answer.lines().filter_map(wording) {
         let compared = compared(&wording);
-        if wordings.len() < MAX_NEW && !said.contains(&compared) {
+        if wordings.len() < MAX_NEW_WORDINGS && !said.contains(&compared) {
             said.push(compared);
             wordings.push(wording);
         }
@@ -64,9 +64,9 @@ fn wording(line: &str) -> Option<String> {
     if line.ends_with(':') || line.starts_with("```") {
         return None;
     }
-    let text = clip(without_marks(&line), MAX_CHARS);
+    let text = clip(without_marks(&line), MAX_NEW_WORDING_CHARS);
     let text = text.trim_end_matches('…').trim_end();
-    let is_text = text.chars().count() >= MIN_CHARS && text.contains(char::is_alphanumeric);
+    let is_text = text.chars().count() >= MIN_NEW_WORDING_CHARS && text.contains(char::is_alphanumeric);
     is_text.then(|| text.to_owned())
 }
 
@@ -187,8 +187,8 @@ mod tests {
     fn s1_45_a_long_line_is_cut() {
         let wordings = read_of(&"many words ".repeat(1_000));
         assert_eq!(wordings.len(), 1);
-        assert!(wordings[0].chars().count() <= MAX_CHARS && wordings[0].ends_with(['s', 'y']));
-        assert!(read_of(&"\u{e4}".repeat(10_000))[0].chars().count() <= MAX_CHARS);
+        assert!(wordings[0].chars().count() <= MAX_NEW_WORDING_CHARS && wordings[0].ends_with(['s', 'y']));
+        assert!(read_of(&"\u{e4}".repeat(10_000))[0].chars().count() <= MAX_NEW_WORDING_CHARS);
     }
 
     proptest! {
@@ -198,11 +198,11 @@ mod tests {
             known in proptest::collection::vec("[a-c]{1,3}", 0..3),
         ) {
             let wordings = read(&answer, known.iter().map(String::as_str));
-            prop_assert!(wordings.len() <= MAX_NEW);
+            prop_assert!(wordings.len() <= MAX_NEW_WORDINGS);
             let mut compared_with: Vec<String> = known.iter().map(|text| compared(text)).collect();
             for wording in &wordings {
                 let length = wording.chars().count();
-                prop_assert!((MIN_CHARS..=MAX_CHARS).contains(&length) && wording.trim() == wording);
+                prop_assert!((MIN_NEW_WORDING_CHARS..=MAX_NEW_WORDING_CHARS).contains(&length) && wording.trim() == wording);
                 prop_assert!(!wording.contains(['\n', '\r']) && wording.contains(char::is_alphanumeric));
                 prop_assert!(!compared_with.contains(&compared(wording)), "{:?}", wording);
                 compared_with.push(compared(wording));

@@ -12,7 +12,7 @@ const MIN_POST_WORDS: usize = 12;
 /// A question with fewer words that say something is about what stands before it: "How can I fix this?". Chosen.
 const MIN_TELLING_WORDS: usize = 3;
 /// Questions of one query that are searched apart, at most: each is a search more.
-const MAX_QUESTIONS: usize = 2;
+const MAX_SEPARATE_QUESTIONS: usize = 2;
 
 /// A query as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Query {
         }
         asked.retain(|(.., question)| question.len() < self.text.len());
         asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        asked.truncate(MAX_QUESTIONS);
+        asked.truncate(MAX_SEPARATE_QUESTIONS);
         asked.sort_by_key(|(_, at, _)| *at);
         asked.into_iter().map(|(.., question)| question).collect()
     }
@@ -131,7 +131,7 @@ mod tests {
         let post = "How do I mount a remote folder at boot? Is that wise? Why does the daemon refuse the signed token of another cluster? \
                     Where does the cluster write its audit records by default?";
         let asked = questions(post);
-        assert_eq!(asked.len(), MAX_QUESTIONS);
+        assert_eq!(asked.len(), MAX_SEPARATE_QUESTIONS);
         assert!(
             asked[0].starts_with("Why") && asked[1].starts_with("Where"),
             "{asked:?}"
@@ -154,7 +154,7 @@ mod tests {
         fn questions_are_parts_of_the_query(text in "(\\PC|[a-z]{1,8}|How |why |[?.!] |\n| ){1,60}") {
             if let Some(query) = Query::parse(&text) {
                 let asked = query.questions(&Rules::english());
-                prop_assert!(asked.len() <= MAX_QUESTIONS);
+                prop_assert!(asked.len() <= MAX_SEPARATE_QUESTIONS);
                 prop_assert!(asked.iter().all(|question| !question.trim().is_empty() && question.len() < query.text.len()));
             }
         }

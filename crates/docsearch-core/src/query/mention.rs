@@ -123,7 +123,7 @@ const MIN_EXCLUDED_CHARS: usize = 4;
 /// Marks around a phrase.
 const PHRASE_MARKS: [char; 3] = ['"', '“', '”'];
 /// Marks around a word or phrase.
-const QUOTES: [char; 5] = ['"', '“', '”', '\'', '`'];
+const WORD_MARKS: [char; 5] = ['"', '“', '”', '\'', '`'];
 
 /// What the words of a query with a dash before them say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,7 +198,7 @@ pub(crate) fn undashed(word: &str) -> Option<&str> {
     let word = word.strip_prefix(DASHES)?;
     let word = word
         .trim_end_matches(['?', '!', ',', ';', ':', '.'])
-        .trim_matches(QUOTES);
+        .trim_matches(WORD_MARKS);
     Some(word.trim_end_matches("()"))
 }
 
@@ -212,7 +212,9 @@ fn is_dashed(text: &str) -> bool {
 
 /// Whether quotation marks follow the dash.
 fn is_quoted(dashed: &str) -> bool {
-    dashed.strip_prefix(DASHES).is_some_and(|text| text.starts_with(QUOTES))
+    dashed
+        .strip_prefix(DASHES)
+        .is_some_and(|text| text.starts_with(WORD_MARKS))
 }
 
 /// Whether a text is one word of letters and digits, a name of code, or an option with two dashes.

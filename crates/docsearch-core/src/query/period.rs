@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::values::calendar::{Day, Month};
 
 /// Years that a number of four digits can be.
-const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
+const FOUR_DIGIT_YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 /// Most units that are counted: what lies further back has no end that matters.
 const MAX_COUNT: i32 = 1_000;
 
@@ -162,7 +162,7 @@ fn number(word: Option<&String>) -> Option<i32> {
 
 fn year(word: Option<&String>) -> Option<i32> {
     let digits = word.filter(|word| word.len() == 4)?;
-    digits.parse().ok().filter(|year| YEARS.contains(year))
+    digits.parse().ok().filter(|year| FOUR_DIGIT_YEARS.contains(year))
 }
 
 /// The first period that words, in lower case, name.

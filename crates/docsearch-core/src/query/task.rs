@@ -11,7 +11,7 @@ const MIN_WORDS: usize = 3;
 /// Most words before an opening that are left out with it: `ok so how do I`. Chosen.
 const MAX_BEFORE: usize = 3;
 /// What ends a sentence.
-const ENDS: [char; 8] = ['?', '!', '.', '…', '？', '！', '。', '¿'];
+const SENTENCE_ENDS: [char; 8] = ['?', '!', '.', '…', '？', '！', '。', '¿'];
 
 /// A query without what only says that it is a question, and how it is asked: the openings and closings of the rules, and
 /// the sign that ends a question. All of it, if nothing but words that say little would be left.
@@ -80,7 +80,7 @@ fn words(text: &str) -> Vec<Word> {
             words.push(Word {
                 lower: part.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase(),
                 range,
-                ends: part.trim().chars().all(|c| ENDS.contains(&c)),
+                ends: part.trim().chars().all(|c| SENTENCE_ENDS.contains(&c)),
             });
         }
     }
@@ -89,7 +89,7 @@ fn words(text: &str) -> Vec<Word> {
 
 /// A text without the sign that ends a question. Behind other signs it is a part of them: `->>?`.
 fn without_end(text: &str, framed: bool) -> &str {
-    let bare = text.trim_end_matches(ENDS);
+    let bare = text.trim_end_matches(SENTENCE_ENDS);
     let apart = bare.ends_with(char::is_whitespace);
     let whole = bare.ends_with(|c: char| c.is_alphanumeric() || ")]\"'`”’»".contains(c));
     if whole || (apart && framed) {

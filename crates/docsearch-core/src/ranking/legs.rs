@@ -1,6 +1,6 @@
 //! The legs of a search, brought together: what words, vectors, names, definitions and phrases found, by document.
 
-use crate::documents::definition::MAX_BEARERS;
+use crate::documents::definition::MAX_DEFINING;
 use crate::documents::question_chunk::{is_question, section_chunk};
 use crate::index::bm25::Bm25;
 use crate::index::corpus::Corpora;
@@ -148,7 +148,7 @@ impl Legs {
             self.phrase.clear();
         }
         let bearers = self.bearers_of_forms();
-        let few = |id: &DocumentId, form: usize| bearers[&(id.project, form)] <= MAX_BEARERS;
+        let few = |id: &DocumentId, form: usize| bearers[&(id.project, form)] <= MAX_DEFINING;
         self.defining.retain(|(id, form)| few(id, *form));
     }
 

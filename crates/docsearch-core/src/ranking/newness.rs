@@ -25,7 +25,7 @@ const VERSION_STEP: f32 = 0.5;
 /// Share of a page that is no release note, where these are asked for.
 const OTHERWISE: f32 = 0.35;
 /// Share of what is called like news and is not known to be of the period that is asked for. Chosen.
-const OUTSIDE: f32 = 0.6;
+const NEWS_OUTSIDE_PERIOD: f32 = 0.6;
 
 /// A page that may be new.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,7 +118,7 @@ impl Newness {
     /// What a page keeps of its share if it is not known to be of the period.
     fn kept(&self, day: Option<Day>) -> f32 {
         match self.is_in_period(day) {
-            Some(false) => OUTSIDE,
+            Some(false) => NEWS_OUTSIDE_PERIOD,
             Some(true) | None => 1.0,
         }
     }

@@ -27,7 +27,7 @@ const PLAIN_KINDLESS: f32 = 0.5;
 const ELSEWHERE: f32 = 0.2;
 /// Strength of the page with which the subject of a question is compared, which comes behind that of the subject, and of
 /// the page of what an acronym in a question is short for.
-const COMPARED: f32 = 0.7;
+const COMPARED_NAME: f32 = 0.7;
 /// A page with at least this share of its words in entries is a list of names. Chosen, not measured.
 const LIST_SHARE: f32 = 0.75;
 /// Share of the definition of a name that a longer query mentions.
@@ -107,7 +107,7 @@ impl Page {
             return;
         }
         if matches!(form.role, NameRole::Compared | NameRole::WrittenOut) {
-            self.near_name = self.near_name.max(COMPARED);
+            self.near_name = self.near_name.max(COMPARED_NAME);
             return;
         }
         let factor = form.role.factor(asked.implicit);

@@ -53,7 +53,7 @@ pub fn lift(score: f32, name: f32) -> f32 {
 /// (docs/decisions/0004-names-and-snippets.md).
 const AS_WRITTEN: f32 = 0.004;
 /// What is taken outside of the place that a query names: more than all that lies between names.
-const OUTSIDE: f32 = 0.05;
+const OUTSIDE_CONTAINER: f32 = 0.05;
 
 /// How strongly a name match lifts, by where the name comes from and how it was written. Exact
 /// matches are so strong that no base score can overtake them: an exact name comes first.
@@ -66,7 +66,7 @@ pub const fn name_strength(kind: NameKind, as_written: bool, in_container: bool)
         NameKind::Alias | NameKind::Unprefixed => 0.99,
     };
     let written = if as_written { AS_WRITTEN } else { 0.0 };
-    let container = if in_container { 0.0 } else { -OUTSIDE };
+    let container = if in_container { 0.0 } else { -OUTSIDE_CONTAINER };
     kind + written + container
 }
 

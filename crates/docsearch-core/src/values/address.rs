@@ -15,7 +15,7 @@ const ROOT: char = '/';
 const MAX_WORDS_WITH_URL: usize = 4;
 
 /// Longest key, in bytes: an index entry has to fit a page.
-const MAX_KEY_BYTES: usize = 200;
+const MAX_ADDRESS_KEY_BYTES: usize = 200;
 
 /// What a fragment has as itself (RFC 3986, 3.5), but for what would end a link in Markdown or a quoted text.
 const ESCAPED_IN_FRAGMENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -131,7 +131,7 @@ pub fn address_key(address: &str) -> String {
     let path: String = decoded(&path).nfkc().flat_map(char::to_lowercase).nfkc().collect();
     match path.len() {
         0 => String::new(),
-        short if short < MAX_KEY_BYTES => format!("{ROOT}{path}"),
+        short if short < MAX_ADDRESS_KEY_BYTES => format!("{ROOT}{path}"),
         _ => format!("{ROOT}{}", digest(&[&path])),
     }
 }
@@ -370,7 +370,7 @@ mod tests {
         #[test]
         fn keys_fit_an_index(path in "(\\PC|[a-z/.]){0,300}") {
             let key = address_key(&path);
-            prop_assert!(key.len() <= MAX_KEY_BYTES);
+            prop_assert!(key.len() <= MAX_ADDRESS_KEY_BYTES);
             prop_assert!(key.is_empty() || key.starts_with(ROOT));
             if let Some(address) = Address::read(&path) {
                 prop_assert!(!address.text.is_empty());

@@ -12,7 +12,7 @@ pub const SLUG_BYTES: usize = 1024;
 pub const CATEGORY_BYTES: usize = 1024;
 /// Most levels of a category.
 pub const CATEGORY_LEVELS: usize = 32;
-/// Longest kind, version and source root, in bytes.
+/// Longest kind, version, source root and source of questions, in bytes.
 pub const LABEL_BYTES: usize = 1024;
 /// Longest path of a source, in bytes.
 pub const PATH_BYTES: usize = 4096;

@@ -3,7 +3,7 @@
 /// Days of a week.
 const WEEK: i32 = 7;
 /// Years that a date can have: those of Postgres's dates lie within them.
-const YEARS: std::ops::RangeInclusive<i32> = -10_000..=300_000;
+const DATE_YEARS: std::ops::RangeInclusive<i32> = -10_000..=300_000;
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -81,7 +81,7 @@ impl Month {
     /// A month, the nearest that there is.
     pub fn of(year: i32, month: u8) -> Self {
         Self {
-            year: year.clamp(*YEARS.start(), *YEARS.end()),
+            year: year.clamp(*DATE_YEARS.start(), *DATE_YEARS.end()),
             month: month.clamp(1, 12),
         }
     }
@@ -103,7 +103,7 @@ impl Month {
         let count = i64::from(self.year) * 12 + i64::from(self.month) - 1 + i64::from(months);
         let year = count
             .div_euclid(12)
-            .clamp(i64::from(*YEARS.start()), i64::from(*YEARS.end()));
+            .clamp(i64::from(*DATE_YEARS.start()), i64::from(*DATE_YEARS.end()));
         Self::of(year as i32, count.rem_euclid(12) as u8 + 1)
     }
 

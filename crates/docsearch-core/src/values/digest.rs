@@ -8,7 +8,7 @@ use crate::values::interrupt::check;
 pub const ANALYSIS_VERSION: u32 = 2;
 
 /// Hashed between two looks at interrupts, in bytes.
-const PART_BYTES: usize = 1 << 20;
+const HASHED_PART_BYTES: usize = 1 << 20;
 
 /// SHA-256, in 64 hexadecimal digits, of texts with their lengths and of [`ANALYSIS_VERSION`]: texts that are cut
 /// elsewhere give another digest.
@@ -17,7 +17,7 @@ pub fn digest(texts: &[&str]) -> String {
     hasher.update(ANALYSIS_VERSION.to_le_bytes());
     for text in texts {
         hasher.update((text.len() as u64).to_le_bytes());
-        for part in text.as_bytes().chunks(PART_BYTES) {
+        for part in text.as_bytes().chunks(HASHED_PART_BYTES) {
             check();
             hasher.update(part);
         }

@@ -5,7 +5,7 @@ use docsearch_core::answer::delivery::{
 };
 use docsearch_core::answer::grade::{Grade, Minimum, OfText};
 use docsearch_core::models::prompt::{Source, answer_prompt, grade_prompt, questions_prompt, wording_prompt};
-use docsearch_core::models::wording_reply::{MAX_CHARS, MAX_NEW};
+use docsearch_core::models::wording_reply::{MAX_NEW_WORDING_CHARS, MAX_NEW_WORDINGS};
 use docsearch_core::models::{json_object, question_reply};
 use docsearch_core::query::transformation::Transformation;
 use docsearch_fuzz::text;
@@ -127,11 +127,15 @@ pub(crate) fn of_models(input: &[u8]) {
         assert!(grade.score.is_finite());
     }
     if let Some(made) = Transformation::by_model("query", &["further"], &["earlier".to_owned()], text, false) {
-        assert!((2..=1 + MAX_NEW).contains(&made.wordings.len()));
-        assert!(made.wordings.iter().all(|wording| wording.chars().count() <= MAX_CHARS));
+        assert!((2..=1 + MAX_NEW_WORDINGS).contains(&made.wordings.len()));
+        assert!(
+            made.wordings
+                .iter()
+                .all(|wording| wording.chars().count() <= MAX_NEW_WORDING_CHARS)
+        );
     }
     let reply = question_reply::read(text, ["title"]);
     assert!(reply.questions.len() <= question_reply::MAX_QUESTIONS);
-    let is_within = |question: &String| question.chars().count() <= question_reply::MAX_CHARS;
+    let is_within = |question: &String| question.chars().count() <= question_reply::MAX_QUESTION_CHARS;
     assert!(reply.questions.iter().all(is_within));
 }

@@ -117,12 +117,12 @@ pub struct SearchResult {
 }
 
 /// Longest metadata that stand in the JSON of a result, in bytes.
-const METADATA_BYTES: usize = 2_000;
+const SHOWN_METADATA_BYTES: usize = 2_000;
 
 /// Whether metadata say nothing, or so much that they would cost more than the result.
 fn is_left_out(metadata: &Value) -> bool {
     let is_empty = metadata.as_object().is_none_or(serde_json::Map::is_empty);
-    is_empty || metadata.to_string().len() > METADATA_BYTES
+    is_empty || metadata.to_string().len() > SHOWN_METADATA_BYTES
 }
 
 impl SearchResult {

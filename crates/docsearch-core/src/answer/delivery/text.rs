@@ -51,8 +51,8 @@ const MAX_URL: usize = 160;
 const MAX_LABELLED_URL: usize = 2_000;
 
 /// Longest title, and longest path of headings below it, that a line shows.
-const MAX_TITLE: usize = 200;
-const MAX_SECTION: usize = 400;
+const MAX_LINE_TITLE: usize = 200;
+const MAX_LINE_SECTION: usize = 400;
 /// Enough of a wording to tell it from others: it is in the steps of every result.
 const MAX_WORDING: usize = 200;
 
@@ -267,7 +267,7 @@ fn heading(result: &SearchResult) -> String {
         Some(below) => below.strip_prefix(" > ").unwrap_or(&section),
         None => &section,
     };
-    let shown = [clip(&title, MAX_TITLE), clip(below, MAX_SECTION)];
+    let shown = [clip(&title, MAX_LINE_TITLE), clip(below, MAX_LINE_SECTION)];
     let shown: Vec<&str> = shown
         .iter()
         .map(String::as_str)
@@ -414,7 +414,7 @@ fn detailed_block(text: &mut String, answer: &Answer, at: usize) {
             title => title,
         };
         // Nor does a title forge the anchor behind it.
-        let title = clip(&written(title), MAX_SECTION).replace("[#", "(#");
+        let title = clip(&written(title), MAX_LINE_SECTION).replace("[#", "(#");
         let _ = write!(text, "   section: {title}");
         if !section.id.is_empty() {
             let id = name_in_one_line(&section.id).replace('[', "%5B").replace(']', "%5D");

@@ -109,7 +109,7 @@ fn sections_of_a_document_that_its_name_alone_brings_are_worth_nothing() {
 #[test]
 fn so_many_sections_are_compared_for_each_result() {
     let found = all(vec![ranked(1, 0.8, &[0.5; 40])], 40, 0);
-    assert_eq!(compared(&found, 2).count(), 2 * COMPARED);
+    assert_eq!(compared(&found, 2).count(), 2 * MAX_COMPARED_SECTIONS);
     let first: Vec<ChunkId> = found.iter().take(3).map(|hit| hit.chunk).collect();
     assert_eq!(compared(&found, 2).take(3).collect::<Vec<_>>(), first);
 }

@@ -7,7 +7,7 @@ use super::events;
 /// A text with fewer entries lists nothing. Chosen, not measured.
 const LEAST_ENTRIES: usize = 8;
 /// Most words of a line without a link that is an entry. Chosen, not measured.
-const MAX_WORDS: usize = 3;
+const MAX_ENTRY_WORDS: usize = 3;
 /// What ends a sentence, also before a closing bracket or quotation mark.
 const SENTENCE_ENDS: [char; 8] = ['.', '!', '?', ':', ';', '。', '！', '？'];
 
@@ -104,7 +104,7 @@ impl Count {
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let linked = line.links > 0 && (2 * line.linked > line.words || self.lists > 0 && !line.ends_sentence);
-        let short = self.lists > 0 && line.links == 0 && line.words <= MAX_WORDS && !line.ends_sentence;
+        let short = self.lists > 0 && line.links == 0 && line.words <= MAX_ENTRY_WORDS && !line.ends_sentence;
         if line.words > 0 && (linked || short) {
             self.entries += line.links.max(1);
             self.entry_words += line.words;

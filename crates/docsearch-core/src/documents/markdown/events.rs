@@ -18,13 +18,13 @@ use definitions::{Definitions, Lookup};
 /// Only tables go beyond CommonMark: every other extension drops or joins words of text that is not markdown.
 const OPTIONS: Options = Options::ENABLE_TABLES;
 /// Longest document that one parser reads, in bytes: an eighth of a second, and up to 100 MB.
-const PART_BYTES: usize = 1 << 20;
+const PARSED_PART_BYTES: usize = 1 << 20;
 /// Longest piece of code in one event, in bytes, behind the first part of its block.
 const CODE_BYTES: usize = 64 << 10;
 
 /// The events of a document with the bytes that they are about.
 pub(crate) fn events(markdown: &str) -> Events<'_> {
-    Events::in_parts(markdown, PART_BYTES)
+    Events::in_parts(markdown, PARSED_PART_BYTES)
 }
 
 /// See [`events`].

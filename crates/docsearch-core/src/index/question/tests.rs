@@ -42,7 +42,7 @@ fn what_is_no_question_is_said() {
         ),
         (json!(["x".repeat(CHARS + 1)]), "300 characters", size),
         (
-            json!([{"anchor": "a".repeat(LABEL_BYTES + 1), "question": "x"}]),
+            json!([{"anchor": "a".repeat(ANCHOR_BYTES + 1), "question": "x"}]),
             "1024 bytes",
             size,
         ),

@@ -3,7 +3,7 @@
 use crate::text::name::key;
 
 /// Most words of the name of a command.
-const MAX_WORDS: usize = 3;
+const MAX_COMMAND_WORDS: usize = 3;
 
 /// The command of a query that is a line of a shell: the words before its first option. `short` are the words with one dash
 /// that were read as options. `None` if there is no option, or too many words before it.
@@ -14,7 +14,7 @@ pub(super) fn command(query: &str, short: &[String]) -> Option<String> {
         .collect();
     let first = query.split_whitespace().nth(named.len())?;
     let is_option = long_name(first).is_some() || short.iter().any(|option| option == first);
-    ((1..=MAX_WORDS).contains(&named.len()) && is_option).then(|| named.join(" "))
+    ((1..=MAX_COMMAND_WORDS).contains(&named.len()) && is_option).then(|| named.join(" "))
 }
 
 /// The options of a query, in their order: the keys (see [`key`]) of those with two dashes, and the first letters of those

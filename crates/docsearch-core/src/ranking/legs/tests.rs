@@ -136,8 +136,8 @@ fn what_many_documents_hold_or_define_is_dropped() {
         legs.drop_common();
         (legs.phrase.len(), legs.defining.len())
     };
-    assert_eq!(legs(&few, MAX_BEARERS), (MAX_HOLDING, MAX_BEARERS));
-    assert_eq!(legs(&[0, 1, 2, 3], MAX_BEARERS + 1), (0, 0));
+    assert_eq!(legs(&few, MAX_DEFINING), (MAX_HOLDING, MAX_DEFINING));
+    assert_eq!(legs(&[0, 1, 2, 3], MAX_DEFINING + 1), (0, 0));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn s1_36_release_notes_outside_of_the_period_keep_less() {
                 best(with, &pages).expect("a page"),
                 best(without, &pages).expect("a page"),
             );
-            assert!(with <= OUTSIDE.max(LEAST_DATED + 0.01), "{with} {without}");
+            assert!(with <= NEWS_OUTSIDE_PERIOD.max(LEAST_DATED + 0.01), "{with} {without}");
         }
         assert!(best(with, &VERSIONS) < best(without, &VERSIONS));
     }

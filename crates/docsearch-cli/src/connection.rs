@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::{Error, Report};
+use crate::process::error::{Error, Report};
 use crate::terminal::shown;
 use parameters::Parameters;
 use variables::Variables;

@@ -7,13 +7,14 @@ mod complaints;
 mod connections;
 mod listing;
 mod page_questions;
+pub(crate) mod question_rules;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use strum::{AsRefStr, EnumString};
 use tokio_postgres::Row;
 
-use crate::error::Error;
+use crate::process::error::Error;
 use arguments::Argument;
 pub(crate) use connections::{Audience, Library, Limits};
 pub(crate) use listing::{ListRequest, Listing};

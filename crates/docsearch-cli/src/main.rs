@@ -1,109 +1,32 @@
 //! `docsearch`, the command-line program of pg_docsearch: a thin caller of its SQL functions.
 
-mod archive;
-mod asciidoc;
-mod asked_supply;
-mod backlog;
-mod bootstrap;
-mod cache_folder;
-mod comparison;
-mod compression;
-mod confidence;
+mod commands;
 mod connection;
-mod content_type;
-mod crawl;
-mod dataset;
-mod distinct_supply;
-mod distinct_title;
-mod document;
-mod docx;
-mod draft;
-mod encoding;
-mod epub;
-mod error;
-mod eval;
+mod crawling;
 mod evaluation;
-mod explain;
-mod extension;
-mod fence;
-mod file;
-mod folder;
-mod front_matter;
 #[cfg(test)]
 mod fuzz;
-mod git;
-mod grouped_supply;
-mod guard;
-mod heading;
-mod html;
-mod included;
-mod inclusion;
-mod index;
-mod init;
-mod interrupt;
-mod json_lines;
 mod library;
-mod link_check;
-mod list;
-mod llms;
-mod load;
-mod manual;
-mod manual_page;
-mod markdown;
-mod markdown_text;
-mod markup;
-mod mcp;
-mod mcp_server;
-mod mdx;
-mod metrics;
-mod no_page;
-mod nonsense;
-mod notebook;
-mod openapi;
-mod outcome;
-mod output;
-mod package;
-mod page_group;
-mod page_questions;
-mod pdf;
-mod per_folder;
-mod printer;
-mod project;
-mod project_file;
-mod query_result;
-mod question;
-mod questions;
-mod report;
-mod roff;
-mod rst;
-mod search;
-mod searcher;
-mod serve;
-mod session;
-mod site;
-mod slug;
-mod source_options;
-mod spool;
-mod status;
-mod suggest;
-mod supply;
-mod survey;
-mod table;
-mod target;
-mod term;
+mod loading;
+mod process;
+mod serving;
+mod sources;
 mod terminal;
-mod unpacked;
-mod updated;
-mod xml;
 
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use docsearch_readers::pdf;
 
+use commands::{explain, list, load, manual, search, status, suggest};
 use connection::ConnectionArgs;
-use error::Error;
-use outcome::Outcome;
+use evaluation::eval;
+use loading::{crawl, index, init, questions};
+use process::error::Error;
+use process::interrupt;
+use process::outcome::Outcome;
+use serving::{mcp, serve};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -169,7 +92,7 @@ impl Command {
             Self::Eval(args) => eval::run(args, connection),
             Self::Completions(args) => manual::completions(args, Cli::command()),
             Self::Man(args) => manual::man(args, Cli::command()),
-            Self::ReadPdf => pdf::answer().map(|()| Outcome::Complete),
+            Self::ReadPdf => Ok(pdf::answer().map(|()| Outcome::Complete)?),
         }
     }
 }

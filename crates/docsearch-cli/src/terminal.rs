@@ -1,6 +1,12 @@
 //! Texts of others on a terminal: it must neither obey them nor show another order or name than there is.
 
+pub(crate) mod report;
+pub(crate) mod table;
+mod tally;
+
 use std::fmt::Write;
+
+pub(crate) use tally::Tally;
 
 /// A line about something, such as the name of a file or a message of the database. What a terminal would obey or
 /// not show stands there as an escape.

@@ -2,6 +2,10 @@
 
 mod assembly;
 mod conversion;
+pub mod distinct_title;
+mod no_page;
+pub mod page_group;
+pub mod updated;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,58 +17,59 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::content_type::ContentType;
+use crate::bytes::{compression, encoding};
 use crate::draft::{Draft, Unreadable};
-use crate::file::{self, Folder, Links};
-use crate::html::Frames;
-use crate::included::IncludedFiles;
+use crate::file::{self, Folder, Links, extension, slug};
+use crate::folder::included::IncludedFiles;
+use crate::formats::html::Frames;
+use crate::formats::rst::LabelledFolders;
+use crate::formats::{docx, epub, html, pdf};
+use crate::markup::content_type::ContentType;
 use crate::markup::{self, Markup};
 use crate::page_questions::front_matter::LeftOut;
-use crate::rst::LabelledFolders;
 use crate::site::{Site, Sites};
-use crate::{compression, docx, encoding, epub, extension, html, no_page, pdf, slug};
 
 /// One element of the array that `docsearch.index_docs(project, docs)` takes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Document {
-    pub(crate) slug: String,
-    pub(crate) title: String,
+pub struct Document {
+    pub slug: String,
+    pub title: String,
     /// Markdown.
-    pub(crate) body: String,
+    pub body: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) category: Option<String>,
+    pub category: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<String>,
+    pub kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) version: Option<String>,
+    pub version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) summary: Option<String>,
+    pub summary: Option<String>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) keywords: Vec<String>,
+    pub keywords: Vec<String>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) source_urls: Vec<String>,
+    pub source_urls: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) source_path: Option<String>,
+    pub source_path: Option<String>,
     /// Empty where only a line of JSON could name it and does not.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
-    pub(crate) source_root: String,
+    pub source_root: String,
     #[serde(default, deserialize_with = "or_default")]
-    pub(crate) metadata: Map<String, Value>,
+    pub metadata: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) published_at: Option<String>,
+    pub published_at: Option<String>,
     /// Other names of places, each with the anchor of its section.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) anchors: BTreeMap<String, String>,
+    pub anchors: BTreeMap<String, String>,
     /// The pages that it was put together from, if it was.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
-    pub(crate) pages: Vec<GroupedPage>,
+    pub pages: Vec<GroupedPage>,
     /// The questions that it answers, in place of those that are stored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) questions: Option<Value>,
+    pub questions: Option<Value>,
     /// The title of the page above, where the page names one.
     #[serde(skip)]
-    pub(crate) parent: Option<String>,
+    pub parent: Option<String>,
 }
 
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
@@ -73,13 +78,13 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserial
 
 impl Document {
     /// The questions that the reader of its file found.
-    pub(crate) fn own_questions(&self) -> Vec<Question> {
+    pub fn own_questions(&self) -> Vec<Question> {
         let questions = self.questions.clone().map(serde_json::from_value);
         questions.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Bytes that this document adds to a batch, near enough to bound it.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         let questions = self.questions.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
         self.body.len() + self.title.len() + self.slug.len() + (self.metadata.len() + questions) * 64
     }
@@ -87,41 +92,36 @@ impl Document {
 
 /// How files are read.
 #[derive(Debug, Default)]
-pub(crate) struct ReadOptions<'a> {
-    pub(crate) prefix: Option<&'a str>,
-    pub(crate) source_root: &'a str,
+pub struct ReadOptions<'a> {
+    pub prefix: Option<&'a str>,
+    pub source_root: &'a str,
     /// Bytes; larger files are not read.
-    pub(crate) max_file_size: u64,
+    pub max_file_size: u64,
     /// What every file is written in; by name and content when not given.
-    pub(crate) markup: Option<Markup>,
+    pub markup: Option<Markup>,
     /// Where the text of an HTML page is.
-    pub(crate) content: Option<&'a str>,
+    pub content: Option<&'a str>,
     /// What the pages of a folder of HTML have in common.
-    pub(crate) frames: Option<&'a Frames>,
+    pub frames: Option<&'a Frames>,
     /// The labels by which the pages of a folder of reStructuredText refer to each other.
-    pub(crate) labels: Option<&'a LabelledFolders>,
+    pub labels: Option<&'a LabelledFolders>,
     /// The files of a folder that others include.
-    pub(crate) included: Option<&'a IncludedFiles>,
+    pub included: Option<&'a IncludedFiles>,
     /// What is known of the sites whose pages the files are.
-    pub(crate) sites: Option<&'a Sites>,
+    pub sites: Option<&'a Sites>,
 }
 
 /// A document and what its reader has to say about it.
 #[derive(Debug)]
-pub(crate) struct Reading {
-    pub(crate) document: Document,
-    pub(crate) warning: Option<String>,
+pub struct Reading {
+    pub document: Document,
+    pub warning: Option<String>,
     /// Questions of its front matter that it does not have.
-    pub(crate) left_out: Option<LeftOut>,
+    pub left_out: Option<LeftOut>,
 }
 
 /// Reads the file at `relative` below `root`: one document, or several where the file holds several.
-pub(crate) fn read(
-    root: &Path,
-    relative: &Path,
-    links: Links,
-    options: &ReadOptions<'_>,
-) -> Result<Vec<Reading>, Unreadable> {
+pub fn read(root: &Path, relative: &Path, links: Links, options: &ReadOptions<'_>) -> Result<Vec<Reading>, Unreadable> {
     if let Some(reason) = html::site::no_documentation(root, relative) {
         return Err(Unreadable::NoDocumentation(reason));
     }
@@ -152,7 +152,7 @@ pub(crate) fn read(
 
 /// Reads what a web server answered. The type of the content goes before the path of the URL, the
 /// path names the slug.
-pub(crate) fn from_response(
+pub fn from_response(
     url: &str,
     content_type: Option<&str>,
     bytes: Vec<u8>,

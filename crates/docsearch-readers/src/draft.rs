@@ -1,7 +1,10 @@
 //! A document in the making: what a reader of a format hands over, or why it does not.
 
+pub(crate) mod front_matter;
+pub(crate) mod guard;
+
 use crate::file;
-use crate::front_matter::FrontMatter;
+use front_matter::FrontMatter;
 
 /// Markdown and what the source says about it; the place of the source gives the rest.
 #[derive(Debug, Default)]
@@ -25,9 +28,12 @@ impl Draft {
     }
 }
 
+/// Why a file is left out that others include.
+pub(crate) const PART: &str = "part of other pages";
+
 /// Why a file is left out.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub enum Unreadable {
     #[error(transparent)]
     File(#[from] file::Refusal),
     #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]

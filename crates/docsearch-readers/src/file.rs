@@ -1,5 +1,10 @@
 //! Opening files of a folder that somebody else may have filled.
 
+pub mod extension;
+pub mod manual_page;
+pub mod pattern;
+pub mod slug;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,7 +14,7 @@ use nix::fcntl::OFlag;
 
 /// Where links may lead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Links {
+pub enum Links {
     /// To files of the folder.
     #[default]
     Inside,
@@ -26,7 +31,7 @@ pub(crate) struct Folder {
 
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     #[error("a link that leads out of the folder, to {}\nHINT:  --follow-links reads it.", .0.display())]
@@ -37,7 +42,7 @@ pub(crate) enum Refusal {
 
 /// Reads the file at `relative` below `root`, which is a canonical path. It may be swapped for a pipe, a
 /// device or a link meanwhile, and grow: what is opened is checked, and no more than `max_bytes` are read.
-pub(crate) fn read(root: &Path, relative: &Path, links: Links, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+pub fn read(root: &Path, relative: &Path, links: Links, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
     let path = fs::canonicalize(root.join(relative))?;
     if links == Links::Inside && !path.starts_with(root) {
         return Err(Refusal::Outside(path));
@@ -59,7 +64,7 @@ fn open(path: &Path) -> Result<File, Refusal> {
 }
 
 /// The path of `target` from `base`; `None` where it leads out of the folder.
-pub(crate) fn inside(base: &Path, target: &Path) -> Option<PathBuf> {
+pub fn inside(base: &Path, target: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in base.components().chain(target.components()) {
         match component {

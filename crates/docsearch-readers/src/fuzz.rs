@@ -6,48 +6,39 @@ use std::path::Path;
 use docsearch_core::index::question;
 use docsearch_fuzz::{Format, Target, check, execute, text};
 
+use crate::bytes::{encoding, package};
 use crate::document::{self, ReadOptions};
-use crate::json_lines::JsonLines;
-use crate::report::Report;
-use crate::supply::Supply;
-use crate::survey::Survey;
-use crate::{
-    asciidoc, connection, content_type, crawl, docx, encoding, epub, front_matter, heading, html, llms, markup,
-    mcp_server, mdx, notebook, openapi, package, page_questions, roff, rst, serve, slug,
-};
+use crate::draft::front_matter;
+use crate::file::slug;
+use crate::formats::{asciidoc, docx, epub, html, llms, mdx, notebook, openapi, roff, rst};
+use crate::markup::content_type;
+use crate::text::heading;
+use crate::{markup, page_questions};
 
 /// What a reader may make of a text, in bytes: so many times the text, and some more.
 const GROWTH: usize = 16;
 const CONSTANT: usize = 256 * 1024;
 
 fn targets() -> Vec<Target> {
-    let readers = [
-        Target::new("cli-html", Format::HTML, html).up_to(32 * 1024),
-        Target::new("cli-rst", Format::RST, |input| bounded(input, rst::to_markdown)),
-        Target::new("cli-mdx", Format::MDX, |input| {
+    vec![
+        Target::new("readers-html", Format::HTML, html).up_to(32 * 1024),
+        Target::new("readers-rst", Format::RST, |input| bounded(input, rst::to_markdown)),
+        Target::new("readers-mdx", Format::MDX, |input| {
             bounded(input, |text| mdx::convert(text, mdx::Dialect::Mdx))
         }),
-        Target::new("cli-asciidoc", Format::ASCIIDOC, asciidoc).up_to(2 * 1024),
-        Target::new("cli-roff", Format::ROFF, roff).up_to(16 * 1024),
-        Target::new("cli-docx", Format::OFFICE, docx).up_to(8 * 1024),
-        Target::new("cli-epub", Format::OFFICE, epub).up_to(8 * 1024),
-        Target::new("cli-package", Format::OFFICE, package),
-        Target::new("cli-front-matter", Format::FRONT_MATTER, front_matter),
-        Target::new("cli-notebook", Format::NOTEBOOK, notebook),
-        Target::new("cli-openapi", Format::OPENAPI, openapi).up_to(16 * 1024),
-        Target::new("cli-llms", Format::LLMS, llms),
-        Target::new("cli-json-lines", Format::JSON_LINES, json_lines),
-        Target::new("cli-response", Format::HTML, response).up_to(16 * 1024),
-        Target::new("cli-encoding", Format::HTML, encodings),
-        Target::new("cli-names", Format::LINES, names),
-    ];
-    let others = [
-        connection::fuzz::TARGETS,
-        crawl::fuzz::TARGETS,
-        mcp_server::fuzz::TARGETS,
-        serve::fuzz::TARGETS,
-    ];
-    readers.into_iter().chain(others.concat()).collect()
+        Target::new("readers-asciidoc", Format::ASCIIDOC, asciidoc).up_to(2 * 1024),
+        Target::new("readers-roff", Format::ROFF, roff).up_to(16 * 1024),
+        Target::new("readers-docx", Format::OFFICE, docx).up_to(8 * 1024),
+        Target::new("readers-epub", Format::OFFICE, epub).up_to(8 * 1024),
+        Target::new("readers-package", Format::OFFICE, package),
+        Target::new("readers-front-matter", Format::FRONT_MATTER, front_matter),
+        Target::new("readers-notebook", Format::NOTEBOOK, notebook),
+        Target::new("readers-openapi", Format::OPENAPI, openapi).up_to(16 * 1024),
+        Target::new("readers-llms", Format::LLMS, llms),
+        Target::new("readers-response", Format::HTML, response).up_to(16 * 1024),
+        Target::new("readers-encoding", Format::HTML, encodings),
+        Target::new("readers-names", Format::LINES, names),
+    ]
 }
 
 #[test]
@@ -177,19 +168,6 @@ fn llms(input: &[u8]) {
     let drafts = llms::read(Path::new("llms-full.txt"), text);
     assert_bounded(drafts.iter().map(|draft| draft.body.len()).sum(), text);
     llms::read(Path::new("llms.txt"), text);
-}
-
-fn json_lines(input: &[u8]) {
-    let file = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(file.path(), input).expect("a disk with room");
-    let mut lines = JsonLines::open(file.path(), Some("root"), 4096).expect("the file");
-    let mut survey = Survey::default();
-    while let Some(documents) = lines
-        .next(&mut survey, &Report::plain())
-        .expect("a file that can be read")
-    {
-        assert!(documents.iter().all(|document| !document.slug.trim().is_empty()));
-    }
 }
 
 /// The first line is the type of the content, the second the path.

@@ -1,12 +1,18 @@
 //! Which markup language a file is written in.
 
+pub mod content_type;
+
 use std::path::Path;
 
-use crate::{extension, llms, openapi, package, pdf, roff};
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
+
+use crate::bytes::package;
+use crate::file::extension;
+use crate::formats::{llms, openapi, pdf, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Markup {
+pub enum Markup {
     Markdown,
     Mdx,
     ReStructuredText,
@@ -27,9 +33,11 @@ pub(crate) enum Markup {
     Epub,
 }
 
-/// The choices of `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum InputFormat {
+/// What a caller says about the format of files; each has its name in lower case. The comments are help texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(missing_docs, reason = "other names need no help")]
+pub enum InputFormat {
     /// By name, then by content
     Auto,
     Markdown,
@@ -52,7 +60,7 @@ pub(crate) enum InputFormat {
 
 impl InputFormat {
     /// `None` where name and content have to tell.
-    pub(crate) fn markup(self) -> Option<Markup> {
+    pub fn markup(self) -> Option<Markup> {
         Some(match self {
             Self::Auto => return None,
             Self::Markdown => Markup::Markdown,
@@ -76,7 +84,7 @@ impl InputFormat {
 const SAMPLE_LINES: usize = 400;
 
 /// Whether a file is documentation: by its name, data files by their content.
-pub(crate) fn is_documentation(path: &Path) -> bool {
+pub fn is_documentation(path: &Path) -> bool {
     extension::is_of_prose(path)
         || extension::is_of_data(path) && openapi::is_likely(path)
         || extension::is_of_manual(path) && roff::is_likely_file(path)
@@ -110,7 +118,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Markup> {
 }
 
 /// Whether a file is a document that happens to be packed, which only its content tells.
-pub(crate) fn is_packed_document(path: &Path) -> bool {
+pub fn is_packed_document(path: &Path) -> bool {
     package::document_at(path).is_some()
 }
 

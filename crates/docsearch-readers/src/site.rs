@@ -14,30 +14,27 @@ use std::sync::{Arc, Mutex};
 use ignore::gitignore::Gitignore;
 use serde_json::{Map, Value};
 
-use crate::markdown::Extensions;
-pub(crate) use anchor::AnchorRule;
-pub(crate) use generator::Generator;
+use crate::formats::markdown::Extensions;
+pub use anchor::AnchorRule;
+pub use generator::Generator;
 
 /// Folders above the one that is indexed in which a configuration is looked for.
 const MAX_LEVELS_ABOVE: usize = 4;
 
 /// What the user says, which goes before what a configuration does.
-#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
-pub(crate) struct SiteOptions {
-    /// Where the folder is published; links of pages are for there [default: as the configuration of its generator says]
-    #[arg(long, value_name = "URL")]
-    pub(crate) root_url: Option<String>,
-    /// What follows the path of a page in its URL: .html, / or nothing
-    #[arg(long, value_name = "SUFFIX")]
-    pub(crate) url_suffix: Option<String>,
-    /// How headings without an identifier get their anchors [default: as the generator does it]
-    #[arg(long, value_enum)]
-    pub(crate) anchors: Option<AnchorRule>,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SiteOptions {
+    /// Where the folder is published; links of pages are for there.
+    pub root_url: Option<String>,
+    /// What follows the path of a page in its URL: `.html`, `/` or nothing.
+    pub url_suffix: Option<String>,
+    /// How headings without an identifier get their anchors.
+    pub anchors: Option<AnchorRule>,
 }
 
 /// A folder of pages that belong together.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Site {
+pub struct Site {
     generator: Option<Generator>,
     /// The folder of the pages; absolute, empty where there is no configuration.
     content: PathBuf,
@@ -68,16 +65,16 @@ impl Site {
     }
 
     /// The folder of its pages; absolute.
-    pub(crate) fn content(&self) -> &Path {
+    pub fn content(&self) -> &Path {
         &self.content
     }
 
     /// Its address, if it is known.
-    pub(crate) fn address(&self) -> Option<&str> {
+    pub fn address(&self) -> Option<&str> {
         self.base.as_deref()
     }
 
-    pub(crate) fn generator(&self) -> Option<Generator> {
+    pub fn generator(&self) -> Option<Generator> {
         self.generator
     }
 
@@ -162,7 +159,7 @@ impl Site {
 
 /// The sites in and around a folder, each found by its configuration when a page of it is read.
 #[derive(Debug)]
-pub(crate) struct Sites {
+pub struct Sites {
     root: PathBuf,
     options: SiteOptions,
     known: Mutex<HashMap<PathBuf, Arc<Site>>>,
@@ -170,7 +167,7 @@ pub(crate) struct Sites {
 
 impl Sites {
     /// Those of `root`, a canonical path.
-    pub(crate) fn new(root: &Path, options: SiteOptions) -> Self {
+    pub fn new(root: &Path, options: SiteOptions) -> Self {
         Self {
             root: root.to_owned(),
             options,
@@ -179,7 +176,7 @@ impl Sites {
     }
 
     /// The site of the pages in `folder`, which lies in the root or is it.
-    pub(crate) fn of(&self, folder: &Path) -> Arc<Site> {
+    pub fn of(&self, folder: &Path) -> Arc<Site> {
         if let Ok(known) = self.known.lock()
             && let Some(site) = known.get(folder)
         {

@@ -2,12 +2,12 @@
 
 use clap::Args;
 
+use crate::commands::output::{Kind, OutputArgs};
+use crate::commands::question::ask;
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
 use crate::library::{LoadRequest, OutputFormat};
-use crate::outcome::Outcome;
-use crate::output::{Kind, OutputArgs};
-use crate::question::ask;
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -7,8 +7,8 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::error::Error;
-use crate::outcome::Outcome;
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
 
 /// Write the manual pages.
 #[derive(Debug, Args)]

@@ -9,8 +9,8 @@ use anstyle::{AnsiColor, Style};
 use clap::{Args, ColorChoice};
 use docsearch_core::answer::delivery::reference_range;
 
-use crate::error::Error;
 use crate::library::OutputFormat;
+use crate::process::error::Error;
 use crate::terminal::{shown_document, shown_json};
 
 /// How the answer is written.

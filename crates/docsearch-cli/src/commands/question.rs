@@ -8,8 +8,8 @@ use tokio::runtime;
 use tokio::signal;
 
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
 use crate::library::{Audience, Library, Limits};
+use crate::process::error::Error;
 
 /// Which documents a search looks at.
 #[derive(Debug, Clone, Args)]

@@ -2,12 +2,12 @@
 
 use clap::Args;
 
+use crate::commands::output::{Kind, OutputArgs};
+use crate::commands::question::{ScopeArgs, WordingArgs, ask};
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
 use crate::library::{OutputFormat, SearchRequest, Syntax};
-use crate::outcome::Outcome;
-use crate::output::{Kind, OutputArgs};
-use crate::question::{ScopeArgs, WordingArgs, ask};
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -3,13 +3,13 @@
 use clap::Args;
 use serde_json::Value;
 
+use crate::commands::output::{Kind, OutputArgs};
+use crate::commands::question::ask;
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
 use crate::library::OutputFormat;
-use crate::outcome::Outcome;
-use crate::output::{Kind, OutputArgs};
-use crate::question::ask;
-use crate::table::table;
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
+use crate::terminal::table::table;
 
 const AFTER_HELP: &str = "\
 Examples:

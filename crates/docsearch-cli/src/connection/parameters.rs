@@ -10,7 +10,7 @@ use super::password_file::{PasswordFile, Server};
 use super::service_file;
 use super::tls::{Mode, Protection};
 use super::variables::Variables;
-use crate::error::Error;
+use crate::process::error::Error;
 
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const DEFAULT_PORT: &str = "5432";

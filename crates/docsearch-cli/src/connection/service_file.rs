@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::key_words::KeyWords;
 use super::variables::Variables;
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Where the system's file is unless PGSYSCONFDIR says otherwise, as Debian and others have it.
 const SYSTEM_DIRECTORY: &str = "/etc/postgresql-common";

@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::key_words::KeyWords;
 use super::variables::Variables;
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// What servers from PostgreSQL 17 on expect to hear.
 const PROTOCOL: &[u8] = b"postgresql";

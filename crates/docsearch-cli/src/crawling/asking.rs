@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 
+use docsearch_readers::document::Document;
+use docsearch_readers::page_questions::question_file::{HINTS, Page, QuestionFile, Warning, damaged, placed};
 use serde_json::json;
 use url::Url;
 
-use crate::document::Document;
-use crate::error::Error;
-use crate::page_questions::question_file::{HINTS, Page, QuestionFile, Warning, damaged, placed};
-use crate::report::Report;
+use crate::process::error::Error;
+use crate::terminal::report::Report;
 
 /// A file of questions, and which of the pages that it names came.
 pub(crate) struct Asking {
@@ -33,7 +33,7 @@ impl Asking {
         };
         asking.warn(&warnings, report);
         match asking.file.is_damaged() {
-            true => Err(damaged(&asking.name)),
+            true => Err(damaged(&asking.name).into()),
             false => Ok(asking),
         }
     }

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::cache_folder;
-use crate::error::Error;
+use crate::process::cache_folder;
+use crate::process::error::Error;
 
 /// An interrupted crawl that is older starts anew: its pages may have changed.
 const MAX_RUN_AGE: Duration = Duration::from_secs(24 * 60 * 60);

@@ -13,8 +13,8 @@ use super::frontier::{Frontier, Visit};
 use super::http::{Failure, Kind, Response, Validators};
 use super::page::{self, Hints};
 use super::scope::{BadAddress, Scope};
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 
 const MAX_REDIRECTS: usize = 5;
 
@@ -399,7 +399,7 @@ fn entry(url: &Url, response: Response, changed: Option<String>) -> Entry {
 }
 
 /// A crawl without a single page, whose problems have been told.
-pub(super) fn nothing(address: &str, problem: &Problem) -> Error {
+pub(crate) fn nothing(address: &str, problem: &Problem) -> Error {
     let hint = match problem {
         Problem::Skipped(Omission::OutOfScope(target)) => format!("\nHINT:  Start at {target}, or set --scope origin."),
         Problem::Skipped(_) => String::new(),

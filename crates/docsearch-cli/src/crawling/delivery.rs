@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use docsearch_readers::Unreadable;
+use docsearch_readers::document::{self, Document, ReadOptions, Reading};
 use serde_json::json;
 use url::Url;
 
 use super::asking::Asking;
 use super::crawler::{Counts, Output, Page, Problem};
 use super::frontier::Visit;
-use crate::document::{self, Document, ReadOptions, Reading};
-use crate::draft::Unreadable;
-use crate::error::Error;
-use crate::report::Report;
+use crate::process::error::Error;
+use crate::terminal::report::Report;
 
 /// Takes documents one by one.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Document) -> Result<(), Error>;

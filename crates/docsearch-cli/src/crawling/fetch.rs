@@ -10,7 +10,7 @@ use url::Url;
 use super::http::{Client, ClientOptions, Failure, Kind, Response, Validators};
 use super::robots::Robots;
 use super::scope;
-use crate::interrupt::Interrupt;
+use crate::process::interrupt::Interrupt;
 
 /// The longest pause between two requests that a site can ask for.
 const MAX_DELAY: Duration = Duration::from_secs(30);

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
+use docsearch_readers::markup::content_type::ContentType;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{
@@ -11,7 +12,6 @@ use html5ever::tokenizer::{
 use pulldown_cmark::{Event, Parser, Tag as MarkdownTag};
 
 use super::robots::AGENT;
-use crate::content_type::ContentType;
 
 /// The hints on a page, as they are written.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

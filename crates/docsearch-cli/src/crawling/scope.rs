@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Bytes of an address, by the protocol of sitemaps. Longer ones lead nowhere that a reader would go.
 pub(crate) const MAX_ADDRESS: usize = 2_048;

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use ureq::http::StatusCode;
 use url::Url;
 
-use super::CrawlArgs;
 use super::fetch::Fetcher;
 use super::http::{Failure, Kind, Validators};
 use super::scope::{self, BadAddress};
 use super::sitemap::{self, Allowance, Sitemap, SitemapEntry};
-use crate::error::Error;
+use crate::process::error::Error;
 
 const MAX_SITEMAPS: usize = 1_000;
 
@@ -34,31 +33,40 @@ impl Place {
     }
 }
 
-/// What the arguments say about where to start.
+/// Where a user says to start.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) urls: &'a [String],
+    pub(crate) sitemap: Option<&'a str>,
+    pub(crate) url_list: Option<&'a Path>,
+    /// What tells this crawl from others, if it is not where it starts.
+    pub(crate) source_root: Option<&'a str>,
+}
+
+/// Where a crawl starts.
 #[derive(Debug)]
-pub(super) struct Starts {
-    pub(super) urls: Vec<Url>,
-    pub(super) sitemap: Option<Place>,
-    pub(super) list: Vec<String>,
+pub(crate) struct Starts {
+    pub(crate) urls: Vec<Url>,
+    pub(crate) sitemap: Option<Place>,
+    pub(crate) list: Vec<String>,
     /// What tells this crawl from others.
-    pub(super) name: String,
+    pub(crate) name: String,
 }
 
 impl Starts {
-    pub(super) fn read(args: &CrawlArgs) -> Result<Self, Error> {
-        let urls = args
+    pub(crate) fn read(given: &Given<'_>) -> Result<Self, Error> {
+        let urls = given
             .urls
             .iter()
             .map(|text| parsed(text))
             .collect::<Result<Vec<_>, _>>()?;
-        let sitemap = args
+        let sitemap = given
             .sitemap
-            .as_deref()
             .map(|text| Place::parse(text).map_err(|reason| bad_address(text, &reason)))
             .transpose()?;
-        let list = args.url_list.as_deref().map(read_list).transpose()?;
-        let name = match (&urls[..], &sitemap, args.url_list.as_deref(), &args.source_root) {
-            (_, _, _, Some(name)) => name.clone(),
+        let list = given.url_list.map(read_list).transpose()?;
+        let name = match (&urls[..], &sitemap, given.url_list, given.source_root) {
+            (_, _, _, Some(name)) => name.to_owned(),
             ([_, ..], ..) => urls.iter().map(Url::as_str).collect::<Vec<_>>().join(" "),
             (_, Some(Place::Web(url)), ..) => url.to_string(),
             (_, Some(Place::File(path)), ..) => full_path(path)?,
@@ -78,7 +86,7 @@ impl Starts {
     }
 
     /// What the scope is measured from: the first kind of start that is given.
-    pub(super) fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
+    pub(crate) fn roots(&self, listed: impl FnOnce() -> Vec<Url>) -> Vec<Url> {
         match &self.sitemap {
             _ if !self.urls.is_empty() => self.urls.clone(),
             Some(Place::Web(url)) => vec![url.clone()],
@@ -96,7 +104,7 @@ fn parsed(text: &str) -> Result<Url, Error> {
     scope::parse(text).map_err(|reason| bad_address(text, &reason))
 }
 
-pub(super) fn bad_address(text: &str, reason: &BadAddress) -> Error {
+pub(crate) fn bad_address(text: &str, reason: &BadAddress) -> Error {
     let hint = match reason {
         BadAddress::Syntax(_) | BadAddress::Scheme => "HINT:  Give the whole URL, such as https://docs.example.com/.",
         BadAddress::Credentials => "HINT:  Pages behind a login cannot be crawled.",

@@ -18,8 +18,8 @@ use super::fetch::{Fetcher, Manners};
 use super::frontier::{Frontier, Memory, Visit};
 use super::http::ClientOptions;
 use super::scope::{Reach, Scope};
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 use server::{Reply, Request, Server};
 
 /// What one crawl found.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::mean_interval;
-use crate::metrics::Metrics;
-use crate::query_result::QueryResult;
-use crate::table::aligned;
+use crate::evaluation::bootstrap::mean_interval;
+use crate::evaluation::metrics::Metrics;
+use crate::evaluation::query_result::QueryResult;
+use crate::terminal::table::aligned;
 
 const ALL: &str = "overall";
 type Measure = (&'static str, fn(&Metrics) -> f64);
@@ -143,7 +143,7 @@ fn group_differences(group: &str, pairs: &[Pair<'_>]) -> Vec<Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query_result::tests::results;
+    use crate::evaluation::query_result::tests::results;
 
     #[test]
     fn only_common_queries_are_compared() {

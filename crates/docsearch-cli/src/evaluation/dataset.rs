@@ -5,14 +5,14 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::document::Document;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::document::Document;
-use crate::error::Error;
-use crate::index;
-use crate::metrics::Judgments;
+use crate::evaluation::metrics::Judgments;
+use crate::loading::index;
+use crate::process::error::Error;
 
 /// Group of queries that name none.
 const NO_GROUP: &str = "-";

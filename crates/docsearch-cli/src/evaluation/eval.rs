@@ -9,17 +9,18 @@ use postgres::Client;
 use serde_json::{Value, json};
 use strum::Display;
 
-use crate::comparison::Comparison;
 use crate::connection::ConnectionArgs;
-use crate::dataset::{self, Corpus, Query};
-use crate::error::Error;
-use crate::evaluation::{Conditions, Evaluation};
-use crate::metrics::{self, Judgments};
-use crate::nonsense::{self, UnanswerableQuery};
-use crate::outcome::Outcome;
-use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Tally};
-use crate::report::progress_bar;
-use crate::searcher::Searcher;
+use crate::evaluation::comparison::Comparison;
+use crate::evaluation::dataset::{self, Corpus, Query};
+use crate::evaluation::metrics::{self, Judgments};
+use crate::evaluation::nonsense::{self, UnanswerableQuery};
+use crate::evaluation::searcher::Searcher;
+use crate::evaluation::summary::{Conditions, Evaluation};
+use crate::loading::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader};
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
+use crate::terminal::Tally;
+use crate::terminal::report::progress_bar;
 use crate::terminal::shown;
 
 const AFTER_HELP: &str = "\

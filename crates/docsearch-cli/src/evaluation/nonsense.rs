@@ -6,7 +6,7 @@ use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use strum::Display;
 
-use crate::confidence::Confidence;
+use crate::evaluation::confidence::Confidence;
 
 /// Fixed, so that two configurations are asked the same.
 const SEED: u64 = 20_240_502;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::confidence::Confidence;
-use crate::metrics::Metrics;
+use crate::evaluation::confidence::Confidence;
+use crate::evaluation::metrics::Metrics;
 
 /// What one query found.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -5,14 +5,14 @@ use std::time::Instant;
 use postgres::types::Json;
 use postgres::{Client, Statement};
 
-use crate::confidence::Confidence;
-use crate::dataset::Query;
-use crate::error::{Error, Report};
-use crate::evaluation::Conditions;
-use crate::metrics::{self, CUTOFF, Judgments, Metrics};
-use crate::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
-use crate::query_result::QueryResult;
-use crate::report::progress_bar;
+use crate::evaluation::confidence::Confidence;
+use crate::evaluation::dataset::Query;
+use crate::evaluation::metrics::{self, CUTOFF, Judgments, Metrics};
+use crate::evaluation::nonsense::{FirstResult, Nonsense, UnanswerableQuery};
+use crate::evaluation::query_result::QueryResult;
+use crate::evaluation::summary::Conditions;
+use crate::process::error::{Error, Report};
+use crate::terminal::report::progress_bar;
 
 /// Searches before the first that counts: caches and plans are those of a server in use.
 const WARM_UP_QUERIES: usize = 20;

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
 
-use crate::bootstrap::mean_interval;
-use crate::comparison::Comparison;
-use crate::confidence::Confidence;
-use crate::error::Error;
-use crate::metrics::{Metrics, percentile};
-use crate::nonsense::Nonsense;
-use crate::query_result::QueryResult;
-use crate::table::aligned;
+use crate::evaluation::bootstrap::mean_interval;
+use crate::evaluation::comparison::Comparison;
+use crate::evaluation::confidence::Confidence;
+use crate::evaluation::metrics::{Metrics, percentile};
+use crate::evaluation::nonsense::Nonsense;
+use crate::evaluation::query_result::QueryResult;
+use crate::process::error::Error;
+use crate::terminal::table::aligned;
 
 /// Scores of first and last result that tell good from weak ones lie at least this far apart.
 const WIDE_SPREAD: f64 = 0.10;
@@ -223,7 +223,7 @@ fn score_row(name: &str, summary: &Summary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query_result::tests::results;
+    use crate::evaluation::query_result::tests::results;
 
     /// An evaluation of (query, group, P@1).
     fn evaluation(given: &[(&str, &str, f64)]) -> Evaluation {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
+use crate::process::error::Error;
 use crate::terminal::shown;
 
 /// The same is not said again for so long: a database that is away is away for every request.

@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use super::arguments::Argument;
 use super::complaints::Complaints;
 use crate::connection::Target;
-use crate::error::{Error, Report};
+use crate::process::error::{Error, Report};
 
 /// For a connection to be made, unless the user says otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::{Library, OutputFormat};
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Longest title that a line shows, in characters.
 const MAX_TITLE: usize = 200;

@@ -1,7 +1,7 @@
 //! Pages with the sections that have questions.
 
 use super::Library;
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// A page, and which of its sections have questions.
 #[derive(Debug, Clone, Default)]

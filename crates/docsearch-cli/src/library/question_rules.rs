@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 /// As the skill `docsearch-questions` has them.
-pub(crate) const RULES: &str = include_str!("rules.md");
+pub(crate) const RULES: &str = include_str!("question_rules.md");
 /// The rules that say the most.
 const FIRST: usize = 3;
 
 /// What is to be written for a section, in a few sentences.
-pub(super) static INSTRUCTION: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static INSTRUCTION: LazyLock<String> = LazyLock::new(|| {
     let rules: Vec<String> = bullets().take(FIRST).collect();
     format!(
         "Write the questions that this section answers, each a line of JSON with the keys file, heading and question. {}",
@@ -39,7 +39,7 @@ mod tests {
         let skill = include_str!("../../../../skills/docsearch-questions/SKILL.md");
         assert!(
             skill.contains(RULES),
-            "copy crates/docsearch-cli/src/questions/rules.md into the skill"
+            "copy crates/docsearch-cli/src/library/question_rules.md into the skill"
         );
     }
 

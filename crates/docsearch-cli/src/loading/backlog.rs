@@ -5,9 +5,9 @@ use std::time::Duration;
 use postgres::Client;
 use serde_json::{Value, json};
 
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::report::Report;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::terminal::report::Report;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);

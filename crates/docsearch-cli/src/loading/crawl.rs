@@ -1,23 +1,5 @@
 //! `docsearch crawl`: the pages of a site into a project.
 
-mod address;
-mod asking;
-mod cache;
-mod crawler;
-mod delivery;
-mod fetch;
-mod frontier;
-#[cfg(test)]
-pub(crate) mod fuzz;
-mod http;
-mod page;
-mod robots;
-mod scope;
-mod sitemap;
-mod start;
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,26 +9,29 @@ use postgres::Client;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::backlog::{self, Backlog, WaitArgs};
+use docsearch_readers::document::{Document, ReadOptions};
+
 use crate::connection::ConnectionArgs;
-use crate::document::{Document, ReadOptions};
-use crate::error::Error;
-use crate::index;
-use crate::interrupt::Interrupt;
-use crate::outcome::Outcome;
-use crate::printer::{Printer, Reader};
-use crate::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal, Tally};
-use crate::report::{Ending, Report};
-use asking::Asking;
-use cache::Cache;
-use crawler::{Crawler, Incomplete, Plan, Summary, nothing};
-use delivery::{Delivery, Receipt, Sink};
-use fetch::{Fetcher, Manners};
-use frontier::{Frontier, Memory, Visit};
-use http::{ClientOptions, Failure};
-use scope::{BadAddress, Reach, Scope};
-use sitemap::{Allowance, SitemapEntry};
-use start::{Starts, bad_address};
+use crate::crawling::address;
+use crate::crawling::asking::Asking;
+use crate::crawling::cache::{self, Cache};
+use crate::crawling::crawler::{Crawler, Incomplete, Plan, Summary, nothing};
+use crate::crawling::delivery::{Delivery, Receipt, Sink};
+use crate::crawling::fetch::{Fetcher, Manners};
+use crate::crawling::frontier::{Frontier, Memory, Visit};
+use crate::crawling::http::{ClientOptions, Failure};
+use crate::crawling::scope::{self, BadAddress, Reach, Scope};
+use crate::crawling::sitemap::{Allowance, SitemapEntry};
+use crate::crawling::start::{self, Given, Starts, bad_address};
+use crate::loading::backlog::{self, Backlog, WaitArgs};
+use crate::loading::index;
+use crate::loading::printer::{Printer, Reader};
+use crate::loading::project::{self, DEFAULT_BATCH_DOCUMENTS, Loader, Refusal};
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::terminal::Tally;
+use crate::terminal::report::{Ending, Report};
 
 /// Said to who interrupts a crawl.
 const GOING_ON: &str = "what was fetched is kept; run the same command again within a day to go on";
@@ -170,7 +155,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(args: &CrawlArgs, connection: &ConnectionArgs) -> Result<Outcome, Error> {
-    let starts = Starts::read(args)?;
+    let starts = Starts::read(&Given {
+        urls: &args.urls,
+        sitemap: args.sitemap.as_deref(),
+        url_list: args.url_list.as_deref(),
+        source_root: args.source_root.as_deref(),
+    })?;
     let cache_root = args.cache_dir.clone().map_or_else(cache::default_root, Ok)?;
     let stop = Interrupt::watch()?;
     let mut client = match args.dry_run {

@@ -14,20 +14,21 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::backlog::WaitArgs;
 use crate::connection::ConnectionArgs;
-use crate::distinct_supply::DistinctSupply;
-use crate::document::Document;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::markup::InputFormat;
-use crate::outcome::Outcome;
-use crate::project::DEFAULT_BATCH_DOCUMENTS;
-use crate::report::Report;
-use crate::source_options::SourceOptions;
-use crate::supply::{FileOptions, Files, Supply};
-use crate::survey::Survey;
+use crate::loading::backlog::WaitArgs;
+use crate::loading::project::DEFAULT_BATCH_DOCUMENTS;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::sources::choice;
+use crate::sources::distinct_supply::DistinctSupply;
+use crate::sources::source_options::SourceOptions;
+use crate::sources::supply::{FileOptions, Files, Supply};
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 use crate::terminal::shown;
+use docsearch_readers::document::Document;
+use docsearch_readers::markup::InputFormat;
 use execution::{Destination, execute_all};
 use job::Job;
 use plan::Plan;
@@ -124,7 +125,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_name = "NAME")]
     source_root: Option<String>,
     /// What every file is written in [default: auto]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = choice::parser::<InputFormat>())]
     format: Option<InputFormat>,
     /// Follow links to folders, and links that lead out of the folder
     #[arg(long, conflicts_with = "jsonl")]

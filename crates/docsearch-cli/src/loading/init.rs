@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use toml::Value;
 
-use crate::error::Error;
-use crate::git::Checkout;
-use crate::interrupt::Interrupt;
-use crate::outcome::Outcome;
-use crate::project_file;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::sources::git::Checkout;
+use crate::sources::project_file;
 use crate::terminal::shown;
 use inspection::{Inspection, Source};
 

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use docsearch_core::documents::markdown::lead_paragraph;
 use docsearch_core::documents::outline::Outline;
+use docsearch_readers::document::Document;
+use docsearch_readers::file::slug;
+use docsearch_readers::{file, markup};
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
 use url::Url;
-
-use crate::document::Document;
-use crate::{file, markup, slug};
 
 /// Ends of links to pages, which the site or the author adds.
 const PAGE_SUFFIXES: [&str; 9] = [

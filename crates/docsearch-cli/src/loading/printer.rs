@@ -2,8 +2,9 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 
-use crate::document::Document;
-use crate::error::Error;
+use docsearch_readers::document::Document;
+
+use crate::process::error::Error;
 use crate::terminal::shown_json;
 
 pub(crate) struct Printer {

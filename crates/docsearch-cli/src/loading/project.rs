@@ -2,35 +2,19 @@
 
 use std::collections::HashMap;
 
+use docsearch_readers::document::Document;
 use postgres::error::SqlState;
 use postgres::types::Json;
 use postgres::{Client, Statement};
 use serde_json::Value;
 
-use crate::document::Document;
-use crate::error::Error;
+use crate::process::error::Error;
+use crate::terminal::Tally;
 
 /// Documents of one transaction at most.
 pub(crate) const DEFAULT_BATCH_DOCUMENTS: usize = 32;
 /// Bytes of one transaction, give or take a document.
 const BATCH_BYTES: usize = 1 << 20;
-
-/// How many documents ended up how.
-#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Tally {
-    pub(crate) added: u64,
-    pub(crate) changed: u64,
-    pub(crate) unchanged: u64,
-    pub(crate) deleted: u64,
-    pub(crate) failed: u64,
-}
-
-impl Tally {
-    /// Documents that went through the indexing function.
-    pub(crate) fn documents(&self) -> u64 {
-        self.added + self.changed + self.unchanged + self.failed
-    }
-}
 
 /// A document that the database refused.
 #[derive(Debug)]

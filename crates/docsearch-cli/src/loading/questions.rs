@@ -1,8 +1,6 @@
 //! `docsearch questions`: what sections answer, in the words of their readers.
 
 mod import;
-mod missing;
-mod rules;
 mod writing;
 
 use std::collections::{BTreeMap, HashSet};
@@ -11,18 +9,17 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use docsearch_readers::page_questions::headings::Headings;
+use docsearch_readers::page_questions::missing::missing;
+use docsearch_readers::page_questions::question_file::Line;
 use postgres::Client;
 use serde::Serialize;
 
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
-use crate::outcome::Outcome;
-use crate::page_questions::headings::Headings;
-use crate::page_questions::question_file::Line;
+use crate::library::question_rules::INSTRUCTION;
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
 use crate::terminal::shown_json;
-pub(crate) use missing::missing;
-use rules::INSTRUCTION;
-pub(crate) use rules::RULES;
 use writing::WriteArgs;
 
 /// Of the text of a section without a question.

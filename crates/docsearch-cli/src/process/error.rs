@@ -115,6 +115,12 @@ fn is_for_clients(code: &str) -> bool {
 /// SQLSTATE of unknown projects, documents and sections.
 const UNDEFINED_OBJECT: &str = "42704";
 
+impl From<docsearch_readers::Error> for Error {
+    fn from(error: docsearch_readers::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
 impl From<postgres::Error> for Error {
     fn from(error: postgres::Error) -> Self {
         Self::Database(Report(error))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Exit code of a command that a signal ended.
 pub(crate) const EXIT_CODE: u8 = 130;

@@ -10,12 +10,12 @@ use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
 
 use crate::connection::{ConnectionArgs, Target};
-use crate::error::Error;
 use crate::library::Audience;
-use crate::mcp_server::DocumentServer;
-use crate::outcome::Outcome;
-use crate::serve::{self, HttpArgs, Offer};
-use crate::session::{SessionArgs, serving_runtime};
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
+use crate::serving::mcp_server::DocumentServer;
+use crate::serving::serve::{self, HttpArgs, Offer};
+use crate::serving::session::{SessionArgs, serving_runtime};
 use lines::Lines;
 
 const AFTER_HELP: &str = "\

@@ -30,11 +30,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{ConnectionArgs, Target};
-use crate::error::Error;
 use crate::library::{Audience, Library};
-use crate::mcp_server::DocumentServer;
-use crate::outcome::Outcome;
-use crate::session::{SessionArgs, serving_runtime};
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
+use crate::serving::mcp_server::DocumentServer;
+use crate::serving::session::{SessionArgs, serving_runtime};
 use clients::ClientLimits;
 use gate::{Gate, Policy};
 use health::Health;

@@ -6,8 +6,8 @@ use clap::Args;
 use tokio::runtime;
 
 use crate::connection::Target;
-use crate::error::Error;
 use crate::library::{Audience, Library, Limits};
+use crate::process::error::Error;
 
 /// How the database is asked.
 #[derive(Debug, Clone, Args)]

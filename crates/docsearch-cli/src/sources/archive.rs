@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
+use docsearch_readers::markup;
 use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 use zip::ZipArchive;
 
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::markup;
-use crate::unpacked::Unpacked;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::sources::unpacked::Unpacked;
 pub(crate) use name::without_version;
 
 /// Bytes of a block of a tar, and where its mark stands.

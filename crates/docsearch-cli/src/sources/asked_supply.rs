@@ -4,15 +4,15 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use docsearch_readers::document::Document;
+use docsearch_readers::file::{self, Links};
+use docsearch_readers::page_questions::question_file::{HINTS, NAME, Page, QuestionFile, Warning, placed};
 use serde_json::json;
 
-use crate::document::Document;
-use crate::error::Error;
-use crate::file::{self, Links};
-use crate::page_questions::question_file::{HINTS, NAME, Page, QuestionFile, Warning, placed};
-use crate::report::Report;
-use crate::supply::Supply;
-use crate::survey::Survey;
+use crate::process::error::Error;
+use crate::sources::supply::Supply;
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 
 /// The questions of a source root.
 #[derive(Debug, Default)]

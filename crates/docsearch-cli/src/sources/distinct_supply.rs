@@ -3,16 +3,16 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
+use docsearch_readers::document::Document;
+use docsearch_readers::document::distinct_title::Titles;
 use serde_json::json;
 
-use crate::distinct_title::Titles;
-use crate::document::Document;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::report::Report;
-use crate::spool::{Documents, Spool};
-use crate::supply::Supply;
-use crate::survey::Survey;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::sources::spool::{Documents, Spool};
+use crate::sources::supply::Supply;
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 
 pub(crate) struct DistinctSupply<'a> {
     supply: &'a mut dyn Supply,

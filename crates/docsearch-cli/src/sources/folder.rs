@@ -6,11 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use docsearch_readers::file::{Links, extension, manual_page};
+use docsearch_readers::markup;
+use docsearch_readers::page_questions::question_file;
 use ignore::WalkBuilder;
-
-use crate::file::Links;
-use crate::page_questions::question_file;
-use crate::{extension, manual_page, markup};
 
 /// Files that say what is ignored.
 const RULES: [&str; 2] = [".gitignore", ".ignore"];

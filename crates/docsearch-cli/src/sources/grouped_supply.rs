@@ -5,13 +5,13 @@ use std::path::Path;
 
 use docsearch_core::index::question::OF_DOCUMENT;
 use docsearch_core::values::bounds::GROUPED_PAGES;
+use docsearch_readers::document::Document;
+use docsearch_readers::document::page_group::{Group, GroupRule, Groups, MAX_BODY_BYTES, synthesise};
 
-use crate::document::Document;
-use crate::error::Error;
-use crate::page_group::{Group, GroupRule, Groups, MAX_BODY_BYTES, synthesise};
-use crate::report::Report;
-use crate::supply::Supply;
-use crate::survey::Survey;
+use crate::process::error::Error;
+use crate::sources::supply::Supply;
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 
 pub(crate) struct GroupedSupply<'a> {
     supply: &'a mut dyn Supply,

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::document::{Document, Reading};
-use crate::error::Error;
-use crate::page_questions::with_document;
-use crate::report::Report;
-use crate::supply::Supply;
-use crate::survey::Survey;
+use docsearch_readers::document::{Document, Reading};
+use docsearch_readers::page_questions::with_document;
+
+use crate::process::error::Error;
+use crate::sources::supply::Supply;
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 
 /// The name that stands for standard input.
 const STANDARD_INPUT: &str = "-";

@@ -5,16 +5,15 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use docsearch_readers::document::page_group::GroupRule;
+use docsearch_readers::markup::InputFormat;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::error::Error;
-use crate::git::Address;
-use crate::markup::InputFormat;
-use crate::page_group::GroupRule;
-use crate::site::SiteOptions;
-use crate::source_options::SourceOptions;
+use crate::process::error::Error;
+use crate::sources::choice::Choice;
+use crate::sources::git::Address;
+use crate::sources::source_options::SourceOptions;
 
 pub(crate) const NAME: &str = "docsearch.toml";
 const MAX_BYTES: u64 = 1 << 20;
@@ -234,11 +233,9 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
         version: written.version,
         include: written.include,
         exclude: written.exclude,
-        site: SiteOptions {
-            root_url: written.root_url,
-            url_suffix: written.url_suffix,
-            anchors,
-        },
+        root_url: written.root_url,
+        url_suffix: written.url_suffix,
+        anchors,
         content: written.content,
     };
     options.check(str::to_owned).map_err(|error| error.to_string())?;
@@ -256,12 +253,9 @@ fn settings(project: &str, table: Table, folder: &Path) -> Result<Settings, Stri
     })
 }
 
-fn choice<T: ValueEnum>(key: &str, name: &str) -> Result<T, String> {
-    T::from_str(name, true).map_err(|_| {
-        let names: Vec<String> = T::value_variants()
-            .iter()
-            .filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()))
-            .collect();
+fn choice<T: Choice>(key: &str, name: &str) -> Result<T, String> {
+    T::named(name).ok_or_else(|| {
+        let names: Vec<&str> = T::names().collect();
         format!("unknown {key} \"{name}\"\nHINT:  There are {}.", names.join(", "))
     })
 }
@@ -276,8 +270,9 @@ fn placed(path: &str, folder: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use docsearch_readers::site::{AnchorRule, SiteOptions};
+
     use super::*;
-    use crate::site::AnchorRule;
 
     fn parsed(text: &str) -> Result<Vec<Settings>, String> {
         parse(text, Path::new("/srv/kit"))
@@ -312,7 +307,7 @@ mod tests {
             url_suffix: Some(String::new()),
             anchors: Some(AnchorRule::Mkdocs),
         };
-        assert_eq!(settings[0].options.site, site);
+        assert_eq!(settings[0].options.site(), site);
         assert_eq!(settings[0].options.content.as_deref(), Some("#main"));
         assert_eq!(settings[0].options.version.as_deref(), Some("1.10"));
     }

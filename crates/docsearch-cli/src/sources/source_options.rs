@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use dom_query::Matcher;
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use docsearch_readers::file::pattern::globs;
+use docsearch_readers::is_selector;
+use docsearch_readers::site::{AnchorRule, SiteOptions};
+use globset::GlobSet;
 use url::Url;
 
-use crate::error::Error;
-use crate::site::SiteOptions;
+use crate::process::error::Error;
+use crate::sources::choice;
 
-/// Bytes of a selector: parsing one takes stack for what it nests.
-const MAX_SELECTOR: usize = 500;
 /// Bytes of what follows a path.
 const MAX_SUFFIX: usize = 100;
 
@@ -29,8 +29,15 @@ pub(crate) struct SourceOptions {
     /// Of folders, no files with such a path in them; may be given again
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
-    #[command(flatten)]
-    pub(crate) site: SiteOptions,
+    /// Where the folder is published; links of pages are for there [default: as the configuration of its generator says]
+    #[arg(long, value_name = "URL")]
+    pub(crate) root_url: Option<String>,
+    /// What follows the path of a page in its URL: .html, / or nothing
+    #[arg(long, value_name = "SUFFIX")]
+    pub(crate) url_suffix: Option<String>,
+    /// How headings without an identifier get their anchors [default: as the generator does it]
+    #[arg(long, value_parser = choice::parser::<AnchorRule>())]
+    pub(crate) anchors: Option<AnchorRule>,
     /// Element of HTML pages that holds their text [default: the container of a known generator, or
     /// what the pages do not share]
     #[arg(long, value_name = "SELECTOR")]
@@ -56,18 +63,24 @@ impl SourceOptions {
             version: self.version.clone().or(others.version),
             include: patterns(&self.include, others.include),
             exclude: patterns(&self.exclude, others.exclude),
-            site: SiteOptions {
-                root_url: self.site.root_url.clone().or(others.site.root_url),
-                url_suffix: self.site.url_suffix.clone().or(others.site.url_suffix),
-                anchors: self.site.anchors.or(others.site.anchors),
-            },
+            root_url: self.root_url.clone().or(others.root_url),
+            url_suffix: self.url_suffix.clone().or(others.url_suffix),
+            anchors: self.anchors.or(others.anchors),
             content: self.content.clone().or(others.content),
+        }
+    }
+
+    pub(crate) fn site(&self) -> SiteOptions {
+        SiteOptions {
+            root_url: self.root_url.clone(),
+            url_suffix: self.url_suffix.clone(),
+            anchors: self.anchors,
         }
     }
 
     /// Whether the values are such as there can be. What is wrong is told under the names that `named` gives to keys.
     pub(crate) fn check(&self, named: impl Fn(&str) -> String) -> Result<(), Error> {
-        let problem = if let Some(root_url) = &self.site.root_url
+        let problem = if let Some(root_url) = &self.root_url
             && !is_root(root_url)
         {
             Some((
@@ -75,7 +88,7 @@ impl SourceOptions {
                 root_url,
                 "is no URL of a site\nHINT:  It is like https://kit.example.com/docs/, without a query or a password.",
             ))
-        } else if let Some(suffix) = &self.site.url_suffix
+        } else if let Some(suffix) = &self.url_suffix
             && !is_suffix(suffix)
         {
             Some((
@@ -140,28 +153,6 @@ fn is_suffix(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_' | '~'))
 }
 
-fn is_selector(text: &str) -> bool {
-    text.len() <= MAX_SELECTOR && Matcher::new(text).is_ok()
-}
-
-/// `*` stays within a segment, `**` does not. A folder stands for everything in it.
-pub(crate) fn globs(patterns: &[String]) -> Result<GlobSet, Error> {
-    let usage =
-        |error: globset::Error| Error::Usage(format!("{error}\nHINT:  Patterns are like guide/** or **/old-*."));
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let whole = match pattern.strip_suffix('/') {
-            Some(folder) => format!("{folder}/**"),
-            None => pattern.clone(),
-        };
-        let glob = GlobBuilder::new(whole.trim_start_matches('/'))
-            .literal_separator(true)
-            .build();
-        set.add(glob.map_err(usage)?);
-    }
-    set.build().map_err(usage)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,11 +188,8 @@ mod tests {
     fn a_value_that_cannot_be_is_told() {
         let text = |text: &str| Some(text.to_owned());
         let site = |root_url, url_suffix| SourceOptions {
-            site: SiteOptions {
-                root_url,
-                url_suffix,
-                anchors: None,
-            },
+            root_url,
+            url_suffix,
             ..SourceOptions::default()
         };
         let content = |selector: &str| SourceOptions {
@@ -253,10 +241,8 @@ mod tests {
             include: vec!["y".to_owned()],
             exclude: vec!["z".to_owned()],
             content: Some("main".to_owned()),
-            site: SiteOptions {
-                root_url: Some("https://kit.test".to_owned()),
-                ..SiteOptions::default()
-            },
+            root_url: Some("https://kit.test".to_owned()),
+            ..SourceOptions::default()
         };
         let expected = SourceOptions {
             prefix: Some("a".to_owned()),

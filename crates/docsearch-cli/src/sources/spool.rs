@@ -2,9 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
+use docsearch_readers::document::Document;
 use tempfile::SpooledTempFile;
-
-use crate::document::Document;
 
 /// Bytes that are kept in memory.
 const MAX_IN_MEMORY: usize = 64 << 20;

@@ -6,19 +6,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use crate::document::{self, Document, ReadOptions, Reading};
-use crate::draft::Unreadable;
-use crate::error::Error;
-use crate::file::Links;
-use crate::html::Frames;
-use crate::included::IncludedFiles;
-use crate::markup::Markup;
-use crate::report::Report;
-use crate::rst::LabelledFolders;
-use crate::site::{SiteOptions, Sites};
-use crate::slug;
-use crate::survey::Survey;
-use crate::updated;
+use docsearch_readers::Frames;
+use docsearch_readers::IncludedFiles;
+use docsearch_readers::LabelledFolders;
+use docsearch_readers::Unreadable;
+use docsearch_readers::document::{self, Document, ReadOptions, Reading, updated};
+use docsearch_readers::file::{Links, slug};
+use docsearch_readers::markup::Markup;
+use docsearch_readers::site::{SiteOptions, Sites};
+
+use crate::process::error::Error;
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 
 /// Threads that read at most.
 const MAX_READERS: usize = 4;

@@ -4,14 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use postgres::Client;
+use docsearch_readers::document::{Document, Reading};
+use docsearch_readers::file::extension;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Document, Reading};
-use crate::error::Error;
-use crate::extension;
-use crate::project;
-use crate::report::Report;
+use crate::terminal::report::Report;
 
 /// A source that could not be read: its documents stay.
 #[derive(Debug, PartialEq)]
@@ -52,6 +49,14 @@ impl LeftOut {
             )
         })
     }
+}
+
+/// The documents of a source root that are not deleted.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) slugs: Vec<String>,
+    /// Paths of sources that could not be read.
+    pub(crate) paths: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -180,24 +185,19 @@ impl Survey {
         &self.left_out
     }
 
-    /// Deletes the documents of `source_root` that were not seen, of those that are stored under the name `stored`. A
-    /// source that could not be read keeps its documents, also those that it gave a slug of their own.
-    pub(crate) fn delete_missing(
-        &self,
-        client: &mut Client,
-        project: &str,
-        source_root: &str,
-        stored: &str,
-    ) -> Result<u64, Error> {
+    /// What stays of a source root: what was seen, and documents of a source that could not be read, also those that it
+    /// gave a slug of their own.
+    pub(crate) fn kept(&self, source_root: &str) -> Kept {
         let skipped: Vec<&SkippedSource> = self
             .skipped
             .iter()
             .filter(|skipped| skipped.source_root == source_root)
             .collect();
         let skipped_slugs = skipped.iter().map(|skipped| &skipped.slug);
-        let keep = self.slugs.keys().chain(skipped_slugs).cloned().collect();
-        let paths: Vec<String> = skipped.iter().map(|skipped| skipped.path.clone()).collect();
-        project::delete_missing(client, project, stored, keep, &paths)
+        Kept {
+            slugs: self.slugs.keys().chain(skipped_slugs).cloned().collect(),
+            paths: skipped.iter().map(|skipped| skipped.path.clone()).collect(),
+        }
     }
 }
 

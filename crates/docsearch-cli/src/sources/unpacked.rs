@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 
 /// How much is unpacked.
 #[derive(Debug, Clone, Copy)]

@@ -10,8 +10,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::project::Tally;
-use crate::terminal::{shown, shown_json};
+use crate::terminal::{Tally, shown, shown_json};
 
 /// Characters of a source, and of what happened to it.
 const MOST_CHARS: usize = 4_000;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
+use crate::bytes::xml::{self, Element};
 use crate::draft::Unreadable;
-use crate::xml::{self, Element};
 
 const MAGIC: &[u8] = b"PK\x03\x04";
 const MAX_ENTRIES: usize = 20_000;

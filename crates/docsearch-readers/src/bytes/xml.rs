@@ -4,8 +4,8 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
+use crate::bytes::encoding;
 use crate::draft::Unreadable;
-use crate::encoding;
 
 const MAX_DEPTH: usize = 256;
 const MAX_NODES: usize = 1_000_000;

@@ -4,12 +4,14 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Document, ReadOptions, Reading, Source};
-use crate::draft::{Draft, Unreadable};
-use crate::front_matter::FrontMatter;
+use super::{Document, ReadOptions, Reading, Source, no_page};
+use crate::draft::front_matter::FrontMatter;
+use crate::draft::{Draft, PART, Unreadable};
+use crate::file::{extension, manual_page, slug};
 use crate::markup::Markup;
+use crate::page_questions;
 use crate::site::{Generator, Place};
-use crate::{extension, heading, manual_page, no_page, page_questions, slug, target};
+use crate::text::{heading, target};
 
 /// The document of a draft.
 pub(super) fn assemble(
@@ -30,7 +32,7 @@ pub(super) fn assemble(
     }
     // A file with a title of its own is a page, whoever includes it.
     if source.is_included && matter.title.is_none() && heading::title(&body).is_none() {
-        return Err(Unreadable::NoDocumentation(no_page::PART));
+        return Err(Unreadable::NoDocumentation(PART));
     }
     let place = match source.home {
         Some(home) => home

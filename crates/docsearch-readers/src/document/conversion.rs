@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{ReadOptions, Source};
-use crate::draft::{Draft, Unreadable};
-use crate::inclusion::{self, Language};
-use crate::markdown::{self, Extensions};
+use crate::draft::{Draft, Unreadable, front_matter};
+use crate::folder::inclusion::{self, Language};
+use crate::formats::markdown::{self, Extensions};
+use crate::formats::rst::Elsewhere;
+use crate::formats::{asciidoc, html, llms, notebook, openapi, roff, rst};
 use crate::markup::Markup;
-use crate::rst::Elsewhere;
-use crate::{asciidoc, front_matter, html, llms, notebook, openapi, roff, rst};
 
 /// The documents of a text.
 pub(super) fn drafts(

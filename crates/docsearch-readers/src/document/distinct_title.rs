@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use docsearch_core::text::name::{key, slug_leaf};
 
 use crate::document::Document;
-use crate::{manual_page, slug};
+use crate::file::{manual_page, slug};
 
 /// Characters of what a page stands in; the name of its folder is shorter.
 const MAX_PARENT_CHARS: usize = 60;
@@ -25,10 +25,10 @@ struct Page {
 
 /// The pages of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Titles(Vec<Page>);
+pub struct Titles(Vec<Page>);
 
 impl Titles {
-    pub(crate) fn add(&mut self, document: &Document) {
+    pub fn add(&mut self, document: &Document) {
         self.0.push(Page {
             slug: document.slug.clone(),
             title: document.title.clone(),
@@ -41,7 +41,7 @@ impl Titles {
 
     /// The titles of the pages that share theirs, by their slugs: `Change history (Parser)`. The page that stands above
     /// the others keeps its own.
-    pub(crate) fn distinct(&self) -> HashMap<String, String> {
+    pub fn distinct(&self) -> HashMap<String, String> {
         let by_slug = self.0.iter().map(|page| (page.slug.as_str(), page)).collect();
         let mut sharing: HashMap<_, Vec<&Page>> = HashMap::new();
         for page in &self.0 {

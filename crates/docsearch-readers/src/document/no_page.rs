@@ -6,12 +6,10 @@ use std::path::{Component, Path};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 
-use crate::front_matter::FrontMatter;
+use crate::draft::PART;
+use crate::draft::front_matter::FrontMatter;
 use crate::markup::{self, Markup};
 use crate::site::Generator;
-
-/// Why a file is left out that others include.
-pub(crate) const PART: &str = "part of other pages";
 
 /// Folders of parts and templates, whatever builds the site.
 const FOLDERS_OF_PARTS: [&str; 9] = [

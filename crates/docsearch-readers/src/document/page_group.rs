@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use crate::document::Document;
 use crate::error::Error;
-use crate::{slug, source_options};
+use crate::file::{pattern, slug};
 
-pub(crate) use part::{Part, parts};
-pub(crate) use synthesis::{MAX_BODY_BYTES, synthesise};
+pub use part::{Part, parts};
+pub use synthesis::{MAX_BODY_BYTES, synthesise};
 
 /// What makes a pattern of the path of a folder.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
@@ -22,7 +22,7 @@ const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 /// A rule, as it is written: which pages, and what is said about their document.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GroupRule {
+pub struct GroupRule {
     /// The pages in a folder and below make one document; every folder that a pattern means makes one.
     folder: Option<String>,
     /// The key of the front matter in which pages name their group.
@@ -38,13 +38,13 @@ pub(crate) struct GroupRule {
 
 /// The rules of a source.
 #[derive(Debug)]
-pub(crate) struct Groups<'a> {
+pub struct Groups<'a> {
     rules: Vec<(&'a GroupRule, GlobSet)>,
 }
 
 /// A document that pages are grouped into.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Group {
+pub struct Group {
     rule: usize,
     source_root: String,
     /// The path of the folder, or what the front matter says.
@@ -53,7 +53,7 @@ pub(crate) struct Group {
 
 impl GroupRule {
     /// Whether the rule is such as there can be; or else why not.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let ways = [self.folder.is_some(), self.front_matter.is_some(), self.pages.is_some()];
         if ways.iter().filter(|given| **given).count() != 1 {
             return Err(
@@ -93,28 +93,28 @@ impl GroupRule {
             .folder
             .as_deref()
             .map(|folder| vec![plain_folder(folder).to_owned()]);
-        source_options::globs(folder.or_else(|| self.pages.clone()).unwrap_or_default().as_slice())
+        pattern::globs(folder.or_else(|| self.pages.clone()).unwrap_or_default().as_slice())
     }
 }
 
 impl<'a> Groups<'a> {
-    pub(crate) fn new(rules: &'a [GroupRule]) -> Result<Self, Error> {
+    pub fn new(rules: &'a [GroupRule]) -> Result<Self, Error> {
         let rules = rules.iter().map(|rule| Ok((rule, rule.globs()?)));
         Ok(Self {
             rules: rules.collect::<Result<_, Error>>()?,
         })
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    pub(crate) fn rule(&self, group: &Group) -> &'a GroupRule {
+    pub fn rule(&self, group: &Group) -> &'a GroupRule {
         self.rules[group.rule].0
     }
 
     /// The group of a page by the first rule that means it, with its place among the pages that a list names.
-    pub(crate) fn of(&self, page: &Document) -> Option<(Group, usize)> {
+    pub fn of(&self, page: &Document) -> Option<(Group, usize)> {
         let path = Path::new(page.source_path.as_deref()?);
         self.rules.iter().enumerate().find_map(|(number, (rule, globs))| {
             let (name, place) = match &rule.front_matter {
@@ -131,7 +131,7 @@ impl<'a> Groups<'a> {
     }
 
     /// Whether a file that cannot be read may be a page of a group: what its front matter says is not known.
-    pub(crate) fn may_hold(&self, group: &Group, source_root: &str, path: &Path) -> bool {
+    pub fn may_hold(&self, group: &Group, source_root: &str, path: &Path) -> bool {
         let (rule, globs) = &self.rules[group.rule];
         group.source_root == source_root
             && (rule.front_matter.is_some() || placed(rule, globs, path).is_some_and(|(name, _)| name == group.name))
@@ -140,7 +140,7 @@ impl<'a> Groups<'a> {
 
 impl Group {
     /// Where its pages are from, as far as one text says it.
-    pub(crate) fn source_root(&self) -> &str {
+    pub fn source_root(&self) -> &str {
         &self.source_root
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::document::Document;
-use crate::front_matter::is_iso_date;
+use crate::draft::front_matter::is_iso_date;
 
 /// The key of the metadata that has the time of the last change.
 const KEY: &str = "updated";
@@ -12,7 +12,7 @@ const KEYS: [&[&str]; 4] = [&[KEY], &["last_update", "date"], &["lastmod"], &["l
 
 /// Notes the time of the last change in the metadata: that of the front matter, or else `committed`. It stands for
 /// the time of publication where there is none, so that pages are as recent as their last change.
-pub(crate) fn note(document: &mut Document, committed: Option<&str>) {
+pub fn note(document: &mut Document, committed: Option<&str>) {
     let updated = stated(&document.metadata).or_else(|| committed.map(str::to_owned));
     let Some(updated) = updated else {
         return;

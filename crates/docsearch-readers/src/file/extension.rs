@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::manual_page;
+use crate::file::manual_page;
 
 const PROSE: [&str; 16] = [
     "md", "mdx", "markdown", "txt", "rst", "html", "htm", "xhtml", "ipynb", "adoc", "asciidoc", "asc", "pdf", "docx",
@@ -119,7 +119,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// The extension in lower case; `None` for a name without one, or with one that is not UTF-8.
-pub(crate) fn of(path: &Path) -> Option<String> {
+pub fn of(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
@@ -142,18 +142,18 @@ pub(crate) fn is_of_data(path: &Path) -> bool {
 }
 
 /// Whether the name may be one of a page of the manual: `ls.1`, `printf.3p.gz`, `kit.man`.
-pub(crate) fn is_of_manual(path: &Path) -> bool {
+pub fn is_of_manual(path: &Path) -> bool {
     of(&uncompressed(path))
         .is_some_and(|extension| manual_page::is_section(&extension) || matches!(extension.as_str(), "man" | "mdoc"))
 }
 
 /// Whether the name is one of a page as people read it, in a browser.
-pub(crate) fn is_of_html(path: &Path) -> bool {
+pub fn is_of_html(path: &Path) -> bool {
     of(path).is_some_and(|extension| matches!(extension.as_str(), "html" | "htm" | "xhtml"))
 }
 
 /// What a file is that is not read: the format of a document, or a group of others.
-pub(crate) fn kind(path: &Path) -> &'static str {
+pub fn kind(path: &Path) -> &'static str {
     let Some(extension) = of(path) else {
         return "others";
     };

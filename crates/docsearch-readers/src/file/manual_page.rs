@@ -5,7 +5,7 @@ pub(crate) const KIND: &str = "manual page";
 /// The key of their metadata that has the section of the manual.
 pub(crate) const SECTION: &str = "section";
 /// Why a page is left out that is another one under its own name.
-pub(crate) const LINK: &str = "link to another manual page";
+pub const LINK: &str = "link to another manual page";
 /// A longer purpose is a text.
 const MAX_PURPOSE_CHARACTERS: usize = 300;
 

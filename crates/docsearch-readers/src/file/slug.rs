@@ -5,7 +5,7 @@ use std::path::Path;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::extension;
+use crate::file::extension;
 
 /// File stems that stand for their folder.
 const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
@@ -13,7 +13,7 @@ const FOLDER_PAGES: [&str; 3] = ["index", "_index", "readme"];
 /// The slug of the file at `relative` (a path below the indexed folder): the path without its
 /// extension, `/` between segments, white space as `-`, case kept. `index` and `README` take the
 /// slug of their folder. `prefix` goes in front.
-pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
+pub fn from_path(relative: &Path, prefix: Option<&str>) -> String {
     let stem = relative.with_extension("");
     let mut segments: Vec<String> = stem
         .components()
@@ -32,7 +32,7 @@ pub(crate) fn from_path(relative: &Path, prefix: Option<&str>) -> String {
 }
 
 /// Whether a page of this name, without an extension, stands for its folder.
-pub(crate) fn is_folder_page(stem: &str) -> bool {
+pub fn is_folder_page(stem: &str) -> bool {
     FOLDER_PAGES.contains(&stem.to_lowercase().as_str())
 }
 

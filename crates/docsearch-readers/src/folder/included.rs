@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::file::{self, Links};
-use crate::per_folder::PerFolder;
-use crate::{extension, inclusion};
+use crate::file::{self, Links, extension};
+use crate::folder::inclusion;
+use crate::folder::per_folder::PerFolder;
 
 /// Larger files are searched no further.
 const MAX_BYTES: u64 = 1 << 20;
@@ -15,13 +15,13 @@ const EXTENSIONS: [&str; 8] = ["adoc", "asc", "asciidoc", "markdown", "md", "mdx
 
 /// The files that are included in the folders of a run.
 #[derive(Debug, Default)]
-pub(crate) struct IncludedFiles {
+pub struct IncludedFiles {
     folders: PerFolder<HashSet<PathBuf>>,
 }
 
 impl IncludedFiles {
     /// Of the files that are read, each with its folder.
-    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+    pub fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
         let may_include = |path: &Path| extension::of(path).is_some_and(|own| EXTENSIONS.contains(&own.as_str()));
         Self {
             folders: PerFolder::new(files.filter(|(_, relative)| may_include(relative))),

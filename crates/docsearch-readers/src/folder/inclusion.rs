@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::fence;
+use crate::draft::front_matter;
 use crate::file::{self, Folder};
-use crate::front_matter;
+use crate::text::fence;
 
 /// Files in a page, whoever includes them.
 const MAX_INCLUSIONS: usize = 256;
@@ -410,7 +410,7 @@ mod tests {
             "A\n\n.. include:: part.rst\n   :start-line: 1\n\n.. literalinclude:: code/a.rs\n   :language: rust\n\nB\n";
         let (text, warning) = expanded(page, Language::ReStructuredText);
         assert_eq!(warning, None);
-        let markdown = crate::rst::to_markdown(&text);
+        let markdown = crate::formats::rst::to_markdown(&text);
         assert_eq!(
             markdown,
             "A\n\nShared *text*.\n\n```rust\nuse a;\nfn main() {}\nlast\n```\n\nB\n"

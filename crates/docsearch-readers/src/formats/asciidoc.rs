@@ -19,10 +19,10 @@ use asciidoc_parser::parser::ModificationContext;
 use asciidoc_parser::{Parser, SafeMode};
 use serde_json::Value;
 
-use crate::draft::{Draft, Unreadable};
-use crate::file::Folder;
-use crate::front_matter::FrontMatter;
-use crate::{extension, front_matter, guard, manual_page, markdown_text, no_page};
+use crate::draft::front_matter::FrontMatter;
+use crate::draft::{Draft, PART, Unreadable, front_matter, guard};
+use crate::file::{Folder, extension, manual_page};
+use crate::text::markdown_text;
 use include::Includes;
 use scope::Scope;
 
@@ -40,7 +40,7 @@ fn is_named(path: &Path) -> bool {
 /// Reads the page `text` that lies at `path`; it may include files of `folder`.
 pub(crate) fn read(folder: Option<&Folder>, path: &Path, text: &str) -> Result<Vec<Draft>, Unreadable> {
     if is_part(path) {
-        return Err(Unreadable::NoDocumentation(no_page::PART));
+        return Err(Unreadable::NoDocumentation(PART));
     }
     guard::run("AsciiDoc", || convert(folder, path, text).map(|draft| vec![draft]))
 }

@@ -10,11 +10,10 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::draft::{Draft, Unreadable};
-use crate::front_matter::FrontMatter;
-use crate::guard;
-use crate::package::{Archive, WORD_TEXT as MAIN};
-use crate::xml::Element;
+use crate::bytes::package::{Archive, WORD_TEXT as MAIN};
+use crate::bytes::xml::Element;
+use crate::draft::front_matter::FrontMatter;
+use crate::draft::{Draft, Unreadable, guard};
 
 const FORMAT: &str = "DOCX";
 
@@ -67,7 +66,7 @@ fn properties(core: &Element) -> FrontMatter {
     };
     matter.published_at = matter
         .published_at
-        .filter(|date| crate::front_matter::is_iso_date(date));
+        .filter(|date| crate::draft::front_matter::is_iso_date(date));
     if let Some(author) = text("creator") {
         matter.metadata.insert("author".to_owned(), Value::from(author));
     }

@@ -11,10 +11,12 @@ use quick_xml::events::{BytesEnd, Event};
 use quick_xml::{Reader, Writer};
 use serde_json::Value;
 
-use crate::draft::{Draft, Unreadable};
-use crate::package::Archive;
-use crate::xml::Element;
-use crate::{encoding, front_matter, heading, html};
+use crate::bytes::encoding;
+use crate::bytes::package::Archive;
+use crate::bytes::xml::Element;
+use crate::draft::{Draft, Unreadable, front_matter};
+use crate::formats::html;
+use crate::text::heading;
 
 const FORMAT: &str = "EPUB";
 const MAX_CHAPTERS: usize = 5_000;

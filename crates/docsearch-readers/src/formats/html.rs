@@ -15,12 +15,27 @@ mod vocabulary;
 
 use std::path::Path;
 
-use dom_query::NodeRef;
+use dom_query::{Matcher, NodeRef};
 
+use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
-use crate::front_matter::FrontMatter;
-pub(crate) use frame::{Frame, Frames};
+use crate::file::extension;
+pub(crate) use frame::Frame;
+pub use frame::Frames;
 use vocabulary::Vocabulary;
+
+/// Bytes of a selector: parsing one takes stack for what it nests.
+const MAX_SELECTOR: usize = 500;
+
+/// Whether a text is a CSS selector that may say where the text of pages is.
+pub fn is_selector(text: &str) -> bool {
+    text.len() <= MAX_SELECTOR && Matcher::new(text).is_ok()
+}
+
+/// Whether the name of a file says that it is HTML.
+pub(crate) fn is_named(path: &Path) -> bool {
+    extension::is_of_html(&extension::uncompressed(path))
+}
 
 /// Reads the page `text` that lies at `path`. `content` selects the element with its text, `frame` is what it has in
 /// common with the others of its site.

@@ -10,8 +10,9 @@ use serde_json::Value;
 use url::Url;
 
 use crate::draft::Draft;
-use crate::front_matter::{self, FrontMatter};
-use crate::{fence, heading, slug};
+use crate::draft::front_matter::{self, FrontMatter};
+use crate::file::slug;
+use crate::text::{fence, heading};
 
 const ADDRESS_KEYS: [&str; 5] = ["Source:", "URL:", "Url:", "URL Source:", "source_url:"];
 /// Keys of front matter that tell a page from settings shown in an example.

@@ -14,8 +14,9 @@ pub(crate) mod tests;
 use std::iter::Peekable;
 use std::str::Lines;
 
-use crate::mdx::indentation::{split, strip};
-use crate::{mdx, rst, term};
+use crate::formats::mdx::indentation::{split, strip};
+use crate::formats::{mdx, rst};
+use crate::text::term;
 use code::Block;
 use directive::Directive;
 
@@ -203,7 +204,7 @@ impl Page {
             code.push(line);
         }
         let code = code.join("\n");
-        let block = crate::fence::block(language, code.trim_matches('\n'));
+        let block = crate::text::fence::block(language, code.trim_matches('\n'));
         self.push(&block);
     }
 

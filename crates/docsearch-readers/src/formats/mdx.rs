@@ -11,7 +11,7 @@ mod tests;
 use std::iter::Peekable;
 use std::str::Lines;
 
-use crate::fence::block;
+use crate::text::fence::block;
 use fence::Fence;
 use indentation::Indentation;
 use tag::{Tag, tag};

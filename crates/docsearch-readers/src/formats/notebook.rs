@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use crate::draft::{Draft, Unreadable};
-use crate::{fence, front_matter};
+use crate::draft::{Draft, Unreadable, front_matter};
+use crate::text::fence;
 
 /// Of an output; what is longer is data, not explanation.
 const MAX_OUTPUT_LINES: usize = 30;

@@ -12,9 +12,9 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
-use crate::front_matter::FrontMatter;
-pub(crate) use process::{COMMAND, answer};
+pub use process::{COMMAND, answer};
 
 /// What a file begins with; some have a few bytes before it.
 const MAGIC: &[u8] = b"%PDF-";

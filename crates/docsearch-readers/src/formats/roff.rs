@@ -17,9 +17,10 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
+use crate::draft::front_matter::FrontMatter;
 use crate::draft::{Draft, Unreadable};
-use crate::front_matter::FrontMatter;
-use crate::{extension, manual_page, markdown_text};
+use crate::file::{extension, manual_page};
+use crate::text::markdown_text;
 use request::Line;
 
 /// Bytes, and lines, before which a page shows what it is.

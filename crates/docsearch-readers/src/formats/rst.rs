@@ -13,7 +13,7 @@ mod table;
 
 use block::{Reader, Scope};
 pub(crate) use label::Elsewhere;
-pub(crate) use labelled_folder::LabelledFolders;
+pub use labelled_folder::LabelledFolders;
 
 /// The markdown of a reST page.
 pub(crate) fn to_markdown(text: &str) -> String {
@@ -72,7 +72,7 @@ mod tests {
     use super::is_filled_in;
 
     fn to_markdown(page: &str) -> String {
-        crate::target::take(&super::to_markdown(page)).0
+        crate::text::target::take(&super::to_markdown(page)).0
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn labels_lead_to_their_sections() {
         let page = "Top\n===\n\n.. _My label:\n.. _other_one:\n\nPart\n----\n\nText\n\n.. _here:\n\nMore.\n";
-        let (text, anchors) = crate::target::take(&super::to_markdown(page));
+        let (text, anchors) = crate::text::target::take(&super::to_markdown(page));
         assert_eq!(text, "# Top\n\n## Part\n\nText\n\nMore.\n");
         let names: Vec<(&str, &str)> = anchors.iter().map(|(name, anchor)| (&**name, &**anchor)).collect();
         assert_eq!(
@@ -380,7 +380,7 @@ b|c    second
                 expected.push(code.join("\n") + "\n");
             }
             let markdown = to_markdown(&page);
-            proptest::prop_assert_eq!(crate::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+            proptest::prop_assert_eq!(crate::formats::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
         }
     }
 }

@@ -9,14 +9,14 @@ use crate::markup::{self, Markup};
 
 /// A media type and its character set.
 #[derive(Debug, Default)]
-pub(crate) struct ContentType {
+pub struct ContentType {
     essence: String,
     charset: Option<String>,
 }
 
 impl ContentType {
     /// Reads a header; of one that is no media type, what stands before the parameters.
-    pub(crate) fn parse(header: &str) -> Self {
+    pub fn parse(header: &str) -> Self {
         // RFC 9110 allows white space before a semicolon, and nothing after one; `mime` does not.
         let parts = header.split(';').map(str::trim).filter(|part| !part.is_empty());
         let compact = parts.collect::<Vec<_>>().join(";");
@@ -33,17 +33,17 @@ impl ContentType {
     }
 
     /// Type and subtype in lower case; empty if no type was given.
-    pub(crate) fn essence(&self) -> &str {
+    pub fn essence(&self) -> &str {
         &self.essence
     }
 
     /// The character set in lower case; `None` if none was named.
-    pub(crate) fn charset(&self) -> Option<&str> {
+    pub fn charset(&self) -> Option<&str> {
         self.charset.as_deref()
     }
 
     /// The markup that it names, `None` where name and content have to tell.
-    pub(crate) fn markup(&self, path: &Path) -> Result<Option<Markup>, Unreadable> {
+    pub fn markup(&self, path: &Path) -> Result<Option<Markup>, Unreadable> {
         Ok(match self.essence.as_str() {
             "text/html" | "application/xhtml+xml" => Some(Markup::Html),
             "text/markdown" | "text/x-markdown" => Some(Markup::Markdown),

@@ -12,9 +12,9 @@ const SHAPE_HINT: &str = "\nHINT:  Write a list of texts, or of objects with que
 
 /// How many are left out, and what is wrong with the first.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LeftOut {
-    pub(crate) count: usize,
-    pub(crate) reason: String,
+pub struct LeftOut {
+    pub count: usize,
+    pub reason: String,
 }
 
 /// The questions that front matter gives its page.

@@ -8,7 +8,7 @@ use docsearch_core::documents::markdown::{Section, sections};
 const MAX_CHARS: usize = 1_000;
 
 /// The headings of a page.
-pub(crate) struct Headings<'a> {
+pub struct Headings<'a> {
     title: &'a str,
     title_key: String,
     sections: Vec<Section>,
@@ -16,7 +16,7 @@ pub(crate) struct Headings<'a> {
 }
 
 impl<'a> Headings<'a> {
-    pub(crate) fn new(title: &'a str, body: &str) -> Self {
+    pub fn new(title: &'a str, body: &str) -> Self {
         let sections = sections(body);
         Self {
             title,
@@ -26,12 +26,12 @@ impl<'a> Headings<'a> {
         }
     }
 
-    pub(crate) fn sections(&self) -> &[Section] {
+    pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
     /// The anchor of the section that a heading belongs to, empty for the page as a whole; `#anchor` is a heading, too.
-    pub(crate) fn find(&self, wanted: &str) -> Option<&str> {
+    pub fn find(&self, wanted: &str) -> Option<&str> {
         let wanted = in_one_line(wanted);
         if wanted.is_empty() {
             return Some("");
@@ -61,7 +61,7 @@ impl<'a> Headings<'a> {
     }
 
     /// The heading that is most like one that is not there, after how much it is.
-    pub(crate) fn nearest(&self, wanted: &str) -> Option<(f64, &str)> {
+    pub fn nearest(&self, wanted: &str) -> Option<(f64, &str)> {
         let wanted = key(&in_one_line(wanted));
         let known = self
             .sections
@@ -73,12 +73,12 @@ impl<'a> Headings<'a> {
     }
 
     /// Whether a section has this anchor; the page as a whole has the empty one.
-    pub(crate) fn has_anchor(&self, anchor: &str) -> bool {
+    pub fn has_anchor(&self, anchor: &str) -> bool {
         anchor.is_empty() || self.sections.iter().any(|section| section.anchor == anchor)
     }
 
     /// The anchor that is most like one that is not there.
-    pub(crate) fn nearest_anchor(&self, wanted: &str) -> Option<&str> {
+    pub fn nearest_anchor(&self, wanted: &str) -> Option<&str> {
         let wanted = key(&in_one_line(wanted));
         let anchors = self.sections.iter().map(|section| section.anchor.as_str());
         let likeness = |anchor: &str| strsim::jaro_winkler(&wanted, &key(anchor));
@@ -87,7 +87,7 @@ impl<'a> Headings<'a> {
     }
 
     /// What [`Headings::find`] finds a section by; `#anchor` where the text of its heading leads elsewhere.
-    pub(crate) fn heading(&self, anchor: &str) -> String {
+    pub fn heading(&self, anchor: &str) -> String {
         let section = self.sections.iter().find(|section| section.anchor == anchor);
         let heading = section.map(text).filter(|heading| self.find(heading) == Some(anchor));
         match heading {

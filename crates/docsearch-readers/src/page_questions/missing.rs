@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use crate::page_questions::headings::Headings;
 
 /// A section without a question.
-pub(crate) struct MissingSection {
+pub struct MissingSection {
     /// What a file of questions names it by; empty for the page as a whole.
-    pub(crate) heading: String,
-    pub(crate) anchor: String,
+    pub heading: String,
+    pub anchor: String,
     /// Without its heading.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// The sections of a page that say something and whose anchors are not among these.
-pub(crate) fn missing(title: &str, body: &str, answered: &HashSet<String>) -> Vec<MissingSection> {
+pub fn missing(title: &str, body: &str, answered: &HashSet<String>) -> Vec<MissingSection> {
     let headings = Headings::new(title, body);
     let mut missing = Vec::new();
     for section in headings.sections() {

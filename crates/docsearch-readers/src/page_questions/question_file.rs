@@ -11,35 +11,35 @@ use super::headings::Headings;
 use crate::error::Error;
 
 /// In a folder that is indexed.
-pub(crate) const NAME: &str = "docsearch.questions.jsonl";
+pub const NAME: &str = "docsearch.questions.jsonl";
 /// Keys of a line.
 const KEYS: [&str; 3] = ["file", "heading", "question"];
 /// Headings of a page for which the nearest is looked for.
-pub(crate) const HINTS: usize = 100;
+pub const HINTS: usize = 100;
 
 /// A line.
 #[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Line {
-    pub(crate) file: String,
+pub struct Line {
+    pub file: String,
     /// Of the page as a whole, if there is none.
     #[serde(default)]
-    pub(crate) heading: Option<String>,
-    pub(crate) question: String,
+    pub heading: Option<String>,
+    pub question: String,
 }
 
 /// What is wrong with a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Warning {
-    pub(crate) line: usize,
-    pub(crate) reason: String,
+pub struct Warning {
+    pub line: usize,
+    pub reason: String,
     /// Whether its question is left out.
-    pub(crate) is_left_out: bool,
+    pub is_left_out: bool,
 }
 
 /// A question for a heading.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub struct Asked {
     line: usize,
     heading: String,
     question: Question,
@@ -69,22 +69,22 @@ impl Asked {
 }
 
 /// A page as its questions need it.
-pub(crate) struct Page<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) body: &'a str,
+pub struct Page<'a> {
+    pub title: &'a str,
+    pub body: &'a str,
     /// The questions that it has from elsewhere.
-    pub(crate) own: Vec<Question>,
+    pub own: Vec<Question>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct QuestionFile {
+pub struct QuestionFile {
     pages: BTreeMap<String, Vec<Asked>>,
     is_damaged: bool,
 }
 
 impl QuestionFile {
     /// Reads the lines; what is wrong with some does not stop the rest.
-    pub(crate) fn read(bytes: &[u8]) -> (Self, Vec<Warning>) {
+    pub fn read(bytes: &[u8]) -> (Self, Vec<Warning>) {
         let (mut file, mut warnings) = (Self::default(), Vec::new());
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -103,7 +103,7 @@ impl QuestionFile {
     }
 
     /// A file of which nothing is known.
-    pub(crate) fn unread() -> Self {
+    pub fn unread() -> Self {
         Self {
             is_damaged: true,
             ..Self::default()
@@ -111,7 +111,7 @@ impl QuestionFile {
     }
 
     /// Whether lines cannot be read: it is not known which pages these are about.
-    pub(crate) fn is_damaged(&self) -> bool {
+    pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
@@ -131,7 +131,7 @@ impl QuestionFile {
     }
 
     /// Adds what another file says.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub fn join(&mut self, other: Self) {
         self.is_damaged |= other.is_damaged;
         for (path, mut asked) in other.pages {
             self.pages.entry(path).or_default().append(&mut asked);
@@ -139,18 +139,18 @@ impl QuestionFile {
     }
 
     /// The files that it names, with their questions.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = (&str, &[Asked])> {
+    pub fn pages(&self) -> impl Iterator<Item = (&str, &[Asked])> {
         self.pages.iter().map(|(path, asked)| (path.as_str(), asked.as_slice()))
     }
 
     /// That files are not there which questions are for: those that are not among these.
-    pub(crate) fn unmet(&self, met: &HashSet<String>) -> Vec<Warning> {
+    pub fn unmet(&self, met: &HashSet<String>) -> Vec<Warning> {
         let unmet = self.pages().filter(|(path, _)| !met.contains(*path));
         unmet.map(|(path, asked)| no_such_page(path, asked)).collect()
     }
 
     /// The questions for a file.
-    pub(crate) fn of(&self, path: &str) -> &[Asked] {
+    pub fn of(&self, path: &str) -> &[Asked] {
         self.pages.get(path).map_or(&[], Vec::as_slice)
     }
 }
@@ -171,7 +171,7 @@ fn line(line: &[u8]) -> Result<Line, String> {
 }
 
 /// That a file is not there which questions are for.
-pub(crate) fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
+pub fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
     Warning {
         line: asked.first().map_or(0, |asked| asked.line),
         reason: match asked.len() {
@@ -183,7 +183,7 @@ pub(crate) fn no_such_page(path: &str, asked: &[Asked]) -> Warning {
 }
 
 /// That a question of a page cannot be stored, by the first line of the page.
-pub(crate) fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
+pub fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
     Warning {
         line: asked.first().map_or(0, |asked| asked.line),
         reason: format!("{path}: {reason}"),
@@ -192,20 +192,13 @@ pub(crate) fn left_out(path: &str, asked: &[Asked], reason: &str) -> Warning {
 }
 
 /// That a file cannot be used, since it is not known what some of its lines say.
-pub(crate) fn damaged(name: &str) -> Error {
-    Error::Usage(format!(
-        "{name} has lines that cannot be read; no question of it is stored"
-    ))
+pub fn damaged(name: &str) -> Error {
+    Error::Questions(name.to_owned())
 }
 
 /// The questions of each of the pages that come from one file: those that they have from elsewhere, and then these, with their
 /// anchors. One whose heading is not there is of the page as a whole. The warnings name the nearest heading for the first `hints` of these.
-pub(crate) fn placed(
-    path: &str,
-    asked: &[Asked],
-    pages: &[Page<'_>],
-    hints: usize,
-) -> (Vec<Vec<Question>>, Vec<Warning>) {
+pub fn placed(path: &str, asked: &[Asked], pages: &[Page<'_>], hints: usize) -> (Vec<Vec<Question>>, Vec<Warning>) {
     let headings: Vec<Headings<'_>> = match asked.is_empty() {
         true => Vec::new(),
         false => pages.iter().map(|page| Headings::new(page.title, page.body)).collect(),
@@ -248,15 +241,15 @@ pub(crate) fn placed(
 
 /// The questions of a document, which are not more than can be stored.
 #[derive(Debug, Default)]
-pub(crate) struct QuestionList {
-    pub(crate) questions: Vec<Question>,
+pub struct QuestionList {
+    pub questions: Vec<Question>,
     known: HashSet<Question>,
     of_section: HashMap<String, usize>,
 }
 
 impl QuestionList {
     /// As many of these as can be stored.
-    pub(crate) fn of<'a>(questions: impl IntoIterator<Item = &'a Question>) -> Self {
+    pub fn of<'a>(questions: impl IntoIterator<Item = &'a Question>) -> Self {
         let mut list = Self::default();
         for question in questions {
             list.add(question.clone()).ok();
@@ -265,7 +258,7 @@ impl QuestionList {
     }
 
     /// Adds a question, unless it is there. The error says why it cannot be stored.
-    pub(crate) fn add(&mut self, question: Question) -> Result<(), String> {
+    pub fn add(&mut self, question: Question) -> Result<(), String> {
         if self.known.contains(&question) {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use super::headings::Headings;
 
 /// What is wrong with the questions of a document: those without a text are not stored, and those of sections that it has not count
 /// for the page as a whole. `None` as well for what the database refuses.
-pub(crate) fn problem(given: &Value, title: &str, body: &str) -> Option<LeftOut> {
+pub fn problem(given: &Value, title: &str, body: &str) -> Option<LeftOut> {
     let items = given.as_array()?;
     let (mut headings, mut count, mut problems) = (None, 0, Vec::new());
     for (place, item) in items.iter().enumerate() {

@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 
 use docsearch_core::documents::markdown::sections;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::{fence, target};
+use crate::text::{fence, target};
 
 /// How a heading without an identifier of its own gets its anchor.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum AnchorRule {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum AnchorRule {
     /// GitHub, Docusaurus, mdBook, Hugo, Starlight
     #[default]
     Github,

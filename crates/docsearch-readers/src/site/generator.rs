@@ -2,7 +2,7 @@
 
 /// A program that makes a site of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
-pub(crate) enum Generator {
+pub enum Generator {
     Docusaurus,
     VitePress,
     #[strum(serialize = "mdBook")]

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, CONTROLS};
 use serde_json::{Map, Value};
 
 use super::generator::Generator;
-use crate::slug;
+use crate::file::slug;
 
 /// What is written otherwise in the path of an URL.
 pub(super) const PATH: &AsciiSet = &CONTROLS

@@ -2,7 +2,7 @@
 
 use docsearch_core::index::question::ends_as_question;
 
-use crate::markdown_text;
+use crate::text::markdown_text;
 
 /// A longer term is a text, not a name.
 const MAX_NAME_CHARACTERS: usize = 100;

@@ -10,7 +10,7 @@ use super::super::sitemap::Allowance;
 use super::super::start::{self, Place};
 use super::server::{Reply, Server};
 use super::{Setting, gzip, small_site};
-use crate::interrupt::Interrupt;
+use crate::process::interrupt::Interrupt;
 
 #[test]
 fn redirects_have_an_end() {

@@ -6,9 +6,8 @@ use url::Url;
 
 use super::super::address;
 use super::super::crawler::nothing;
-use super::Setting;
 use super::server::{Reply, Server};
-use super::small_site;
+use super::{Setting, small_site};
 
 /// Stands for the check of addresses, which would refuse every server on the loopback interface.
 fn second_is_private(address: IpAddr) -> Option<&'static str> {

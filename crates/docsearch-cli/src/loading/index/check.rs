@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::run::Run;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::link_check::LinkCheck;
-use crate::outcome::Outcome;
-use crate::report::Report;
-use crate::supply::Supply;
-use crate::survey::Survey;
+use crate::loading::link_check::LinkCheck;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::sources::supply::Supply;
+use crate::sources::survey::Survey;
+use crate::terminal::report::Report;
 use crate::terminal::shown;
 
 impl Run<'_> {

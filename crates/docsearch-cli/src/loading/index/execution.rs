@@ -10,15 +10,15 @@ use super::job::{Job, Reading, Source};
 use super::last_run::FoundFiles;
 use super::plan::{Plan, Root, Surroundings};
 use super::run::{Manner, Run};
-use crate::asked_supply;
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::json_lines::JsonLines;
-use crate::outcome::Outcome;
-use crate::project;
-use crate::report::Report;
-use crate::supply::{FileOptions, Files, Supply};
+use crate::loading::project;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::sources::asked_supply;
+use crate::sources::json_lines::JsonLines;
+use crate::sources::supply::{FileOptions, Files, Supply};
+use crate::terminal::report::Report;
 
 /// Where documents go.
 pub(super) enum Destination<'a> {
@@ -143,7 +143,7 @@ fn file_options(job: &Job, reading: &Reading, left_out: BTreeMap<&'static str, u
         markup: reading.markup,
         links: reading.links,
         left_out,
-        site: options.site.clone(),
+        site: options.site(),
         content: options.content.clone(),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::archive;
-use crate::file::Links;
-use crate::git::Address;
-use crate::markup::Markup;
-use crate::page_group::GroupRule;
-use crate::source_options::SourceOptions;
+use docsearch_readers::document::page_group::GroupRule;
+use docsearch_readers::file::Links;
+use docsearch_readers::markup::Markup;
+
+use crate::sources::archive;
+use crate::sources::git::Address;
+use crate::sources::source_options::SourceOptions;
 
 /// Documents for a project.
 #[derive(Debug, Clone)]

@@ -8,21 +8,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use docsearch_readers::document::page_group::GroupRule;
+use docsearch_readers::file::Links;
+use docsearch_readers::site::Sites;
 use ignore::WalkBuilder;
 use postgres::Client;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::plan::{Plan, Root};
-use crate::cache_folder;
-use crate::error::Error;
-use crate::file::Links;
-use crate::page_group::GroupRule;
-use crate::project;
-use crate::report::{self, Told};
-use crate::site::Sites;
-use crate::supply::FileOptions;
-use crate::survey::LeftOut;
+use crate::loading::project;
+use crate::process::cache_folder;
+use crate::process::error::Error;
+use crate::sources::supply::FileOptions;
+use crate::sources::survey::LeftOut;
+use crate::terminal::report::{self, Told};
 
 /// A file that was changed so little before it was looked at can change again without another time.
 const SETTLED: Duration = Duration::from_secs(2);

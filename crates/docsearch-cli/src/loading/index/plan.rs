@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::file::Links;
+use docsearch_readers::page_questions::question_file;
+
 use super::job::Reading;
-use crate::archive;
-use crate::error::Error;
-use crate::file::Links;
-use crate::folder;
-use crate::git::{self, Address, Checkout, Place, Repository};
-use crate::interrupt::Interrupt;
-use crate::page_questions::question_file;
-use crate::report::Report;
-use crate::source_options::PathFilter;
-use crate::supply::Input;
-use crate::unpacked::Unpacked;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::sources::git::{self, Address, Checkout, Place, Repository};
+use crate::sources::source_options::PathFilter;
+use crate::sources::supply::Input;
+use crate::sources::unpacked::Unpacked;
+use crate::sources::{archive, folder};
+use crate::terminal::report::Report;
 
 /// What every path of a run has in common.
 pub(super) struct Surroundings<'a> {

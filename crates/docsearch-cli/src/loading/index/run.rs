@@ -9,18 +9,19 @@ use serde_json::json;
 use super::job::{Job, Source};
 use super::last_run::{FoundFiles, LastRun};
 use super::plan::Root;
-use crate::asked_supply::{AskedSupply, Folders};
-use crate::backlog::{self, Backlog, WaitArgs};
-use crate::distinct_supply::DistinctSupply;
-use crate::error::Error;
-use crate::grouped_supply::GroupedSupply;
-use crate::interrupt::Interrupt;
-use crate::outcome::Outcome;
-use crate::printer::{Printer, Reader};
-use crate::project::{self, Loader, Tally};
-use crate::report::{Ending, Report};
-use crate::supply::Supply;
-use crate::survey::Survey;
+use crate::loading::backlog::{self, Backlog, WaitArgs};
+use crate::loading::printer::{Printer, Reader};
+use crate::loading::project::{self, Loader};
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::sources::asked_supply::{AskedSupply, Folders};
+use crate::sources::distinct_supply::DistinctSupply;
+use crate::sources::grouped_supply::GroupedSupply;
+use crate::sources::supply::Supply;
+use crate::sources::survey::Survey;
+use crate::terminal::Tally;
+use crate::terminal::report::{Ending, Report};
 use crate::terminal::shown;
 
 /// How documents are sent, and what is told of it.
@@ -289,8 +290,9 @@ impl Run<'_> {
                 continue;
             }
             let names = [Some(&root.name), root.formerly.as_ref()];
+            let kept = survey.kept(&root.name);
             for stored in names.into_iter().flatten() {
-                deleted += survey.delete_missing(client, project, &root.name, stored)?;
+                deleted += project::delete_missing(client, project, stored, kept.slugs.clone(), &kept.paths)?;
             }
         }
         Ok(deleted)

@@ -3,12 +3,13 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::file::Links;
+use docsearch_readers::markup::InputFormat;
+
 use super::IndexArgs;
 use super::job::{Job, Reading, Source};
-use crate::error::Error;
-use crate::file::Links;
-use crate::markup::InputFormat;
-use crate::project_file::{self, Settings};
+use crate::process::error::Error;
+use crate::sources::project_file::{self, Settings};
 
 /// The jobs of a run, and the file that they are from, if they are.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Selection {
             ("PATH", !args.paths.is_empty()),
             ("--title", args.title.is_some()),
             ("--prefix", args.options.prefix.is_some()),
-            ("--root-url", args.options.site.root_url.is_some()),
+            ("--root-url", args.options.root_url.is_some()),
             ("--source-root", args.source_root.is_some()),
         ];
         if let (2.., Some((option, _))) = (settings.len(), of_one_source.iter().find(|(_, given)| *given)) {

@@ -9,12 +9,11 @@ use ignore::gitignore::Gitignore;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::job::{Job, Source};
-use crate::error::Error;
-use crate::folder;
-use crate::git::Address;
-use crate::interrupt::Interrupt;
-use crate::project_file;
-use crate::source_options::PathFilter;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::sources::git::Address;
+use crate::sources::source_options::PathFilter;
+use crate::sources::{folder, project_file};
 
 /// Without changes before they are read: editors and generators write several files.
 const QUIET: Duration = Duration::from_millis(300);

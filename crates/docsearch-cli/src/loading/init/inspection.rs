@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::file::Links;
-use crate::folder;
-use crate::site::{Generator, SiteOptions, Sites};
+use docsearch_readers::file::Links;
+use docsearch_readers::site::{Generator, SiteOptions, Sites};
+
+use crate::process::error::Error;
+use crate::sources::folder;
 
 /// Sources at most: who has more knows better than to have them guessed.
 const MAX_SOURCES: usize = 50;

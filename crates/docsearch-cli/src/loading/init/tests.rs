@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::project_file::Settings;
+use crate::sources::project_file::Settings;
 
 /// What the file says that is written for a folder with these files.
 fn settings(files: &[(&str, &str)]) -> Vec<Settings> {
@@ -29,7 +29,7 @@ fn told(settings: &[Settings]) -> Vec<(String, &str, &str, String)> {
         .map(|source| {
             let paths: Vec<String> = source.paths.iter().map(|path| path.display().to_string()).collect();
             assert_eq!(source.project, "the \"kit\"");
-            assert_eq!(text(&source.options.site.root_url), "");
+            assert_eq!(text(&source.options.root_url), "");
             (
                 paths.join(" "),
                 source.options.prefix.as_deref().unwrap_or_default(),

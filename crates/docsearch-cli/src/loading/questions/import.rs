@@ -6,17 +6,17 @@ use std::path::Path;
 use docsearch_core::documents::grouped_page::{GroupedPage, page_at};
 use docsearch_core::index::question::{Question, Sections};
 use docsearch_core::values::bounds::counted;
+use docsearch_readers::document::page_group::{Part, parts};
+use docsearch_readers::page_questions::question_file::{
+    HINTS, Page, QuestionFile, QuestionList, Warning, damaged, left_out, no_such_page, placed,
+};
 use postgres::Client;
 use postgres::types::Json;
 use serde_json::json;
 
-use crate::error::Error;
-use crate::outcome::Outcome;
-use crate::page_group::{Part, parts};
-use crate::page_questions::question_file::{
-    HINTS, Page, QuestionFile, QuestionList, Warning, damaged, left_out, no_such_page, placed,
-};
-use crate::project;
+use crate::loading::project;
+use crate::process::error::Error;
+use crate::process::outcome::Outcome;
 use crate::terminal::shown;
 
 /// A document, or a page that was grouped into one.
@@ -43,7 +43,7 @@ pub(super) fn import(client: &mut Client, project: &str, bytes: &[u8], name: &Pa
     let (file, mut warnings) = QuestionFile::read(bytes);
     if file.is_damaged() {
         warn(&warnings);
-        return Err(damaged(&name.display().to_string()));
+        return Err(damaged(&name.display().to_string()).into());
     }
     let mut documents = Documents::read(client, project)?;
     let mut given: BTreeMap<String, Given> = BTreeMap::new();

@@ -7,11 +7,11 @@ use indicatif::ProgressBar;
 use postgres::{Client, Row};
 
 use crate::connection::ConnectionArgs;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::outcome::Outcome;
-use crate::project;
-use crate::report::progress_bar;
+use crate::loading::project;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::process::outcome::Outcome;
+use crate::terminal::report::progress_bar;
 use crate::terminal::shown;
 
 /// Most sections of a transaction: the replies of one that does not come to its end are lost.

@@ -3,8 +3,8 @@
 use docsearch_core::answer::delivery::without_references;
 use serde_json::{Value, json};
 
-use crate::error::Error;
 use crate::library::{Library, ListRequest, Listing, OutputFormat, ProjectEntry};
+use crate::process::error::Error;
 
 /// The projects, if none was asked for and there are several; else the documents.
 pub(super) async fn list(library: &Library, request: ListRequest) -> Result<String, Error> {

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use docsearch_core::values::bounds::shown;
+use docsearch_readers::page_questions::missing::missing;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::json;
 
+use crate::library::question_rules::RULES;
 use crate::library::{Library, PageQuestions};
-use crate::questions::{RULES, missing};
 use crate::terminal::shown_json;
 
 pub(super) const WRITE_QUESTIONS: &str = "write_questions";

@@ -11,8 +11,8 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::prompts;
-use crate::error::Error;
 use crate::library::{Library, ListRequest, LoadRequest, OutputFormat};
+use crate::process::error::Error;
 
 const SCHEME: &str = "docsearch://";
 /// Expands to whole slugs; a client that knows `{slug}` only may encode their slashes.

@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::resources::Address;
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Tokens that no answer exceeds, whatever the caller says: clients cut what is longer.
 pub(super) const MOST_TOKENS: i32 = MCP_MAX_TOKENS as i32;

@@ -16,8 +16,8 @@ use url::form_urlencoded;
 
 use super::failure::Failure;
 use super::health::Health;
-use crate::error::Error;
 use crate::library::{Library, ListRequest, LoadRequest, OutputFormat, SearchRequest, Syntax};
+use crate::process::error::Error;
 
 const DESCRIPTION: &str = include_str!("openapi.json");
 /// Documents of a list, unless told otherwise, and at most.

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// What went wrong, and the status that says so.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Shorter ones can be guessed.
 const LEAST_CHARACTERS: usize = 16;

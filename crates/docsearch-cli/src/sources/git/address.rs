@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use url::Url;
 
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// Bytes of a reference.
 const MAX_REFERENCE: usize = 250;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::address::{name, without_credentials};
 use super::process::{Failure, Git, Reach};
 use super::repository::{Repository, no_such};
-use crate::cache_folder;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::cache_folder;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 
 /// Between two looks at whether another run has let go of the repository.
 const LOOK: Duration = Duration::from_millis(200);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::process::Failure;
 use super::repository::Repository;
-use crate::error::Error;
+use crate::process::error::Error;
 
 /// How long a history is read: files whose last change lies behind that have no date.
 const MAX_TIME: Duration = Duration::from_secs(60);

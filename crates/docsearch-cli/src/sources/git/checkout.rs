@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::address::name;
 use super::process::Failure;
 use super::repository::Repository;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 
 /// A folder that git knows.
 #[derive(Debug)]

@@ -6,12 +6,13 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use docsearch_readers::file::extension;
+
 use super::process::Failure;
 use super::repository::{Entry, Kind, Repository};
-use crate::error::Error;
-use crate::extension;
-use crate::interrupt::Interrupt;
-use crate::unpacked::Unpacked;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::sources::unpacked::Unpacked;
 
 /// Files without a word of documentation, of which there are many and large ones.
 const MEDIA: [&str; 24] = [

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 
 /// After which a git that says nothing is ended.
 const SILENCE: Duration = Duration::from_secs(120);

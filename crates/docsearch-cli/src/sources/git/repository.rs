@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::process::{Failure, Git, Reach, whole};
-use crate::error::Error;
-use crate::interrupt::Interrupt;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
 
 /// Names that are proposed for one that is not there.
 const MAX_NEAR: usize = 5;

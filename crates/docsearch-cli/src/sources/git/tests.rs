@@ -6,9 +6,9 @@ use std::process::Command;
 
 use super::cache::{fetch_into, folder_of};
 use super::*;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::unpacked::Unpacked;
+use crate::process::error::Error;
+use crate::process::interrupt::Interrupt;
+use crate::sources::unpacked::Unpacked;
 
 /// Runs git as a user does, at a time of its own.
 fn git(folder: &Path, time: &str, arguments: &[&str]) {

@@ -9,19 +9,20 @@ use super::section::{anchor_below, heading_text};
 
 /// A page that is a section of a document.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
+pub struct Part {
     /// The anchor of its section.
-    pub(crate) key: String,
-    pub(crate) title: String,
+    pub key: String,
+    /// As it was on the page.
+    pub title: String,
     /// The headings of the page, as Markdown, with the anchors that they had there.
-    pub(crate) headings: String,
+    pub headings: String,
     /// Anchors of the page that lead to its beginning.
     beginnings: BTreeSet<String>,
 }
 
 impl Part {
     /// The anchor in the document of what has this anchor on the page.
-    pub(crate) fn anchor(&self, of_page: &str) -> String {
+    pub fn anchor(&self, of_page: &str) -> String {
         match of_page.is_empty() || self.beginnings.contains(of_page) {
             true => self.key.clone(),
             false => anchor_below(&self.key, of_page),
@@ -30,7 +31,7 @@ impl Part {
 }
 
 /// The parts of a document, in the order of its pages. `anchors` are the further names of places in it.
-pub(crate) fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPage]) -> Vec<Part> {
+pub fn parts(body: &str, anchors: &BTreeMap<String, String>, pages: &[GroupedPage]) -> Vec<Part> {
     let mut parts: BTreeMap<&str, Part> = pages
         .iter()
         .map(|page| {

@@ -8,7 +8,7 @@ use docsearch_core::text::title::is_repeated_by;
 use docsearch_core::values::bounds::title_in_one_line;
 
 use crate::document::Document;
-use crate::fence;
+use crate::text::fence;
 
 /// The longest anchor that is written: a heading takes no longer one.
 const MAX_ANCHOR_BYTES: usize = 500;

@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 use super::section::{PageSection, page_section};
 use super::{Group, GroupRule, folder_page};
 use crate::document::Document;
+use crate::file::slug;
 use crate::page_questions::question_file::QuestionList;
-use crate::slug;
 
 /// Bytes of the text: of a larger one, searches do not look for the section of a name.
-pub(crate) const MAX_BODY_BYTES: usize = 1 << 20;
+pub const MAX_BODY_BYTES: usize = 1 << 20;
 /// Chosen: of a page, so many keywords or headings stand in the summary.
 const SAID_OF_PAGE: usize = 6;
 /// Keywords of the document, at most.
@@ -25,7 +25,7 @@ const MAX_KEY: usize = 80;
 
 /// The document of a group; or why there can be none. `pages` are in the order that they are to have, but for the page of
 /// the folder, which is put first.
-pub(crate) fn synthesise(
+pub fn synthesise(
     group: &Group,
     rule: &GroupRule,
     pages: &mut [Document],

@@ -9,7 +9,7 @@ use asciidoc_parser::content::Content;
 
 use super::scope::Scope;
 use super::{inline, list, table};
-use crate::{fence, markdown_text};
+use crate::text::{fence, markdown_text};
 
 /// Nesting beyond which text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;

@@ -4,7 +4,7 @@ use asciidoc_parser::inlines::{
     Callout, CalloutGuard, CharRef, Image, InlineNode, RawForm, Ref, RefVariant, StyleVariant, Styled, Ui, UiKind,
 };
 
-use crate::markdown_text;
+use crate::text::markdown_text;
 
 /// Nesting beyond which only the characters are kept.
 const MAX_DEPTH: usize = 24;

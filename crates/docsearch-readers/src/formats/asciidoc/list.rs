@@ -4,7 +4,7 @@ use asciidoc_parser::blocks::{Block, IsBlock, ListBlock, ListItem, ListItemMarke
 
 use super::inline;
 use super::scope::Scope;
-use crate::{fence, markdown_text, target, term};
+use crate::text::{fence, markdown_text, target, term};
 
 /// Longer terms are prose even where they have an id.
 const MAX_WORD_CHARACTERS: usize = 60;

@@ -4,7 +4,7 @@ use asciidoc_parser::blocks::{Block, ColumnStyle, TableBlock, TableCell, TableCe
 
 use super::inline;
 use super::scope::Scope;
-use crate::{fence, markdown_text};
+use crate::text::{fence, markdown_text};
 
 /// Cells that one cell can span, and columns of a table.
 const MAX_COLUMNS: usize = 200;

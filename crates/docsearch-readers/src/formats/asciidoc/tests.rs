@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::file::Links;
-use crate::markdown::tests::code_blocks;
+use crate::formats::markdown::tests::code_blocks;
 
 fn draft(text: &str) -> Draft {
     read(None, Path::new("page.adoc"), text).unwrap().remove(0)

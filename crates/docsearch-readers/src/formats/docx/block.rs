@@ -5,8 +5,8 @@ use std::mem;
 use super::inline::Inline;
 use super::part::Parts;
 use super::style::{self, Role};
-use crate::xml::Element;
-use crate::{fence, markdown_text};
+use crate::bytes::xml::Element;
+use crate::text::{fence, markdown_text};
 
 const MAX_LIST_LEVEL: usize = 8;
 /// Columns that one cell may span.

@@ -2,8 +2,8 @@
 
 use super::part::Parts;
 use super::style::is_monospaced;
-use crate::markdown_text;
-use crate::xml::{Element, Node};
+use crate::bytes::xml::{Element, Node};
+use crate::text::markdown_text;
 
 /// Text of one look.
 #[derive(Debug, Default, Clone, PartialEq)]

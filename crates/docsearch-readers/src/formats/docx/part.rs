@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::io::{Read, Seek};
 
 use super::style::Styles;
+use crate::bytes::package::Archive;
+use crate::bytes::xml::Element;
 use crate::draft::Unreadable;
-use crate::package::Archive;
-use crate::xml::Element;
 
 /// Styles, targets of links, lists and notes.
 #[derive(Debug, Default)]

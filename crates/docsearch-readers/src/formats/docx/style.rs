@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::xml::Element;
+use crate::bytes::xml::Element;
 
 /// Styles that build on each other.
 const MAX_CHAIN: usize = 10;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::package::packed;
+use crate::bytes::package::packed;
 
 const STYLES: &str = "<w:styles xmlns:w='w'>\
     <w:style w:styleId='berschrift1'><w:name w:val='heading 1'/><w:pPr><w:outlineLvl w:val='0'/></w:pPr></w:style>\
@@ -92,7 +92,7 @@ proptest::proptest! {
     fn code_is_the_code_of_the_document_byte_for_byte(lines in proptest::collection::vec("[ -~]{0,20}", 1..8)) {
         proptest::prop_assume!(lines.iter().any(|line| !line.trim().is_empty()));
         let text: String = lines.iter().map(|line| paragraph("SourceCode", line)).collect();
-        let expected = crate::fence::block("", &lines.join("\n"));
+        let expected = crate::text::fence::block("", &lines.join("\n"));
         proptest::prop_assert_eq!(body(&text), format!("{expected}\n"));
     }
 }

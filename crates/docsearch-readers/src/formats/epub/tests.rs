@@ -1,5 +1,5 @@
 use super::*;
-use crate::package::packed;
+use crate::bytes::package::packed;
 
 const CONTAINER: &str = "<container><rootfiles><rootfile full-path='OPS/book.opf'/></rootfiles></container>";
 const PACKAGE: &str = "<package xmlns:dc='dc'><metadata><dc:title>The Book</dc:title><dc:creator>Ada</dc:creator>\

@@ -4,8 +4,8 @@
 use dom_query::{NodeRef, Selection};
 
 use super::{collapse, heading, set_code};
-use crate::target;
-use crate::term::opens_section;
+use crate::text::target;
+use crate::text::term::opens_section;
 
 /// A longer term is a text, not a name.
 const MAX_HEADING_CHARACTERS: usize = 150;

@@ -10,10 +10,9 @@ use std::sync::Arc;
 use dom_query::{Document, NodeRef};
 
 use super::{collapse, head, heading, tree};
-use crate::encoding;
+use crate::bytes::encoding;
 use crate::file::{self, Links};
-use crate::markup::{self, Markup};
-use crate::per_folder::PerFolder;
+use crate::folder::per_folder::PerFolder;
 
 /// Pages that are compared.
 const MAX_SAMPLES: usize = 16;
@@ -217,15 +216,15 @@ fn shared_ending(titles: &[String]) -> String {
 
 /// The frames of the folders of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Frames {
+pub struct Frames {
     pages: PerFolder<Frame>,
 }
 
 impl Frames {
     /// Of the files that are read, each with its folder.
-    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+    pub fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
         Self {
-            pages: PerFolder::new(files.filter(|(_, relative)| markup::from_name(relative) == Some(Markup::Html))),
+            pages: PerFolder::new(files.filter(|(_, relative)| super::is_named(relative))),
         }
     }
 

@@ -3,7 +3,7 @@
 use dom_query::Document;
 
 use super::collapse;
-use crate::front_matter;
+use crate::draft::front_matter;
 
 /// Between the title of a page and the name of its site.
 const SEPARATORS: [&str; 8] = [" — ", " – ", " | ", " · ", " :: ", " • ", " « ", " - "];

@@ -3,7 +3,7 @@
 use dom_query::NodeRef;
 
 use super::{collapse, set_code};
-use crate::target;
+use crate::text::target;
 
 /// Elements between a heading and the section that it opens.
 const MAX_WRAPPERS: usize = 5;

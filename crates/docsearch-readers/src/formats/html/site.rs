@@ -5,7 +5,6 @@ use std::path::{Component, Path};
 use dom_query::Document;
 
 use super::collapse;
-use crate::markup::{self, Markup};
 
 /// Folders of a built site that hold sources, listings of code and files for the browser.
 const FOLDERS: [&str; 5] = ["_sources", "_static", "_modules", "_images", "_downloads"];
@@ -51,7 +50,7 @@ pub(crate) fn no_documentation(root: &Path, relative: &Path) -> Option<&'static 
 /// Why the page at `relative` is no documentation; `None` if its name does not tell so.
 pub(crate) fn no_documentation_named(relative: &Path) -> Option<&'static str> {
     let stem = relative.file_stem()?.to_str()?;
-    if markup::from_name(relative) != Some(Markup::Html) {
+    if !super::is_named(relative) {
         return None;
     }
     if stem.starts_with("genindex") || stem.ends_with("-modindex") {

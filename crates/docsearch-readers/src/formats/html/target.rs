@@ -3,7 +3,7 @@
 use dom_query::NodeRef;
 
 use super::{escape, heading};
-use crate::target;
+use crate::text::target;
 
 /// Elements that hold no text, only other elements.
 const WITHOUT_TEXT: [&str; 12] = [

@@ -8,7 +8,7 @@ fn read_page(path: &Path, html: &str) -> Result<Draft, Unreadable> {
 
 fn draft(html: &str) -> Draft {
     let mut draft = read_page(Path::new("guide/page.html"), html).unwrap();
-    draft.body = crate::target::take(&draft.body).0;
+    draft.body = crate::text::target::take(&draft.body).0;
     draft
 }
 
@@ -237,7 +237,7 @@ fn nesting_bombs_and_empty_pages() {
 fn links_to_elements_lead_to_their_sections() {
     let page = "<main><h1>Kit</h1><p>a</p><h2 id=b>B</h2><p id=old>x</p><table><tr id=row><td>y</td></tr></table><pre><span id=l1>code</span></pre><a name=tail></a></main>";
     let body = read_page(Path::new("a.html"), page).unwrap().body;
-    let (body, anchors) = crate::target::take(&body);
+    let (body, anchors) = crate::text::target::take(&body);
     assert!(body.contains("```\ncode\n```"), "{body}");
     let names: Vec<(&str, &str)> = anchors.iter().map(|(name, anchor)| (&**name, &**anchor)).collect();
     assert_eq!(names, [("l1", "b"), ("old", "b"), ("row", "b"), ("tail", "b")]);
@@ -252,7 +252,7 @@ fn names_of_one_option_are_one_heading() {
          <dl><dt> -L &lt;first&gt; </dt><dt> --lines &lt;first&gt; to &lt;last&gt; </dt><dd>Some.</dd></dl></main>",
     )
     .unwrap();
-    let (body, anchors) = crate::target::take(&page.body);
+    let (body, anchors) = crate::text::target::take(&page.body);
     assert_eq!(
         body,
         "# kiln\n\n## `-w`, --warm=*n* {#w}\n\nWarms it.\n\n## alpha {#a}\n\n**beta**\n\nTwo words.\n\n## --dry {#d}\n\n\
@@ -305,6 +305,6 @@ proptest::proptest! {
             expected.push(code + "\n");
         }
         let markdown = draft(&format!("<main>{page}</main>")).body;
-        proptest::prop_assert_eq!(crate::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+        proptest::prop_assert_eq!(crate::formats::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
     }
 }

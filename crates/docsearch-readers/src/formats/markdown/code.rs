@@ -1,7 +1,7 @@
 //! Fenced blocks of code in lines of Markdown.
 
-use crate::fence;
-use crate::mdx::indentation::{mark, split};
+use crate::formats::mdx::indentation::{mark, split};
+use crate::text::fence;
 
 /// A block that is open.
 #[derive(Debug)]

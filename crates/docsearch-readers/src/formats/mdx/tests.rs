@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::markdown::tests::code_blocks;
+use crate::formats::markdown::tests::code_blocks;
 
 fn to_markdown(text: &str) -> String {
     convert(text, Dialect::Mdx)

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::reference::Api;
 use super::{line, schema, text};
 use crate::draft::Draft;
-use crate::front_matter::FrontMatter;
-use crate::slug;
+use crate::draft::front_matter::FrontMatter;
+use crate::file::slug;
 
 const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
 
@@ -313,7 +313,7 @@ fn parameter_row(api: &Api<'_>, parameter: &Value) -> Option<String> {
 
 /// Headings of a description move below that of the document.
 pub(super) fn below_heading(description: &str) -> String {
-    crate::fence::lines_with_state(description)
+    crate::text::fence::lines_with_state(description)
         .map(|(line, outside)| {
             let marks = line.bytes().take_while(|&byte| byte == b'#').count();
             let is_heading = outside && (1..6).contains(&marks) && line[marks..].starts_with(' ');

@@ -6,7 +6,7 @@ use super::operation::{self, below_heading, scheme_text};
 use super::reference::Api;
 use super::{line, text};
 use crate::draft::Draft;
-use crate::front_matter::FrontMatter;
+use crate::draft::front_matter::FrontMatter;
 
 /// Title, description, servers, tags and a line for every operation.
 pub(super) fn draft(api: &Api<'_>) -> Draft {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::outline::Entry;
 use super::page::{Line, Page};
-use crate::{fence, markdown_text};
+use crate::text::{fence, markdown_text};
 
 /// A larger font than that of the text, by so much, is one of a heading.
 const HEADING_SIZE: f64 = 1.15;

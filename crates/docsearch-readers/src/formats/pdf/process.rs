@@ -11,7 +11,7 @@ use super::{Extract, extraction};
 use crate::error::Error;
 
 /// The hidden command that reads a file on standard input.
-pub(crate) const COMMAND: &str = "read-pdf";
+pub const COMMAND: &str = "read-pdf";
 /// Memory and processor time for a file.
 const MEMORY_BYTES: u64 = 3 << 30;
 const SECONDS: u64 = 120;
@@ -57,23 +57,18 @@ pub(super) fn extract(bytes: &[u8]) -> Answer {
 }
 
 /// Reads the file on standard input, and writes what is read to standard output.
-pub(crate) fn answer() -> Result<(), Error> {
+pub fn answer() -> Result<(), Error> {
     for (resource, limit) in [
         (Resource::RLIMIT_AS, MEMORY_BYTES),
         (Resource::RLIMIT_CPU, SECONDS),
         (Resource::RLIMIT_CORE, 0),
     ] {
-        setrlimit(resource, limit, limit)
-            .map_err(|error| Error::Usage(format!("no limit for the process: {error}")))?;
+        setrlimit(resource, limit, limit)?;
     }
-    let broken = |error: io::Error| Error::Usage(format!("no answer: {error}"));
     let mut bytes = Vec::new();
-    io::stdin()
-        .take(MAX_INPUT_BYTES)
-        .read_to_end(&mut bytes)
-        .map_err(broken)?;
+    io::stdin().take(MAX_INPUT_BYTES).read_to_end(&mut bytes)?;
     let answer: Answer = extraction::extract(&bytes);
     let mut output = io::stdout().lock();
-    serde_json::to_writer(&mut output, &answer).map_err(|error| broken(error.into()))?;
-    output.flush().map_err(broken)
+    serde_json::to_writer(&mut output, &answer).map_err(io::Error::from)?;
+    Ok(output.flush()?)
 }

@@ -209,7 +209,7 @@ impl Reader {
                     let page = plain(&words[at..(at + 1).min(words.len())]);
                     let section = words
                         .get(at + 1)
-                        .filter(|section| crate::manual_page::is_section(section));
+                        .filter(|section| crate::file::manual_page::is_section(section));
                     at += 1 + usize::from(section.is_some());
                     self.word(
                         Font::Roman,
@@ -417,7 +417,7 @@ impl Reader {
         if list == List::Columns {
             let mut rows = vec![Vec::new()];
             rows.append(&mut self.rows);
-            self.page.push(Node::Table(crate::markdown_text::table(&rows)));
+            self.page.push(Node::Table(crate::text::markdown_text::table(&rows)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the macros build: sections, paragraphs, lists, and what is defined, and the Markdown of it.
 
 use super::text::Text;
-use crate::{fence, markdown_text, term};
+use crate::text::{fence, markdown_text, term};
 
 /// Lists inside lists; what is deeper stands beside.
 const MAX_DEPTH: usize = 16;

@@ -3,7 +3,7 @@
 use super::page::Node;
 use super::request::Line;
 use super::text::{Fonts, Text};
-use crate::markdown_text;
+use crate::text::markdown_text;
 
 const MAX_COLUMNS: usize = 100;
 

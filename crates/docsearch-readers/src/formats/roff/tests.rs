@@ -264,6 +264,6 @@ proptest::proptest! {
             expected.push(code.join("\n") + "\n");
         }
         let markdown = markdown_of(&page);
-        proptest::prop_assert_eq!(crate::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
+        proptest::prop_assert_eq!(crate::formats::markdown::tests::code_blocks(&markdown), expected, "{}\n->\n{}", page, markdown);
     }
 }

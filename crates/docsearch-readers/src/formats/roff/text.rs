@@ -1,6 +1,7 @@
 //! Text with escapes to pieces in a font, and these to Markdown.
 
-use crate::{manual_page, markdown_text, term};
+use crate::file::manual_page;
+use crate::text::{markdown_text, term};
 
 /// How a piece is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::label::Elsewhere;
 use super::line::{adornment, dedent, fence, hang, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
-use crate::term::opens_section;
+use crate::text::term::opens_section;
 
 /// Nesting beyond which text is kept as paragraphs.
 const MAX_DEPTH: usize = 24;

@@ -2,9 +2,8 @@
 
 use super::block::{Reader, Scope, Step, is_item};
 use super::line::{adornment, dedent, fence, indentation, indented_extent};
-use super::table;
-use super::{identifier, inline, reference};
-use crate::target;
+use super::{identifier, inline, reference, table};
+use crate::text::target;
 
 /// A directive taken apart.
 struct Directive {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::label::{Elsewhere, Labels};
 use super::line;
 use super::reference::{References, heading_after};
-use crate::file::{self, Links};
-use crate::per_folder::PerFolder;
-use crate::{encoding, extension};
+use crate::bytes::encoding;
+use crate::file::{self, Links, extension};
+use crate::folder::per_folder::PerFolder;
 
 /// Larger pages are searched for labels no further.
 const MAX_BYTES: u64 = 1 << 20;
@@ -16,13 +16,13 @@ const MAX_PAGES: usize = 20_000;
 
 /// The labels of the folders of a run.
 #[derive(Debug, Default)]
-pub(crate) struct LabelledFolders {
+pub struct LabelledFolders {
     pages: PerFolder<Labels>,
 }
 
 impl LabelledFolders {
     /// Of the files that are read, each with its folder.
-    pub(crate) fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
+    pub fn of_files<'a>(files: impl Iterator<Item = (&'a Path, &'a Path)>) -> Self {
         let is_page = |path: &Path| matches!(extension::of(path).as_deref(), Some("rst" | "txt"));
         Self {
             pages: PerFolder::new(files.filter(|(_, relative)| is_page(relative))),

@@ -1,6 +1,6 @@
 //! Lines of reST: indentation and adornments.
 
-use crate::fence;
+use crate::text::fence;
 
 const TAB_WIDTH: usize = 8;
 const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";

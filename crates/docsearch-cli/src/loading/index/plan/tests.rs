@@ -2,7 +2,7 @@ use std::io::Write;
 use std::process::Command;
 
 use super::*;
-use crate::source_options::SourceOptions;
+use crate::sources::source_options::SourceOptions;
 
 /// A plan for paths, with what else there is to say.
 fn planned(paths: &[&Path], source_root: Option<&str>, prefix: Option<&str>) -> Result<Plan, Error> {

@@ -1,0 +1,19 @@
+//! The pages of a site, one after the other.
+
+pub(crate) mod address;
+pub(crate) mod asking;
+pub(crate) mod cache;
+pub(crate) mod crawler;
+pub(crate) mod delivery;
+pub(crate) mod fetch;
+pub(crate) mod frontier;
+#[cfg(test)]
+pub(crate) mod fuzz;
+pub(crate) mod http;
+mod page;
+mod robots;
+pub(crate) mod scope;
+pub(crate) mod sitemap;
+pub(crate) mod start;
+#[cfg(test)]
+mod tests;

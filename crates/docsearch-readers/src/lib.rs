@@ -1,0 +1,25 @@
+//! Readers of documentation: bytes and a folder in, documents in Markdown out.
+//!
+//! [`document::read`] reads a file of a folder, [`document::from_response`] what a web server answered. Neither knows a
+//! database, and neither speaks to a network.
+
+mod bytes;
+pub mod document;
+mod draft;
+mod error;
+pub mod file;
+mod folder;
+mod formats;
+#[cfg(test)]
+mod fuzz;
+pub mod markup;
+pub mod page_questions;
+pub mod site;
+mod text;
+
+pub use draft::Unreadable;
+pub use error::Error;
+pub use folder::included::IncludedFiles;
+pub use formats::html::{Frames, is_selector};
+pub use formats::pdf;
+pub use formats::rst::LabelledFolders;

@@ -33,29 +33,40 @@ use crate::site::{Site, Sites};
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
+    /// Its name in the project: a path without suffix.
     pub slug: String,
+    /// Never empty; the name of its file, if nothing else gives one.
     pub title: String,
     /// Markdown.
     pub body: String,
+    /// By which lists and searches put pages together, such as a folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
+    /// What sort of page it is, such as a page of the manual.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// The version of the software that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// As its author wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+    /// Words by which it is to be found, as its author gave them.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
+    /// Where it is published.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub source_urls: Vec<String>,
+    /// Its file, relative to the folder that is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_path: Option<String>,
     /// Empty where only a line of JSON could name it and does not.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
     pub source_root: String,
+    /// What its front matter says besides; searches can filter by it.
     #[serde(default, deserialize_with = "or_default")]
     pub metadata: Map<String, Value>,
+    /// Date or time, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
     /// Other names of places, each with the anchor of its section.
@@ -93,7 +104,9 @@ impl Document {
 /// How files are read.
 #[derive(Debug, Default)]
 pub struct ReadOptions<'a> {
+    /// Put in front of every slug.
     pub prefix: Option<&'a str>,
+    /// What the pages of one source have in common, by which those that are gone are found.
     pub source_root: &'a str,
     /// Bytes; larger files are not read.
     pub max_file_size: u64,
@@ -114,7 +127,9 @@ pub struct ReadOptions<'a> {
 /// A document and what its reader has to say about it.
 #[derive(Debug)]
 pub struct Reading {
+    /// Whole, as it may be stored.
     pub document: Document,
+    /// What is not as its author wanted it, such as an include that leads nowhere.
     pub warning: Option<String>,
     /// Questions of its front matter that it does not have.
     pub left_out: Option<LeftOut>,

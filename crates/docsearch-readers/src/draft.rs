@@ -34,20 +34,33 @@ pub(crate) const PART: &str = "part of other pages";
 /// Why a file is left out.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
+    /// It cannot be opened, or may not.
     #[error(transparent)]
     File(#[from] file::Refusal),
+    /// It has more bytes than these.
     #[error("larger than {0} bytes\nHINT:  --max-file-size raises the limit.")]
     TooLarge(u64),
+    /// With the place of the first byte that is wrong.
     #[error("not UTF-8: invalid byte at offset {0}")]
     NotUtf8(usize),
+    /// With the place of the first zero.
     #[error("binary: NUL byte at offset {0}")]
     Binary(usize),
+    /// A slug of nothing but slashes and dots names no document.
     #[error("front matter gives an empty slug")]
     EmptySlug,
+    /// Its reader cannot make sense of it.
     #[error("no readable {format}: {reason}")]
-    Malformed { format: &'static str, reason: String },
+    Malformed {
+        /// As people call it.
+        format: &'static str,
+        /// What is wrong with the text, maybe with a hint.
+        reason: String,
+    },
+    /// A page of a server has an address.
     #[error("not a URL with a host: {0}")]
     Url(String),
+    /// A server says that it is an image, a program or the like.
     #[error("content of type {0} is no documentation")]
     ContentType(String),
     /// Nothing is wrong with it: it is a page such as a search form, not one to be found.

@@ -18,6 +18,7 @@ pub enum Links {
     /// To files of the folder.
     #[default]
     Inside,
+    /// Out of the folder as well.
     Anywhere,
 }
 
@@ -32,10 +33,13 @@ pub(crate) struct Folder {
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
+    /// As the operating system says.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// Only [`Links::Anywhere`] follows it.
     #[error("a link that leads out of the folder, to {}\nHINT:  --follow-links reads it.", .0.display())]
     Outside(PathBuf),
+    /// A pipe or a device, which may wait for ever or never end.
     #[error("neither a file nor a folder")]
     Special,
 }

@@ -12,6 +12,7 @@ use crate::formats::{llms, openapi, pdf, roff};
 
 /// The languages that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name of a language says which it is")]
 pub enum Markup {
     Markdown,
     Mdx,

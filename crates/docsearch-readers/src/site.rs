@@ -74,6 +74,7 @@ impl Site {
         self.base.as_deref()
     }
 
+    /// The program that makes it; `None` without a configuration.
     pub fn generator(&self) -> Option<Generator> {
         self.generator
     }

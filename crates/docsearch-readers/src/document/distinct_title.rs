@@ -28,6 +28,7 @@ struct Page {
 pub struct Titles(Vec<Page>);
 
 impl Titles {
+    /// Notes a page of the run.
     pub fn add(&mut self, document: &Document) {
         self.0.push(Page {
             slug: document.slug.clone(),

@@ -98,6 +98,7 @@ impl GroupRule {
 }
 
 impl<'a> Groups<'a> {
+    /// Fails if a rule has a pattern that is none.
     pub fn new(rules: &'a [GroupRule]) -> Result<Self, Error> {
         let rules = rules.iter().map(|rule| Ok((rule, rule.globs()?)));
         Ok(Self {
@@ -105,10 +106,12 @@ impl<'a> Groups<'a> {
         })
     }
 
+    /// Whether no page is grouped.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
+    /// The rule that makes a group.
     pub fn rule(&self, group: &Group) -> &'a GroupRule {
         self.rules[group.rule].0
     }

@@ -13,7 +13,9 @@ const SHAPE_HINT: &str = "\nHINT:  Write a list of texts, or of objects with que
 /// How many are left out, and what is wrong with the first.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftOut {
+    /// How many are left out.
     pub count: usize,
+    /// What is wrong with the first.
     pub reason: String,
 }
 

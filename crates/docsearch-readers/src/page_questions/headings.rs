@@ -16,6 +16,7 @@ pub struct Headings<'a> {
 }
 
 impl<'a> Headings<'a> {
+    /// Those of a page with this title and this Markdown.
     pub fn new(title: &'a str, body: &str) -> Self {
         let sections = sections(body);
         Self {
@@ -26,6 +27,7 @@ impl<'a> Headings<'a> {
         }
     }
 
+    /// All sections, with the text before the first heading.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }

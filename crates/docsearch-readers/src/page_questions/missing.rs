@@ -8,6 +8,7 @@ use crate::page_questions::headings::Headings;
 pub struct MissingSection {
     /// What a file of questions names it by; empty for the page as a whole.
     pub heading: String,
+    /// Empty for the page as a whole.
     pub anchor: String,
     /// Without its heading.
     pub text: String,

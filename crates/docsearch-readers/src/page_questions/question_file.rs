@@ -21,17 +21,21 @@ pub const HINTS: usize = 100;
 #[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
+    /// Path of the page, its slug or its address.
     pub file: String,
     /// Of the page as a whole, if there is none.
     #[serde(default)]
     pub heading: Option<String>,
+    /// In the words of a reader.
     pub question: String,
 }
 
 /// What is wrong with a line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Warning {
+    /// Counted from 1.
     pub line: usize,
+    /// May have a hint in a line of its own.
     pub reason: String,
     /// Whether its question is left out.
     pub is_left_out: bool,
@@ -70,12 +74,15 @@ impl Asked {
 
 /// A page as its questions need it.
 pub struct Page<'a> {
+    /// A heading that is the title means the page as a whole.
     pub title: &'a str,
+    /// Markdown, with the anchors of its sections.
     pub body: &'a str,
     /// The questions that it has from elsewhere.
     pub own: Vec<Question>,
 }
 
+/// What a file asks, by page.
 #[derive(Debug, Default)]
 pub struct QuestionFile {
     pages: BTreeMap<String, Vec<Asked>>,
@@ -242,6 +249,7 @@ pub fn placed(path: &str, asked: &[Asked], pages: &[Page<'_>], hints: usize) -> 
 /// The questions of a document, which are not more than can be stored.
 #[derive(Debug, Default)]
 pub struct QuestionList {
+    /// Each once, as many as a document may have.
     pub questions: Vec<Question>,
     known: HashSet<Question>,
     of_section: HashMap<String, usize>,

@@ -10,7 +10,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use super::{Extract, extraction};
 use crate::error::Error;
 
-/// The hidden command that reads a file on standard input.
+/// The hidden command that reads a file on standard input: a program that reads PDF answers to it by [`answer`].
 pub const COMMAND: &str = "read-pdf";
 /// Memory and processor time for a file.
 const MEMORY_BYTES: u64 = 3 << 30;

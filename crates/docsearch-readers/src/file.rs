@@ -2,7 +2,6 @@
 
 pub mod extension;
 pub mod manual_page;
-pub mod pattern;
 pub mod slug;
 
 use std::fs::{self, File, OpenOptions};

@@ -8,7 +8,7 @@ pub mod document;
 mod draft;
 mod error;
 pub mod file;
-mod folder;
+pub mod folder;
 mod formats;
 #[cfg(test)]
 mod fuzz;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use docsearch_readers::file::pattern::globs;
+use docsearch_readers::folder::pattern::globs;
 use docsearch_readers::is_selector;
 use docsearch_readers::site::{AnchorRule, SiteOptions};
 use globset::GlobSet;

@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use crate::document::Document;
 use crate::error::Error;
-use crate::file::{pattern, slug};
+use crate::file::slug;
+use crate::folder::pattern;
 
 pub use part::{Part, parts};
 pub use synthesis::{MAX_BODY_BYTES, synthesise};

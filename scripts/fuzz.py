@@ -20,7 +20,7 @@ from pathlib import Path
 import server
 import toolchain
 
-CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli")
+CRATES = ("docsearch-core", "docsearch-inference", "docsearch-readers", "docsearch-cli")
 TESTS = "no_input_ends_the_process"
 TARGET_LINE = re.compile(r"^fuzz (\S+): (\d+) executions in \d+ s, the slowest in \d+ ms, (\d+) findings", re.MULTILINE)
 DATABASE = "fuzz"

@@ -36,7 +36,7 @@ import server
 import toolchain
 
 TESTS = toolchain.ROOT / "tests"
-CRATES = ("docsearch-core", "docsearch-inference", "docsearch-cli", "docsearch-fuzz")
+CRATES = ("docsearch-core", "docsearch-inference", "docsearch-readers", "docsearch-cli", "docsearch-fuzz")
 BACKEND_DATABASE = "backend"
 SQL_DATABASE = "regression"
 CLIENT_DATABASE = "client"
@@ -51,8 +51,8 @@ PASSED_RUST = r"test result: ok\. (\d+) passed"
 PASSED_PYTEST = r"(\d+) passed"
 
 # What can be tested under qemu, where no test can start its own program, and the emulator has threads, too.
-EMULATED = ["-p", "docsearch-core", "-p", "docsearch-inference", "-p", "docsearch-cli", "--lib", "--bins",
-            "--test", "directory", "--test", "model", "--", "--skip", "no_input_ends_the_process"]
+EMULATED = ["-p", "docsearch-core", "-p", "docsearch-inference", "-p", "docsearch-readers", "-p", "docsearch-cli",
+            "--lib", "--bins", "--test", "directory", "--test", "model", "--", "--skip", "no_input_ends_the_process"]
 
 
 class Failure(Exception):

@@ -16,15 +16,19 @@ CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
 LAYERS = {
     "src": ["functions", "administration", "search indexing", "models", "tables", "settings", "postgres"],
     "crates/docsearch-core/src": ["answer", "ranking", "index", "query", "documents models", "text", "postgres values"],
+    "crates/docsearch-cli/src": ["fuzz", "commands evaluation serving", "loading", "crawling sources", "library", "connection",
+                                 "terminal", "process"],
+    "crates/docsearch-readers/src": ["fuzz", "document", "page_questions site", "markup", "formats", "bytes folder", "draft",
+                                     "text file error"],
 }
 MOST_LAYERS = 8
 # Recursive descent: a block holds directives and tables, which hold blocks.
-RECURSIVE = {"rst/block", "rst/directive", "rst/table"}
+RECURSIVE = {"formats/rst/block", "formats/rst/directive", "formats/rst/table"}
 # They name files from one of these places, or in full.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/architecture.md"]
 CORE = ROOT / "crates" / "docsearch-core" / "src"
 FOLDERS = [ROOT / crate / folder for crate, rows in LAYERS.items() for row in rows for folder in row.split()]
-PLACES = [ROOT, ROOT / "src", ROOT / "crates", ROOT / "crates" / "docsearch-cli" / "src", CORE, *FOLDERS]
+PLACES = [ROOT, ROOT / "crates", *(ROOT / crate for crate in LAYERS), *FOLDERS]
 PATH = re.compile(r"`([\w.-]+/[\w./-]*)`")
 MODULE = re.compile(r"`core::([\w:]+)`")
 FILE = re.compile(r"`(\w+)`")
@@ -159,8 +163,8 @@ def missing(document):
         names = [(PLACES, path) for path in PATH.findall(line) if not MADE.match(path)]
         names += [([CORE], path.replace("::", "/")) for path in MODULE.findall(line)]
         if row := re.fullmatch(r"\| `(?:core::(\w+)|(\w+)/)` \|.*\|(.*)\|", line):
-            folder = CORE / row[1] if row[1] else ROOT / "src" / row[2]
-            names += [([folder], name) for name in FILE.findall(row[3]) if folder in FOLDERS]
+            places = [folder for folder in FOLDERS if folder.name == (row[1] or row[2]) and (folder.parent == CORE) == bool(row[1])]
+            names += [(places, name) for name in FILE.findall(row[3]) if places]
         yield from (f"{document} names {path}, which is not there" for places, path in names if not is_there(places, path))
 
 

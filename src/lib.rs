@@ -75,3 +75,15 @@ pub extern "C-unwind" fn _PG_init() {
         models::supervisor::start_with_server();
     }
 }
+
+/// What the tests ask of an extension that `cargo pgrx test` runs.
+#[cfg(test)]
+pub mod pg_test {
+    /// Called before each test.
+    pub fn setup(_options: Vec<&str>) {}
+
+    /// Settings of the server.
+    pub fn postgresql_conf_options() -> Vec<&'static str> {
+        Vec::new()
+    }
+}

@@ -14,6 +14,7 @@ pub(crate) mod objects;
 pub(crate) mod owner;
 pub(crate) mod report;
 pub(crate) mod restriction;
+pub(crate) mod role;
 pub(crate) mod statement;
 pub(crate) mod subtransaction;
 #[cfg(feature = "pg_test")]

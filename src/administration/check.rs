@@ -5,6 +5,7 @@
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner};
 use crate::postgres::statement;
 use crate::tables::project::{self, Project};
 use crate::tables::vector_codes::OfModel;
@@ -33,9 +34,9 @@ pub(crate) struct CheckScope {
 }
 
 impl CheckScope {
-    pub(crate) fn new(project: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(caller: &Caller, project: Option<&str>) -> Result<Self> {
         Ok(Self {
-            projects: project::selected(project)?,
+            projects: project::selected(caller, project)?,
             named: project.map(str::to_owned),
             deep: false,
             words: false,
@@ -72,8 +73,9 @@ impl CheckScope {
     }
 
     /// The models of the projects, and those of no project if all are checked.
-    fn models(&self) -> Result<Vec<ModelState>> {
+    fn models(&self, owner: &Owner<'_>) -> Result<Vec<ModelState>> {
         statement::rows(
+            owner,
             "SELECT m.id, m.name, m.digest, m.dimension, c.oid IS NOT NULL, a.atttypmod,
                     EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id)),
                     coalesce(m.directory, m.name), m.remote
@@ -159,8 +161,8 @@ impl Mend {
     }
 }
 
-/// Finds problems of one kind. Runs as the owner.
-pub(crate) type Check = fn(&CheckScope) -> Result<Vec<Finding>>;
+/// Finds problems of one kind.
+pub(crate) type Check = fn(&mut Owner<'_>, &CheckScope) -> Result<Vec<Finding>>;
 
 /// Those that need no tables.
 pub(crate) const CATALOG_CHECKS: [Check; 2] = [versions::known_faults, functions::functions];
@@ -186,8 +188,9 @@ pub(crate) const CHECKS: [Check; 16] = [
 ];
 
 /// The slug of a document of a project, or its number if there is no such document.
-fn example(project: i64, document: i64) -> Result<String> {
+fn example(owner: &Owner<'_>, project: i64, document: i64) -> Result<String> {
     let slug = statement::one(
+        owner,
         "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
         &[DatumWithOid::from(project), DatumWithOid::from(document)],
         |row| row.required::<String>(1),

@@ -11,8 +11,8 @@ use crate::indexing::attached;
 use crate::models::trial::Unfit;
 use crate::models::{files, registration};
 use crate::postgres::jsonb::{JsonB, StoredJson};
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{project, vectors};
@@ -32,9 +32,9 @@ pub(crate) struct NewProject<'a> {
 }
 
 /// Creates a project and returns its id. The first call makes the tables.
-pub(crate) fn create(new: NewProject<'_>) -> Result<i64> {
+pub(crate) fn create(caller: &mut Caller, new: NewProject<'_>) -> Result<i64> {
     let name = new.name;
-    create_unless_there(new)?.ok_or_else(|| {
+    create_unless_there(caller, new)?.ok_or_else(|| {
         error_with_hint(
             PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
             format!("project \"{}\" already exists", name.unwrap_or_default()),
@@ -44,7 +44,7 @@ pub(crate) fn create(new: NewProject<'_>) -> Result<i64> {
 }
 
 /// The same, unless there is a project of this name: of transactions that create one at once, the others wait for the first.
-pub(crate) fn create_unless_there(new: NewProject<'_>) -> Result<Option<i64>> {
+pub(crate) fn create_unless_there(caller: &mut Caller, new: NewProject<'_>) -> Result<Option<i64>> {
     let NewProject {
         name,
         title,
@@ -57,16 +57,17 @@ pub(crate) fn create_unless_there(new: NewProject<'_>) -> Result<Option<i64>> {
     let title = checked_text("title", title, bounds::TEXT_BYTES)?;
     let root_url = checked_text("root_url", root_url, bounds::PATH_BYTES)?;
     let settings = checked_settings(settings)?;
-    migration::migrate()?;
-    let text_config = self::text_config(text_config)?;
+    migration::migrate(caller)?;
+    let text_config = self::text_config(caller, text_config)?;
     let model = files::model_name(model)?;
     let model = {
-        let _owner = AsOwner::enter()?;
-        let model = registration::register(&model, None, Unfit::Refused)?;
-        vectors::create(model)?;
+        let owner = &caller.as_owner()?;
+        let model = registration::register(owner, &model, None, Unfit::Refused)?;
+        vectors::create(owner, model)?;
         model
     };
     let created = statement::change(
+        caller,
         "INSERT INTO docsearch.project (name, title, root_url, model_id, text_config, settings)
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING RETURNING id",
         &[
@@ -83,31 +84,34 @@ pub(crate) fn create_unless_there(new: NewProject<'_>) -> Result<Option<i64>> {
 }
 
 /// Removes a project with all its documents and returns how many documents there were.
-pub(crate) fn remove(name: &str) -> Result<i64> {
-    let project = project::by_name(name)?;
-    attached::detach_all(project.id)?;
+pub(crate) fn remove(caller: &mut Caller, name: &str) -> Result<i64> {
+    let project = project::by_name(caller, name)?;
+    attached::detach_all(caller, project.id)?;
     let id = [DatumWithOid::from(project.id)];
     // Its statistics go with it.
     let _counted = CountedElsewhere::begin();
     // Nobody adds a document from here on.
     let locked = statement::change(
+        caller,
         "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR UPDATE",
         &id,
         |row| row.required::<i64>(1),
     )?;
     if locked.is_empty() {
         // Another transaction has removed it meanwhile.
-        project::by_name(name)?;
+        project::by_name(caller, name)?;
     }
     let documents = statement::change(
+        caller,
         "WITH gone AS (DELETE FROM docsearch.document d WHERE d.project_id = $1 RETURNING 1)
          SELECT count(*) FROM gone",
         &id,
         |row| row.required::<i64>(1),
     )?;
     let others = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::one(
+            owner,
             "SELECT EXISTS (SELECT FROM docsearch.document d WHERE d.project_id = $1)",
             &id,
             |row| row.required::<bool>(1),
@@ -120,7 +124,7 @@ pub(crate) fn remove(name: &str) -> Result<i64> {
             "Policies on docsearch.document keep them from you. Ask the owner of schema docsearch to remove the project.",
         ));
     }
-    statement::execute("DELETE FROM docsearch.project p WHERE p.id = $1", &id)?;
+    statement::execute(caller, "DELETE FROM docsearch.project p WHERE p.id = $1", &id)?;
     Ok(documents.first().copied().unwrap_or(0))
 }
 
@@ -197,9 +201,9 @@ fn known_settings(wrong: &str) -> String {
 }
 
 /// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
-pub(crate) fn configure(name: Option<&str>, settings: Option<JsonB>) -> Result<Value> {
+pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<JsonB>) -> Result<Value> {
     let name = checked_name(name)?;
-    let project = project::by_name(name)?;
+    let project = project::by_name(caller, name)?;
     let Some(JsonB(Value::Object(changed))) = settings else {
         return Err(invalid("project settings must be a JSON object", known_settings("")));
     };
@@ -215,6 +219,7 @@ pub(crate) fn configure(name: Option<&str>, settings: Option<JsonB>) -> Result<V
         ));
     }
     let stored = statement::change(
+        caller,
         "UPDATE docsearch.project p SET settings = (p.settings - $2::text[]) || $3 WHERE p.id = $1 RETURNING p.settings",
         &[
             DatumWithOid::from(project.id),
@@ -235,8 +240,9 @@ pub(crate) fn configure(name: Option<&str>, settings: Option<JsonB>) -> Result<V
 
 /// The text search configuration with its schema: a dump has to name it wherever it is restored. Everybody who may
 /// search has to be able to use it.
-fn text_config(given: Option<pg_sys::Oid>) -> Result<String> {
+fn text_config(caller: &Caller, given: Option<pg_sys::Oid>) -> Result<String> {
     let found = statement::one(
+        caller,
         "SELECT format('%I.%I', n.nspname, c.cfgname), quote_ident(n.nspname),
                 n.nspname = 'docsearch' OR has_schema_privilege('public', n.oid, 'USAGE')
          FROM pg_ts_config c JOIN pg_namespace n ON n.oid = c.cfgnamespace

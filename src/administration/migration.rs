@@ -1,14 +1,13 @@
 //! The tables: made by the first `create_project`, brought up to date by `migrate`.
 
 use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 
 use crate::indexing::{attached, indexer};
 use crate::models::remote;
 use crate::postgres::lock::Lock;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{self, Result};
 use crate::postgres::restriction::LoweredSuperuser;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::{model_grant, postings, rules, schema, vector_codes, vectors};
 
@@ -16,51 +15,51 @@ use crate::tables::{model_grant, postings, rules, schema, vector_codes, vectors}
 const VERSIONS: [Version; schema::NEWEST] = [
     Version {
         sql: include_str!("../../sql/schema/0001.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0002.sql"),
-        then: rules::seed,
+        then: |caller| rules::seed(caller),
     },
     Version {
         sql: include_str!("../../sql/schema/0003.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0004.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0005.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0006.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0007.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0008.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0009.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
     Version {
         sql: include_str!("../../sql/schema/0010.sql"),
-        then: || rules::seed_missing().and_then(|()| indexer::rename_all()),
+        then: |caller| rules::seed_missing(caller).and_then(|()| indexer::rename_all(caller)),
     },
     Version {
         sql: include_str!("../../sql/schema/0011.sql"),
-        then: || attached::agree_to_earlier().and_then(|()| remote::confirm_earlier()),
+        then: |caller| attached::agree_to_earlier(caller).and_then(|()| remote::confirm_earlier(caller)),
     },
     Version {
         sql: include_str!("../../sql/schema/0012.sql"),
-        then: || model_grant::confirm_earlier().and_then(|()| rules::seed_asking()),
+        then: |caller| model_grant::confirm_earlier(caller).and_then(|()| rules::seed_asking(caller)),
     },
     Version {
         sql: include_str!("../../sql/schema/0013.sql"),
@@ -72,7 +71,7 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
     Version {
         sql: include_str!("../../sql/schema/0015.sql"),
-        then: || Ok(()),
+        then: |_| Ok(()),
     },
 ];
 
@@ -98,40 +97,41 @@ $$";
 /// What leads to a version: statements, and what they cannot say.
 struct Version {
     sql: &'static str,
-    then: fn() -> Result<()>,
+    then: fn(&mut Caller) -> Result<()>,
 }
 
 /// Makes codes of the vectors of earlier versions, in place of their graphs.
-fn encode_vectors() -> Result<()> {
-    let _owner = AsOwner::enter()?;
-    vector_codes::build_upgraded()?;
-    vectors::drop_graphs()
+fn encode_vectors(caller: &mut Caller) -> Result<()> {
+    let owner = &caller.as_owner()?;
+    vector_codes::build_upgraded(owner)?;
+    vectors::drop_graphs(owner)
 }
 
 /// Applies the versions that are missing; the owner of the schema may.
-pub(crate) fn migrate() -> Result<i32> {
+pub(crate) fn migrate(caller: &mut Caller) -> Result<i32> {
     let newest = schema::NEWEST;
-    let applied = schema::version()?;
+    let applied = schema::version(caller)?;
     if applied < newest {
-        schema::require_owner(SET_UP)?;
+        schema::require_owner(caller, SET_UP)?;
         // Two first calls at once: the second waits here and then finds everything done.
         Lock::Schema.acquire();
         // SAFETY: what the first call has committed is looked up afresh.
         unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
-        let missing = schema::version()?;
+        let missing = schema::version(caller)?;
         let _lowered = LoweredSuperuser::enter();
         for (number, version) in VERSIONS.iter().enumerate().skip(missing) {
-            Spi::run(IDENTIFY).map_err(report::internal)?;
-            Spi::run(version.sql).map_err(report::internal)?;
+            statement::utility(caller, IDENTIFY)?;
+            statement::utility(caller, version.sql)?;
             let number = i32::try_from(number + 1).map_err(report::internal)?;
             statement::execute(
+                caller,
                 "INSERT INTO docsearch.schema_version (version) VALUES ($1)",
                 &[DatumWithOid::from(number)],
             )?;
         }
         // This code is that of the newest tables.
         for version in VERSIONS.iter().skip(missing) {
-            (version.then)()?;
+            (version.then)(caller)?;
         }
     }
     i32::try_from(newest.max(applied)).map_err(report::internal)

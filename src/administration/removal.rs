@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::postgres::lock::Lock;
 use crate::postgres::objects::{self, Object};
 use crate::postgres::report::{self, Result, error_with_hint, internal, invalid};
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::tables::schema;
 
@@ -29,19 +30,20 @@ const MADE: &str = "
 
 /// Removes it. Refuses callers who do not own the schema, who do not name the database, or where objects of others
 /// would keep the extension; then nothing is changed.
-pub(crate) fn remove(confirm: Option<&str>) -> Result<()> {
-    schema::require_owner("SELECT docsearch.drop_all(...)")?;
+pub(crate) fn remove(caller: &Caller, confirm: Option<&str>) -> Result<()> {
+    schema::require_owner(caller, "SELECT docsearch.drop_all(...)")?;
     report::refuse_read_only(c"docsearch.drop_all()");
-    require_confirmed(confirm)?;
-    require_tables_of_ones_own()?;
+    require_confirmed(caller, confirm)?;
+    require_tables_of_ones_own(caller)?;
     // Nobody makes the tables meanwhile.
     Lock::Schema.acquire();
     if schema::exists() {
         // Whoever writes takes a weaker lock on documents first: what has begun comes to its end.
-        Spi::run("LOCK TABLE docsearch.document IN EXCLUSIVE MODE").map_err(internal)?;
+        statement::utility(caller, "LOCK TABLE docsearch.document IN EXCLUSIVE MODE")?;
     }
-    require_unused()?;
+    require_unused(caller)?;
     let made = statement::rows(
+        caller,
         &format!("WITH member AS ({MEMBERS}) {MADE} ORDER BY 1, 2"),
         &[],
         |row| {
@@ -59,8 +61,9 @@ pub(crate) fn remove(confirm: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-fn require_confirmed(confirm: Option<&str>) -> Result<()> {
+fn require_confirmed(caller: &Caller, confirm: Option<&str>) -> Result<()> {
     let database = statement::one(
+        caller,
         "SELECT current_database()::text, quote_literal(current_database())",
         &[],
         |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
@@ -76,8 +79,9 @@ fn require_confirmed(confirm: Option<&str>) -> Result<()> {
 }
 
 /// As with `detach_table`, triggers are for the owners of their tables.
-fn require_tables_of_ones_own() -> Result<()> {
+fn require_tables_of_ones_own(caller: &Caller) -> Result<()> {
     let foreign = statement::one(
+        caller,
         "SELECT t.tgrelid::regclass::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
          WHERE t.tgfoid = 'docsearch.attached_changed'::regproc AND NOT t.tgisinternal
            AND NOT pg_has_role(c.relowner, 'USAGE')
@@ -95,8 +99,9 @@ fn require_tables_of_ones_own() -> Result<()> {
 }
 
 /// Refuses to go on where something that somebody else has made needs the extension or its tables.
-fn require_unused() -> Result<()> {
+fn require_unused(caller: &Caller) -> Result<()> {
     let users = statement::rows(
+        caller,
         &format!(
             "WITH RECURSIVE member AS ({MEMBERS}), made AS ({MADE}),
              going AS (

@@ -2,38 +2,37 @@
 
 use docsearch_core::values::bounds::counted;
 use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 
 use crate::administration::check::{CHECKS, CheckScope, Finding, Mend};
 use crate::administration::migration;
 use crate::indexing::{embedding, indexer};
-use crate::postgres::owner::AsOwner;
-use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::report::{Result, in_one_line};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
 use crate::tables::vector_codes::{self, OfModel};
 use crate::tables::{merging, postings, statistics, vectors};
 
-/// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction
-/// ends. Begins as the caller, who owns the schema.
-pub(crate) fn repair(project: Option<&str>) -> Result<Vec<(String, String, String)>> {
-    let checked = CheckScope::new(project)?.with_words();
-    migration::migrate()?;
-    let _owner = AsOwner::enter()?;
+/// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction ends. The
+/// caller owns the schema.
+pub(crate) fn repair(caller: &mut Caller, project: Option<&str>) -> Result<Vec<(String, String, String)>> {
+    let checked = CheckScope::new(caller, project)?.with_words();
+    migration::migrate(caller)?;
+    let owner = &mut caller.as_owner()?;
     // Whoever writes takes a weaker lock on documents first and keeps it, and never waits for a merge:
     // in this order nobody waits for what waits here.
     for project in &checked.projects {
         statistics::hold_merges(project.id);
         merging::hold_merges(project.id);
     }
-    statement::execute("LOCK TABLE docsearch.document IN EXCLUSIVE MODE", &[])?;
+    statement::execute(owner, "LOCK TABLE docsearch.document IN EXCLUSIVE MODE", &[])?;
     let mut rows = Vec::new();
     for find in CHECKS {
-        for finding in find(&checked)? {
+        for finding in find(owner, &checked)? {
             let Finding {
                 problem, object, mend, ..
             } = finding;
-            let done = subtransaction::run(|| self::mend(&checked, mend));
+            let done = subtransaction::run(|| self::mend(owner, &checked, mend));
             let done = done.unwrap_or_else(|problem| Some(format!("not mended: {}", in_one_line(&problem))));
             rows.extend(done.map(|done| (problem.to_owned(), object, done)));
         }
@@ -42,19 +41,20 @@ pub(crate) fn repair(project: Option<&str>) -> Result<Vec<(String, String, Strin
 }
 
 /// Mends a finding and says how; `None` for what has to be done by hand.
-fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
+fn mend(owner: &mut Owner<'_>, checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
     let done = match mend {
         Mend::ByHand(_) => return Ok(None),
         Mend::VectorTable(model) => {
-            vectors::create(model)?;
+            vectors::create(owner, model)?;
             "created, empty".to_owned()
         }
         Mend::Statement(statement) => {
-            Spi::run(&statement).map_err(internal)?;
+            statement::utility(owner, &statement)?;
             statement
         }
         Mend::Delete { table, condition } => {
             let gone = statement::change(
+                owner,
                 &format!(
                     "WITH gone AS (DELETE FROM {table} x WHERE {condition} RETURNING 1) SELECT count(*) FROM gone"
                 ),
@@ -64,7 +64,7 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
             format!("{} deleted", counted(gone.first().copied().unwrap_or(0), "row"))
         }
         Mend::Reindex { project, documents } => {
-            let outcomes = indexer::reindex(&checked.projects[project], &documents, IndexMode::Immediate)?;
+            let outcomes = indexer::reindex(owner, &checked.projects[project], &documents, IndexMode::Immediate)?;
             let failed: Vec<String> = outcomes
                 .iter()
                 .filter(|outcome| outcome.action == "failed")
@@ -77,32 +77,36 @@ fn mend(checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
             done
         }
         Mend::Rename { project, documents } => {
-            indexer::rename(&checked.projects[project], &documents)?;
+            indexer::rename(owner, &checked.projects[project], &documents)?;
             format!("names of {} written", number(documents.len(), "document"))
         }
         Mend::Embed { project } => {
-            let embedded = embedding::embed_missing(&checked.projects[project])?;
+            let embedded = embedding::embed_missing(owner, &checked.projects[project])?;
             format!("{} embedded", number(embedded, "chunk"))
         }
         Mend::EmbedAgain { project } => {
             let project = &checked.projects[project];
             statement::execute(
+                owner,
                 &format!("DELETE FROM {} v WHERE v.project_id = $1", project.model.vector_table()),
                 &[DatumWithOid::from(project.id)],
             )?;
-            vector_codes::remove(OfModel::current(project))?;
-            format!("{} embedded again", number(embedding::embed_missing(project)?, "chunk"))
+            vector_codes::remove(owner, OfModel::current(project))?;
+            format!(
+                "{} embedded again",
+                number(embedding::embed_missing(owner, project)?, "chunk")
+            )
         }
         Mend::Recount { project } => {
-            statistics::recount(checked.projects[project].id)?;
+            statistics::recount(owner, checked.projects[project].id)?;
             "counted anew".to_owned()
         }
         Mend::RebuildPostings { project } => {
-            postings::rebuild(checked.projects[project].id)?;
+            postings::rebuild(owner, checked.projects[project].id)?;
             "built again".to_owned()
         }
         Mend::RebuildCodes(of) => {
-            vector_codes::rebuild(of)?;
+            vector_codes::rebuild(owner, of)?;
             "made again".to_owned()
         }
     };

@@ -1,10 +1,10 @@
 //! Taking back what `grant_usage` and `grant_model` gave a role.
 
 use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 
 use crate::administration::grant;
-use crate::postgres::report::{self, Result, internal, invalid, undefined};
+use crate::postgres::report::{self, Result, invalid, undefined};
+use crate::postgres::role::Caller;
 use crate::postgres::{catalog, statement};
 use crate::tables::{model_grant, schema};
 
@@ -38,20 +38,20 @@ struct Revoked {
 }
 
 /// Takes all rights on the schema and its tables from a role, and those on remote models. The owner of the schema may.
-pub(crate) fn revoke(role: &str) -> Result<()> {
-    schema::require_owner("SELECT docsearch.revoke_usage('the role')")?;
-    let role = Revoked::named(role)?;
+pub(crate) fn revoke(caller: &mut Caller, role: &str) -> Result<()> {
+    schema::require_owner(caller, "SELECT docsearch.revoke_usage('the role')")?;
+    let role = Revoked::named(caller, role)?;
     grant::one_at_a_time();
-    for object in role.granted()? {
-        Spi::run(&format!("REVOKE ALL ON {object} FROM {}", role.name)).map_err(internal)?;
+    for object in role.granted(caller)? {
+        statement::utility(caller, &format!("REVOKE ALL ON {object} FROM {}", role.name))?;
     }
-    role.revoke_defaults()?;
-    role.revoke_models()?;
-    role.tell_what_stays()
+    role.revoke_defaults(caller)?;
+    role.revoke_models(caller)?;
+    role.tell_what_stays(caller)
 }
 
 impl Revoked {
-    fn named(name: &str) -> Result<Self> {
+    fn named(caller: &Caller, name: &str) -> Result<Self> {
         // GRANT and REVOKE take it for everybody, quoted too.
         if name == "public" {
             return Ok(Self {
@@ -60,6 +60,7 @@ impl Revoked {
             });
         }
         let known = statement::one(
+            caller,
             "SELECT r.oid::bigint, quote_ident(r.rolname),
                     EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'docsearch' AND n.nspowner = r.oid)
              FROM pg_roles r WHERE r.rolname = $1::text::name AND length($1::text) < 64",
@@ -86,8 +87,9 @@ impl Revoked {
     }
 
     /// What it was granted by owners as whom the caller may act. What it owns stays its own.
-    fn granted(&self) -> Result<Vec<String>> {
+    fn granted(&self, caller: &Caller) -> Result<Vec<String>> {
         statement::rows(
+            caller,
             &format!(
                 "SELECT DISTINCT g.object FROM ({GRANTED}) g
                  WHERE g.grantee = $1::oid AND g.owner <> $1::oid AND pg_has_role(g.owner, 'USAGE') ORDER BY 1"
@@ -98,8 +100,9 @@ impl Revoked {
     }
 
     /// Tables that are still to be made give it nothing.
-    fn revoke_defaults(&self) -> Result<()> {
+    fn revoke_defaults(&self, caller: &Caller) -> Result<()> {
         let defaults = statement::rows(
+            caller,
             "SELECT DISTINCT quote_ident(pg_get_userbyid(d.defaclrole)),
                     CASE d.defaclobjtype WHEN 'r' THEN 'TABLES' WHEN 'S' THEN 'SEQUENCES' WHEN 'f' THEN 'FUNCTIONS' ELSE 'TYPES' END
              FROM pg_default_acl d CROSS JOIN aclexplode(d.defaclacl) a
@@ -109,25 +112,26 @@ impl Revoked {
             |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
         )?;
         for (of, kind) in defaults {
-            Spi::run(&format!(
+            let revoke = format!(
                 "ALTER DEFAULT PRIVILEGES FOR ROLE {of} IN SCHEMA docsearch REVOKE ALL ON {kind} FROM {}",
                 self.name
-            ))
-            .map_err(internal)?;
+            );
+            statement::utility(caller, &revoke)?;
         }
         Ok(())
     }
 
-    fn revoke_models(&self) -> Result<()> {
+    fn revoke_models(&self, caller: &mut Caller) -> Result<()> {
         if catalog::table(c"model_grant").is_none() {
             return Ok(());
         }
-        model_grant::remove_role(self.id)
+        model_grant::remove_role(caller, self.id)
     }
 
     /// Rights that somebody else has to take back, or that come to the role through others.
-    fn tell_what_stays(&self) -> Result<()> {
+    fn tell_what_stays(&self, caller: &Caller) -> Result<()> {
         let through = statement::rows(
+            caller,
             &format!(
                 "WITH granted AS ({GRANTED}), role AS (SELECT r.oid, r.rolsuper FROM pg_roles r WHERE r.oid = $1::oid)
                  SELECT 'it is a superuser' FROM role r WHERE r.rolsuper

@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::argument::{Json, LongText, Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::search::grade::{self, Context};
 use crate::search::language;
@@ -44,9 +45,10 @@ mod docsearch {
             max_results,
             max_tokens
         );
+        let caller = &mut Caller::of_call()?;
         let language = match language {
             Some(code) => Some(Language::of(code).ok_or_else(|| unknown(code))?),
-            None => language::detected(query.unwrap_or_default())?,
+            None => language::detected(caller, query.unwrap_or_default())?,
         };
         let arguments = Arguments {
             query,
@@ -57,14 +59,14 @@ mod docsearch {
             config,
             ..Arguments::default()
         };
-        let request = arguments.resolve()?;
+        let request = arguments.resolve(caller)?;
         let max_tokens = max_tokens
             .and_then(|most| usize::try_from(most).ok())
             .filter(|&most| most >= 200);
         let max_tokens =
             max_tokens.ok_or_else(|| invalid("max_tokens must be at least 200", "Allow 200 tokens or more."))?;
-        let answer = request.answer(Detail::Rows)?;
-        let contexts = grade::contexts(&answer.results, usize::MAX)?;
+        let answer = request.answer(caller, Detail::Rows)?;
+        let contexts = grade::contexts(caller, &answer.results, usize::MAX)?;
         if contexts.is_empty()
             && let Some(notice) = Notice::in_one_text(&answer.notices)
         {
@@ -84,7 +86,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn detect_language(text: LongText<'_>) -> Result<Option<String>> {
         arguments!(text);
-        let language = match language::detected(text)? {
+        let caller = &mut Caller::of_call()?;
+        let language = match language::detected(caller, text)? {
             Some(language) => Some(language),
             None => settings::default_language()?,
         };
@@ -100,8 +103,10 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
     fn detect_text_config(text: LongText<'_>) -> Result<Option<pg_sys::Oid>> {
         arguments!(text);
-        let config = language::detected(text)?.map_or("simple", |language| language.text_config);
+        let caller = &mut Caller::of_call()?;
+        let config = language::detected(caller, text)?.map_or("simple", |language| language.text_config);
         statement::one(
+            caller,
             "SELECT c.oid FROM pg_ts_config c WHERE c.cfgname = $1 AND c.cfgnamespace = 'pg_catalog'::regnamespace",
             &[DatumWithOid::from(config)],
             |row| row.required(1),

@@ -7,8 +7,8 @@ use pgrx::prelude::*;
 use crate::administration::creation::{self, NewProject};
 use crate::indexing::attached::{self, Access, Columns, Table, Terms};
 use crate::postgres::argument::{Relations, Text, arguments};
-use crate::postgres::owner::require_writer;
 use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::role::Caller;
 use crate::tables::project::{self, Project};
 use crate::tables::{model_grant, schema};
 
@@ -75,14 +75,15 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             changes_in,
             questions
         );
+        let caller = &mut Caller::of_call()?;
         let access = Access::given(policy, public == Some(true))?;
-        let table = Table::of(source)?;
+        let table = Table::of(caller, source)?;
         table.require_owned()?;
         table.require_lasting()?;
-        let project = project_of(&table, project)?;
-        schema::require_current()?;
-        require_writer()?;
-        model_grant::require_of_project(project.id)?;
+        let project = project_of(caller, &table, project)?;
+        schema::require_current(caller)?;
+        caller.require_writer()?;
+        model_grant::require_of_project(caller, project.id)?;
         let columns = Columns {
             key: given("key", key)?,
             title,
@@ -100,7 +101,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             changes_in: changes_in.into_iter().flatten().flatten().collect(),
             access,
         };
-        attached::attach(&table, &project, &columns, terms)?;
+        attached::attach(caller, &table, &project, &columns, terms)?;
         Ok(project.name)
     }
 
@@ -116,12 +117,13 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
     fn read_table(source: Option<pg_sys::Oid>, project: default!(Option<Text<'_>>, "NULL")) -> Result<()> {
         arguments!(project);
-        let table = Table::of(source)?;
+        let caller = &mut Caller::of_call()?;
+        let table = Table::of(caller, source)?;
         table.require_owned()?;
-        schema::require_current()?;
-        require_writer()?;
-        let project = project.map(project::by_name).transpose()?;
-        attached::read_again(&table, project.map(|project| project.id))
+        schema::require_current(caller)?;
+        caller.require_writer()?;
+        let project = project.map(|name| project::by_name(caller, name)).transpose()?;
+        attached::read_again(caller, &table, project.map(|project| project.id))
     }
 
     /// Ends what attach_table began and returns how many documents were removed.
@@ -141,26 +143,35 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         keep_documents: default!(Option<bool>, false),
     ) -> Result<i64> {
         arguments!(project);
-        let table = Table::of(source)?;
-        schema::require_current()?;
-        let project = project.map(project::by_name).transpose()?;
-        let removed = attached::detach(&table, project.map(|project| project.id), keep_documents == Some(true))?;
+        let caller = &mut Caller::of_call()?;
+        let table = Table::of(caller, source)?;
+        schema::require_current(caller)?;
+        let project = project.map(|name| project::by_name(caller, name)).transpose()?;
+        let removed = attached::detach(
+            caller,
+            &table,
+            project.map(|project| project.id),
+            keep_documents == Some(true),
+        )?;
         i64::try_from(removed).map_err(internal)
     }
 }
 
 /// The project that is named, or one with the name of the table, which is created when missing.
-fn project_of(table: &Table, name: Option<&str>) -> Result<Project> {
+fn project_of(caller: &mut Caller, table: &Table, name: Option<&str>) -> Result<Project> {
     if let Some(name) = name {
-        return project::by_name(name);
+        return project::by_name(caller, name);
     }
-    if !schema::exists() || !project::exists(&table.name)? {
-        creation::create_unless_there(NewProject {
-            name: Some(&table.name),
-            ..NewProject::default()
-        })?;
+    if !schema::exists() || !project::exists(caller, &table.name)? {
+        creation::create_unless_there(
+            caller,
+            NewProject {
+                name: Some(&table.name),
+                ..NewProject::default()
+            },
+        )?;
     }
-    project::by_name(&table.name)
+    project::by_name(caller, &table.name)
 }
 
 fn given<'a>(argument: &str, name: Option<&'a str>) -> Result<&'a str> {

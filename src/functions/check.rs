@@ -5,8 +5,8 @@ use pgrx::prelude::*;
 use crate::administration::check::{CATALOG_CHECKS, CHECKS, Check, CheckScope, Finding};
 use crate::administration::repair;
 use crate::postgres::argument::{Text, arguments};
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, refuse_read_only};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::tables::schema;
 
 #[pg_schema]
@@ -31,7 +31,8 @@ mod docsearch {
         >,
     > {
         arguments!(project);
-        found(project, false).map(TableIterator::new)
+        let caller = &mut Caller::of_call()?;
+        found(caller, project, false).map(TableIterator::new)
     }
 
     /// The same, and with `deep` what is stored of attached tables against their rows, as who reads them, and postings against the words.
@@ -53,20 +54,21 @@ mod docsearch {
         >,
     > {
         arguments!(project);
-        found(project, deep == Some(true)).map(TableIterator::new)
+        let caller = &mut Caller::of_call()?;
+        found(caller, project, deep == Some(true)).map(TableIterator::new)
     }
 
     type Row = (String, String, String, String);
 
-    fn found(project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
-        schema::require_owner("SELECT * FROM docsearch.check()")?;
+    fn found(caller: &mut Caller, project: Option<&str>, deep: bool) -> Result<Vec<Row>> {
+        schema::require_owner(caller, "SELECT * FROM docsearch.check()")?;
         if project.is_none() && !schema::exists() {
-            let _owner = AsOwner::without_tables()?;
-            return rows(&CATALOG_CHECKS, &CheckScope::without_tables());
+            let owner = &mut caller.as_owner_without_tables()?;
+            return rows(owner, &CATALOG_CHECKS, &CheckScope::without_tables());
         }
-        let checked = CheckScope::new(project)?.deep(deep);
-        let _owner = AsOwner::enter()?;
-        if let Some((applied, newest)) = schema::behind()? {
+        let checked = CheckScope::new(caller, project)?.deep(deep);
+        let owner = &mut caller.as_owner()?;
+        if let Some((applied, newest)) = schema::behind(owner)? {
             // Nothing can be asked of tables that are not there yet.
             let row = (
                 "tables behind".to_owned(),
@@ -76,13 +78,13 @@ mod docsearch {
             );
             return Ok(vec![row]);
         }
-        rows(&CHECKS, &checked)
+        rows(owner, &CHECKS, &checked)
     }
 
-    fn rows(checks: &[Check], checked: &CheckScope) -> Result<Vec<Row>> {
+    fn rows(owner: &mut Owner<'_>, checks: &[Check], checked: &CheckScope) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for find in checks {
-            rows.extend(find(checked)?.into_iter().map(|finding| {
+            rows.extend(find(owner, checked)?.into_iter().map(|finding| {
                 let Finding {
                     problem,
                     object,
@@ -103,8 +105,9 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(problem, String), name!(object, String), name!(detail, String))>> {
         arguments!(project);
+        let caller = &mut Caller::of_call()?;
         refuse_read_only(c"docsearch.repair()");
-        schema::require_owner("SELECT * FROM docsearch.repair()")?;
-        Ok(TableIterator::new(repair::repair(project)?))
+        schema::require_owner(caller, "SELECT * FROM docsearch.repair()")?;
+        Ok(TableIterator::new(repair::repair(caller, project)?))
     }
 }

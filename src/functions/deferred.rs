@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::indexing::{progress, waiting};
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::{project, schema, wake};
 
@@ -40,13 +41,14 @@ mod docsearch {
         >,
     > {
         arguments!(project);
+        let caller = &mut Caller::of_call()?;
         let _limit = LockLimit::begin()?;
-        let projects = project::selected(project)?;
-        schema::require_current()?;
+        let projects = project::selected(caller, project)?;
+        schema::require_current(caller)?;
         let ids: Vec<i64> = projects.iter().map(|project| project.id).collect();
-        let documents = progress::documents(&ids)?;
-        let rows = progress::rows(&ids, documents)?;
-        if waiting::is_waited_for()? {
+        let documents = progress::documents(caller, &ids)?;
+        let rows = progress::rows(caller, &ids, documents)?;
+        if waiting::is_waited_for(caller)? {
             wake::rouse();
         }
         Ok(TableIterator::new(rows))
@@ -56,12 +58,13 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn wait_for_index(timeout: default!(Option<Interval>, "'5 minutes'")) -> Result<bool> {
+        let caller = &mut Caller::of_call()?;
         let timeout = timeout.map_or(Ok(Duration::MAX), |timeout| {
             let seconds = timeout.as_micros() as f64 / 1e6;
             Duration::try_from_secs_f64(seconds)
                 .map_err(|_| invalid("timeout must not be negative", "Give an interval such as '1 minute'."))
         })?;
-        schema::require_current()?;
-        waiting::wait(timeout)
+        schema::require_current(caller)?;
+        waiting::wait(caller, timeout)
     }
 }

@@ -1,12 +1,15 @@
 //! `load_doc`, `load_doc_json`, `load_docs`, `list_docs` and `list_docs_json`: documents whole, and lists of them.
 
+use docsearch_core::documents::document::Shape;
 use docsearch_core::documents::listing::{ListedDocument, Listing, fitting};
+use docsearch_core::text::token_estimate::CHARS_PER_TOKEN;
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, in_one_line, internal, invalid};
+use crate::postgres::role::Caller;
 use crate::tables::document::{self, DocumentSummary};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project;
@@ -23,9 +26,10 @@ fn load_doc(
     max_tokens: default!(Option<Whole>, "NULL"),
 ) -> Result<String> {
     arguments!(slug, project, section, max_tokens);
-    let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    let caller = &mut Caller::of_call()?;
+    let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
-    document::load(slug, project, section, shape)
+    document::load(caller, slug, project, section, shape)
 }
 
 /// A document with everything that is known of it, its sections and its markdown.
@@ -40,9 +44,10 @@ fn load_doc_json(
     max_tokens: default!(Option<Whole>, "NULL"),
 ) -> Result<JsonB> {
     arguments!(slug, project, section, max_tokens);
-    let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    let caller = &mut Caller::of_call()?;
+    let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
-    document::load_json(slug, project, section, shape).map(JsonB)
+    document::load_json(caller, slug, project, section, shape).map(JsonB)
 }
 
 /// Several documents within a length that they share: a slug that cannot be loaded has its error in its row.
@@ -66,13 +71,14 @@ fn load_docs(
     >,
 > {
     arguments!(slugs, project, max_tokens);
-    let shape = document::shape(include_sections, include_metadata, max_tokens)?;
+    let caller = &mut Caller::of_call()?;
+    let shape = shape(include_sections, include_metadata, max_tokens)?;
     let _limit = LockLimit::begin()?;
     if let Some(name) = project {
-        project::by_name(name)?;
+        project::by_name(caller, name)?;
     }
     let slugs = slugs.ok_or_else(|| invalid("slugs must not be null", "list_docs() lists the slugs."))?;
-    let texts = document::load_all(&slugs, project, shape);
+    let texts = document::load_all(caller, &slugs, project, shape);
     let rows = slugs.into_iter().zip(texts).map(|(slug, text)| match text {
         Ok(content) => (slug, Some(content), None),
         Err(problem) => (slug, None, Some(in_one_line(&problem))),
@@ -108,9 +114,10 @@ fn list_docs(
     >,
 > {
     arguments!(project, category, kind, sort_by, max_tokens, skip);
-    let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
+    let caller = &mut Caller::of_call()?;
+    let (skip, max_chars) = (skipped(skip)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
-    let mut rows = document::listed(project, category, kind, sort_by)?;
+    let mut rows = document::listed(caller, project, category, kind, sort_by)?;
     let total = rows.len();
     rows.drain(..skip.min(total));
     if let Some(most) = max_chars {
@@ -150,9 +157,10 @@ fn list_docs_json(
     skip: default!(Option<Whole>, 0),
 ) -> Result<JsonB> {
     arguments!(project, category, kind, sort_by, max_tokens, skip);
-    let (skip, max_chars) = (skipped(skip)?, document::max_chars(max_tokens)?);
+    let caller = &mut Caller::of_call()?;
+    let (skip, max_chars) = (skipped(skip)?, max_chars(max_tokens)?);
     let _limit = LockLimit::begin()?;
-    let documents: Vec<_> = document::listed(project, category, kind, sort_by)?
+    let documents: Vec<_> = document::listed(caller, project, category, kind, sort_by)?
         .into_iter()
         .map(|row| {
             let document = ListedDocument {
@@ -178,4 +186,27 @@ fn skipped(skip: Option<i32>) -> Result<usize> {
             "It is how many documents to leave out at the beginning.",
         )
     })
+}
+
+/// The parts of a document that arguments ask for.
+fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>) -> Result<Shape> {
+    Ok(Shape {
+        sections: sections.unwrap_or(true),
+        metadata: metadata.unwrap_or(true),
+        max_chars: max_chars(max_tokens)?,
+    })
+}
+
+/// The characters that so many tokens are; `None` is no limit.
+fn max_chars(max_tokens: Option<i32>) -> Result<Option<usize>> {
+    let Some(tokens) = max_tokens else {
+        return Ok(None);
+    };
+    match usize::try_from(tokens) {
+        Ok(tokens @ 1..) => Ok(Some(tokens.saturating_mul(CHARS_PER_TOKEN))),
+        _ => Err(invalid(
+            format!("max_tokens is {tokens}, and must be at least 1"),
+            "Omit it for everything.",
+        )),
+    }
 }

@@ -4,6 +4,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::argument::{Json, Text, Texts, arguments};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::search::explain;
 use crate::search::request::Arguments;
 use crate::tables::document;
@@ -41,6 +42,7 @@ mod docsearch {
         >,
     > {
         arguments!(query, slug, project, category, filter, config, also);
+        let caller = &mut Caller::of_call()?;
         let slug = document::checked_slug(slug)?;
         let arguments = Arguments {
             query,
@@ -51,9 +53,9 @@ mod docsearch {
             config,
             ..Arguments::default()
         };
-        let request = arguments.resolve()?;
-        let focus = document::identify(slug, project)?;
-        let steps = explain::steps(&request, focus)?.map_err(|excluding| match excluding.as_slice() {
+        let request = arguments.resolve(caller)?;
+        let focus = document::identify(caller, slug, project)?;
+        let steps = explain::steps(caller, &request, focus)?.map_err(|excluding| match excluding.as_slice() {
             [] => invalid(
                 format!("document \"{slug}\" does not match the category or the filter"),
                 "Omit them to see its score.",

@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::postgres::argument::{Json, Text, Texts, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Caller;
 use crate::search::grade;
 use crate::search::request::{Arguments, Request};
 use crate::search::retrieval::Detail;
@@ -28,8 +29,9 @@ mod docsearch {
         also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
         arguments!(query, project, category, filter, config, also);
-        let request = request(query, also, project, category, filter, config)?;
-        let (features, results) = judged(&request)?;
+        let caller = &mut Caller::of_call()?;
+        let request = request(caller, query, also, project, category, filter, config)?;
+        let (features, results) = judged(caller, &request)?;
         let grade = request.grade(&features, results.len());
         serde_json::to_value(grade).map(JsonB).map_err(internal)
     }
@@ -46,8 +48,9 @@ mod docsearch {
         also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
         arguments!(query, project, category, filter, config, also);
-        let request = request(query, also, project, category, filter, config)?;
-        let (features, _) = judged(&request)?;
+        let caller = &mut Caller::of_call()?;
+        let request = request(caller, query, also, project, category, filter, config)?;
+        let (features, _) = judged(caller, &request)?;
         serde_json::to_value(features.named()).map(JsonB).map_err(internal)
     }
 
@@ -63,9 +66,10 @@ mod docsearch {
         also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(number, i32), name!(source, String), name!(context, String))>> {
         arguments!(query, project, category, filter, config, also);
-        let request = request(query, also, project, category, filter, config)?;
-        let (_, results) = judged(&request)?;
-        let contexts = grade::contexts(&results, CONTEXT_CHARS)?;
+        let caller = &mut Caller::of_call()?;
+        let request = request(caller, query, also, project, category, filter, config)?;
+        let (_, results) = judged(caller, &request)?;
+        let contexts = grade::contexts(caller, &results, CONTEXT_CHARS)?;
         let rows = (1..)
             .zip(contexts)
             .map(|(number, context)| (number, context.source, context.text));
@@ -74,6 +78,7 @@ mod docsearch {
 }
 
 fn request<'a>(
+    caller: &Caller,
     query: Option<&'a str>,
     also: Option<Vec<Option<String>>>,
     project: Option<&'a str>,
@@ -91,13 +96,13 @@ fn request<'a>(
         config,
         ..Arguments::default()
     };
-    let mut request = arguments.resolve()?;
+    let mut request = arguments.resolve(caller)?;
     request.config = request.config.graded();
     Ok(request)
 }
 
-fn judged(request: &Request<'_>) -> Result<(Features, Vec<SearchResult>)> {
-    let mut retrieval = request.run(0, None)?;
-    let (answer, features) = request.present(&mut retrieval, Detail::Rows, Instant::now())?;
+fn judged(caller: &mut Caller, request: &Request<'_>) -> Result<(Features, Vec<SearchResult>)> {
+    let mut retrieval = request.run(caller, 0, None)?;
+    let (answer, features) = request.present(caller, &mut retrieval, Detail::Rows, Instant::now())?;
     Ok((features.unwrap_or_default(), answer.results))
 }

@@ -12,6 +12,7 @@ use crate::indexing::{deletion, embedding};
 use crate::postgres::argument::{Json, JsonDocuments, LongText, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::settings;
 use crate::tables::document_input::DocumentInput;
@@ -62,8 +63,9 @@ mod docsearch {
             pages,
             questions
         );
+        let caller = &mut Caller::of_call()?;
         refuse_read_only(c"index_doc()");
-        let project = project::given(project)?;
+        let project = project::given(caller, project)?;
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let input = DocumentInput {
             slug: owned(slug).unwrap_or_default(),
@@ -86,6 +88,7 @@ mod docsearch {
                 .transpose()?,
         };
         let mut outcomes = indexer::index(
+            caller,
             &project,
             vec![input.checked()?],
             None,
@@ -116,10 +119,11 @@ mod docsearch {
         >,
     > {
         arguments!(project, docs);
+        let caller = &mut Caller::of_call()?;
         refuse_read_only(c"index_docs()");
         let docs = docs.flatten();
         let docs = docs.ok_or_else(|| invalid("docs must be a JSON array of objects", DocumentInput::KEYS_HINT))?;
-        let project = project::given(project)?;
+        let project = project::given(caller, project)?;
         let mut outcomes = Vec::with_capacity(docs.len());
         let mut seen = HashSet::new();
         let mut inputs = Vec::new();
@@ -131,6 +135,7 @@ mod docsearch {
             }
         }
         outcomes.extend(indexer::index(
+            caller,
             &project,
             inputs,
             None,
@@ -148,8 +153,9 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn delete_doc(project: Text<'_>, slug: Text<'_>) -> Result<bool> {
         arguments!(project, slug);
-        let project = project::by_name(project)?;
-        Ok(!deletion::delete(&project, vec![slug.to_owned()], None)?.is_empty())
+        let caller = &mut Caller::of_call()?;
+        let project = project::by_name(caller, project)?;
+        Ok(!deletion::delete(caller, &project, vec![slug.to_owned()], None)?.is_empty())
     }
 
     /// Removes the documents of a source root whose slug is not in keep, and returns their slugs.
@@ -161,10 +167,12 @@ mod docsearch {
         keep: Texts<'_>,
     ) -> Result<SetOfIterator<'static, String>> {
         arguments!(project, source_root);
+        let caller = &mut Caller::of_call()?;
         let keep = keep.up_to("keep", KEPT_ELEMENTS)?;
-        let project = project::by_name(project)?;
+        let project = project::by_name(caller, project)?;
         let keep = without_null("keep", keep)?;
         let gone = statement::rows(
+            caller,
             "SELECT d.slug FROM docsearch.document d
              WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug <> ALL ($3) ORDER BY d.slug",
             &[
@@ -174,7 +182,12 @@ mod docsearch {
             ],
             |row| row.required::<String>(1),
         )?;
-        Ok(SetOfIterator::new(deletion::delete(&project, gone, Some(source_root))?))
+        Ok(SetOfIterator::new(deletion::delete(
+            caller,
+            &project,
+            gone,
+            Some(source_root),
+        )?))
     }
 
     /// The text that was embedded for a chunk.
@@ -182,13 +195,17 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn embed_input(project_id: i64, document_id: i64, chunk_no: Whole) -> Result<Option<String>> {
         arguments!(chunk_no);
-        embedding::input_of(ChunkId {
-            document: DocumentId {
-                project: project_id,
-                document: document_id,
+        let caller = &mut Caller::of_call()?;
+        embedding::input_of(
+            caller,
+            ChunkId {
+                document: DocumentId {
+                    project: project_id,
+                    document: document_id,
+                },
+                chunk: chunk_no,
             },
-            chunk: chunk_no,
-        })
+        )
     }
 }
 

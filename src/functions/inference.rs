@@ -8,6 +8,7 @@ use crate::models::run_directory;
 use crate::models::service;
 use crate::models::supervisor::{self, Phase};
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::{statement, versions};
 use crate::settings;
 
@@ -41,6 +42,7 @@ mod docsearch {
             ),
         >,
     > {
+        let caller = &mut Caller::of_call()?;
         let in_process = settings::INFERENCE.get() == settings::Inference::InProcess;
         let supervised = run_directory::supervisor().and_then(|_| supervisor::state());
         let answer = if in_process {
@@ -92,7 +94,7 @@ mod docsearch {
             counted.and_then(|status| status.p95_ms),
             supervised.as_ref().map(|state| i64::from(state.restarts)),
             last_error.filter(|_| may_monitor()),
-            pgrx::JsonB(versions()?),
+            pgrx::JsonB(versions(caller)?),
         );
         Ok(TableIterator::once(row))
     }
@@ -106,9 +108,10 @@ mod docsearch {
 }
 
 /// The versions of what takes part, as they are written; null is not known.
-fn versions() -> Result<serde_json::Value> {
-    let vector = versions::versions()?;
+fn versions(caller: &Caller) -> Result<serde_json::Value> {
+    let vector = versions::versions(caller)?;
     let written = statement::one(
+        caller,
         "SELECT pg_catalog.current_setting('server_version'),
                 (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'pg_docsearch')",
         &[],

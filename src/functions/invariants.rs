@@ -4,6 +4,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::argument::{Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::search::invariants;
 use crate::tables::project;
 
@@ -35,10 +36,11 @@ mod docsearch {
         >,
     > {
         arguments!(project, sample);
-        let project = project::given(project)?;
+        let caller = &mut Caller::of_call()?;
+        let project = project::given(caller, project)?;
         if sample.is_some_and(|sample| sample < 1) {
             return Err(invalid("sample must be at least 1", "Omit it for all names."));
         }
-        Ok(TableIterator::new(invariants::verify(&project, sample)?))
+        Ok(TableIterator::new(invariants::verify(caller, &project, sample)?))
     }
 }

@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::versions;
 
 #[pg_schema]
@@ -25,7 +26,8 @@ mod docsearch {
             ),
         >,
     > {
-        let rows = versions::versions()?.faults().into_iter().map(|found| {
+        let caller = &mut Caller::of_call()?;
+        let rows = versions::versions(caller)?.faults().into_iter().map(|found| {
             let object = found.object();
             let fault = found.fault;
             (

@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::administration::{grant, migration, removal, revocation};
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::tables::schema;
 
 #[pg_schema]
@@ -15,7 +16,8 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn migrate() -> Result<i32> {
-        migration::migrate()
+        let caller = &mut Caller::of_call()?;
+        migration::migrate(caller)
     }
 
     /// Gives a role what searching needs, or indexing too.
@@ -23,9 +25,10 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn grant_usage(role: Text<'_>, write: default!(bool, false)) -> Result<()> {
         arguments!(role);
-        migration::migrate()?;
-        schema::require_owner(migration::SET_UP)?;
-        grant::usage(role, write)
+        let caller = &mut Caller::of_call()?;
+        migration::migrate(caller)?;
+        schema::require_owner(caller, migration::SET_UP)?;
+        grant::usage(caller, role, write)
     }
 
     /// Takes back what grant_usage and grant_model gave.
@@ -33,7 +36,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn revoke_usage(role: Text<'_>) -> Result<()> {
         arguments!(role);
-        revocation::revoke(role)
+        let caller = &mut Caller::of_call()?;
+        revocation::revoke(caller, role)
     }
 
     /// Removes everything that DROP EXTENSION leaves.
@@ -41,6 +45,7 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn drop_all(confirm: default!(Option<Text<'_>>, "NULL")) -> Result<()> {
         arguments!(confirm);
-        removal::remove(confirm)
+        let caller = &mut Caller::of_call()?;
+        removal::remove(caller, confirm)
     }
 }

@@ -10,8 +10,8 @@ use crate::models::remote::{self, RemoteModel, RemoteModelArguments};
 use crate::models::trial::{self, Trial, Unfit};
 use crate::models::{batch, embedder, files, registration};
 use crate::postgres::argument::{LongText, Text, Texts, Whole, arguments};
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, inference, internal, invalid};
+use crate::postgres::role::{Caller, Role};
 use crate::tables::schema;
 
 /// Bytes of a text whose tokens are counted, at most.
@@ -52,10 +52,11 @@ mod docsearch {
         model: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<Option<Vec<f32>>> {
         arguments!(query, model);
+        let caller = &mut Caller::of_call()?;
         let Some(query) = query else {
             return Ok(None);
         };
-        let model = embedder::open_for_caller(&files::model_name(model)?)?;
+        let model = embedder::open_for_caller(caller, &files::model_name(model)?)?;
         model
             .embed_query(query)
             .map(Some)
@@ -70,7 +71,8 @@ mod docsearch {
         model: default!(Option<Text<'_>>, "NULL"),
     ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
         arguments!(passages, model);
-        let model = embedder::open_for_caller(&files::model_name(model)?)?;
+        let caller = &mut Caller::of_call()?;
+        let model = embedder::open_for_caller(caller, &files::model_name(model)?)?;
         let passages = passages.unwrap_or_default();
         let count = passages.len();
         let (places, texts): (Vec<usize>, Vec<String>) = passages
@@ -92,7 +94,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn embedding_dimension(model: default!(Option<Text<'_>>, "NULL")) -> Result<i32> {
         arguments!(model);
-        let model = embedder::open(&files::model_name(model)?)?;
+        let caller = &mut Caller::of_call()?;
+        let model = embedder::open(caller, &files::model_name(model)?)?;
         i32::try_from(embedder::describe(model.as_ref())?.info.dimension).map_err(internal)
     }
 
@@ -107,6 +110,7 @@ mod docsearch {
         self_test: default!(Option<bool>, "true"),
     ) -> Result<i32> {
         arguments!(name, directory);
+        let caller = &mut Caller::of_call()?;
         let name = name.ok_or_else(|| {
             invalid(
                 "name must not be null",
@@ -117,15 +121,15 @@ mod docsearch {
         let directory = directory
             .map(|directory| files::model_name(Some(directory)))
             .transpose()?;
-        migration::migrate()?;
-        schema::require_owner("SELECT docsearch.add_model(...)")?;
-        let _owner = AsOwner::enter()?;
+        migration::migrate(caller)?;
+        schema::require_owner(caller, "SELECT docsearch.add_model(...)")?;
+        let owner = &caller.as_owner()?;
         let unfit = if self_test == Some(false) {
             Unfit::Warned
         } else {
             Unfit::Refused
         };
-        registration::register(&name, directory.as_deref(), unfit)
+        registration::register(owner, &name, directory.as_deref(), unfit)
     }
 
     /// Makes a model known that an OpenAI-compatible endpoint runs, after embedding some texts with it.
@@ -153,6 +157,7 @@ mod docsearch {
             dimension,
             max_tokens
         );
+        let caller = &mut Caller::of_call()?;
         let new = RemoteModel::given(RemoteModelArguments {
             name,
             url,
@@ -163,14 +168,14 @@ mod docsearch {
             passage_prefix,
             max_tokens,
         })?;
-        remote::require_superuser()?;
-        migration::migrate()?;
-        schema::require_owner(remote::CALL)?;
+        remote::require_superuser(caller)?;
+        migration::migrate(caller)?;
+        schema::require_owner(caller, remote::CALL)?;
         let registered = {
-            let _owner = AsOwner::enter()?;
-            remote::register(new)?
+            let owner = &caller.as_owner()?;
+            remote::register(owner, new)?
         };
-        registered.confirm()?;
+        registered.confirm(caller)?;
         Ok(registered.id)
     }
 
@@ -179,8 +184,9 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn test_model(model: default!(Option<Text<'_>>, "NULL")) -> Result<String> {
         arguments!(model);
+        let caller = &mut Caller::of_call()?;
         let name = files::model_name(model)?;
-        let (model, is_remote) = embedder::open_somewhere(&name)?;
+        let (model, is_remote) = embedder::open_somewhere(caller, &name)?;
         // Another text each time, which no cache knows.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(internal)?;
         let begun = Instant::now();

@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::administration::grant::ModelGrant;
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report;
+use crate::postgres::role::Caller;
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::model_grant;
 
@@ -17,7 +18,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn grant_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
         arguments!(role, model);
-        ModelGrant::named(role, model, "SELECT docsearch.grant_model(...)")?.give()
+        let caller = &mut Caller::of_call()?;
+        ModelGrant::named(caller, role, model, "SELECT docsearch.grant_model(...)")?.give(caller)
     }
 
     /// Takes back what grant_model gave. Projects keep their models.
@@ -25,7 +27,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn revoke_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
         arguments!(role, model);
-        ModelGrant::named(role, model, "SELECT docsearch.revoke_model(...)")?.take_back()
+        let caller = &mut Caller::of_call()?;
+        ModelGrant::named(caller, role, model, "SELECT docsearch.revoke_model(...)")?.take_back(caller)
     }
 
     /// Refuses projects a remote model that who gives it may not use. A trigger of the table of projects.
@@ -34,6 +37,7 @@ CREATE FUNCTION docsearch.project_model() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
     fn project_model(call: pg_sys::FunctionCallInfo) -> report::Result<TriggerRow> {
+        let caller = &mut Caller::of_call()?;
         const NAME: &str = "docsearch.project_model()";
         // SAFETY: the call is this one.
         let trigger = unsafe { trigger::called(call, NAME)? };
@@ -45,7 +49,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
             let model: Option<i32> = new.get_by_name(column).ok().flatten();
             let before: Option<i32> = old.as_ref().and_then(|old| old.get_by_name(column).ok().flatten());
             if let Some(model) = model.filter(|model| before != Some(*model)) {
-                model_grant::require(model)?;
+                model_grant::require(caller, model)?;
             }
         }
         Ok(TriggerRow(new.into_trigger_datum()))

@@ -6,6 +6,7 @@ use crate::administration::creation::{self, NewProject};
 use crate::postgres::argument::{Json, Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 
 #[pg_schema]
 mod docsearch {
@@ -34,14 +35,18 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         settings: default!(Option<Json<'_>>, "NULL"),
     ) -> Result<i64> {
         arguments!(name, title, model, root_url, settings);
-        creation::create(NewProject {
-            name,
-            title,
-            model,
-            text_config,
-            root_url,
-            settings,
-        })
+        let caller = &mut Caller::of_call()?;
+        creation::create(
+            caller,
+            NewProject {
+                name,
+                title,
+                model,
+                text_config,
+                root_url,
+                settings,
+            },
+        )
     }
 
     /// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
@@ -49,7 +54,8 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     #[search_path(pg_catalog, pg_temp)]
     fn configure_project(name: Option<Text<'_>>, settings: Option<Json<'_>>) -> Result<JsonB> {
         arguments!(name, settings);
-        creation::configure(name, settings).map(JsonB)
+        let caller = &mut Caller::of_call()?;
+        creation::configure(caller, name, settings).map(JsonB)
     }
 
     /// Removes a project with all its documents and returns how many documents there were.
@@ -57,6 +63,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     #[search_path(pg_catalog, pg_temp)]
     fn drop_project(name: Text<'_>) -> Result<i64> {
         arguments!(name);
-        creation::remove(name)
+        let caller = &mut Caller::of_call()?;
+        creation::remove(caller, name)
     }
 }

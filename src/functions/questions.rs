@@ -9,6 +9,7 @@ use crate::indexing::question_writing::{self, Limits};
 use crate::postgres::argument::{Json, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal, invalid, refuse_read_only};
+use crate::postgres::role::Caller;
 use crate::tables::questions::{self, AUTHOR};
 use crate::tables::{document, project};
 
@@ -26,8 +27,9 @@ mod docsearch {
         source: default!(Option<Text<'_>>, "'author'"),
     ) -> Result<i64> {
         arguments!(project, slug, questions, source);
+        let caller = &mut Caller::of_call()?;
         refuse_read_only(c"set_questions()");
-        let project = project::given(project)?;
+        let project = project::given(caller, project)?;
         let slug = document::checked_slug(slug)?;
         let source = source.unwrap_or(AUTHOR);
         if !questions::is_source(source) {
@@ -42,7 +44,7 @@ mod docsearch {
         let JsonB(given) =
             questions.ok_or_else(|| invalid("questions must not be null", question::Problem::NoArray.hint()))?;
         let given = question::read(given).map_err(|problem| questions::refused(&problem))?;
-        let count = indexer::set_questions(&project, slug, given, source)?;
+        let count = indexer::set_questions(caller, &project, slug, given, source)?;
         i64::try_from(count).map_err(internal)
     }
 
@@ -70,6 +72,7 @@ mod docsearch {
         >,
     > {
         arguments!(project, max_tokens, slugs, max_sections, requests_per_minute);
+        let caller = &mut Caller::of_call()?;
         refuse_read_only(c"write_questions()");
         let max_tokens = max_tokens.ok_or_else(|| invalid("max_tokens must not be null", TOKENS_HINT))?;
         let max_tokens = u64::try_from(max_tokens).map_err(|_| {
@@ -83,9 +86,9 @@ mod docsearch {
             sections: at_least_one("max_sections", max_sections)?,
             requests_per_minute: at_least_one("requests_per_minute", requests_per_minute)?,
         };
-        let project = project::given(project)?;
+        let project = project::given(caller, project)?;
         let slugs = slugs.map(|slugs| slugs.into_iter().flatten().collect());
-        let written = question_writing::write(&project, slugs, limits)?;
+        let written = question_writing::write(caller, &project, slugs, limits)?;
         let known = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
         Ok(TableIterator::once((
             written.sections_done,
@@ -118,8 +121,9 @@ mod docsearch {
         >,
     > {
         arguments!(project, slug);
-        let project = project::given(project)?;
-        Ok(TableIterator::new(questions::listed(&project, slug)?))
+        let caller = &mut Caller::of_call()?;
+        let project = project::given(caller, project)?;
+        Ok(TableIterator::new(questions::listed(caller, &project, slug)?))
     }
 }
 

@@ -6,6 +6,7 @@ use pgrx::prelude::*;
 use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::search::refine;
 use crate::search::request::Arguments;
 
@@ -31,6 +32,7 @@ mod docsearch {
         also: default!(Option<Texts<'_>>, "NULL"),
     ) -> Result<JsonB> {
         arguments!(max_refinements);
+        let caller = &mut Caller::of_call()?;
         let asked = max_refinements.unwrap_or(2);
         let most = usize::try_from(asked).ok().filter(|most| *most <= MAX_REFINEMENTS);
         let most = most.ok_or_else(|| {
@@ -50,8 +52,8 @@ mod docsearch {
             min_score,
             also
         });
-        let mut request = arguments.resolve()?;
+        let mut request = arguments.resolve(caller)?;
         request.config = request.config.graded();
-        refine::refined(&request, most).map(JsonB)
+        refine::refined(caller, &request, most).map(JsonB)
     }
 }

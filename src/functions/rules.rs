@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 
 use crate::administration::migration;
 use crate::postgres::report;
+use crate::postgres::role::Caller;
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::rules;
 
@@ -17,8 +18,9 @@ mod docsearch {
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn reset_rules() -> report::Result<i64> {
-        migration::migrate()?;
-        rules::reset()
+        let caller = &mut Caller::of_call()?;
+        migration::migrate(caller)?;
+        rules::reset(caller)
     }
 
     /// Tells every backend to read the rules again. A trigger of the tables of rules.

@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 use crate::postgres::argument::{Json, Number, Text, Texts, Whole, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::search::config;
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
@@ -52,6 +53,7 @@ fn search_docs(
         ),
     >,
 > {
+    let caller = &mut Caller::of_call()?;
     let arguments = arguments!(Arguments {
         query,
         project,
@@ -63,7 +65,7 @@ fn search_docs(
         min_score,
         also
     });
-    let answer = arguments.resolve()?.answer(Detail::Rows)?;
+    let answer = arguments.resolve(caller)?.answer(caller, Detail::Rows)?;
     let notice = Notice::in_one_text(&answer.notices);
     if answer.results.is_empty()
         && let Some(notice) = &notice
@@ -111,6 +113,7 @@ fn search_docs_json(
     config: default!(Option<Json<'_>>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<JsonB> {
+    let caller = &mut Caller::of_call()?;
     let arguments = arguments!(Arguments {
         query,
         project,
@@ -122,7 +125,9 @@ fn search_docs_json(
         min_score,
         also
     });
-    Ok(JsonB(arguments.resolve()?.answer(Detail::Sections)?.to_json()))
+    Ok(JsonB(
+        arguments.resolve(caller)?.answer(caller, Detail::Sections)?.to_json(),
+    ))
 }
 
 /// The documents that best answer a query, as text for a terminal or a language model.
@@ -144,6 +149,7 @@ fn search_docs_text(
     also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<String> {
     arguments!(format, max_chars, max_tokens);
+    let caller = &mut Caller::of_call()?;
     let writing = Writing::new(format, max_chars, max_tokens)?;
     let arguments = arguments!(Arguments {
         query,
@@ -156,7 +162,7 @@ fn search_docs_text(
         min_score,
         also
     });
-    Ok(writing.answer(arguments)?.0)
+    Ok(writing.answer(caller, arguments)?.0)
 }
 
 #[pg_schema]
@@ -192,6 +198,7 @@ mod docsearch {
         >,
     > {
         arguments!(format, max_chars, max_tokens);
+        let caller = &mut Caller::of_call()?;
         let writing = Writing::new(format, max_chars, max_tokens)?;
         let arguments = arguments!(Arguments {
             query,
@@ -204,7 +211,7 @@ mod docsearch {
             min_score,
             also
         });
-        let (content, answer) = writing.answer(arguments)?;
+        let (content, answer) = writing.answer(caller, arguments)?;
         let codes = answer.notices.iter().map(|notice| notice.code.as_str().to_owned());
         Ok(TableIterator::once((
             content,
@@ -230,10 +237,10 @@ impl Writing {
     }
 
     /// The answer, written and as it is.
-    fn answer(&self, arguments: Arguments<'_>) -> Result<(String, Answer)> {
-        let request = arguments.resolve()?;
+    fn answer(&self, caller: &mut Caller, arguments: Arguments<'_>) -> Result<(String, Answer)> {
+        let request = arguments.resolve(caller)?;
         let format = request.config.format.unwrap_or(self.format);
-        let answer = request.answer(Detail::Sections)?;
+        let answer = request.answer(caller, Detail::Sections)?;
         Ok((deliver(&answer, format, self.budget), answer))
     }
 }

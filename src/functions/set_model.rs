@@ -6,8 +6,8 @@ use crate::indexing::model_switch;
 use crate::models::trial::Unfit;
 use crate::models::{files, registration};
 use crate::postgres::argument::{Text, arguments};
-use crate::postgres::owner::{AsOwner, require_writer};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::{Caller, Role};
 use crate::tables::{model_grant, project, schema, sight};
 
 #[pg_schema]
@@ -20,7 +20,8 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn set_model(project: Option<Text<'_>>, model: Option<Text<'_>>) -> Result<()> {
         arguments!(project, model);
-        let project = project::given(project)?;
+        let caller = &mut Caller::of_call()?;
+        let project = project::given(caller, project)?;
         let model = model.ok_or_else(|| {
             invalid(
                 "model must not be null",
@@ -28,14 +29,14 @@ mod docsearch {
             )
         })?;
         let model = files::model_name(Some(model))?;
-        schema::require_current()?;
-        require_writer()?;
-        sight::require_whole(&project)?;
+        schema::require_current(caller)?;
+        caller.require_writer()?;
+        sight::require_whole(caller, &project)?;
         let model = {
-            let _owner = AsOwner::enter()?;
-            registration::register(&model, None, Unfit::Refused)?
+            let owner = &caller.as_owner()?;
+            registration::register(owner, &model, None, Unfit::Refused)?
         };
-        model_grant::require(model)?;
-        model_switch::begin(&project, model)
+        model_grant::require(caller, model)?;
+        model_switch::begin(caller, &project, model)
     }
 }

@@ -5,6 +5,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 
 #[pg_schema]
@@ -29,7 +30,9 @@ mod docsearch {
             ),
         >,
     > {
+        let caller = &mut Caller::of_call()?;
         let rows = statement::rows(
+            caller,
             "SELECT s.name, s.setting, s.source, coalesce(s.unit, w.unit), s.min_val, s.max_val,
                     concat_ws(' ', s.short_desc, NULLIF(s.extra_desc, ''))
              FROM pg_settings s LEFT JOIN unnest($1::text[], $2::text[]) AS w(name, unit) ON s.name = 'docsearch.' || w.name

@@ -3,8 +3,9 @@
 use pgrx::prelude::*;
 
 use crate::postgres::argument::{Text, arguments};
-use crate::postgres::owner::{AsOwner, require_writer};
-use crate::postgres::report::{Result, internal};
+use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
+use crate::postgres::statement;
 use crate::postgres::trigger::{self, TriggerRow};
 use crate::tables::statistics::by_hand;
 use crate::tables::vector_codes::{self, OfModel};
@@ -19,10 +20,11 @@ mod docsearch {
     #[search_path(pg_catalog, pg_temp)]
     fn merge_statistics(project: Text<'_>) -> Result<()> {
         arguments!(project);
-        let project = project::by_name(project)?;
-        require_writer()?;
-        let _owner = AsOwner::enter()?;
-        statistics::merge(project.id)
+        let caller = &mut Caller::of_call()?;
+        let project = project::by_name(caller, project)?;
+        caller.require_writer()?;
+        let owner = &caller.as_owner()?;
+        statistics::merge(owner, project.id)
     }
 
     /// Counts what statements by hand write to documents and chunks. A trigger of these tables.
@@ -31,9 +33,10 @@ CREATE FUNCTION docsearch.count_changes() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
 "#)]
     fn count_changes(call: pg_sys::FunctionCallInfo) -> Result<TriggerRow> {
+        let caller = &mut Caller::of_call()?;
         // SAFETY: the call is this one.
         let data = unsafe { trigger::data(call, "docsearch.count_changes()")? };
-        by_hand::count(data)?;
+        by_hand::count(caller, data)?;
         Ok(TriggerRow(None))
     }
 
@@ -42,18 +45,19 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
     #[search_path(pg_catalog, pg_temp)]
     fn finish_load(project: Text<'_>) -> Result<()> {
         arguments!(project);
-        let project = project::by_name(project)?;
-        require_writer()?;
-        schema::require_current()?;
-        let _owner = AsOwner::enter()?;
-        statistics::merge(project.id)?;
-        postings::merge(project.id, i64::MAX)?;
-        vector_codes::merge(OfModel::current(&project))?;
+        let caller = &mut Caller::of_call()?;
+        let project = project::by_name(caller, project)?;
+        caller.require_writer()?;
+        schema::require_current(caller)?;
+        let owner = &caller.as_owner()?;
+        statistics::merge(owner, project.id)?;
+        postings::merge(owner, project.id, i64::MAX)?;
+        vector_codes::merge(owner, OfModel::current(&project))?;
         let vectors = project.model.vector_table();
-        Spi::run(&format!(
+        let analyze = format!(
             "ANALYZE docsearch.document, docsearch.chunk, docsearch.document_name, docsearch.definition, docsearch.question,
                      docsearch.term_stat, {vectors}"
-        ))
-        .map_err(internal)
+        );
+        statement::utility(owner, &analyze)
     }
 }

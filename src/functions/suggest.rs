@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::argument::{Text, Whole, arguments};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::search::config::SearchConfig;
 use crate::search::group::Group;
 use crate::search::request::Arguments;
@@ -41,6 +42,7 @@ mod docsearch {
         >,
     > {
         arguments!(text, project, max_results);
+        let caller = &mut Caller::of_call()?;
         let query = text.and_then(Query::parse).ok_or_else(|| {
             invalid(
                 "text must not be null or blank",
@@ -55,23 +57,24 @@ mod docsearch {
             ));
         }
         let _limit = LockLimit::begin()?;
-        let (projects, left_out) = project::searched(project)?;
+        let (projects, left_out) = project::searched(caller, project)?;
         if let Some(left_out) = left_out {
             notice!("{}: {}", left_out.code.as_str(), left_out.message);
         }
         let config = SearchConfig::resolve(5, 0.0, "document", None)?;
-        let groups = Group::all(&projects, &query, &*rules::current()?, &config)?;
+        let rules = rules::current(caller)?;
+        let groups = Group::all(caller, &projects, &query, &rules, &config)?;
         let results = if suggest::needs_results(&groups) {
             let arguments = Arguments {
                 query: Some(&query.text),
                 project,
                 ..Arguments::default()
             };
-            arguments.resolve()?.answer(Detail::Rows)?.results
+            arguments.resolve(caller)?.answer(caller, Detail::Rows)?.results
         } else {
             Vec::new()
         };
-        let found = suggest::suggestions(&groups, &results, usize::try_from(most).unwrap_or(1))?;
+        let found = suggest::suggestions(caller, &groups, &results, usize::try_from(most).unwrap_or(1))?;
         let rows = found.into_iter().map(|suggestion| {
             (
                 suggestion.suggestion,

@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Caller;
 use crate::search::request::Arguments;
 use crate::search::transform;
 
@@ -22,14 +23,15 @@ mod docsearch {
         now: default!(Option<TimestampWithTimeZone>, "pg_catalog.now()"),
     ) -> Result<JsonB> {
         arguments!(query, project);
+        let caller = &mut Caller::of_call()?;
         let arguments = Arguments {
             query,
             project,
             ..Arguments::default()
         };
-        let request = arguments.resolve()?;
-        let retrieval = request.run_query(&request.query, 0, None)?;
-        let made = transform::by_rules(&retrieval, &request.projects, transform::day(now)?)?;
+        let request = arguments.resolve(caller)?;
+        let retrieval = request.run_query(caller, &request.query, 0, None)?;
+        let made = transform::by_rules(caller, &retrieval, &request.projects, transform::day(caller, now)?)?;
         serde_json::to_value(made).map(JsonB).map_err(internal)
     }
 }

@@ -28,8 +28,9 @@ pub(crate) use trouble::{Kind as TroubleKind, troubles};
 
 use crate::indexing::deletion;
 use crate::postgres::condition::Condition;
-use crate::postgres::owner::{AsOwner, Confined, require_may_act_as, require_writer};
+use crate::postgres::owner::require_may_act_as;
 use crate::postgres::report::{self, Result, error_with_hint, invalid, undefined};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 use crate::tables::project::{self, Project};
 use crate::tables::{schema, wake};
@@ -83,18 +84,23 @@ pub(crate) struct Terms<'a> {
     pub(crate) access: Access,
 }
 
-/// Attaches a table to a project: its rows are read in the background, as its owner may, and their documents are
-/// written as the caller may. Runs as the caller.
-pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, terms: Terms<'_>) -> Result<()> {
+/// Attaches a table to a project: its rows are read in the background, as its owner may, and their documents are written as
+/// the caller may.
+pub(crate) fn attach(
+    caller: &mut Caller,
+    table: &Table,
+    project: &Project,
+    columns: &Columns<'_>,
+    terms: Terms<'_>,
+) -> Result<()> {
     columns.check(table)?;
-    // SAFETY: asks who the statement runs as.
-    let writer = unsafe { pg_sys::GetUserId() };
+    let writer = caller.id();
     require_may_act_as(table.owner)?;
     require_may_act_as(writer)?;
-    table.require_unique(&table.key_column(columns.key)?, columns.key)?;
-    access::require(table, columns, terms.access)?;
+    table.require_unique(caller, &table.key_column(columns.key)?, columns.key)?;
+    access::require(caller, table, columns, terms.access)?;
     let every = table.polled(columns, &terms)?;
-    let watched = watched::tables(&terms.changes_in)?;
+    let watched = watched::tables(caller, &terms.changes_in)?;
     let default_prefix = format!("{}/", table.name);
     let mut attached = Attached {
         id: 0,
@@ -110,15 +116,15 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
         published_at: columns.published_at.map(str::to_owned),
         changed_at: columns.changed_at.map(str::to_owned),
         questions: columns.questions.map(str::to_owned),
-        rows_where: condition(table, terms.rows_where)?,
+        rows_where: condition(caller, table, terms.rows_where)?,
         access: terms.access.as_str().to_owned(),
-        poll_every: bytes_of(every)?,
+        poll_every: bytes_of(caller, every)?,
         loaded_to: None,
         reads_as: table.owner,
         writes_as: writer,
         step_rows: step::STEP_ROWS,
     };
-    let Some(id) = attached.insert(every)? else {
+    let Some(id) = attached.insert(caller, every)? else {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
             format!(
@@ -129,18 +135,19 @@ pub(crate) fn attach(table: &Table, project: &Project, columns: &Columns<'_>, te
         ));
     };
     attached.id = id;
-    project::keep_source(project.id, &attached.source_root, false)?;
-    table.mark(id, attached.rows_where.as_deref())?;
+    project::keep_source(caller, project.id, &attached.source_root, false)?;
+    table.mark(caller, id, attached.rows_where.as_deref())?;
     // What the caller has asked for, and not what the table has stored of it: triggers there are its owner's.
-    attached.agree(table)?;
-    watched::watch(id, &watched)?;
-    subscription::warn_of(watched.iter().chain([table]).map(|table| table.oid).collect())?;
+    attached.agree(caller, table)?;
+    watched::watch(caller, id, &watched)?;
+    subscription::warn_of(caller, watched.iter().chain([table]).map(|table| table.oid).collect())?;
     wake::wake()
 }
 
 /// An interval as it is, whatever the session makes of it as text.
-fn bytes_of(interval: Option<Interval>) -> Result<Option<String>> {
+fn bytes_of(caller: &Caller, interval: Option<Interval>) -> Result<Option<String>> {
     let bytes = statement::one(
+        caller,
         "SELECT encode(interval_send($1), 'hex')",
         &[DatumWithOid::from(interval)],
         |row| row.optional(1),
@@ -149,7 +156,7 @@ fn bytes_of(interval: Option<Interval>) -> Result<Option<String>> {
 }
 
 /// The condition of rows, read as the owner of the table, who alone runs it.
-fn condition(table: &Table, rows_where: Option<&str>) -> Result<Option<String>> {
+fn condition(caller: &mut Caller, table: &Table, rows_where: Option<&str>) -> Result<Option<String>> {
     let Some(text) = rows_where else {
         return Ok(None);
     };
@@ -159,10 +166,7 @@ fn condition(table: &Table, rows_where: Option<&str>) -> Result<Option<String>> 
             "Write the condition into the view.",
         ));
     }
-    let condition = {
-        let _owner = Confined::enter(table.owner)?;
-        Condition::read(table.oid, text)?
-    };
+    let condition = Condition::read(&caller.confined_to(table.owner)?, table.oid, text)?;
     if condition.is_mutable {
         report::notice(
             "rows_where may change without a change of the row, which is read again only when it changes",
@@ -172,11 +176,12 @@ fn condition(table: &Table, rows_where: Option<&str>) -> Result<Option<String>> 
     Ok(Some(condition.sql))
 }
 
-/// Notes that all rows of a table are to be read again, and compared with the documents. Begins as the caller.
-pub(crate) fn read_again(table: &Table, project: Option<i64>) -> Result<()> {
+/// Notes that all rows of a table are to be read again, and compared with the documents.
+pub(crate) fn read_again(caller: &mut Caller, table: &Table, project: Option<i64>) -> Result<()> {
     let noted = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::change(
+            owner,
             // One that waits because it failed goes on waiting.
             "WITH due AS (
                  UPDATE docsearch.attached_table a
@@ -200,12 +205,12 @@ fn not_attached(table: &Table) -> pg_sys::panic::ErrorReport {
     )
 }
 
-/// Ends what [`attach`] began, for one project or for all, and returns how many documents were removed. Begins as the
-/// caller.
-pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) -> Result<usize> {
+/// Ends what [`attach`] began, for one project or for all, and returns how many documents were removed.
+pub(crate) fn detach(caller: &mut Caller, table: &Table, project: Option<i64>, keep_documents: bool) -> Result<usize> {
     let attached = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         read(
+            owner,
             "a.source = $1::oid::regclass AND ($2::bigint IS NULL OR a.project_id = $2)",
             &[DatumWithOid::from(table.oid), DatumWithOid::from(project)],
         )?
@@ -213,30 +218,30 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
     // Whoever attached it may end that, and so may the owner of the schema, even if the table is not theirs any more.
     let attached: Vec<Attached> = attached
         .into_iter()
-        .filter(|attached| table.owned || attached.may_be_detached())
+        .filter(|attached| table.owned || attached.may_be_detached(caller))
         .collect();
     if attached.is_empty() {
         table.require_owned()?;
         return Err(not_attached(table));
     }
-    require_writer()?;
+    caller.require_writer()?;
     {
         // What removes everything takes it first, too.
-        let _owner = AsOwner::enter()?;
-        statement::execute("LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
+        let owner = &caller.as_owner()?;
+        statement::execute(owner, "LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
     }
     let mut removed = 0;
     for attached in attached {
         if table.owned {
-            table.unmark(attached.id)?;
+            table.unmark(caller, attached.id)?;
         } else {
             watched::leave(table, attached.id);
         }
-        watched::unwatch(attached.id)?;
+        watched::unwatch(caller, attached.id)?;
         {
             // The worker holds it while it writes documents: what it has written is seen here, and then it writes no more.
-            let _owner = AsOwner::enter()?;
-            if !attached.hold()? {
+            let owner = &caller.as_owner()?;
+            if !attached.hold(owner)? {
                 continue;
             }
             for of_table in [
@@ -244,30 +249,31 @@ pub(crate) fn detach(table: &Table, project: Option<i64>, keep_documents: bool) 
                 "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
                 "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
             ] {
-                statement::execute(of_table, &[DatumWithOid::from(attached.id)])?;
+                statement::execute(owner, of_table, &[DatumWithOid::from(attached.id)])?;
             }
         }
-        agreement::forget(attached.id)?;
+        agreement::forget(caller, attached.id)?;
         if keep_documents {
-            project::keep_source(attached.project, &attached.source_root, true)?;
+            project::keep_source(caller, attached.project, &attached.source_root, true)?;
         } else {
-            let project = project::by_id(attached.project)?;
-            let slugs = attached.slugs_after(None, None)?;
-            removed += deletion::delete(&project, slugs, Some(&attached.source_root))?.len();
+            let project = project::by_id(caller, attached.project)?;
+            let slugs = attached.slugs_after(caller, None, None)?;
+            removed += deletion::delete(caller, &project, slugs, Some(&attached.source_root))?.len();
         }
     }
     Ok(removed)
 }
 
-/// Detaches what is attached to a project that is to be removed: its row goes with the project, and then no call would find its
-/// triggers. Those of tables that are not the caller's stay, and do nothing. Begins as the caller.
-pub(crate) fn detach_all(project: i64) -> Result<()> {
-    if !schema::exists() || !schema::is_current()? {
+/// Detaches what is attached to a project that is to be removed: its row goes with the project, and then no call would find
+/// its triggers. Those of tables that are not the caller's stay, and do nothing.
+pub(crate) fn detach_all(caller: &mut Caller, project: i64) -> Result<()> {
+    if !schema::exists() || !schema::is_current(caller)? {
         return Ok(());
     }
     let sources = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             "SELECT DISTINCT a.source::oid FROM docsearch.attached_table a JOIN pg_class c ON c.oid = a.source
              WHERE a.project_id = $1 ORDER BY 1",
             &[DatumWithOid::from(project)],
@@ -275,9 +281,9 @@ pub(crate) fn detach_all(project: i64) -> Result<()> {
         )?
     };
     for source in sources {
-        let table = Table::of(Some(source))?;
+        let table = Table::of(caller, Some(source))?;
         if table.owned {
-            detach(&table, Some(project), true)?;
+            detach(caller, &table, Some(project), true)?;
         }
     }
     Ok(())
@@ -311,10 +317,11 @@ struct Attached {
 }
 
 impl Attached {
-    /// Stores it with a new number; `None` if it is there already. Begins as the caller.
-    fn insert(&self, every: Option<Interval>) -> Result<Option<i32>> {
-        let _owner = AsOwner::enter()?;
+    /// Stores it with a new number; `None` if it is there already.
+    fn insert(&self, caller: &mut Caller, every: Option<Interval>) -> Result<Option<i32>> {
+        let owner = &caller.as_owner()?;
         let id = statement::change(
+            owner,
             "INSERT INTO docsearch.attached_table (project_id, source, source_root, slug_prefix, key_column,
                  title_column, body_column, category_column, metadata_columns, published_at_column,
                  reads_as, writes_as, access, changed_at_column, poll_every, rows_where, questions_column)
@@ -346,10 +353,10 @@ impl Attached {
     }
 
     /// Whether the caller attached it, or owns the schema.
-    fn may_be_detached(&self) -> bool {
+    fn may_be_detached(&self, caller: &Caller) -> bool {
         let attacher = catalog::role_name(self.writes_as).map(|_| self.writes_as);
         // SAFETY: all are roles.
-        let is_caller = |role| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) };
+        let is_caller = |role| unsafe { pg_sys::has_privs_of_role(caller.id(), role) };
         attacher.into_iter().chain(catalog::schema_owner()).any(is_caller)
     }
 
@@ -371,8 +378,9 @@ impl Attached {
     }
 
     /// Documents of this table, at most so many, whose slugs come after this one.
-    fn slugs_after(&self, last: Option<&str>, most: Option<i64>) -> Result<Vec<String>> {
+    fn slugs_after(&self, caller: &Caller, last: Option<&str>, most: Option<i64>) -> Result<Vec<String>> {
         statement::rows(
+            caller,
             "SELECT d.slug FROM docsearch.document d
              WHERE d.project_id = $1 AND d.source_root = $2 AND ($3::text IS NULL OR d.slug > $3)
              ORDER BY d.slug LIMIT $4",
@@ -387,9 +395,10 @@ impl Attached {
     }
 }
 
-/// As they are now, also for one that waits until they have been read. Runs as the owner.
-fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
+/// As they are now, also for one that waits until they have been read.
+fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Attached>> {
     statement::latest(
+        role,
         &format!(
             "SELECT a.id, a.project_id, a.source::oid, a.source_root, a.slug_prefix, a.key_column::text,
                     a.title_column::text, a.body_column::text, a.category_column::text, a.metadata_columns::text[],

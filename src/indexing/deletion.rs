@@ -4,8 +4,8 @@ use docsearch_core::index::statistics::Delta;
 use pgrx::datum::DatumWithOid;
 
 use crate::indexing::indexer::read_stored;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::postings;
 use crate::tables::project::Project;
@@ -13,7 +13,12 @@ use crate::tables::statistics::{self, by_hand::CountedElsewhere};
 
 /// Removes the documents with these slugs that the caller may remove, and returns their slugs; of one source
 /// root, if it is given.
-pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Option<&str>) -> Result<Vec<String>> {
+pub(crate) fn delete(
+    caller: &mut Caller,
+    project: &Project,
+    mut slugs: Vec<String>,
+    source_root: Option<&str>,
+) -> Result<Vec<String>> {
     slugs.sort();
     let _counted = CountedElsewhere::begin();
     let mut delta = Delta::default();
@@ -25,6 +30,7 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Opt
             DatumWithOid::from(source_root),
         ];
         let id = statement::change(
+            caller,
             "SELECT d.id FROM docsearch.document d
              WHERE d.project_id = $1 AND d.slug = $2 AND ($3::text IS NULL OR d.source_root = $3) FOR UPDATE",
             &key,
@@ -34,10 +40,11 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Opt
             continue;
         };
         let stored = {
-            let _owner = AsOwner::enter()?;
-            read_stored(project, id)?
+            let owner = &caller.as_owner()?;
+            read_stored(owner, project, id)?
         };
         let gone = statement::change(
+            caller,
             "DELETE FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id",
             &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
             |row| row.required::<i64>(1),
@@ -48,9 +55,9 @@ pub(crate) fn delete(project: &Project, mut slugs: Vec<String>, source_root: Opt
             documents.push(id);
         }
     }
-    let _owner = AsOwner::enter()?;
-    statistics::write(delta, project.id)?;
-    postings::add_pending(project.id, documents)?;
-    postings::merge_if_due(project.id)?;
+    let owner = &caller.as_owner()?;
+    statistics::write(owner, delta, project.id)?;
+    postings::add_pending(owner, project.id, documents)?;
+    postings::merge_if_due(owner, project.id)?;
     Ok(deleted)
 }

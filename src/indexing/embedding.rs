@@ -10,8 +10,8 @@ use docsearch_inference::Embedder;
 use pgrx::datum::DatumWithOid;
 
 use crate::models::{batch, embedder};
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, inference, internal};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::keys;
 use crate::tables::model::ModelRow;
@@ -31,21 +31,31 @@ pub(crate) struct Chunk {
 }
 
 /// Stores the vectors of chunks of a project whose texts are still what was embedded and that others are not just writing.
-/// Runs as the owner.
-pub(crate) fn store(project: i64, table: &VectorTable, vectors: &[(&Chunk, &Vec<f32>)]) -> Result<()> {
+pub(crate) fn store(
+    owner: &Owner<'_>,
+    project: i64,
+    table: &VectorTable,
+    vectors: &[(&Chunk, &Vec<f32>)],
+) -> Result<()> {
     for (chunk, vector) in vectors {
-        table.store_unchanged(chunk.id, &chunk.input_hash, vector.to_vec())?;
+        table.store_unchanged(owner, chunk.id, &chunk.input_hash, vector.to_vec())?;
     }
     table.add_codes(
+        owner,
         project,
         vectors.iter().map(|(chunk, vector)| (chunk.id, vector.as_slice())),
     )
 }
 
-/// Some of the chunks that a model has not embedded: of certain documents in their order, or of the whole
-/// project. Runs as the owner.
-pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec<i64>>) -> Result<Vec<Chunk>> {
+/// Some of the chunks that a model has not embedded: of certain documents in their order, or of the whole project.
+pub(crate) fn missing(
+    owner: &Owner<'_>,
+    project: &Project,
+    model: &ModelRow,
+    documents: Option<Vec<i64>>,
+) -> Result<Vec<Chunk>> {
     statement::rows(
+        owner,
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
                     CASE WHEN $3 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END
@@ -63,11 +73,12 @@ pub(crate) fn missing(project: &Project, model: &ModelRow, documents: Option<Vec
     )
 }
 
-/// Some chunks of a project that its model has embedded, with their vectors: the first and the last of those that are
-/// still as they were embedded. Runs as the owner.
-pub(crate) fn sample(project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
+/// Some chunks of a project that its model has embedded, with their vectors: the first and the last of those that are still
+/// as they were embedded.
+pub(crate) fn sample(owner: &Owner<'_>, project: &Project) -> Result<Vec<(Chunk, Vec<f32>)>> {
     let table = project.model.vector_table();
     let found = statement::rows(
+        owner,
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.input_hash, d.title, c.heading_path,
                     CASE WHEN $2 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END, v.embedding::real[]
@@ -119,14 +130,13 @@ pub(crate) fn embed(
     Ok(())
 }
 
-/// Embeds all chunks of a project that have no vector, and returns how many there were. Runs as the owner,
-/// who has locked the documents.
-pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
+/// Embeds all chunks of a project that have no vector, and returns how many there were. The owner has locked the documents.
+pub(crate) fn embed_missing(owner: &mut Owner<'_>, project: &Project) -> Result<usize> {
     let mut embedded = 0;
-    let model = embedder::of_row(&project.model)?;
+    let model = embedder::of_row(owner, &project.model)?;
     let vectors = VectorTable::of(&project.model)?;
     loop {
-        let chunks = missing(project, &project.model, None)?;
+        let chunks = missing(owner, project, &project.model, None)?;
         if chunks.is_empty() {
             return Ok(embedded);
         }
@@ -141,14 +151,15 @@ pub(crate) fn embed_missing(project: &Project) -> Result<usize> {
             .iter()
             .filter_map(|(id, vector)| Some((*texts.get(id)?, vector)))
             .collect();
-        store(project.id, &vectors, &stored)?;
+        store(owner, project.id, &vectors, &stored)?;
     }
 }
 
-/// The text that was embedded for a chunk, if the caller sees its document. Begins as the caller.
-pub(crate) fn input_of(id: ChunkId) -> Result<Option<String>> {
+/// The text that was embedded for a chunk, if the caller sees its document.
+pub(crate) fn input_of(caller: &mut Caller, id: ChunkId) -> Result<Option<String>> {
     let DocumentId { project, document } = id.document;
     let found = statement::one(
+        caller,
         "SELECT d.title, d.body, p.settings ->> 'vectors' IS NOT DISTINCT FROM 'document'
          FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
          WHERE d.project_id = $1 AND d.id = $2",
@@ -167,8 +178,9 @@ pub(crate) fn input_of(id: ChunkId) -> Result<Option<String>> {
     if one_vector && !is_question(id.chunk) {
         return Ok((id.chunk == 0).then(|| document_passage(&title, &body)));
     }
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     statement::one(
+        owner,
         "SELECT c.heading_path, c.body FROM docsearch.chunk c
          WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
         &[

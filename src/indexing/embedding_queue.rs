@@ -11,6 +11,7 @@ use pgrx::datum::DatumWithOid;
 use crate::indexing::embedding::{self, Chunk};
 use crate::models::embedder;
 use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::{statement, subtransaction};
 use crate::tables::project::{self, Project};
 use crate::tables::vector_codes;
@@ -23,9 +24,10 @@ const STEP_DOCUMENTS: i64 = 64;
 pub(crate) const ATTEMPTS: i32 = 5;
 /// Between two looks at documents that others have locked.
 const HELD: Duration = Duration::from_secs(1);
-/// Notes that a document has chunks without a vector. Runs as the owner.
-pub(crate) fn add(project: i64, document: i64) -> Result<()> {
+/// Notes that a document has chunks without a vector.
+pub(crate) fn add(owner: &Owner<'_>, project: i64, document: i64) -> Result<()> {
     statement::execute(
+        owner,
         "INSERT INTO docsearch.embedding_queue (project_id, document_id) VALUES ($1, $2)
          ON CONFLICT (project_id, document_id) DO UPDATE
          SET queued_at = now(), attempts = 0, next_attempt = now(), error = NULL",
@@ -34,8 +36,9 @@ pub(crate) fn add(project: i64, document: i64) -> Result<()> {
 }
 
 /// The same for several documents.
-pub(crate) fn add_all(project: i64, slugs: Vec<String>) -> Result<()> {
+pub(crate) fn add_all(owner: &Owner<'_>, project: i64, slugs: Vec<String>) -> Result<()> {
     statement::execute(
+        owner,
         "INSERT INTO docsearch.embedding_queue (project_id, document_id)
          SELECT d.project_id, d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = ANY ($2)
          ON CONFLICT (project_id, document_id) DO NOTHING",
@@ -43,9 +46,10 @@ pub(crate) fn add_all(project: i64, slugs: Vec<String>) -> Result<()> {
     )
 }
 
-/// Notes for the projects that wait what keeps the worker from going on. Runs as the owner.
-pub(crate) fn note_failure(reason: &str) -> Result<()> {
+/// Notes for the projects that wait what keeps the worker from going on.
+pub(crate) fn note_failure(owner: &Owner<'_>, reason: &str) -> Result<()> {
     statement::execute(
+        owner,
         "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents, error)
          SELECT p.id, now(), now(), 0, $1 FROM docsearch.project p
          WHERE p.next_model_id IS NOT NULL
@@ -57,9 +61,10 @@ pub(crate) fn note_failure(reason: &str) -> Result<()> {
     )
 }
 
-/// The worker goes on. Runs as the owner.
-pub(crate) fn forget_failure() -> Result<()> {
+/// The worker goes on.
+pub(crate) fn forget_failure(owner: &Owner<'_>) -> Result<()> {
     statement::execute(
+        owner,
         "UPDATE docsearch.embedding_rate r SET error = NULL WHERE r.error IS NOT NULL",
         &[],
     )
@@ -82,9 +87,10 @@ pub(crate) struct Work {
     model: Result<Box<dyn Embedder>>,
 }
 
-/// The documents that have waited longest. Runs as the owner.
-pub(crate) fn next() -> Result<Due> {
+/// The documents that have waited longest.
+pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Due> {
     let due = statement::rows(
+        owner,
         "SELECT greatest(extract(epoch FROM q.next_attempt - now())::float8, 0)
          FROM docsearch.embedding_queue q ORDER BY q.next_attempt LIMIT 1",
         &[],
@@ -98,8 +104,8 @@ pub(crate) fn next() -> Result<Due> {
     }
     // What others have locked cannot be stored now, and would come first each time.
     let mut found = None;
-    for project in projects_in_turn()? {
-        let documents = unlocked(project, STEP_DOCUMENTS)?;
+    for project in projects_in_turn(owner)? {
+        let documents = unlocked(owner, project, STEP_DOCUMENTS)?;
         if !documents.is_empty() {
             found = Some((project, documents));
             break;
@@ -108,10 +114,10 @@ pub(crate) fn next() -> Result<Due> {
     let Some((project, documents)) = found else {
         return Ok(Due::Later(HELD));
     };
-    let project = project::by_id(project)?;
-    let chunks = embedding::missing(&project, &project.model, Some(documents.clone()))?;
+    let project = project::by_id(owner, project)?;
+    let chunks = embedding::missing(owner, &project, &project.model, Some(documents.clone()))?;
     Ok(Due::Now(Box::new(Work {
-        model: embedder::of_row(&project.model),
+        model: embedder::of_row(owner, &project.model),
         project,
         documents,
         chunks,
@@ -120,8 +126,9 @@ pub(crate) fn next() -> Result<Due> {
 
 /// Projects with documents that are due: the one whose turn was longest ago comes first, so that none waits until all of
 /// another has been embedded.
-fn projects_in_turn() -> Result<Vec<i64>> {
+fn projects_in_turn(owner: &Owner<'_>) -> Result<Vec<i64>> {
     statement::rows(
+        owner,
         "SELECT p.id FROM docsearch.project p LEFT JOIN docsearch.embedding_rate r ON r.project_id = p.id
          WHERE EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.project_id = p.id AND q.next_attempt <= now())
          ORDER BY r.until NULLS FIRST, p.id",
@@ -131,8 +138,9 @@ fn projects_in_turn() -> Result<Vec<i64>> {
 }
 
 /// Documents of a project that are due and that nobody else has locked: those that have waited longest.
-fn unlocked(project: i64, limit: i64) -> Result<Vec<i64>> {
+fn unlocked(owner: &Owner<'_>, project: i64, limit: i64) -> Result<Vec<i64>> {
     statement::change(
+        owner,
         "SELECT q.document_id
          FROM docsearch.embedding_queue q
          JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
@@ -196,13 +204,14 @@ impl Work {
 }
 
 impl EmbeddedWork {
-    /// Stores the vectors of chunks that are still as they were. Documents that somebody is just
-    /// writing are left for later. Runs as the owner.
-    pub(crate) fn store(&self) -> Result<()> {
+    /// Stores the vectors of chunks that are still as they were. Documents that somebody is just writing are left for
+    /// later.
+    pub(crate) fn store(&self, owner: &Owner<'_>) -> Result<()> {
         let project = self.project.id;
         let vectors = VectorTable::of(&self.project.model)?;
         // Whoever writes a document locks it first: what is locked here stays as it is.
         let locked = statement::change(
+            owner,
             "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2)
              ORDER BY d.slug FOR NO KEY UPDATE SKIP LOCKED",
             &[DatumWithOid::from(project), DatumWithOid::from(self.documents.clone())],
@@ -213,14 +222,15 @@ impl EmbeddedWork {
             match self.failed.iter().find(|(id, _)| *id == document) {
                 Some(failure) => failed.push(failure.clone()),
                 None => {
-                    if let Err(problem) = subtransaction::run(|| self.store_document(&vectors, document)) {
+                    if let Err(problem) = subtransaction::run(|| self.store_document(owner, &vectors, document)) {
                         failed.push((document, in_one_line(&problem)));
                     }
                 }
             }
         }
-        vector_codes::merge_if_due(project)?;
+        vector_codes::merge_if_due(owner, project)?;
         let done = statement::change(
+            owner,
             &format!(
                 "DELETE FROM docsearch.embedding_queue q
                  WHERE q.project_id = $1 AND q.document_id = ANY ($2)
@@ -234,6 +244,7 @@ impl EmbeddedWork {
         // A document of many chunks goes on after those that wait.
         let begun: Vec<i64> = self.chunks.iter().map(|chunk| chunk.id.document.document).collect();
         statement::execute(
+            owner,
             "UPDATE docsearch.embedding_queue q SET next_attempt = clock_timestamp()
              WHERE q.project_id = $1 AND q.document_id = ANY ($2) AND q.document_id = ANY ($3)",
             &[
@@ -244,6 +255,7 @@ impl EmbeddedWork {
         )?;
         for (document, reason) in failed {
             statement::execute(
+                owner,
                 "UPDATE docsearch.embedding_queue q
                  SET attempts = q.attempts + 1, error = $3,
                      next_attempt = clock_timestamp() + least(interval '10 minutes', interval '1 second' * 2 ^ least(q.attempts, 20))
@@ -257,6 +269,7 @@ impl EmbeddedWork {
         }
         // A pause of a minute ends a run.
         statement::execute(
+            owner,
             "INSERT INTO docsearch.embedding_rate (project_id, since, until, documents)
              SELECT p.id, clock_timestamp() - $3 * interval '1 second', clock_timestamp(), $2
              FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE
@@ -274,7 +287,7 @@ impl EmbeddedWork {
         )
     }
 
-    fn store_document(&self, vectors: &VectorTable, document: i64) -> Result<()> {
+    fn store_document(&self, owner: &Owner<'_>, vectors: &VectorTable, document: i64) -> Result<()> {
         let own = self
             .chunks
             .iter()
@@ -282,6 +295,6 @@ impl EmbeddedWork {
         let own: Vec<_> = own
             .filter_map(|chunk| Some((chunk, self.vectors.get(&chunk.id)?)))
             .collect();
-        embedding::store(self.project.id, vectors, &own)
+        embedding::store(owner, self.project.id, vectors, &own)
     }
 }

@@ -29,8 +29,8 @@ use crate::indexing::keywords::Keywords;
 use crate::indexing::{embedding_queue, model_switch};
 use crate::models::embedder;
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, internal};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
 use crate::tables::document_input::DocumentInput;
@@ -100,6 +100,7 @@ impl Outcome {
 /// Indexes documents that have been checked, and says what became of each. Those of a source root, if it is
 /// given, change no others. The caller must be allowed to have them sent where the project's model runs.
 pub(crate) fn index(
+    caller: &mut Caller,
     project: &Project,
     mut inputs: Vec<DocumentInput>,
     source_root: Option<&str>,
@@ -107,31 +108,31 @@ pub(crate) fn index(
     on_failure: OnFailure,
 ) -> Result<Vec<Outcome>> {
     if !inputs.is_empty() {
-        model_grant::require_of_project(project.id)?;
+        model_grant::require_of_project(caller, project.id)?;
     }
     // Everybody takes locks in the order of slugs.
     inputs.sort_by(|a, b| a.slug.cmp(&b.slug));
-    let indexer = Indexer::open(project, mode, source_root.map_or(Source::Caller, Source::Root))?;
+    let indexer = Indexer::open(caller, project, mode, source_root.map_or(Source::Caller, Source::Root))?;
     let mut outcomes = Vec::with_capacity(inputs.len());
     let mut delta = Delta::default();
     let mut inputs = inputs.into_iter().peekable();
     while inputs.peek().is_some() {
         let batch: Vec<DocumentInput> = inputs.by_ref().take(BATCH).collect();
-        outcomes.extend(indexer.index_batch(batch, on_failure, &mut delta)?);
+        outcomes.extend(indexer.index_batch(caller, batch, on_failure, &mut delta)?);
     }
-    let _owner = AsOwner::enter()?;
-    finish(project, delta, &outcomes, mode)?;
+    let owner = &caller.as_owner()?;
+    finish(owner, project, delta, &outcomes, mode)?;
     Ok(outcomes)
 }
 
 /// Writes what was counted, and leaves vectors that are still missing to the worker: all of them where documents wait for
-/// it, or the project got another model meanwhile. Runs as the owner.
-fn finish(project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode) -> Result<()> {
-    write_delta(project, delta)?;
-    let overtaken = model_switch::was_overtaken(project)?;
+/// it, or the project got another model meanwhile.
+fn finish(owner: &Owner<'_>, project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode) -> Result<()> {
+    write_delta(owner, project, delta)?;
+    let overtaken = model_switch::was_overtaken(owner, project)?;
     if overtaken {
         let slugs = outcomes.iter().filter_map(|outcome| outcome.slug.clone());
-        embedding_queue::add_all(project.id, slugs.collect())?;
+        embedding_queue::add_all(owner, project.id, slugs.collect())?;
     }
     if overtaken || mode == IndexMode::Deferred {
         wake::wake()?;
@@ -140,20 +141,31 @@ fn finish(project: &Project, delta: Delta, outcomes: &[Outcome], mode: IndexMode
 }
 
 /// Reads what cutting documents of a project needs, if this process has not yet.
-pub(crate) fn prepare(project: &Project) -> Result<()> {
-    let model = embedder::of_row(&project.model)?;
+pub(crate) fn prepare(role: &mut dyn Role, project: &Project) -> Result<()> {
+    let model = embedder::of_row(role, &project.model)?;
     model.tokenizer().map(|_| ()).map_err(|failure| inference(&failure))
 }
 
-/// Documents that are not stored as they are given, by their slugs, and whether they are stored at all; those of other sources
-/// are left out. Begins as the owner.
-pub(crate) fn differing(project: &Project, inputs: &[DocumentInput], source_root: &str) -> Result<Vec<(String, bool)>> {
+/// Documents that are not stored as they are given, by their slugs, and whether they are stored at all; those of other
+/// sources are left out.
+pub(crate) fn differing(
+    owner: &mut Owner<'_>,
+    project: &Project,
+    inputs: &[DocumentInput],
+    source_root: &str,
+) -> Result<Vec<(String, bool)>> {
     if inputs.is_empty() {
         return Ok(Vec::new());
     }
-    let indexer = Indexer::open(project, IndexMode::Deferred, Source::Root(source_root))?;
+    let indexer = Indexer::open(
+        owner.as_caller(),
+        project,
+        IndexMode::Deferred,
+        Source::Root(source_root),
+    )?;
     let slugs: Vec<String> = inputs.iter().map(|input| input.slug.clone()).collect();
     let stored = statement::latest(
+        owner,
         "SELECT d.slug, d.id, CASE WHEN d.source_root = $3 THEN d.content_hash END FROM docsearch.document d
          WHERE d.project_id = $1 AND d.slug = ANY ($2)",
         &[
@@ -166,7 +178,7 @@ pub(crate) fn differing(project: &Project, inputs: &[DocumentInput], source_root
     let stored: HashMap<String, (i64, Option<String>)> = stored.into_iter().collect();
     let given = inputs.iter().filter(|input| input.questions.is_some());
     let given = given.filter_map(|input| stored.get(&input.slug).map(|(id, _)| *id));
-    let questions = questions::of_documents(project.id, given.collect(), AUTHOR)?;
+    let questions = questions::of_documents(owner, project.id, given.collect(), AUTHOR)?;
     let differing = inputs.iter().filter_map(|input| match stored.get(&input.slug) {
         None => Some((input.slug.clone(), false)),
         Some((_, None)) => None,
@@ -180,34 +192,40 @@ pub(crate) fn differing(project: &Project, inputs: &[DocumentInput], source_root
     Ok(differing.collect())
 }
 
-/// Cuts and embeds documents again as they are stored, and says what became of each. What their author
-/// gave stays as it is. Runs as the owner, who has locked the documents.
-pub(crate) fn reindex(project: &Project, documents: &[i64], mode: IndexMode) -> Result<Vec<Outcome>> {
-    let indexer = Indexer::open(project, mode, Source::Table)?;
+/// Cuts and embeds documents again as they are stored, and says what became of each. What their author gave stays as it is.
+/// The owner has locked the documents.
+pub(crate) fn reindex(
+    owner: &mut Owner<'_>,
+    project: &Project,
+    documents: &[i64],
+    mode: IndexMode,
+) -> Result<Vec<Outcome>> {
+    let indexer = Indexer::open(owner.as_caller(), project, mode, Source::Table)?;
     let mut outcomes = Vec::with_capacity(documents.len());
     let mut delta = Delta::default();
     for batch in documents.chunks(BATCH) {
-        let inputs = read_inputs(project, batch)?.into_iter().map(|(_, input)| input);
-        outcomes.extend(indexer.index_batch(inputs.collect(), OnFailure::Return, &mut delta)?);
+        let inputs = read_inputs(owner, project, batch)?.into_iter().map(|(_, input)| input);
+        outcomes.extend(indexer.index_batch(owner.as_caller(), inputs.collect(), OnFailure::Return, &mut delta)?);
     }
-    finish(project, delta, &outcomes, mode)?;
+    finish(owner, project, delta, &outcomes, mode)?;
     Ok(outcomes)
 }
 
-fn write_delta(project: &Project, delta: Delta) -> Result<()> {
+fn write_delta(owner: &Owner<'_>, project: &Project, delta: Delta) -> Result<()> {
     if delta.is_empty() {
         return Ok(());
     }
-    terms::tidy_index()?;
-    statistics::write(delta, project.id)?;
-    postings::merge_if_due(project.id)?;
-    vector_codes::merge_if_due(project.id)
+    terms::tidy_index(owner)?;
+    statistics::write(owner, delta, project.id)?;
+    postings::merge_if_due(owner, project.id)?;
+    vector_codes::merge_if_due(owner, project.id)
 }
 
 /// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
 /// not given.
-fn read_inputs(project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
+fn read_inputs(owner: &Owner<'_>, project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
     statement::rows(
+        owner,
         &format!(
             "SELECT d.id, d.slug, d.title, d.category, d.summary,
                     ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
@@ -270,9 +288,9 @@ struct Indexer<'a> {
 }
 
 impl<'a> Indexer<'a> {
-    fn open(project: &'a Project, mode: IndexMode, source: Source<'a>) -> Result<Self> {
+    fn open(caller: &mut Caller, project: &'a Project, mode: IndexMode, source: Source<'a>) -> Result<Self> {
         let row = &project.model;
-        let model = embedder::of_row(row)?;
+        let model = embedder::of_row(caller, row)?;
         if mode == IndexMode::Immediate {
             // A model that does not answer is one error, and not one for each document.
             embedder::describe(model.as_ref())?;
@@ -286,15 +304,15 @@ impl<'a> Indexer<'a> {
             special_tokens: tokenizer.special_tokens(),
             ..ChunkLimits::default()
         };
-        let limited = sight::policies_apply()?;
-        let _owner = AsOwner::enter()?;
+        let limited = sight::policies_apply(caller)?;
+        let owner = &caller.as_owner()?;
         Ok(Self {
             project,
             mode,
             source,
             vectors: VectorTable::of(row)?,
             limits,
-            keywords: Keywords::open(project, limited)?,
+            keywords: Keywords::open(owner, project, limited)?,
             tokenizer,
             model,
         })
@@ -302,6 +320,7 @@ impl<'a> Indexer<'a> {
 
     fn index_batch(
         &self,
+        caller: &mut Caller,
         inputs: Vec<DocumentInput>,
         on_failure: OnFailure,
         delta: &mut Delta,
@@ -310,7 +329,7 @@ impl<'a> Indexer<'a> {
         let mut planned = Vec::new();
         let mut passages = Vec::new();
         for input in inputs {
-            match self.plan(input, &mut passages)? {
+            match self.plan(caller, input, &mut passages)? {
                 Plan::Write(document) => planned.push(*document),
                 Plan::Leave(outcome) => outcomes.push(outcome),
                 Plan::Refuse(slug, problem) => outcomes.push(on_failure.settle(slug, problem)?),
@@ -319,7 +338,7 @@ impl<'a> Indexer<'a> {
         // The lanes are at later documents while the first ones are written.
         let mut vectors = PassageVectors::submit(self.model.as_ref(), passages)?;
         for document in planned {
-            outcomes.push(self.settle(document, &mut vectors, on_failure, delta)?);
+            outcomes.push(self.settle(caller, document, &mut vectors, on_failure, delta)?);
         }
         Ok(outcomes)
     }
@@ -328,6 +347,7 @@ impl<'a> Indexer<'a> {
     /// is planned again before the next one is locked: everybody takes locks in the order of slugs.
     fn settle(
         &self,
+        caller: &mut Caller,
         mut document: DocumentPlan,
         vectors: &mut PassageVectors,
         on_failure: OnFailure,
@@ -339,8 +359,8 @@ impl<'a> Indexer<'a> {
         for _ in 0..ATTEMPTS {
             let embedded = vectors.of(&document);
             let written = embedded.and_then(|embedded| match on_failure {
-                OnFailure::Raise => self.write(&document, embedded),
-                OnFailure::Return => subtransaction::run(|| self.write(&document, embedded)),
+                OnFailure::Raise => self.write(caller, &document, embedded),
+                OnFailure::Return => subtransaction::run(|| self.write(caller, &document, embedded)),
             });
             match written {
                 Ok(Some(change)) => {
@@ -351,7 +371,7 @@ impl<'a> Indexer<'a> {
                 Err(problem) => return on_failure.settle(slug, problem),
             }
             let mut passages = Vec::new();
-            match self.plan(document.input, &mut passages)? {
+            match self.plan(caller, document.input, &mut passages)? {
                 Plan::Write(planned) => document = *planned,
                 Plan::Leave(outcome) => return Ok(outcome),
                 Plan::Refuse(slug, problem) => return on_failure.settle(slug, problem),
@@ -364,10 +384,11 @@ impl<'a> Indexer<'a> {
     }
 
     /// Cuts a document, unless it is unchanged, and adds what has to be embedded to `passages`.
-    fn plan(&self, input: DocumentInput, passages: &mut Vec<String>) -> Result<Plan> {
+    fn plan(&self, caller: &mut Caller, input: DocumentInput, passages: &mut Vec<String>) -> Result<Plan> {
         pgrx::check_for_interrupts!();
         let content_hash = input.content_hash(self.limits.max_tokens);
         let known = statement::one(
+            caller,
             "SELECT d.id, d.content_hash, d.chunk_count, d.source_root FROM docsearch.document d
              WHERE d.project_id = $1 AND d.slug = $2",
             &[
@@ -390,7 +411,7 @@ impl<'a> Indexer<'a> {
             return Ok(Plan::Leave(Outcome::failed(Some(input.slug), reason)));
         }
         let stored_questions = match &known {
-            Some((id, ..)) => self.stored_questions(*id)?,
+            Some((id, ..)) => self.stored_questions(caller, *id)?,
             None => Vec::new(),
         };
         let same_questions = input
@@ -425,7 +446,7 @@ impl<'a> Indexer<'a> {
             Err(problem) => return Ok(Plan::Refuse(input.slug, questions::refused(&problem))),
         };
         let unplaced = asked::unplaced(&input, body);
-        let (asked, questions) = self.question_chunks(&input, &chunks, questions)?;
+        let (asked, questions) = self.question_chunks(caller, &input, &chunks, questions)?;
         let hash = |chunk: &Chunk| match self.project.one_vector {
             true => digest(&[&document_passage(&input.title, body)]),
             false => digest(&[&passage(&input.title, &chunk.heading_path, &chunk.body)]),
@@ -437,7 +458,7 @@ impl<'a> Indexer<'a> {
         let mut chunks = text.collect::<Result<Vec<ChunkPlan>>>()?;
         chunks.extend(asked);
         let stored = match &known {
-            Some(known) => self.stored(known.id)?,
+            Some(known) => self.stored(caller, known.id)?,
             None => Stored::default(),
         };
         let mut wanted = Vec::new();
@@ -448,7 +469,7 @@ impl<'a> Indexer<'a> {
             }
         }
         let keywords = if input.keywords.is_empty() {
-            self.keywords.of(&plain, body)?
+            self.keywords.of(caller, &plain, body)?
         } else {
             input.keywords.clone()
         };

@@ -9,8 +9,8 @@ use docsearch_core::index::bm25;
 use docsearch_core::text::token::TokenKind;
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
 use crate::tables::statistics;
@@ -35,9 +35,9 @@ pub(crate) struct Keywords<'a> {
 }
 
 impl<'a> Keywords<'a> {
-    /// Runs as the owner. `limited` is whether policies apply to the caller.
-    pub(crate) fn open(project: &'a Project, limited: bool) -> Result<Self> {
-        let totals = statistics::totals(&Projects::new([project]))?.remove(&project.id);
+    /// `limited` is whether policies apply to the caller.
+    pub(crate) fn open(owner: &Owner<'_>, project: &'a Project, limited: bool) -> Result<Self> {
+        let totals = statistics::totals(owner, &Projects::new([project]))?.remove(&project.id);
         Ok(Self {
             project,
             chunks: totals.unwrap_or_default().chunks,
@@ -47,9 +47,9 @@ impl<'a> Keywords<'a> {
     }
 
     /// The keywords of a document, given its plain text and its Markdown.
-    pub(crate) fn of(&self, plain: &str, body: &str) -> Result<Vec<String>> {
+    pub(crate) fn of(&self, caller: &mut Caller, plain: &str, body: &str) -> Result<Vec<String>> {
         let candidates = keyword::candidates(plain);
-        self.look_up(&candidates)?;
+        self.look_up(caller, &candidates)?;
         let known = self.idf.borrow();
         let idf: Vec<f32> = candidates
             .iter()
@@ -63,7 +63,7 @@ impl<'a> Keywords<'a> {
         ))
     }
 
-    fn look_up(&self, candidates: &[Candidate]) -> Result<()> {
+    fn look_up(&self, caller: &mut Caller, candidates: &[Candidate]) -> Result<()> {
         let mut known = self.idf.borrow_mut();
         let unknown: Vec<&Candidate> = candidates
             .iter()
@@ -74,11 +74,11 @@ impl<'a> Keywords<'a> {
         }
         let kinds: Vec<i32> = unknown.iter().map(|candidate| candidate.kind as i32).collect();
         let words: Vec<&str> = unknown.iter().map(|candidate| candidate.word.as_str()).collect();
-        let lexemes = terms::lexemes(&self.project.text_config, &kinds, &words)?;
-        let _owner = AsOwner::enter()?;
+        let lexemes = terms::lexemes(caller, &self.project.text_config, &kinds, &words)?;
+        let owner = &caller.as_owner()?;
         let projects = Projects::new([self.project]);
-        let frequencies = statistics::frequencies(&projects, lexemes.iter().flatten().cloned().collect())?;
-        let stop_words = stop_words(&self.project.text_config, &words)?;
+        let frequencies = statistics::frequencies(owner, &projects, lexemes.iter().flatten().cloned().collect())?;
+        let stop_words = stop_words(owner, &self.project.text_config, &words)?;
         for (candidate, lexemes) in unknown.into_iter().zip(lexemes) {
             let is_word = candidate.kind == TokenKind::Word;
             if is_word && (stop_words.contains(&candidate.word) || keyword::says_little(&candidate.word)) {
@@ -94,9 +94,10 @@ impl<'a> Keywords<'a> {
 }
 
 /// Those of the words that PostgreSQL takes for stop words of the language of a configuration, which itself keeps them.
-fn stop_words(text_config: &str, words: &[&str]) -> Result<HashSet<String>> {
+fn stop_words(owner: &Owner<'_>, text_config: &str, words: &[&str]) -> Result<HashSet<String>> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     let found = statement::rows(
+        owner,
         "SELECT w.word FROM unnest($1::text[]) AS w(word), pg_ts_dict d
          WHERE d.dictnamespace = 'pg_catalog'::regnamespace
            AND d.dictname::text = (SELECT c.cfgname || '_stem' FROM pg_ts_config c WHERE c.oid = $2::regconfig)

@@ -10,8 +10,8 @@ use pgrx::datum::DatumWithOid;
 use crate::indexing::embedding::{self, Chunk};
 use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::models::embedder;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, in_one_line};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{statement, subtransaction};
 use crate::tables::model::{self, ModelRow};
 use crate::tables::project::{self, Project};
@@ -19,12 +19,13 @@ use crate::tables::vector_codes;
 use crate::tables::vectors::{self, VectorTable};
 use crate::tables::wake;
 
-/// Has a model embed a project beside the one that serves, which it replaces in the end. Runs as the caller.
-pub(crate) fn begin(project: &Project, model: i32) -> Result<()> {
+/// Has a model embed a project beside the one that serves, which it replaces in the end.
+pub(crate) fn begin(caller: &mut Caller, project: &Project, model: i32) -> Result<()> {
     {
-        let _owner = AsOwner::enter()?;
-        vectors::create(model)?;
+        let owner = &caller.as_owner()?;
+        vectors::create(owner, model)?;
         statement::execute(
+            owner,
             "UPDATE docsearch.project p
              SET next_model_id = nullif($2, p.model_id), switch_attempts = 0, switch_next_attempt = now(),
                  switch_error = NULL, updated_at = now() WHERE p.id = $1",
@@ -34,10 +35,11 @@ pub(crate) fn begin(project: &Project, model: i32) -> Result<()> {
     wake::wake()
 }
 
-/// Whether the project got another model while documents were written for this one. Until the end of the
-/// transaction it keeps the one it has. Runs as the owner.
-pub(crate) fn was_overtaken(project: &Project) -> Result<bool> {
+/// Whether the project got another model while documents were written for this one. Until the end of the transaction it
+/// keeps the one it has.
+pub(crate) fn was_overtaken(owner: &Owner<'_>, project: &Project) -> Result<bool> {
     let model = statement::change(
+        owner,
         "SELECT p.model_id FROM docsearch.project p WHERE p.id = $1 FOR SHARE",
         &[DatumWithOid::from(project.id)],
         |row| row.required::<i32>(1),
@@ -54,9 +56,10 @@ pub(crate) struct Switch {
     opened: Result<Box<dyn Embedder>>,
 }
 
-/// Whether a switch can go on. Runs as the owner.
-pub(crate) fn is_pending() -> Result<bool> {
+/// Whether a switch can go on.
+pub(crate) fn is_pending(owner: &Owner<'_>) -> Result<bool> {
     let pending = statement::one(
+        owner,
         "SELECT EXISTS (SELECT FROM docsearch.project p
                         WHERE coalesce(p.next_model_id, p.recut_after) IS NOT NULL AND p.switch_attempts < $1)",
         &[DatumWithOid::from(ATTEMPTS)],
@@ -65,9 +68,10 @@ pub(crate) fn is_pending() -> Result<bool> {
     Ok(pending == Some(true))
 }
 
-/// The next part of a switch. Runs as the owner.
-pub(crate) fn next() -> Result<Option<Box<Switch>>> {
+/// The next part of a switch.
+pub(crate) fn next(owner: &mut Owner<'_>) -> Result<Option<Box<Switch>>> {
     let next = statement::one(
+        owner,
         "SELECT p.id, p.next_model_id FROM docsearch.project p
          WHERE p.next_model_id IS NOT NULL AND p.switch_attempts < $1 AND p.switch_next_attempt <= now()
          ORDER BY p.id LIMIT 1",
@@ -77,10 +81,10 @@ pub(crate) fn next() -> Result<Option<Box<Switch>>> {
     let Some((project, model)) = next else {
         return Ok(None);
     };
-    let project = project::by_id(project)?;
-    let model = model::by_id(model)?;
-    let chunks = embedding::missing(&project, &model, None)?;
-    let opened = embedder::of_row(&model);
+    let project = project::by_id(owner, project)?;
+    let model = model::by_id(owner, model)?;
+    let chunks = embedding::missing(owner, &project, &model, None)?;
+    let opened = embedder::of_row(owner, &model);
     Ok(Some(Box::new(Switch {
         project,
         model,
@@ -115,35 +119,37 @@ impl Switch {
 }
 
 impl EmbeddedSwitch {
-    /// Stores the vectors; after the last ones the new model takes over. Runs as the owner.
-    pub(crate) fn store(&self) -> Result<()> {
+    /// Stores the vectors; after the last ones the new model takes over.
+    pub(crate) fn store(&self, owner: &Owner<'_>) -> Result<()> {
         let Switch {
             project, model, chunks, ..
         } = &self.switch;
         let done = match &self.outcome {
             Ok(vectors) => subtransaction::run(|| {
                 if chunks.is_empty() {
-                    return self.take_over();
+                    return self.take_over(owner);
                 }
                 let table = VectorTable::of(model)?;
                 let vectors: Vec<_> = chunks
                     .iter()
                     .filter_map(|chunk| Some((chunk, vectors.get(&chunk.id)?)))
                     .collect();
-                embedding::store(project.id, &table, &vectors)?;
-                vector_codes::merge_if_due(project.id)
+                embedding::store(owner, project.id, &table, &vectors)?;
+                vector_codes::merge_if_due(owner, project.id)
             })
             .map_err(|problem| in_one_line(&problem)),
             Err(problem) => Err(problem.clone()),
         };
         let Err(problem) = done else {
             return statement::execute(
+                owner,
                 "UPDATE docsearch.project p SET switch_error = NULL, switch_attempts = 0
                  WHERE p.id = $1 AND p.switch_attempts > 0",
                 &[DatumWithOid::from(project.id)],
             );
         };
         statement::execute(
+            owner,
             "UPDATE docsearch.project p
              SET switch_error = $3, switch_attempts = p.switch_attempts + 1,
                  switch_next_attempt = clock_timestamp() + interval '1 second' * 2 ^ p.switch_attempts
@@ -158,10 +164,11 @@ impl EmbeddedSwitch {
 
     /// Whoever writes documents now either ends first, or sees the new model at the end and leaves his
     /// documents to the worker.
-    fn take_over(&self) -> Result<()> {
+    fn take_over(&self, owner: &Owner<'_>) -> Result<()> {
         let Switch { project, model, .. } = &self.switch;
         let args = [DatumWithOid::from(project.id), DatumWithOid::from(model.id)];
         statement::execute(
+            owner,
             "UPDATE docsearch.project p
              SET model_id = $2, next_model_id = NULL, switch_error = NULL, updated_at = now(),
                  recut_after = (SELECT min(d.id) - 1 FROM docsearch.document d WHERE d.project_id = p.id)
@@ -170,6 +177,7 @@ impl EmbeddedSwitch {
         )?;
         // What was written while this waited for them.
         statement::execute(
+            owner,
             &format!(
                 "INSERT INTO docsearch.embedding_queue (project_id, document_id)
                  SELECT DISTINCT c.project_id, c.document_id {}

@@ -3,12 +3,11 @@
 
 use docsearch_core::values::id::Map;
 use pgrx::datum::{DatumWithOid, Interval};
-use pgrx::pg_sys;
 
 use crate::indexing::attached;
 use crate::indexing::embedding_queue::ATTEMPTS;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::{questions, sight};
 
@@ -39,13 +38,13 @@ pub(crate) struct Documents {
     error: Option<String>,
 }
 
-/// Counts documents of projects, all that the caller sees. Begins as the caller.
-pub(crate) fn documents(projects: &[i64]) -> Result<Map<i64, Documents>> {
-    let limited = sight::policies_apply()?;
+/// Counts documents of projects, all that the caller sees.
+pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64, Documents>> {
+    let limited = sight::policies_apply(caller)?;
     let of_projects = DatumWithOid::from(projects.to_vec());
     if !limited {
-        let _owner = AsOwner::enter()?;
         return count(
+            &caller.as_owner()?,
             "docsearch.embedding_queue q",
             &[of_projects, DatumWithOid::from(ATTEMPTS)],
         );
@@ -53,8 +52,9 @@ pub(crate) fn documents(projects: &[i64]) -> Result<Map<i64, Documents>> {
     // What waits is read as the owner of the tables, and counted as the caller, whose policies hold.
     let mut queue = Queue::default();
     {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             "SELECT q.project_id, q.document_id, q.attempts, extract(epoch FROM q.next_attempt)::float8, q.error
              FROM docsearch.embedding_queue q WHERE q.project_id = ANY ($1)",
             std::slice::from_ref(&of_projects),
@@ -69,6 +69,7 @@ pub(crate) fn documents(projects: &[i64]) -> Result<Map<i64, Documents>> {
         )?;
     }
     count(
+        caller,
         "unnest($3::bigint[], $4::bigint[], $5::int[], $6::float8[], $7::text[])
              AS q(project_id, document_id, attempts, next_attempt, error)",
         &[
@@ -93,8 +94,9 @@ struct Queue {
     errors: Vec<Option<String>>,
 }
 
-fn count(queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> {
+fn count(role: &dyn Role, queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> {
     let counted = statement::rows(
+        role,
         &format!(
             "SELECT d.project_id, d.number, coalesce(q.waiting, 0), coalesce(q.chunks, 0), coalesce(q.failed, 0), q.error
              FROM (SELECT d.project_id, count(*) FROM docsearch.document d WHERE d.project_id = ANY ($1)
@@ -126,20 +128,20 @@ fn count(queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> 
 
 /// A row for each project. Changes of attached tables, and what failed with them, are for their owners; so is what keeps
 /// the worker from going on, where policies hide documents. The rate is that of all documents, and not for those to whom
-/// policies apply. Begins as the caller.
-pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
-    let limited = sight::policies_apply()?;
-    let mut asked = questions::counted(projects, limited)?;
-    // SAFETY: asks about the current user.
-    let caller = unsafe { pg_sys::GetUserId() };
-    let _owner = AsOwner::enter()?;
-    let troubles = attached::troubles(None)?;
+/// policies apply.
+pub(crate) fn rows(caller: &mut Caller, projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
+    let limited = sight::policies_apply(caller)?;
+    let mut asked = questions::counted(caller, projects, limited)?;
+    let who = caller.id();
+    let owner = &caller.as_owner()?;
+    let troubles = attached::troubles(owner, None)?;
     let mut troubles: Map<i64, String> = troubles
         .into_iter()
-        .filter(|trouble| trouble.is_unread() && trouble.is_for(caller))
+        .filter(|trouble| trouble.is_unread() && trouble.is_for(who))
         .map(|trouble| (trouble.project, format!("{}: {}", trouble.name, trouble.reason)))
         .collect();
     statement::rows(
+        owner,
         "SELECT p.id, p.name, t.changes, r.rate, m.name, p.switch_error, t.error,
                 CASE WHEN o.owns OR NOT $3 THEN w.error END
          FROM docsearch.project p
@@ -164,7 +166,7 @@ pub(crate) fn rows(projects: &[i64], mut documents: Map<i64, Documents>) -> Resu
          WHERE p.id = ANY ($1) ORDER BY p.name",
         &[
             DatumWithOid::from(projects.to_vec()),
-            DatumWithOid::from(caller),
+            DatumWithOid::from(who),
             DatumWithOid::from(limited),
         ],
         |row| {

@@ -17,8 +17,8 @@ use pgrx::prelude::*;
 
 use crate::indexing::indexer::{self, WrittenQuestions};
 use crate::models::language_model;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, internal, invalid, warn};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{latch, statement, subtransaction};
 use crate::tables::project::Project;
 use crate::tables::questions::{self, StoredQuestion};
@@ -74,15 +74,21 @@ struct Request {
     key: String,
 }
 
-/// Has the language model write questions for sections of the documents of a project, those with these slugs if any are given, in
-/// their order, until the next request could exceed the limits. Begins as the caller, who must be allowed to change the documents.
-pub(crate) fn write(project: &Project, slugs: Option<Vec<String>>, limits: Limits) -> Result<Written> {
+/// Has the language model write questions for sections of the documents of a project, those with these slugs if any are
+/// given, in their order, until the next request could exceed the limits. The caller must be allowed to change the
+/// documents.
+pub(crate) fn write(
+    caller: &mut Caller,
+    project: &Project,
+    slugs: Option<Vec<String>>,
+    limits: Limits,
+) -> Result<Written> {
     if !questions::exist() {
         return Err(schema::outdated());
     }
     let model = language_model::name();
     if limits.tokens > 0 {
-        model_grant::require_of_project(project.id)?;
+        model_grant::require_of_project(caller, project.id)?;
         require_source(model.as_deref())?;
     }
     let source = format!("model {}", model.as_deref().unwrap_or_default());
@@ -95,15 +101,15 @@ pub(crate) fn write(project: &Project, slugs: Option<Vec<String>>, limits: Limit
         is_over: limits.tokens == 0,
     };
     let mut answered = Vec::new();
-    for page in pages(project, slugs)? {
-        let replies = call.ask(&page, &source)?;
+    for page in pages(caller, project, slugs)? {
+        let replies = call.ask(caller, &page, &source)?;
         if !replies.is_empty() {
             answered.push((page, replies));
         }
     }
     call.written.tokens_spent = call.spent.filter(|_| !answered.is_empty());
     for (page, replies) in answered {
-        call.store(&page, replies, &source)?;
+        call.store(caller, &page, replies, &source)?;
     }
     Ok(call.written)
 }
@@ -121,11 +127,11 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The replies about sections of a page. Runs as the caller.
-    fn ask(&mut self, page: &Page, source: &str) -> Result<Vec<Request>> {
+    /// The replies about sections of a page.
+    fn ask(&mut self, caller: &mut Caller, page: &Page, source: &str) -> Result<Vec<Request>> {
         pgrx::check_for_interrupts!();
-        let requests = requests(self.project, page, source)?;
-        if requests.is_empty() || !self.is_over && !may_change(self.project, page)? {
+        let requests = requests(caller, self.project, page, source)?;
+        if requests.is_empty() || !self.is_over && !may_change(caller, self.project, page)? {
             return Ok(Vec::new());
         }
         let mut answered = Vec::new();
@@ -222,8 +228,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Stores the replies about a page. Sections that have changed meanwhile are left. Begins as the caller.
-    fn store(&mut self, page: &Page, replies: Vec<Request>, source: &str) -> Result<()> {
+    /// Stores the replies about a page. Sections that have changed meanwhile are left.
+    fn store(&mut self, caller: &mut Caller, page: &Page, replies: Vec<Request>, source: &str) -> Result<()> {
         let keys: Vec<String> = replies.iter().map(|request| request.key.clone()).collect();
         let all = count(replies.len())?;
         let (fruitful, fruitless): (Vec<_>, Vec<_>) = replies
@@ -235,7 +241,7 @@ impl Call<'_> {
         if fruitful.is_empty() {
             return Ok(());
         }
-        match subtransaction::run(|| indexer::add_questions(self.project, page.id, fruitful, source)) {
+        match subtransaction::run(|| indexer::add_questions(caller, self.project, page.id, fruitful, source)) {
             Ok(stored) => {
                 self.written.sections_done += count(stored.len())?;
                 self.written.sections_left += all - done - count(stored.len())?;
@@ -258,9 +264,10 @@ impl Call<'_> {
     }
 }
 
-/// What would be sent about the sections of a page that have no questions. Runs as the caller.
-fn requests(project: &Project, page: &Page, source: &str) -> Result<Vec<Request>> {
+/// What would be sent about the sections of a page that have no questions.
+fn requests(caller: &mut Caller, project: &Project, page: &Page, source: &str) -> Result<Vec<Request>> {
     let text = statement::latest(
+        caller,
         "SELECT d.title, d.body FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
         &[DatumWithOid::from(project.id), DatumWithOid::from(page.id)],
         |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
@@ -270,11 +277,14 @@ fn requests(project: &Project, page: &Page, source: &str) -> Result<Vec<Request>
     };
     let sections = Sections::new(&body);
     let mut stored = {
-        let _owner = AsOwner::enter()?;
-        questions::read(docsearch_core::values::id::DocumentId {
-            project: project.id,
-            document: page.id,
-        })?
+        let owner = &caller.as_owner()?;
+        questions::read(
+            owner,
+            docsearch_core::values::id::DocumentId {
+                project: project.id,
+                document: page.id,
+            },
+        )?
     };
     let missing = questions::missing(&mut stored, &sections);
     let staying: Vec<&StoredQuestion> = stored.iter().filter(|stored| !stored.is_replaceable()).collect();
@@ -307,9 +317,10 @@ fn requests(project: &Project, page: &Page, source: &str) -> Result<Vec<Request>
     Ok(requests.filter(|request| !is_remembered(&request.key)).collect())
 }
 
-/// The documents of a project that the caller sees, in the order of slugs. Runs as the caller.
-fn pages(project: &Project, slugs: Option<Vec<String>>) -> Result<Vec<Page>> {
+/// The documents of a project that the caller sees, in the order of slugs.
+fn pages(caller: &mut Caller, project: &Project, slugs: Option<Vec<String>>) -> Result<Vec<Page>> {
     let pages = statement::rows(
+        caller,
         "SELECT d.id, d.slug FROM docsearch.document d
          WHERE d.project_id = $1 AND ($2 IS NULL OR d.slug = ANY ($2)) ORDER BY d.slug",
         &[DatumWithOid::from(project.id), DatumWithOid::from(slugs.clone())],
@@ -322,16 +333,17 @@ fn pages(project: &Project, slugs: Option<Vec<String>>) -> Result<Vec<Page>> {
     )?;
     let known: HashSet<&str> = pages.iter().map(|page| page.slug.as_str()).collect();
     match slugs.iter().flatten().find(|slug| !known.contains(slug.as_str())) {
-        Some(unknown) => Err(document::unknown(unknown, Some(&project.name))?),
+        Some(unknown) => Err(document::unknown(caller, unknown, Some(&project.name))?),
         None => Ok(pages),
     }
 }
 
 /// Whether the caller may change a document: what it says is sent only then. The lock that shows this is given back at once.
-fn may_change(project: &Project, page: &Page) -> Result<bool> {
+fn may_change(caller: &Caller, project: &Project, page: &Page) -> Result<bool> {
     let found = Cell::new(None);
     let undone = subtransaction::run(|| {
         let rows = statement::change(
+            caller,
             "SELECT 1 FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR KEY SHARE",
             &[DatumWithOid::from(project.id), DatumWithOid::from(page.id)],
             |row| row.required::<i32>(1),

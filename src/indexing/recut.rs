@@ -6,6 +6,7 @@ use pgrx::datum::DatumWithOid;
 use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::indexing::indexer;
 use crate::postgres::report::{Result, in_one_line};
+use crate::postgres::role::Owner;
 use crate::postgres::{statement, subtransaction};
 use crate::settings::IndexMode;
 use crate::tables::project;
@@ -13,9 +14,10 @@ use crate::tables::project;
 /// Documents of one step.
 const AT_ONCE: i64 = 16;
 
-/// Cuts some documents again; false if there are none. Chunks that stay the same keep their vectors. Runs as the owner.
-pub(crate) fn step() -> Result<bool> {
+/// Cuts some documents again; false if there are none. Chunks that stay the same keep their vectors.
+pub(crate) fn step(owner: &mut Owner<'_>) -> Result<bool> {
     let next = statement::change(
+        owner,
         "SELECT p.id, p.recut_after FROM docsearch.project p
          WHERE p.recut_after IS NOT NULL AND p.switch_attempts < $1 AND p.switch_next_attempt <= now()
          ORDER BY p.id LIMIT 1 FOR NO KEY UPDATE",
@@ -31,6 +33,7 @@ pub(crate) fn step() -> Result<bool> {
         DatumWithOid::from(AT_ONCE),
     ];
     let documents = statement::rows(
+        owner,
         "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id > $2 ORDER BY d.id LIMIT $3",
         &args,
         |row| row.required::<i64>(1),
@@ -38,10 +41,11 @@ pub(crate) fn step() -> Result<bool> {
     let cut = subtransaction::run(|| {
         // In the order of slugs, as everybody locks them.
         statement::execute(
+            owner,
             "SELECT FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug FOR UPDATE",
             &[DatumWithOid::from(id), DatumWithOid::from(documents.clone())],
         )?;
-        indexer::reindex(&project::by_id(id)?, &documents, IndexMode::Deferred)
+        indexer::reindex(owner, &project::by_id(owner, id)?, &documents, IndexMode::Deferred)
     });
     let problem = match cut {
         Ok(outcomes) => outcomes
@@ -50,6 +54,7 @@ pub(crate) fn step() -> Result<bool> {
             .and_then(|outcome| outcome.detail),
         Err(problem) => {
             return statement::execute(
+                owner,
                 "UPDATE docsearch.project p
                  SET switch_error = $2, switch_attempts = p.switch_attempts + 1,
                      switch_next_attempt = clock_timestamp() + interval '1 second' * 2 ^ p.switch_attempts
@@ -60,6 +65,7 @@ pub(crate) fn step() -> Result<bool> {
         }
     };
     statement::execute(
+        owner,
         "UPDATE docsearch.project p SET recut_after = $2, switch_attempts = 0, switch_error = coalesce($3, p.switch_error)
          WHERE p.id = $1",
         &[

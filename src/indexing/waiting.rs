@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::indexing::attached;
 use crate::indexing::embedding_queue::ATTEMPTS;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, warn};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{latch, statement};
 use crate::tables::table_shape::is_reshaped;
 use crate::tables::wake;
@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Waits until everything that was committed has its vectors. False if that took longer than `timeout`, or if attached
 /// tables cannot be read.
-pub(crate) fn wait(timeout: Duration) -> Result<bool> {
+pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     require_fresh_snapshots()?;
     if wake::has_noted() {
         return Err(error_with_hint(
@@ -29,7 +29,7 @@ pub(crate) fn wait(timeout: Duration) -> Result<bool> {
     }
     let begun = Instant::now();
     let mut woken = None::<Instant>;
-    while is_waited_for()? {
+    while is_waited_for(caller)? {
         pgrx::check_for_interrupts!();
         if begun.elapsed() >= timeout {
             return Ok(false);
@@ -41,7 +41,7 @@ pub(crate) fn wait(timeout: Duration) -> Result<bool> {
         }
         latch::wait(None, LOOK.min(timeout.saturating_sub(begun.elapsed())));
     }
-    let failed = failed()?;
+    let failed = failed(caller)?;
     if failed > 0 {
         warn(
             PgSqlErrorCode::ERRCODE_WARNING,
@@ -49,7 +49,7 @@ pub(crate) fn wait(timeout: Duration) -> Result<bool> {
             "SELECT * FROM docsearch.index_progress() shows why; they are tried again from time to time.",
         );
     }
-    let left_out = left_out()?;
+    let left_out = left_out(caller)?;
     if left_out > 0 {
         warn(
             PgSqlErrorCode::ERRCODE_WARNING,
@@ -57,23 +57,19 @@ pub(crate) fn wait(timeout: Duration) -> Result<bool> {
             "docsearch.index_progress() shows their owner why, and docsearch.check() the owner of schema docsearch; they are tried again from time to time.",
         );
     }
-    tables_are_read()
+    tables_are_read(caller)
 }
 
-/// Whether attached tables can be read; a warning says why not. Begins as the caller.
-fn tables_are_read() -> Result<bool> {
-    // SAFETY: asks about the current user.
-    let caller = unsafe { pg_sys::GetUserId() };
-    let troubles = {
-        let _owner = AsOwner::enter()?;
-        attached::troubles(None)?
-    };
+/// Whether attached tables can be read; a warning says why not.
+fn tables_are_read(caller: &mut Caller) -> Result<bool> {
+    let who = caller.id();
+    let troubles = attached::troubles(&caller.as_owner()?, None)?;
     let mut unread = troubles.into_iter().filter(|trouble| trouble.is_unread());
     let Some(first) = unread.next() else {
         return Ok(true);
     };
     let more = unread.count();
-    let name = if first.is_for(caller) {
+    let name = if first.is_for(who) {
         format!("{}: {}", first.name, first.reason)
     } else {
         "a table of somebody else's".to_owned()
@@ -104,9 +100,10 @@ fn require_fresh_snapshots() -> Result<()> {
 }
 
 /// Whether something waits that the worker has not given up. The look is new each time.
-pub(crate) fn is_waited_for() -> Result<bool> {
-    let _owner = AsOwner::enter()?;
+pub(crate) fn is_waited_for(caller: &mut Caller) -> Result<bool> {
+    let owner = &caller.as_owner()?;
     let waits = statement::latest(
+        owner,
         concat!(
             "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.attempts < $1)
              OR EXISTS (SELECT FROM docsearch.project p WHERE coalesce(p.next_model_id, p.recut_after) IS NOT NULL AND p.switch_attempts < $1)
@@ -123,9 +120,10 @@ pub(crate) fn is_waited_for() -> Result<bool> {
     Ok(waits.first() == Some(&true))
 }
 
-fn failed() -> Result<i64> {
-    let _owner = AsOwner::enter()?;
+fn failed(caller: &mut Caller) -> Result<i64> {
+    let owner = &caller.as_owner()?;
     let failed = statement::latest(
+        owner,
         "SELECT count(*) FROM docsearch.embedding_queue q WHERE q.attempts >= $1",
         &[DatumWithOid::from(ATTEMPTS)],
         |row| row.required::<i64>(1),
@@ -134,9 +132,10 @@ fn failed() -> Result<i64> {
 }
 
 /// Rows of attached tables that failed.
-fn left_out() -> Result<i64> {
-    let _owner = AsOwner::enter()?;
+fn left_out(caller: &mut Caller) -> Result<i64> {
+    let owner = &caller.as_owner()?;
     let failed = statement::latest(
+        owner,
         "SELECT count(*) FROM docsearch.table_change c WHERE c.attempts > 0",
         &[],
         |row| row.required::<i64>(1),

@@ -239,7 +239,7 @@ impl Worker {
                     log(&problem);
                     let reason = in_one_line(&problem);
                     // Where even this fails, the log has it.
-                    as_owner(|| embedding_queue::note_failure(&reason)).ok();
+                    as_owner(|owner| embedding_queue::note_failure(owner, &reason)).ok();
                     self.has_noted = true;
                     if self.pause > SOON {
                         return;
@@ -253,7 +253,7 @@ impl Worker {
 
     fn forget_failure(&mut self) {
         if self.has_noted {
-            self.has_noted = as_owner(embedding_queue::forget_failure).is_err();
+            self.has_noted = as_owner(|owner| embedding_queue::forget_failure(owner)).is_err();
         }
     }
 
@@ -273,7 +273,7 @@ impl Worker {
         }
         // Without tables, or with those of another version, there is nothing to do, unless they are just being migrated.
         let is_about_to_leave = look_up(|| Lock::Leaving.is_shared())?;
-        if !look_up(schema::exists)? || !as_owner(schema::is_current)? {
+        if !look_up(schema::exists)? || !as_owner(|owner| schema::is_current(owner))? {
             return Ok(if is_about_to_leave {
                 Look::Wait(LOOK)
             } else {
@@ -290,7 +290,7 @@ impl Worker {
         match as_owner(embedding_queue::next)? {
             Due::Now(work) => {
                 let embedded = work.embed();
-                as_owner(|| embedded.store())?;
+                as_owner(|owner| embedded.store(owner))?;
                 return Ok(Look::Worked);
             }
             Due::Later(later) if later <= SOON => {
@@ -301,13 +301,13 @@ impl Worker {
         }
         if let Some(switch) = as_owner(model_switch::next)? {
             let embedded = switch.embed();
-            as_owner(|| embedded.store())?;
+            as_owner(|owner| embedded.store(owner))?;
             return Ok(Look::Worked);
         }
         if as_owner(recut::step)? {
             return Ok(Look::Worked);
         }
-        if let Some(later) = as_owner(attached::due_in)?.filter(|later| *later <= SOON) {
+        if let Some(later) = as_owner(|owner| attached::due_in(owner))?.filter(|later| *later <= SOON) {
             self.quiet_since = Instant::now();
             wait = wait.min(later);
         }
@@ -315,12 +315,12 @@ impl Worker {
             return Ok(Look::Wait(wait));
         }
         // Later, so that documents that come one by one are merged together.
-        if as_owner(postings::merge_any)? {
+        if as_owner(|owner| postings::merge_any(owner))? {
             return Ok(Look::Wait(Duration::ZERO));
         }
-        as_owner(vector_codes::merge_all)?;
+        as_owner(|owner| vector_codes::merge_all(owner))?;
         as_owner(attached::drop_unused)?;
-        if as_owner(vectors::drop_unused)? {
+        if as_owner(|owner| vectors::drop_unused(owner))? {
             self.quiet_since = Instant::now();
             return Ok(Look::Wait(wait));
         }
@@ -352,6 +352,6 @@ fn nothing_is_left() -> Result<bool> {
         Due::Later(wait) => wait <= SOON,
         Due::Never => false,
     };
-    let tables = as_owner(attached::due_in)?.is_some_and(|wait| wait <= SOON);
-    Ok(!soon && !tables && !as_owner(model_switch::is_pending)?)
+    let tables = as_owner(|owner| attached::due_in(owner))?.is_some_and(|wait| wait <= SOON);
+    Ok(!soon && !tables && !as_owner(|owner| model_switch::is_pending(owner))?)
 }

@@ -10,6 +10,7 @@ use pgrx::pg_sys;
 
 use crate::models::{files, remote, service};
 use crate::postgres::report::{Result, inference, internal, undefined};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::settings::{self, Inference};
 use crate::tables::model::ModelRow;
@@ -22,38 +23,40 @@ thread_local! {
 }
 
 /// The model of this name, wherever it runs.
-pub(crate) fn open(name: &str) -> Result<Box<dyn Embedder>> {
-    Ok(open_somewhere(name)?.0)
+pub(crate) fn open(caller: &mut Caller, name: &str) -> Result<Box<dyn Embedder>> {
+    Ok(open_somewhere(caller, name)?.0)
 }
 
 /// The same for texts that the caller chooses: a remote model has to be granted to him.
-pub(crate) fn open_for_caller(name: &str) -> Result<Box<dyn Embedder>> {
-    let row = known(name)?;
+pub(crate) fn open_for_caller(caller: &mut Caller, name: &str) -> Result<Box<dyn Embedder>> {
+    let row = known(caller, name)?;
     if let Some(row) = row.as_ref().filter(|row| row.remote) {
-        model_grant::require(row.id)?;
+        model_grant::require(caller, row.id)?;
     }
-    Ok(open_known(name, row.as_ref())?.0)
+    Ok(open_known(caller, name, row.as_ref())?.0)
 }
 
 /// The model of this name, and whether an endpoint runs it.
-pub(crate) fn open_somewhere(name: &str) -> Result<(Box<dyn Embedder>, bool)> {
-    open_known(name, known(name)?.as_ref())
+pub(crate) fn open_somewhere(caller: &mut Caller, name: &str) -> Result<(Box<dyn Embedder>, bool)> {
+    let row = known(caller, name)?;
+    open_known(caller, name, row.as_ref())
 }
 
-fn open_known(name: &str, row: Option<&ModelRow>) -> Result<(Box<dyn Embedder>, bool)> {
+fn open_known(caller: &mut Caller, name: &str, row: Option<&ModelRow>) -> Result<(Box<dyn Embedder>, bool)> {
     match row {
-        Some(row) if row.remote => Ok((remote::open(row)?, true)),
+        Some(row) if row.remote => Ok((remote::open(caller, row)?, true)),
         Some(row) => Ok((open_directory(name, &row.directory, None)?, false)),
         None => Ok((open_directory(name, name, None)?, false)),
     }
 }
 
 /// The row of a model that has no directory of its name.
-fn known(name: &str) -> Result<Option<ModelRow>> {
-    if files::has_directory(name) || !schema::is_current()? {
+fn known(role: &dyn Role, name: &str) -> Result<Option<ModelRow>> {
+    if files::has_directory(name) || !schema::is_current(role)? {
         return Ok(None);
     }
     statement::one(
+        role,
         &format!(
             "SELECT {} FROM docsearch.model m WHERE m.name = $1 AND (m.remote OR m.directory IS NOT NULL)",
             ModelRow::COLUMNS
@@ -111,9 +114,9 @@ pub(crate) fn describe(model: &dyn Embedder) -> Result<Description> {
 }
 
 /// The model of a row, if its files are those that the row's vectors were made with.
-pub(crate) fn of_row(row: &ModelRow) -> Result<Box<dyn Embedder>> {
+pub(crate) fn of_row(role: &mut dyn Role, row: &ModelRow) -> Result<Box<dyn Embedder>> {
     if row.remote {
-        return remote::open(row);
+        return remote::open(role, row);
     }
     open_directory(&row.name, &row.directory, Some(&row.digest))
 }

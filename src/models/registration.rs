@@ -8,18 +8,17 @@ use crate::models::trial::Unfit;
 use crate::models::{embedder, files, trial};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, error_with_hint, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
 /// The row of the model of this name; written, with its table of vectors, when it is new.
-///
-/// Runs as the owner of the tables.
-pub(crate) fn register(name: &str, directory: Option<&str>, unfit: Unfit) -> Result<i32> {
-    if let Some(id) = known(name, directory)? {
+pub(crate) fn register(owner: &Owner<'_>, name: &str, directory: Option<&str>, unfit: Unfit) -> Result<i32> {
+    if let Some(id) = known(owner, name, directory)? {
         return Ok(id);
     }
     // Of two calls that add the same model the second waits here and then finds it.
     Lock::Models.acquire();
-    if let Some(id) = known(name, directory)? {
+    if let Some(id) = known(owner, name, directory)? {
         return Ok(id);
     }
     let model = embedder::open_directory(name, directory.unwrap_or(name), None)?;
@@ -27,6 +26,7 @@ pub(crate) fn register(name: &str, directory: Option<&str>, unfit: Unfit) -> Res
     let background = trial::try_out(name, model.as_ref(), info.dimension, unfit)?;
     let licence = docsearch_inference::licence(&files::directory(name, directory.unwrap_or(name))?);
     let id = statement::change(
+        owner,
         "INSERT INTO docsearch.model
              (name, dimension, max_tokens, pooling, query_prefix, passage_prefix, digest, background, directory, licence)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
@@ -49,8 +49,9 @@ pub(crate) fn register(name: &str, directory: Option<&str>, unfit: Unfit) -> Res
 }
 
 /// The model of this name, if its files are the same and are there. Looks afresh each time.
-fn known(name: &str, directory: Option<&str>) -> Result<Option<i32>> {
+fn known(owner: &Owner<'_>, name: &str, directory: Option<&str>) -> Result<Option<i32>> {
     let known = statement::change(
+        owner,
         "SELECT m.id, m.directory, m.digest, m.remote FROM docsearch.model m WHERE m.name = $1",
         &[DatumWithOid::from(name)],
         |row| {

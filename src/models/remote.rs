@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::models::trial::{self, Unfit};
 use crate::models::{batch, files, service};
 use crate::postgres::lock::Lock;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, inference, internal, invalid};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::settings;
 use crate::tables::confirmation;
@@ -144,9 +144,8 @@ fn dimension(given: i32) -> Result<usize> {
 }
 
 /// Who names files of the server and addresses that it connects to.
-pub(crate) fn require_superuser() -> Result<()> {
-    // SAFETY: asks about the current user.
-    if unsafe { pg_sys::superuser() } {
+pub(crate) fn require_superuser(caller: &Caller) -> Result<()> {
+    if caller.is_superuser() {
         return Ok(());
     }
     Err(error_with_hint(
@@ -163,11 +162,10 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Begins as the superuser.
-    pub(crate) fn confirm(&self) -> Result<()> {
+    pub(crate) fn confirm(&self, caller: &mut Caller) -> Result<()> {
         let name = confirmed_by(self.id);
-        confirmation::forget(&name)?;
-        confirmation::write(&name, &confirmation::text(PREFACE, &self.terms))
+        confirmation::forget(caller, &name)?;
+        confirmation::write(caller, &name, &confirmation::text(PREFACE, &self.terms))
     }
 }
 
@@ -189,21 +187,21 @@ fn terms(id: i32, endpoint: &Endpoint, names_dimension: bool) -> Value {
 
 /// Whether a superuser has confirmed a row, and nobody has changed it since: others may write the table, but must not have
 /// the server connect anywhere and send any file of it as a key.
-fn is_confirmed(id: i32, terms: &Value) -> Result<bool> {
+fn is_confirmed(owner: &Owner<'_>, id: i32, terms: &Value) -> Result<bool> {
     // SAFETY: asks about a role, which need not exist.
     let by_superuser = |keeper| unsafe { pg_sys::superuser_arg(keeper) };
-    let confirmed = confirmation::read(&confirmed_by(id))?;
+    let confirmed = confirmation::read(owner, &confirmed_by(id))?;
     Ok(confirmed.is_some_and(|(keeper, confirmed)| by_superuser(keeper) && confirmed == *terms))
 }
 
 /// Confirms the rows of before there were confirmations, once, where nobody can have written them but superusers. A model of another row
 /// has to be added again.
-pub(crate) fn confirm_earlier() -> Result<()> {
-    // SAFETY: asks about the current user.
-    if !unsafe { pg_sys::superuser() } || !confirmation::only_its_owner_writes("docsearch.endpoint")? {
+pub(crate) fn confirm_earlier(caller: &mut Caller) -> Result<()> {
+    if !caller.is_superuser() || !confirmation::only_its_owner_writes(caller, "docsearch.endpoint")? {
         return Ok(());
     }
     let rows = statement::rows(
+        caller,
         "SELECT e.model_id, e.url, e.model, e.api_key_file, e.names_dimension FROM docsearch.endpoint e
          WHERE (SELECT r.rolsuper FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
                 WHERE c.oid = 'docsearch.endpoint'::regclass)",
@@ -219,14 +217,14 @@ pub(crate) fn confirm_earlier() -> Result<()> {
             Ok(Registered { id, terms })
         },
     )?;
-    rows.iter().try_for_each(Registered::confirm)
+    rows.iter().try_for_each(|row| row.confirm(caller))
 }
 
-/// The row of a new model, with its endpoint; of a known one, its address and key are changed. Runs as
-/// the owner.
-pub(crate) fn register(mut new: RemoteModel) -> Result<Registered> {
+/// The row of a new model, with its endpoint; of a known one, its address and key are changed.
+pub(crate) fn register(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
     Lock::Models.acquire();
     let known = statement::change(
+        owner,
         "SELECT m.id, m.remote, e.model, m.dimension, e.names_dimension, m.query_prefix, m.passage_prefix, m.max_tokens
          FROM docsearch.model m LEFT JOIN docsearch.endpoint e ON e.model_id = m.id WHERE m.name = $1",
         &[DatumWithOid::from(new.name.as_str())],
@@ -250,7 +248,7 @@ pub(crate) fn register(mut new: RemoteModel) -> Result<Registered> {
         None => {}
         Some(&(id, true, dimension)) => {
             new.dimension = usize::try_from(dimension).ok();
-            return move_to(id, new);
+            return move_to(owner, id, new);
         }
         Some(_) => {
             return Err(error_with_hint(
@@ -260,10 +258,10 @@ pub(crate) fn register(mut new: RemoteModel) -> Result<Registered> {
             ));
         }
     }
-    add(new)
+    add(owner, new)
 }
 
-fn add(mut new: RemoteModel) -> Result<Registered> {
+fn add(owner: &Owner<'_>, mut new: RemoteModel) -> Result<Registered> {
     let (name, endpoint) = (new.name.clone(), new.endpoint.clone());
     let (query_prefix, passage_prefix) = (new.query_prefix.clone(), new.passage_prefix.clone());
     let (max_tokens, names_dimension) = (new.max_tokens, new.names_dimension);
@@ -273,6 +271,7 @@ fn add(mut new: RemoteModel) -> Result<Registered> {
     let opened = new.open()?;
     let background = trial::try_out(&name, opened.as_ref(), learnt, Unfit::Warned)?;
     let id = statement::change(
+        owner,
         "INSERT INTO docsearch.model
              (name, dimension, max_tokens, query_prefix, passage_prefix, digest, background, remote)
          VALUES ($1, $2, $3, $4, $5, $6, $7, true) RETURNING id",
@@ -290,6 +289,7 @@ fn add(mut new: RemoteModel) -> Result<Registered> {
     let id = *id.first().ok_or_else(|| internal("no model id"))?;
     let terms = terms(id, &endpoint, names_dimension);
     statement::execute(
+        owner,
         "INSERT INTO docsearch.endpoint (model_id, url, model, names_dimension, api_key_file) VALUES ($1, $2, $3, $4, $5)",
         &[
             DatumWithOid::from(id),
@@ -335,11 +335,12 @@ fn try_one(model: RemoteModel) -> Result<Vec<f32>> {
 }
 
 /// Another address and key for a model that is known.
-fn move_to(id: i32, model: RemoteModel) -> Result<Registered> {
+fn move_to(owner: &Owner<'_>, id: i32, model: RemoteModel) -> Result<Registered> {
     let terms = terms(id, &model.endpoint, model.names_dimension);
     let Endpoint { url, key_file, .. } = model.endpoint.clone();
     try_one(model)?;
     statement::execute(
+        owner,
         "UPDATE docsearch.endpoint e SET url = $2, api_key_file = $3 WHERE e.model_id = $1",
         &[
             DatumWithOid::from(id),
@@ -351,9 +352,10 @@ fn move_to(id: i32, model: RemoteModel) -> Result<Registered> {
 }
 
 /// The model of a row.
-pub(crate) fn open(row: &ModelRow) -> Result<Box<dyn Embedder>> {
-    let _owner = AsOwner::enter()?;
+pub(crate) fn open(role: &mut dyn Role, row: &ModelRow) -> Result<Box<dyn Embedder>> {
+    let owner = &role.as_owner()?;
     let found = statement::one(
+        owner,
         "SELECT e.url, e.model, e.api_key_file, e.names_dimension, m.dimension, m.query_prefix,
                 (SELECT r.rolsuper FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner
                  WHERE c.oid = 'docsearch.endpoint'::regclass)
@@ -394,7 +396,9 @@ pub(crate) fn open(row: &ModelRow) -> Result<Box<dyn Embedder>> {
             "the owner of docsearch.endpoint is not a superuser",
             "A superuser can run: ALTER TABLE docsearch.endpoint OWNER TO a superuser.",
         )),
-        Some((model, true)) if !is_confirmed(row.id, &terms(row.id, &model.endpoint, model.names_dimension))? => {
+        Some((model, true))
+            if !is_confirmed(owner, row.id, &terms(row.id, &model.endpoint, model.names_dimension))? =>
+        {
             Err(unusable(
                 "no superuser has confirmed its row in docsearch.endpoint as it is",
                 "A superuser can look at the row, and add the model again with docsearch.add_remote_model().",

@@ -53,10 +53,10 @@ pub(crate) fn schema_owner() -> Option<pg_sys::Oid> {
     }
 }
 
-/// Whether policies on a table apply to the current user.
-pub(crate) fn row_security_active(table: pg_sys::Oid) -> bool {
-    // SAFETY: asks about the current user, and is told not to raise an error.
-    let state = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
+/// Whether policies on a table apply to a role.
+pub(crate) fn row_security_active(role: pg_sys::Oid, table: pg_sys::Oid) -> bool {
+    // SAFETY: asks about a role that exists, and is told not to raise an error.
+    let state = unsafe { pg_sys::check_enable_rls(table, role, true) };
     state == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
 }
 
@@ -64,13 +64,13 @@ pub(crate) fn row_security_active(table: pg_sys::Oid) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TextConfigProblem {
     Missing,
-    /// The current user may not use its schema.
+    /// The role may not use its schema.
     Forbidden,
 }
 
-/// What keeps the current user from the text search configuration of this name. Without a schema, it is one that comes
+/// What keeps a role from the text search configuration of this name. Without a schema, it is one that comes
 /// with Postgres.
-pub(crate) fn text_config_problem(name: &str) -> Option<TextConfigProblem> {
+pub(crate) fn text_config_problem(role: pg_sys::Oid, name: &str) -> Option<TextConfigProblem> {
     let Some((schema, config)) = sql_name::parse(name) else {
         return Some(TextConfigProblem::Missing);
     };
@@ -97,12 +97,7 @@ pub(crate) fn text_config_problem(name: &str) -> Option<TextConfigProblem> {
         if !exists {
             return Some(TextConfigProblem::Missing);
         }
-        let usage = pg_sys::object_aclcheck(
-            pg_sys::NamespaceRelationId,
-            schema,
-            pg_sys::GetUserId(),
-            pg_sys::ACL_USAGE.into(),
-        );
+        let usage = pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, pg_sys::ACL_USAGE.into());
         (usage != pg_sys::AclResult::ACLCHECK_OK).then_some(TextConfigProblem::Forbidden)
     }
 }

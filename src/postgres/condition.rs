@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::role::Confined;
 use crate::postgres::subtransaction;
 
 /// Longest text, in bytes, as it is given.
@@ -22,8 +23,8 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// Reads a condition about rows of a table. Nothing of it is evaluated: functions, casts and operators are only looked
-    /// up, as the current user and by the present `search_path`.
-    pub(crate) fn read(table: pg_sys::Oid, text: &str) -> Result<Self> {
+    /// up, as the reader.
+    pub(crate) fn read(_reader: &Confined<'_>, table: pg_sys::Oid, text: &str) -> Result<Self> {
         let hint = "Give one expression about columns of the table, such as 'published AND deleted_at IS NULL', without \
                     subqueries, aggregates and functions that return sets; other functions need their schema.";
         if text.trim().is_empty() || text.len() > LONGEST {

@@ -7,6 +7,7 @@ use pgrx::{IntoDatum, PgMemoryContexts, direct_function_call, pg_sys};
 
 use crate::postgres::interrupt;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Caller;
 
 /// The dictionaries of a configuration.
 pub(crate) struct Dictionaries {
@@ -14,8 +15,8 @@ pub(crate) struct Dictionaries {
 }
 
 impl Dictionaries {
-    /// Those of the configuration of this name; an error if the current user cannot use one.
-    pub(crate) fn of(text_config: &str) -> Result<Self> {
+    /// Those of the configuration of this name; an error if the caller cannot use it.
+    pub(crate) fn of(_caller: &Caller, text_config: &str) -> Result<Self> {
         let name = CString::new(text_config).map_err(internal)?;
         // SAFETY: the function takes a terminated text, and gives a configuration or an error.
         let config =

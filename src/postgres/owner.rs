@@ -1,4 +1,4 @@
-//! Acting as the owner of the tables for a moment, and settings for one call.
+//! Guards of `role`, which make another role the current user for a moment, and settings for one call.
 //!
 //! Callers have rights on `docsearch.document` only. What is derived from it is read and written as
 //! the tables' owner, the way the triggers of foreign keys do, and nothing that was read leaves a
@@ -10,16 +10,16 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::postgres::advisory::AdvisoryLocks;
+use crate::postgres::catalog;
 use crate::postgres::report::{self, Result, error_with_hint, undefined};
 use crate::postgres::restriction::SettingsLevel;
-use crate::postgres::{catalog, statement};
 
 /// What is read and written as the role that attached a table: whoever owns one of these could put code of his own there, as
 /// triggers and policies, or name another role.
 const ROLE_TABLES: [&CStr; 5] = [c"attached_table", c"document", c"project", c"model", c"schema_version"];
 
 /// While this lives, statements run as the owner of the schema `docsearch`'s tables.
-pub(crate) struct AsOwner {
+pub(super) struct AsOwner {
     // Closed first, so that nothing of the owner's runs between the two.
     _settings: SettingsLevel,
     _user: AsUser,
@@ -27,7 +27,7 @@ pub(crate) struct AsOwner {
 
 impl AsOwner {
     /// Becomes the owner. Code of the owner's tables leaves nothing to be done later, by whoever the session belongs to.
-    pub(crate) fn enter() -> Result<Self> {
+    pub(super) fn enter() -> Result<Self> {
         let owner = owner()?;
         // SAFETY: asks for the current user.
         if owner == unsafe { pg_sys::GetUserId() } {
@@ -38,7 +38,7 @@ impl AsOwner {
     }
 
     /// The same where the session's user, who may be the owner, was given up for it.
-    pub(crate) fn restricted() -> Result<Self> {
+    pub(super) fn restricted() -> Result<Self> {
         let flags =
             pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_NOFORCE_RLS | pg_sys::SECURITY_RESTRICTED_OPERATION;
         Ok(Self::with(owner()?, flags))
@@ -62,7 +62,7 @@ impl AsOwner {
     }
 
     /// Becomes the owner of the schema, who may make objects in it.
-    pub(crate) fn of_schema() -> Result<Self> {
+    pub(super) fn of_schema() -> Result<Self> {
         owner()?;
         let schema = catalog::schema_owner().ok_or_else(no_tables)?;
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
@@ -71,7 +71,7 @@ impl AsOwner {
 }
 
 /// While this lives, statements run as somebody else.
-pub(crate) struct AsUser {
+pub(super) struct AsUser {
     user: pg_sys::Oid,
     context: i32,
 }
@@ -91,7 +91,7 @@ impl AsUser {
     }
 
     /// Becomes this role, whose policies count, in a restricted operation.
-    pub(crate) fn acting_as(role: pg_sys::Oid) -> Result<Self> {
+    pub(super) fn acting_as(role: pg_sys::Oid) -> Result<Self> {
         require_may_act_as(role)?;
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
         Ok(Self::enter(role, flags))
@@ -143,16 +143,16 @@ pub(crate) fn require_may_act_as(role: pg_sys::Oid) -> Result<()> {
 /// While this lives, statements run as somebody whose code they may call, such as casts, policies and
 /// views: in a restricted operation, with the names of Postgres, and nothing that code sets or locks for
 /// the session outlasts it. What Postgres does for the expressions of indexes.
-pub(crate) struct Confined {
+pub(super) struct Confinement {
     // Undone in this order, so that nothing of the role's runs once it is not the user any more.
     _settings: SettingsLevel,
     _locks: AdvisoryLocks,
     _user: AsUser,
 }
 
-impl Confined {
+impl Confinement {
     /// Becomes this role.
-    pub(crate) fn enter(role: pg_sys::Oid) -> Result<Self> {
+    pub(super) fn enter(role: pg_sys::Oid) -> Result<Self> {
         let user = AsUser::acting_as(role)?;
         let confined = Self {
             _settings: SettingsLevel::open(),
@@ -169,23 +169,6 @@ impl Drop for AsUser {
         // SAFETY: gives back what `enter` found.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
-}
-
-/// Refuses callers who may not write documents what is then done as the owner.
-pub(crate) fn require_writer() -> Result<()> {
-    let writes = statement::one(
-        "SELECT has_table_privilege('docsearch.document', 'INSERT')",
-        &[],
-        |row| row.required::<bool>(1),
-    )?;
-    if writes == Some(true) {
-        return Ok(());
-    }
-    Err(error_with_hint(
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        "permission denied to change the statistics of documents",
-        "Ask the owner of schema docsearch to run: SELECT docsearch.grant_usage('your role', write => true).",
-    ))
 }
 
 fn owner() -> Result<pg_sys::Oid> {

@@ -1,4 +1,4 @@
-//! Prepared statements, kept for the life of the backend: every search reuses its plans.
+//! Prepared statements, kept for the life of the backend: every search reuses its plans. Each names the role that it runs as.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,6 +10,7 @@ use pgrx::prelude::*;
 
 use crate::postgres::report::{Result, internal};
 use crate::postgres::restriction::LoweredSuperuser;
+use crate::postgres::role::{InStatement, Role};
 
 thread_local! {
     /// By the text of the statement.
@@ -94,13 +95,19 @@ impl Planning {
 }
 
 /// Runs a query that changes nothing and converts each row.
-pub(crate) fn rows<T>(sql: &str, args: &[DatumWithOid<'_>], convert: impl FnMut(&Row) -> Result<T>) -> Result<Vec<T>> {
+pub(crate) fn rows<T>(
+    _role: &dyn Role,
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    convert: impl FnMut(&Row) -> Result<T>,
+) -> Result<Vec<T>> {
     read(sql, args, Planning::Anew, convert)
 }
 
 /// The same for rows with certain keys: they are found in the same way whatever the keys are. Postgres
 /// would plan for each search anew, which took 7 % of its time, since it takes any array to have ten values.
 pub(crate) fn lookup<T>(
+    _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
@@ -123,15 +130,17 @@ fn read<T>(
 
 /// The first row of [`rows`].
 pub(crate) fn one<T>(
+    role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Option<T>> {
-    Ok(rows(sql, args, convert)?.into_iter().next())
+    Ok(rows(role, sql, args, convert)?.into_iter().next())
 }
 
 /// Runs a query that sees what others have committed meanwhile.
 pub(crate) fn latest<T>(
+    _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
@@ -141,6 +150,7 @@ pub(crate) fn latest<T>(
 
 /// Runs a query that changes nothing and sees what is committed now, whatever its transaction sees otherwise.
 pub(crate) fn committed<T>(
+    _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
@@ -157,6 +167,7 @@ pub(crate) fn committed<T>(
 
 /// Runs a statement that changes something and converts each row it returns.
 pub(crate) fn change<T>(
+    _role: &dyn Role,
     sql: &str,
     args: &[DatumWithOid<'_>],
     convert: impl FnMut(&Row) -> Result<T>,
@@ -168,8 +179,31 @@ pub(crate) fn change<T>(
 }
 
 /// Runs a statement for what it changes.
-pub(crate) fn execute(sql: &str, args: &[DatumWithOid<'_>]) -> Result<()> {
-    change(sql, args, |_| Ok(())).map(|_| ())
+pub(crate) fn execute(role: &dyn Role, sql: &str, args: &[DatumWithOid<'_>]) -> Result<()> {
+    change(role, sql, args, |_| Ok(())).map(|_| ())
+}
+
+/// Runs utility statements, whose text is used once.
+pub(crate) fn utility(_role: &dyn Role, sql: &str) -> Result<()> {
+    let _inside = InStatement::begin();
+    Spi::run(sql).map_err(internal)
+}
+
+/// Runs a statement that reads the transition tables of a trigger; the numbers that it returns.
+pub(crate) fn of_trigger(_role: &dyn Role, data: &mut pg_sys::TriggerData, sql: &str) -> Result<Vec<i64>> {
+    let _inside = InStatement::begin();
+    Spi::connect_mut(|client| {
+        // SAFETY: the data of the trigger that has fired outlive the connection.
+        if unsafe { pg_sys::SPI_register_trigger_data(data) } < 0 {
+            return Err(internal("the transition tables are not known"));
+        }
+        let rows = client.update(sql, None, &[]).map_err(internal)?;
+        let mut numbers = Vec::new();
+        for row in rows {
+            numbers.extend(row.get::<i64>(1).map_err(internal)?);
+        }
+        Ok(numbers)
+    })
 }
 
 /// Where the executor sends rows; Postgres sees the first field only.
@@ -219,6 +253,7 @@ fn run<T>(
     read_only: bool,
     mut convert: impl FnMut(&Row) -> Result<T>,
 ) -> Result<Vec<T>> {
+    let _inside = InStatement::begin();
     let _lowered = LoweredSuperuser::for_statement(sql);
     let plan = prepare(sql, args, planned)?;
     let mut converted = Vec::new();
@@ -320,5 +355,7 @@ fn failure(status: i32) -> pg_sys::panic::ErrorReport {
     internal(name.to_string_lossy())
 }
 
+#[cfg(feature = "leaks")]
+mod leaks;
 #[cfg(feature = "pg_test")]
 mod tests;

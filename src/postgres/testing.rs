@@ -5,9 +5,17 @@ use std::panic::AssertUnwindSafe;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::prelude::*;
 
+use crate::postgres::role::Role;
+use crate::postgres::statement;
+
+/// Whoever a test runs as, and whichever role it has had act.
+pub(crate) struct Anyone;
+
+impl Role for Anyone {}
+
 /// Runs statements that a test needs, without keeping their plans.
 pub(crate) fn sql(statements: &str) {
-    Spi::run(statements).expect("the statements run");
+    statement::utility(&Anyone, statements).expect("the statements run");
 }
 
 /// What work ends with, if it raises an error or panics. An error of Postgres is to be raised in a subtransaction, which

@@ -8,8 +8,8 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::{ErrorReport, ErrorReportable};
 use pgrx::prelude::*;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::subtransaction;
 
 thread_local! {
@@ -64,16 +64,13 @@ pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T>) -> std::result::Res
 
 /// Runs `work` as the owner of the tables in a transaction of its own, all or nothing. The worker runs no
 /// statement otherwise: its process was started with all rights.
-pub(crate) fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn as_owner<T>(work: impl FnOnce(&mut Owner<'_>) -> Result<T>) -> Result<T> {
     try_as_owner(work).map_err(|undone| undone.problem)
 }
 
 /// The same, and says what sort of failure it was.
-pub(crate) fn try_as_owner<T>(work: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
-    let work = move || {
-        let _owner = AsOwner::restricted()?;
-        work()
-    };
+pub(crate) fn try_as_owner<T>(work: impl FnOnce(&mut Owner<'_>) -> Result<T>) -> std::result::Result<T, Failure> {
+    let work = move || work(&mut Owner::restricted()?);
     contained(|| {
         let work = AssertUnwindSafe(work);
         // An error is raised, so that nothing is committed.

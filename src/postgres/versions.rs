@@ -3,10 +3,11 @@
 use docsearch_core::postgres::known_fault::Versions;
 
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Role;
 use crate::postgres::statement;
 
 /// The versions as they are now. The catalog, the files and the library that is loaded may be of three.
-pub(crate) fn versions() -> Result<Versions> {
+pub(crate) fn versions(role: &dyn Role) -> Result<Versions> {
     // The library says it since PostgreSQL 18; it may not be loaded yet.
     let loaded = if cfg!(feature = "pg18") {
         "(SELECT m.version FROM pg_catalog.pg_get_loaded_modules() m WHERE m.file_name = 'vector.so')"
@@ -14,6 +15,7 @@ pub(crate) fn versions() -> Result<Versions> {
         "NULL::text"
     };
     let found = statement::one(
+        role,
         &format!(
             "SELECT pg_catalog.current_setting('server_version_num')::int,
                     (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector'),

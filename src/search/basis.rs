@@ -9,6 +9,7 @@ use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::search::config::SearchConfig;
@@ -52,8 +53,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Runs as the caller, whose policies count.
-    fn read(search: &Search<'_>, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Self> {
+    fn read(caller: &Caller, search: &Search<'_>, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Self> {
         if search.category.is_none() && search.filter.is_empty() {
             let listed = match &group.sight {
                 Sight::Everything => None,
@@ -68,6 +68,7 @@ impl Scope {
         let mut args = search.conditions(group.projects.argument(), superseded);
         args.push(DatumWithOid::from(MAX_LISTED + 1));
         let documents = statement::rows(
+            caller,
             &format!(
                 "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} AND {CONDITIONS} LIMIT $8",
                 group.projects.condition("d")
@@ -108,10 +109,10 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Whether there is nothing beyond, of what the caller sees. Begins as the caller.
-    pub(super) fn is_everything(self, sight: &Sight) -> Result<bool> {
+    /// Whether there is nothing beyond, of what the caller sees.
+    pub(super) fn is_everything(self, caller: &Caller, sight: &Sight) -> Result<bool> {
         match sight.checks() {
-            Some(visibility) => visibility.has_at_most(self.window),
+            Some(visibility) => visibility.has_at_most(caller, self.window),
             None => Ok(self.window as f64 >= self.sections),
         }
     }
@@ -142,10 +143,10 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// `None` if the filter lets nothing through. Mistyped words of the group's query are corrected. Begins as the caller.
-    pub(super) fn read(search: &Search<'_>, group: &mut Group<'_>) -> Result<Option<Self>> {
-        let superseded = superseded_by(&group.projects, search.filter)?;
-        let scope = Scope::read(search, group, superseded.as_deref())?;
+    /// `None` if the filter lets nothing through. Mistyped words of the group's query are corrected.
+    pub(super) fn read(caller: &mut Caller, search: &Search<'_>, group: &mut Group<'_>) -> Result<Option<Self>> {
+        let superseded = superseded_by(caller, &group.projects, search.filter)?;
+        let scope = Scope::read(caller, search, group, superseded.as_deref())?;
         if matches!(&scope, Scope::Listed(documents) if documents.is_empty()) {
             return Ok(None);
         }
@@ -153,8 +154,17 @@ impl Basis {
             .terms
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let (totals, mut frequencies) = group.sight.totals_and_frequencies(&group.projects, lexemes.collect())?;
-        vocabulary::correct(&group.sight, &group.projects, &mut group.terms, &mut frequencies)?;
+        let (totals, mut frequencies) =
+            group
+                .sight
+                .totals_and_frequencies(caller, &group.projects, lexemes.collect())?;
+        vocabulary::correct(
+            caller,
+            &group.sight,
+            &group.projects,
+            &mut group.terms,
+            &mut frequencies,
+        )?;
         let group = &*group;
         let weights = &search.config.weights;
         let class = group.understanding.class;
@@ -170,8 +180,8 @@ impl Basis {
                 likely: usize::try_from(weights.candidates).unwrap_or(usize::MAX) / LIKELY,
             },
             vectors: VectorTable::of(group.model)?,
-            names: names::asked(&group.projects, &group.forms, &group.title_keys(), &group.sight)?,
-            newest: Newest::of(group, weights, args)?,
+            names: names::asked(caller, &group.projects, &group.forms, &group.title_keys(), &group.sight)?,
+            newest: Newest::of(caller, group, weights, args)?,
             mix: if is_literal { mix.without_questions() } else { mix },
             superseded,
             scope,

@@ -15,8 +15,8 @@ use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::search::basis::{Asked, Basis, Reach, Scope, Search};
 use crate::search::conditions::CONDITIONS;
@@ -52,9 +52,9 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// Whether a further look can find more, of what the caller sees. Begins as the caller.
-    fn has_more(&self, reach: Reach, sight: &Sight) -> Result<bool> {
-        Ok(self.leaves_out || !reach.is_everything(sight)?)
+    /// Whether a further look can find more, of what the caller sees.
+    fn has_more(&self, caller: &Caller, reach: Reach, sight: &Sight) -> Result<bool> {
+        Ok(self.leaves_out || !reach.is_everything(caller, sight)?)
     }
 }
 
@@ -95,27 +95,32 @@ const LEAST_CHECKED: usize = 20;
 
 impl Search<'_> {
     /// Ranks the documents of a group of projects. The query's vector is waited for where it is needed.
-    pub(super) fn rank(&self, group: &mut Group<'_>, embeddings: &mut Embeddings) -> Result<Ranking> {
-        let Some(mut basis) = Basis::read(self, group)? else {
+    pub(super) fn rank(
+        &self,
+        caller: &mut Caller,
+        group: &mut Group<'_>,
+        embeddings: &mut Embeddings,
+    ) -> Result<Ranking> {
+        let Some(mut basis) = Basis::read(caller, self, group)? else {
             return Ok(Ranking::default());
         };
         let group = &*group;
         let titled = basis.names.titled.take();
         let lexical = basis.lexical(group);
-        let keywords = KeywordLeg::new(&group.projects, &lexical)?;
+        let keywords = KeywordLeg::new(caller, &group.projects, &lexical)?;
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
         let mut reach = basis.reach;
-        let words = self.run_words(group, &basis, &keywords, reach)?;
-        let embedding = embeddings.of(group)?;
+        let words = self.run_words(caller, group, &basis, &keywords, reach)?;
+        let embedding = embeddings.of(caller, group)?;
         let asked = Asked::new(group, &basis, &keywords, embedding.as_deref());
-        let mut ranking = self.rank_within(&asked, reach, words)?;
-        while ranking.judged < self.least_found(&basis.scope) && ranking.has_more(reach, &group.sight)? {
+        let mut ranking = self.rank_within(caller, &asked, reach, words)?;
+        while ranking.judged < self.least_found(&basis.scope) && ranking.has_more(caller, reach, &group.sight)? {
             reach = reach.further();
-            ranking = self.rank_further(&asked, reach)?;
+            ranking = self.rank_further(caller, &asked, reach)?;
         }
-        while ranking.judged < self.config.found_at_least() && ranking.has_more(reach, &group.sight)? {
+        while ranking.judged < self.config.found_at_least() && ranking.has_more(caller, reach, &group.sight)? {
             reach = reach.further();
-            let further = self.rank_further(&asked, reach)?;
+            let further = self.rank_further(caller, &asked, reach)?;
             ranking.found.append(further.found);
             ranking.rules_ms += further.rules_ms;
             ranking.candidates = further.candidates.max(ranking.found.ranked.len());
@@ -128,9 +133,9 @@ impl Search<'_> {
         Ok(ranking)
     }
 
-    fn rank_further(&self, asked: &Asked<'_>, reach: Reach) -> Result<Ranking> {
-        let words = self.run_words(asked.group, asked.basis, asked.keywords, reach)?;
-        self.rank_within(asked, reach, words)
+    fn rank_further(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach) -> Result<Ranking> {
+        let words = self.run_words(caller, asked.group, asked.basis, asked.keywords, reach)?;
+        self.rank_within(caller, asked, reach, words)
     }
 
     /// Fewer documents are too few to stop at, though more are not asked for.
@@ -142,16 +147,16 @@ impl Search<'_> {
     }
 
     /// Ranks what the legs find within a reach.
-    fn rank_within(&self, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Ranking> {
-        let mut legs = self.run_legs(asked, reach, words)?;
+    fn rank_within(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Ranking> {
+        let mut legs = self.run_legs(caller, asked, reach, words)?;
         let left_out = self.keep_likely(asked, &mut legs, reach, !asked.group.excluded.is_empty());
-        let mut pages = self.pages(asked, &legs.documents(), self.needs(asked))?;
-        let excluding = exclude(&asked.group.excluded, &mut pages)?;
+        let mut pages = self.pages(caller, asked, &legs.documents(), self.needs(asked))?;
+        let excluding = exclude(caller, &asked.group.excluded, &mut pages)?;
         let mut judging = self.prepare(asked, legs, &mut pages);
         let ruling = Instant::now();
         let reranker = self.reranker(asked, &pages);
         let mut rules_ms = milliseconds(ruling);
-        let documents = self.measure(asked, &mut judging, &reranker)?;
+        let documents = self.measure(caller, asked, &mut judging, &reranker)?;
         let ruling = Instant::now();
         let ranked = reranker.rerank(documents);
         rules_ms += milliseconds(ruling);
@@ -165,7 +170,7 @@ impl Search<'_> {
             rules_ms,
             found: Found {
                 steps,
-                sections: section::asked_for(asked.group, &judging.legs, &pages, &ranked)?,
+                sections: section::asked_for(caller, asked.group, &judging.legs, &pages, &ranked)?,
                 ranked,
                 ..Found::default()
             },
@@ -218,6 +223,7 @@ impl Search<'_> {
     /// The documents that may be shown, with the similarity of all their sections that count.
     fn measure(
         &self,
+        caller: &mut Caller,
         asked: &Asked<'_>,
         judging: &mut Judging,
         reranker: &Reranker<'_>,
@@ -230,8 +236,8 @@ impl Search<'_> {
             judging.named.retain(|id| contenders.contains(id));
             judging.legs.evidence.retain(&contenders);
             let more = judging.legs.unmeasured(&contenders);
-            let _owner = AsOwner::enter()?;
-            let measured = asked.basis.vectors.of_chunks(embedding, &more)?;
+            let owner = &caller.as_owner()?;
+            let measured = asked.basis.vectors.of_chunks(owner, embedding, &more)?;
             judging.legs.evidence.measure(measured, nearest);
         }
         Ok(self.scored(asked, judging))
@@ -244,9 +250,10 @@ impl Search<'_> {
         rank::rank(&judging.legs.evidence, named, corpora, &asked.mix)
     }
 
-    /// What words, names and phrases find: what does not need the query's vector. Begins as the caller.
+    /// What words, names and phrases find: what does not need the query's vector.
     pub(super) fn run_words(
         &self,
+        caller: &mut Caller,
         group: &Group<'_>,
         basis: &Basis,
         keywords: &KeywordLeg<'_>,
@@ -258,7 +265,7 @@ impl Search<'_> {
         let documents = scope.listed();
         let near = match group.typed() {
             Some(typed) if lexical.lacks_a_word && !names::any_asked(&names.matches, &group.forms) => {
-                names::near(&group.projects, &typed, &group.sight)?
+                names::near(caller, &group.projects, &typed, &group.sight)?
             }
             _ => Set::default(),
         };
@@ -269,13 +276,13 @@ impl Search<'_> {
             documents: documents.as_deref(),
         };
         let mut evidence = Evidence {
-            terms: keywords.candidates(wanted, &mix.bm25, &group.sight)?,
+            terms: keywords.candidates(caller, wanted, &mix.bm25, &group.sight)?,
             ..Evidence::default()
         };
         let phrase = match group.phrase() {
             Some(phrase) => {
                 let among = keywords.with_every_word(&evidence.terms, budget);
-                keywords.holding(phrase, group.text_config, among, &group.sight)?
+                keywords.holding(caller, phrase, group.text_config, among, &group.sight)?
             }
             None => Set::default(),
         };
@@ -287,8 +294,8 @@ impl Search<'_> {
         })
     }
 
-    /// Adds the nearest sections to what the words found. Begins as the caller.
-    pub(super) fn run_legs(&self, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Legs> {
+    /// Adds the nearest sections to what the words found.
+    pub(super) fn run_legs(&self, caller: &mut Caller, asked: &Asked<'_>, reach: Reach, words: Words) -> Result<Legs> {
         let Asked {
             group,
             basis,
@@ -314,7 +321,9 @@ impl Search<'_> {
                 visibility: group.sight.checks(),
                 sections: sections as i64,
             };
-            evidence.similarity = basis.vectors.nearest(nearest, self.config.weights.exact_search_limit)?;
+            evidence.similarity = basis
+                .vectors
+                .nearest(caller, nearest, self.config.weights.exact_search_limit)?;
         }
         let mut legs = Legs {
             evidence,
@@ -339,8 +348,8 @@ impl Search<'_> {
             .chain(legs.summaries())
             .filter(|id| !legs.evidence.terms.contains_key(id))
             .collect();
-        let _owner = AsOwner::enter()?;
-        legs.evidence.terms.extend(keywords.of_sections(unread)?);
+        let owner = &caller.as_owner()?;
+        legs.evidence.terms.extend(keywords.of_sections(owner, unread)?);
         Ok(legs)
     }
 
@@ -353,9 +362,10 @@ impl Search<'_> {
         }
     }
 
-    /// The pages of documents of a group that the caller sees and the filter lets through. Runs as the caller.
+    /// The pages of documents of a group that the caller sees and the filter lets through.
     pub(super) fn pages(
         &self,
+        caller: &Caller,
         asked: &Asked<'_>,
         documents: &Set<DocumentId>,
         needs: Needs,
@@ -378,6 +388,7 @@ impl Search<'_> {
         let is_filtered = self.category.is_some() || !self.filter.is_empty() || superseded.is_some();
         let conditions = if is_filtered { CONDITIONS } else { "true" };
         statement::lookup(
+            caller,
             &format!(
                 "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
                         CASE WHEN $10 THEN d.metadata END,

@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::postgres::report::{Result, error_with_hint, invalid};
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::tables::keys;
 use crate::tables::project::Projects;
@@ -40,13 +41,14 @@ pub(super) fn conditions<'a>(
     ]
 }
 
-/// The documents that are not the newest version of their page, if only those are wanted. Runs as the
-/// caller: a version that is hidden supersedes nothing.
-pub(super) fn superseded_by(projects: &Projects, filter: &Filter) -> Result<Option<Vec<i64>>> {
+/// The documents that are not the newest version of their page, if only those are wanted. A version that is hidden
+/// supersedes nothing.
+pub(super) fn superseded_by(caller: &Caller, projects: &Projects, filter: &Filter) -> Result<Option<Vec<i64>>> {
     if !filter.latest {
         return Ok(None);
     }
     let documents = statement::rows(
+        caller,
         &format!(
             "SELECT d.project_id, d.id, d.slug, d.version FROM docsearch.document d
              WHERE {} AND d.version IS NOT NULL",
@@ -69,7 +71,7 @@ pub(super) fn superseded_by(projects: &Projects, filter: &Filter) -> Result<Opti
 }
 
 /// The filter that is given; its dates are dates.
-pub(super) fn parse_filter(given: &Value) -> Result<Filter> {
+pub(super) fn parse_filter(caller: &Caller, given: &Value) -> Result<Filter> {
     let filter = Filter::parse(given).map_err(|problem| {
         let hint = match problem {
             FilterError::Latest => {
@@ -85,7 +87,7 @@ pub(super) fn parse_filter(given: &Value) -> Result<Filter> {
     })?;
     for (key, date) in [("after", &filter.after), ("before", &filter.before)] {
         if let Some(date) = date {
-            require_date(key, date)?;
+            require_date(caller, key, date)?;
         }
     }
     Ok(filter)
@@ -94,8 +96,9 @@ pub(super) fn parse_filter(given: &Value) -> Result<Filter> {
 const DATE_HINT: &str = "Give a date or a timestamp: {\"after\": \"2026-11-01\"}.";
 
 /// Refuses what is no date before any document is looked at.
-fn require_date(key: &str, date: &str) -> Result<()> {
+fn require_date(caller: &Caller, key: &str, date: &str) -> Result<()> {
     let is_date = statement::one(
+        caller,
         "SELECT pg_catalog.pg_input_is_valid($1, 'timestamptz')",
         &[DatumWithOid::from(date)],
         |row| row.required::<bool>(1),

@@ -8,8 +8,8 @@ use docsearch_core::ranking::page::Page;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 
@@ -32,12 +32,13 @@ impl Excluded {
         }
     }
 
-    /// Those of the documents that have the word in a section. Runs as the owner.
-    fn having(&self, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+    /// Those of the documents that have the word in a section.
+    fn having(&self, owner: &Owner<'_>, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
         let [projects, ids] = keys::document_arguments(documents);
         let any = (!self.lexemes.is_empty()).then(|| any_of(self.lexemes.iter().map(String::as_str)));
         let mut having = Set::default();
         statement::lookup(
+            owner,
             &format!(
                 "SELECT wanted.project_id, wanted.id, c.heading_path, c.body
                  FROM {WANTED_DOCUMENTS}
@@ -61,17 +62,20 @@ impl Excluded {
     }
 }
 
-/// Drops the pages that have what is excluded. The words that excluded one are returned. Begins as the caller, who sees all
-/// of the pages.
-pub(crate) fn exclude(excluded: &[Excluded], pages: &mut Map<DocumentId, Page>) -> Result<Vec<String>> {
+/// Drops the pages that have what is excluded. The words that excluded one are returned. The caller sees all of the pages.
+pub(crate) fn exclude(
+    caller: &mut Caller,
+    excluded: &[Excluded],
+    pages: &mut Map<DocumentId, Page>,
+) -> Result<Vec<String>> {
     if excluded.is_empty() {
         return Ok(Vec::new());
     }
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     let documents: Set<DocumentId> = pages.keys().copied().collect();
     let mut excluding = Vec::new();
     for word in excluded {
-        let mut having = word.having(&documents)?;
+        let mut having = word.having(owner, &documents)?;
         let named = |page: &Page| page.is_filed_under(&word.word) || word.text.is_in(&page.title);
         having.extend(pages.iter().filter(|(_, page)| named(page)).map(|(id, _)| *id));
         if !having.is_empty() {

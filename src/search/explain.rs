@@ -10,8 +10,8 @@ use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::search::exclusion::{Excluded, exclude};
 use crate::search::group::Group;
@@ -20,8 +20,12 @@ use crate::search::retrieval::Retrieval;
 
 /// The steps from the legs of a search to the score of a document; if it has none, the excluded words that it has: without them
 /// it does not match category and filter.
-pub(crate) fn steps(request: &Request<'_>, focus: DocumentId) -> Result<std::result::Result<Vec<Step>, Vec<String>>> {
-    let mut retrieval = request.run(0, Some(focus))?;
+pub(crate) fn steps(
+    caller: &mut Caller,
+    request: &Request<'_>,
+    focus: DocumentId,
+) -> Result<std::result::Result<Vec<Step>, Vec<String>>> {
+    let mut retrieval = request.run(caller, 0, Some(focus))?;
     let ranked = retrieval
         .found
         .ranked
@@ -32,19 +36,20 @@ pub(crate) fn steps(request: &Request<'_>, focus: DocumentId) -> Result<std::res
         .iter()
         .find(|group| group.projects.contains(focus.project));
     let Some((ranked, group)) = ranked.zip(group) else {
-        return Ok(Err(excluding(&retrieval, focus)?));
+        return Ok(Err(excluding(caller, &retrieval, focus)?));
     };
     let mut steps = legs(ranked, group);
-    steps.extend(question(ranked)?);
+    steps.extend(question(caller, ranked)?);
     steps.extend(retrieval.found.steps.remove(&focus).unwrap_or_default());
     Ok(Ok(steps))
 }
 
 /// The words of a search that exclude a document, each with a dash before it.
-fn excluding(retrieval: &Retrieval<'_>, focus: DocumentId) -> Result<Vec<String>> {
+fn excluding(caller: &mut Caller, retrieval: &Retrieval<'_>, focus: DocumentId) -> Result<Vec<String>> {
     let of_question = retrieval.groups.iter().flat_map(|group| group.excluded.clone());
     let excluded: Vec<Excluded> = of_question.chain(retrieval.excluded_besides()).collect();
     let page = statement::one(
+        caller,
         "SELECT d.title, d.slug, d.category, d.metadata FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
         &[DatumWithOid::from(focus.project), DatumWithOid::from(focus.document)],
         |row| {
@@ -58,7 +63,7 @@ fn excluding(retrieval: &Retrieval<'_>, focus: DocumentId) -> Result<Vec<String>
         },
     )?;
     let mut pages: Map<DocumentId, Page> = page.map(|page| (focus, page)).into_iter().collect();
-    let words: BTreeSet<String> = exclude(&excluded, &mut pages)?.into_iter().collect();
+    let words: BTreeSet<String> = exclude(caller, &excluded, &mut pages)?.into_iter().collect();
     Ok(words.into_iter().map(|word| format!("-{word}")).collect())
 }
 
@@ -76,14 +81,15 @@ fn leg(rule: &'static str, matched: String, raw: f32) -> Step {
 }
 
 /// The question that the document answers best: its similarity, or else its keyword score. The caller sees the document.
-fn question(ranked: &Ranked) -> Result<Option<Step>> {
+fn question(caller: &mut Caller, ranked: &Ranked) -> Result<Option<Step>> {
     let questions = ranked.document.chunks.iter().filter_map(|chunk| chunk.question);
     let value = |question: &ScoredQuestion| question.similarity.unwrap_or(question.lexical);
     let Some(best) = questions.max_by(|a, b| value(a).total_cmp(&value(b)).then(b.id.cmp(&a.id))) else {
         return Ok(None);
     };
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     let text = statement::one(
+        owner,
         "SELECT c.body FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no = $3",
         &[
             DatumWithOid::from(best.id.document.project),

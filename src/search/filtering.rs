@@ -1,5 +1,4 @@
-//! Why a search finds nothing: whether its filter and category leave any document that the caller sees. Everything runs
-//! as the caller.
+//! Why a search finds nothing: whether its filter and category leave any document that the caller sees.
 
 use docsearch_core::answer::delivery::Notice;
 use docsearch_core::query::filter::Filter;
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::search::conditions::{CONDITIONS, conditions, superseded_by};
 use crate::tables::project::Projects;
@@ -29,10 +29,10 @@ pub(super) struct Restriction<'a> {
 
 impl Restriction<'_> {
     /// What keeps every document of the projects out; `None` if nothing does.
-    pub(super) fn reason(&self, projects: &Projects) -> Result<Option<Notice>> {
+    pub(super) fn reason(&self, caller: &Caller, projects: &Projects) -> Result<Option<Notice>> {
         if self.category.is_none() && self.parsed.is_empty()
-            || leaves_any(projects, self.category, self.parsed)?
-            || !have_documents(projects)?
+            || leaves_any(caller, projects, self.category, self.parsed)?
+            || !have_documents(caller, projects)?
         {
             return Ok(None);
         }
@@ -41,8 +41,8 @@ impl Restriction<'_> {
             .into_iter()
             .take(LOOKED_AT)
         {
-            if !leaves_any(projects, None, &alone)? {
-                let (values, all) = values(projects, key)?;
+            if !leaves_any(caller, projects, None, &alone)? {
+                let (values, all) = values(caller, projects, key)?;
                 return Ok(Some(Notice::filtered_out(key, &values, all)));
             }
         }
@@ -51,15 +51,16 @@ impl Restriction<'_> {
 }
 
 /// Whether the caller sees any document of the projects.
-pub(super) fn have_documents(projects: &Projects) -> Result<bool> {
-    leaves_any(projects, None, &Filter::default())
+pub(super) fn have_documents(caller: &Caller, projects: &Projects) -> Result<bool> {
+    leaves_any(caller, projects, None, &Filter::default())
 }
 
 /// Whether a document that the caller sees is in the category and matches the filter.
-fn leaves_any(projects: &Projects, category: Option<&str>, filter: &Filter) -> Result<bool> {
+fn leaves_any(caller: &Caller, projects: &Projects, category: Option<&str>, filter: &Filter) -> Result<bool> {
     let _settings = LocalSettings::by_index()?;
-    let superseded = superseded_by(projects, filter)?;
+    let superseded = superseded_by(caller, projects, filter)?;
     let found = statement::rows(
+        caller,
         &format!(
             "SELECT 1 FROM docsearch.document d WHERE {} AND {CONDITIONS} ORDER BY d.project_id, d.id LIMIT 1",
             projects.condition("d")
@@ -71,7 +72,7 @@ fn leaves_any(projects: &Projects, category: Option<&str>, filter: &Filter) -> R
 }
 
 /// Some values of a key of filters in the documents that the caller sees, and how many there are.
-fn values(projects: &Projects, key: &str) -> Result<(Vec<String>, usize)> {
+fn values(caller: &Caller, projects: &Projects, key: &str) -> Result<(Vec<String>, usize)> {
     let mut arguments = vec![
         projects.argument(),
         DatumWithOid::from(SHOWN_CHARS),
@@ -96,6 +97,7 @@ fn values(projects: &Projects, key: &str) -> Result<(Vec<String>, usize)> {
     };
     let mut all = 0;
     let found = statement::rows(
+        caller,
         &format!(
             "SELECT left(found.value, $2), count(*) OVER ()
              FROM (SELECT DISTINCT v.value FROM docsearch.document d CROSS JOIN LATERAL ({values}) AS v(value)

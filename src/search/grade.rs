@@ -13,8 +13,8 @@ use docsearch_core::values::address::Address;
 use docsearch_core::values::cosine::dense_score;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::group::Group;
@@ -41,11 +41,12 @@ impl Context {
 }
 
 /// The texts of results, so many characters of each, without those that are empty.
-pub(crate) fn contexts(results: &[SearchResult], max_chars: usize) -> Result<Vec<Context>> {
+pub(crate) fn contexts(caller: &mut Caller, results: &[SearchResult], max_chars: usize) -> Result<Vec<Context>> {
     let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
     let texts: Map<ChunkId, String> = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             &format!(
                 "SELECT c.project_id, c.document_id, c.chunk_no, c.body
              FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
@@ -74,6 +75,7 @@ pub(crate) fn contexts(results: &[SearchResult], max_chars: usize) -> Result<Vec
 
 /// Features of the answer of a search. `named`: whether the query is the title or the slug of the first result.
 pub(crate) fn features(
+    caller: &mut Caller,
     groups: &[Group<'_>],
     results: &[SearchResult],
     named: bool,
@@ -83,15 +85,15 @@ pub(crate) fn features(
         return Ok(Features::default());
     };
     let is_new = match first {
-        Some(first) => newest::is_answered(group, first, weights)?,
+        Some(first) => newest::is_answered(caller, group, first, weights)?,
         None => false,
     };
     let terms = if is_new {
         Vec::new()
     } else {
-        telling(group.terms.iter().filter(|term| term.whole).collect())?
+        telling(caller, group.terms.iter().filter(|term| term.whole).collect())?
     };
-    let held = held_terms(&terms, results)?;
+    let held = held_terms(caller, &terms, results)?;
     let contexts: Vec<GradedContext> = results
         .iter()
         .map(|result| GradedContext {
@@ -104,7 +106,7 @@ pub(crate) fn features(
             holds: held.get(&chunk_id(result)).cloned().unwrap_or_default(),
         })
         .collect();
-    let (terms, sections) = graded_terms(groups, &terms)?;
+    let (terms, sections) = graded_terms(caller, groups, &terms)?;
     Ok(Features {
         named: named || is_new || first.is_some_and(|first| is_addressed(group, first)),
         ..Features::of(&terms, &contexts, sections)
@@ -118,9 +120,9 @@ fn is_addressed(group: &Group<'_>, first: &SearchResult) -> bool {
 
 /// The terms without those that say little: words of questions, and what the dictionary of the query's language leaves out.
 /// All, if no other is left.
-fn telling(terms: Vec<&LookupTerm>) -> Result<Vec<&LookupTerm>> {
+fn telling<'a>(caller: &Caller, terms: Vec<&'a LookupTerm>) -> Result<Vec<&'a LookupTerm>> {
     let words: Vec<String> = terms.iter().map(|term| term.text.to_lowercase()).collect();
-    let stop_words = language::stop_words(&words)?;
+    let stop_words = language::stop_words(caller, &words)?;
     let telling: Vec<&LookupTerm> = terms
         .iter()
         .zip(&words)
@@ -131,15 +133,15 @@ fn telling(terms: Vec<&LookupTerm>) -> Result<Vec<&LookupTerm>> {
 }
 
 /// How rare the terms are in the documents of all groups that the caller sees, and how many sections these have.
-fn graded_terms(groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<(Vec<GradedTerm>, f64)> {
+fn graded_terms(caller: &mut Caller, groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<(Vec<GradedTerm>, f64)> {
     let mut chunks = 0.0;
     let mut sums = vec![0.0; terms.len()];
     for group in groups {
         let lexemes = terms
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let frequencies = group.sight.frequencies(&group.projects, lexemes.collect())?;
-        chunks += Totals::all_chunks(&group.sight.totals(&group.projects)?);
+        let frequencies = group.sight.frequencies(caller, &group.projects, lexemes.collect())?;
+        chunks += Totals::all_chunks(&group.sight.totals(caller, &group.projects)?);
         for (sum, term) in sums.iter_mut().zip(terms) {
             let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.sum(lexeme)).sum();
             *sum += own;
@@ -154,10 +156,11 @@ fn graded_terms(groups: &[Group<'_>], terms: &[&LookupTerm]) -> Result<(Vec<Grad
 }
 
 /// How well the sections of results hold each term.
-fn held_terms(terms: &[&LookupTerm], results: &[SearchResult]) -> Result<Map<ChunkId, Vec<f32>>> {
+fn held_terms(caller: &mut Caller, terms: &[&LookupTerm], results: &[SearchResult]) -> Result<Map<ChunkId, Vec<f32>>> {
     let ids: Vec<ChunkId> = results.iter().map(chunk_id).collect();
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     let held = statement::rows(
+        owner,
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.terms
          FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"

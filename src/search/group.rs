@@ -15,8 +15,8 @@ use docsearch_core::text::word::stem;
 use docsearch_core::values::id::Map;
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement::{self, Row};
 use crate::search::config::SearchConfig;
 use crate::search::exclusion::Excluded;
@@ -66,12 +66,13 @@ impl<'a> Group<'a> {
 
     /// Groups the projects of a search.
     pub(crate) fn all(
+        caller: &mut Caller,
         projects: &'a [Project],
         query: &Query,
         rules: &Rulebook,
         config: &SearchConfig,
     ) -> Result<Vec<Self>> {
-        let containers = containers(projects, &query.text, rules.general())?;
+        let containers = containers(caller, projects, &query.text, rules.general())?;
         let own = |project: &Project| containers.get(&project.id).map_or(&[][..], Vec::as_slice);
         let mut sorted: Vec<Vec<&Project>> = Vec::new();
         for project in projects {
@@ -95,12 +96,13 @@ impl<'a> Group<'a> {
                 projects.iter().map(|project| project.name.as_str()),
             );
             let rules = Rc::clone(rules.of(group[0].id));
-            Self::new(group, query, rules, &known, config)
+            Self::new(caller, group, query, rules, &known, config)
         });
         groups.collect()
     }
 
     fn new(
+        caller: &mut Caller,
         projects: Vec<&'a Project>,
         query: &Query,
         rules: Rc<Rules>,
@@ -115,7 +117,7 @@ impl<'a> Group<'a> {
                 framed: understanding.asks_about_sign(),
                 ..config.weights.terms()
             };
-            lexical::terms(text, understood, &rules, &first.text_config, weights)
+            lexical::terms(caller, text, understood, &rules, &first.text_config, weights)
         };
         let excluded = understanding.excluded.iter().map(|word| {
             // Names in lower case may be stemmed.
@@ -126,7 +128,7 @@ impl<'a> Group<'a> {
         let terms = terms(&understanding.topic, Some(&understanding))?;
         let searched = Projects::new(projects.iter().copied());
         Ok(Self {
-            sight: Sight::of(&searched)?,
+            sight: Sight::of(caller, &searched)?,
             members: members(&understanding, &terms),
             terms,
             excluded,
@@ -212,15 +214,16 @@ fn members(understanding: &Understanding, terms: &[LookupTerm]) -> Vec<usize> {
 }
 
 /// What documents of each project belong to, as far as the query may mean it, in a fixed order.
-fn containers(projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i64, Vec<String>>> {
+fn containers(caller: &mut Caller, projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i64, Vec<String>>> {
     let keys = place_keys(query, rules);
     if keys.is_empty() {
         return Ok(Map::default());
     }
     let searched = Projects::new(projects);
     let mut known: Vec<Container> = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::lookup(
+            owner,
             &format!(
                 "SELECT c.project_id, c.name FROM docsearch.container c WHERE {} AND c.key = ANY ($2) ORDER BY c.key, c.name",
                 searched.condition("c")
@@ -229,8 +232,8 @@ fn containers(projects: &[Project], query: &str, rules: &Rules) -> Result<Map<i6
             Container::read,
         )?
     };
-    if sight::policies_apply()? {
-        known = seen(known)?;
+    if sight::policies_apply(caller)? {
+        known = seen(caller, known)?;
     }
     let mut by_project: Map<i64, Vec<String>> = Map::default();
     for Container { project, name } in known {
@@ -257,11 +260,12 @@ impl Container {
 
 /// Those of the containers that a document belongs to which the caller sees. If all that write it so are hidden, it is
 /// written as the first does that is not.
-fn seen(containers: Vec<Container>) -> Result<Vec<Container>> {
+fn seen(caller: &Caller, containers: Vec<Container>) -> Result<Vec<Container>> {
     if containers.is_empty() {
         return Ok(containers);
     }
     let as_written = statement::rows(
+        caller,
         "SELECT c.project_id, c.name FROM unnest($1::bigint[], $2::text[]) AS c(project_id, name)
          WHERE EXISTS (
              SELECT FROM docsearch.document d
@@ -277,15 +281,16 @@ fn seen(containers: Vec<Container>) -> Result<Vec<Container>> {
         if as_written.contains(&container) {
             seen.push(container);
         } else {
-            seen.extend(written_otherwise(&container)?);
+            seen.extend(written_otherwise(caller, &container)?);
         }
     }
     Ok(seen)
 }
 
 /// The container as the first document writes it that the caller sees: not letter by letter the same, but the same name.
-fn written_otherwise(container: &Container) -> Result<Option<Container>> {
+fn written_otherwise(caller: &Caller, container: &Container) -> Result<Option<Container>> {
     let found = statement::rows(
+        caller,
         "SELECT DISTINCT ON (d.project_id) c.project_id, btrim(n.name)
          FROM unnest($1::bigint[], $2::text[]) AS c(project_id, name)
          JOIN docsearch.document d USING (project_id),

@@ -5,6 +5,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::memcxt::PgMemoryContexts;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
@@ -22,8 +23,9 @@ pub(crate) type Row = (
 
 /// Searches a project for each unique name and each slug of its documents, or for so many, in each of their forms: a row for
 /// each that does not bring its page first, and one for each form with how many there are and how many hold.
-pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
+pub(crate) fn verify(caller: &mut Caller, project: &Project, sample: Option<i32>) -> Result<Vec<Row>> {
     let pages: Vec<Page> = statement::rows(
+        caller,
         "SELECT d.title, d.slug,
                 ARRAY(SELECT a.alias FROM jsonb_array_elements_text(CASE WHEN jsonb_typeof(d.metadata -> 'aliases') = 'array'
                                                                          THEN d.metadata -> 'aliases' ELSE '[]' END) a(alias)
@@ -46,7 +48,7 @@ pub(crate) fn verify(project: &Project, sample: Option<i32>) -> Result<Vec<Row>>
         (slugs, &Form::OF_SLUGS[..]),
     ];
     for (names, forms) in checked {
-        let (missed, sums) = verify_forms(project, &pages, &sampled(&names, sample), forms)?;
+        let (missed, sums) = verify_forms(caller, project, &pages, &sampled(&names, sample), forms)?;
         let place = rows.iter().position(|row: &Row| row.1.is_none()).unwrap_or(rows.len());
         rows.splice(place..place, missed);
         rows.extend(sums);
@@ -68,6 +70,7 @@ type Page = (String, String, Vec<String>);
 
 /// The forms that do not bring their page first, and for each form how many do.
 fn verify_forms(
+    caller: &mut Caller,
     project: &Project,
     pages: &[Page],
     names: &[&(usize, String)],
@@ -84,7 +87,7 @@ fn verify_forms(
             let holds = match known {
                 Some((_, holds)) => *holds,
                 None => {
-                    let found = first(project, &query)?;
+                    let found = first(caller, project, &query)?;
                     let holds = found.as_ref() == Some(expected);
                     if !holds {
                         let form = form.as_str().to_owned();
@@ -104,20 +107,20 @@ fn verify_forms(
 }
 
 /// The slug of the page that comes first.
-fn first(project: &Project, query: &str) -> Result<Option<String>> {
+fn first(caller: &mut Caller, project: &Project, query: &str) -> Result<Option<String>> {
     pgrx::check_for_interrupts!();
     // What searches leave behind would add up: 37 kB each.
     // SAFETY: nothing that Postgres allocated meanwhile is used afterwards: the slug is Rust's own.
-    unsafe { PgMemoryContexts::new("search").switch_to(|_| find_first(project, query)) }
+    unsafe { PgMemoryContexts::new("search").switch_to(|_| find_first(caller, project, query)) }
 }
 
-fn find_first(project: &Project, query: &str) -> Result<Option<String>> {
+fn find_first(caller: &mut Caller, project: &Project, query: &str) -> Result<Option<String>> {
     let arguments = Arguments {
         query: Some(query),
         project: Some(&project.name),
         max_results: Some(1),
         ..Arguments::default()
     };
-    let answer = arguments.resolve()?.answer(Detail::Rows)?;
+    let answer = arguments.resolve(caller)?.answer(caller, Detail::Rows)?;
     Ok(answer.results.into_iter().next().map(|result| result.slug))
 }

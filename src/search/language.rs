@@ -5,13 +5,14 @@ use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 
 /// Characters of a text that are looked at for its language.
 const SAMPLE_CHARS: usize = 2_000;
 
 /// The language of a text. Words that say nothing are those that the dictionary of a language leaves out.
-pub(crate) fn detected(text: &str) -> Result<Option<Language>> {
+pub(crate) fn detected(caller: &Caller, text: &str) -> Result<Option<Language>> {
     let end = text.char_indices().nth(SAMPLE_CHARS).map_or(text.len(), |(end, _)| end);
     let text = &text[..end];
     let words: Vec<String> = text
@@ -25,6 +26,7 @@ pub(crate) fn detected(text: &str) -> Result<Option<Language>> {
         .map(|language| (language.code.to_owned(), format!("{}_stem", language.text_config)))
         .unzip();
     let stop_words: BTreeMap<String, i64> = statement::rows(
+        caller,
         "SELECT l.code, count(*) FROM unnest($1::text[], $2::text[]) AS l(code, dictionary)
          JOIN pg_ts_dict d ON d.dictname = l.dictionary AND d.dictnamespace = 'pg_catalog'::regnamespace,
               unnest($3::text[]) AS w(word)
@@ -42,11 +44,12 @@ pub(crate) fn detected(text: &str) -> Result<Option<Language>> {
 }
 
 /// Those of the words, in lower case, that say nothing in the language that most of them are of.
-pub(crate) fn stop_words(words: &[String]) -> Result<BTreeSet<String>> {
-    let Some(language) = detected(&words.join(" "))?.filter(|language| language.text_config != "simple") else {
+pub(crate) fn stop_words(caller: &Caller, words: &[String]) -> Result<BTreeSet<String>> {
+    let Some(language) = detected(caller, &words.join(" "))?.filter(|language| language.text_config != "simple") else {
         return Ok(BTreeSet::new());
     };
     let found = statement::rows(
+        caller,
         "SELECT w.word FROM unnest($2::text[]) AS w(word), pg_ts_dict d
          WHERE d.dictname = $1 AND d.dictnamespace = 'pg_catalog'::regnamespace AND cardinality(ts_lexize(d.oid, w.word)) = 0",
         &[

@@ -16,8 +16,8 @@ use docsearch_core::ranking::legs::MAX_HOLDING;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement::{self, Row};
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::tables::keys::{self, WANTED_CHUNKS};
@@ -33,6 +33,7 @@ const LISTED_BUDGET: i64 = 8;
 
 /// The terms of a text under a text search configuration.
 pub(crate) fn terms(
+    caller: &Caller,
     text: &str,
     understood: Option<&Understanding>,
     rules: &Rules,
@@ -42,7 +43,7 @@ pub(crate) fn terms(
     let tokens = lookup::query_tokens(text, understood, rules);
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     let kinds: Vec<i32> = tokens.iter().map(|token| token.kind as i32).collect();
-    let lexemes = terms::lexemes(text_config, &kinds, &words)?;
+    let lexemes = terms::lexemes(caller, text_config, &kinds, &words)?;
     Ok(lookup::terms(&tokens, &lexemes, weights))
 }
 
@@ -66,14 +67,14 @@ pub(crate) struct KeywordLeg<'a> {
 }
 
 impl<'a> KeywordLeg<'a> {
-    pub(crate) fn new(projects: &'a Projects, lexical: &'a Lexical<'a>) -> Result<Self> {
-        let mut legs = Self::all(vec![(projects, lexical)])?;
+    pub(crate) fn new(caller: &mut Caller, projects: &'a Projects, lexical: &'a Lexical<'a>) -> Result<Self> {
+        let mut legs = Self::all(caller, vec![(projects, lexical)])?;
         legs.pop().ok_or_else(|| internal("no keyword leg"))
     }
 
     /// The legs of several queries. What is read of the same projects is read once.
-    pub(crate) fn all(queries: Vec<(&'a Projects, &'a Lexical<'a>)>) -> Result<Vec<Self>> {
-        let _owner = AsOwner::enter()?;
+    pub(crate) fn all(caller: &mut Caller, queries: Vec<(&'a Projects, &'a Lexical<'a>)>) -> Result<Vec<Self>> {
+        let owner = &caller.as_owner()?;
         let mut known: Vec<(Vec<i64>, Option<PostingLists>)> = Vec::new();
         let mut legs = Vec::new();
         for (projects, lexical) in &queries {
@@ -82,7 +83,7 @@ impl<'a> KeywordLeg<'a> {
                 let same = queries.iter().filter(|(of, _)| of.ids() == ids);
                 let lexemes: BTreeSet<&str> = same.flat_map(|(_, lexical)| lexical.occurring()).collect();
                 let lexemes: Vec<&str> = lexemes.into_iter().collect();
-                known.push((ids.clone(), PostingLists::read(projects, &lexemes)?));
+                known.push((ids.clone(), PostingLists::read(owner, projects, &lexemes)?));
             }
             let lists = known
                 .iter()
@@ -99,15 +100,15 @@ impl<'a> KeywordLeg<'a> {
     }
 
     /// Sections that hold the query's words: those of the best documents, by the postings, of those that the caller sees.
-    /// Begins as the caller.
     pub(crate) fn candidates(
         &self,
+        caller: &mut Caller,
         wanted: Wanted<'_>,
         bm25: &Bm25,
         sight: &Sight,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(postings) = &self.postings else {
-            return self.by_index(wanted.budget, wanted.documents, sight);
+            return self.by_index(caller, wanted.budget, wanted.documents, sight);
         };
         let listed: Option<Set<i64>> = wanted.documents.map(|listed| listed.iter().copied().collect());
         let budget = match wanted.documents {
@@ -121,19 +122,19 @@ impl<'a> KeywordLeg<'a> {
                     let listed = documents.iter().filter(|id| listed.contains(&id.document));
                     Ok(Some(listed.copied().collect()))
                 }
-                (None, Some(visibility)) => visibility.among(documents.iter().copied()).map(Some),
+                (None, Some(visibility)) => visibility.among(caller, documents.iter().copied()).map(Some),
                 (None, None) => Ok(None),
             }
         })?;
         let mut pending = postings.pending().clone();
         pending.retain(|id| listed.as_ref().is_none_or(|listed| listed.contains(&id.document)));
         if let (None, Some(visibility)) = (&listed, sight.checks()) {
-            pending = visibility.among(pending)?;
+            pending = visibility.among(caller, pending)?;
         }
         if !pending.is_empty() {
             let pending: Vec<i64> = pending.into_iter().map(|id| id.document).collect();
-            let _owner = AsOwner::enter()?;
-            found.extend(self.of_documents(&pending, self.lexical.readings(budget), i64::MAX)?);
+            let owner = &caller.as_owner()?;
+            found.extend(self.of_documents(owner, &pending, self.lexical.readings(budget), i64::MAX)?);
         }
         Ok(found)
     }
@@ -143,48 +144,61 @@ impl<'a> KeywordLeg<'a> {
         documents.len() as f64 * self.lexical.sections_per_document <= budget.saturating_mul(LISTED_BUDGET) as f64
     }
 
-    /// Sections that hold the rarest words, until their number reaches the budget: a common word
-    /// can never make a query slow (see [`Lexical::readings`]). All words count in the score. With `documents`, sections of
-    /// those only; else of those that the caller sees. Begins as the caller.
-    fn by_index(&self, budget: i64, documents: Option<&[i64]>, sight: &Sight) -> Result<Map<ChunkId, ChunkTerms>> {
+    /// Sections that hold the rarest words, until their number reaches the budget: a common word can never make a query
+    /// slow (see [`Lexical::readings`]). All words count in the score. With `documents`, sections of those only; else of
+    /// those that the caller sees.
+    fn by_index(
+        &self,
+        caller: &mut Caller,
+        budget: i64,
+        documents: Option<&[i64]>,
+        sight: &Sight,
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(documents) = documents else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery)",
                 self.projects.check("c")
             );
             if let Some(visibility) = sight.checks() {
-                return self.visible(&sections, budget, visibility);
+                return self.visible(caller, &sections, budget, visibility);
             }
-            let _owner = AsOwner::enter()?;
-            return self.matching(&sections, self.lexical.readings(budget), budget, None);
+            let owner = &caller.as_owner()?;
+            return self.matching(owner, &sections, self.lexical.readings(budget), budget, None);
         };
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         let are_few = self.are_few(documents, budget);
         let budget = budget.saturating_mul(LISTED_BUDGET);
         if are_few {
-            self.of_documents(documents, self.lexical.readings(i64::MAX), budget)
+            self.of_documents(owner, documents, self.lexical.readings(i64::MAX), budget)
         } else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery) AND c.document_id = ANY ($4)",
                 self.projects.check("c")
             );
-            self.matching(&sections, self.lexical.readings(budget), budget, Some(documents))
+            self.matching(owner, &sections, self.lexical.readings(budget), budget, Some(documents))
         }
     }
 
-    /// Sections of documents that hold what is read for. Runs as the owner.
-    fn of_documents(&self, documents: &[i64], readings: Vec<String>, budget: i64) -> Result<Map<ChunkId, ChunkTerms>> {
+    /// Sections of documents that hold what is read for.
+    fn of_documents(
+        &self,
+        owner: &Owner<'_>,
+        documents: &[i64],
+        readings: Vec<String>,
+        budget: i64,
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
         let sections = format!(
             "unnest($4::bigint[]) AS listed(document_id),
              LATERAL (SELECT c.* FROM docsearch.chunk c
                       WHERE {} AND c.document_id = listed.document_id AND (c.terms @@ $2::tsquery) IS TRUE OFFSET 0) c",
             self.projects.condition("c")
         );
-        self.matching(&sections, readings, budget, Some(documents))
+        self.matching(owner, &sections, readings, budget, Some(documents))
     }
 
     fn matching(
         &self,
+        owner: &Owner<'_>,
         sections: &str,
         readings: Vec<String>,
         budget: i64,
@@ -203,6 +217,7 @@ impl<'a> KeywordLeg<'a> {
             ];
             args.extend(documents.map(|documents| DatumWithOid::from(documents.to_vec())));
             let rows = statement::rows(
+                owner,
                 &format!(
                     "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
                      FROM {sections} LIMIT $3"
@@ -215,13 +230,20 @@ impl<'a> KeywordLeg<'a> {
         Ok(found)
     }
 
-    /// The same of sections that the caller sees: only these take part of the budget. Begins as the caller.
-    fn visible(&self, sections: &str, budget: i64, visibility: &Visibility) -> Result<Map<ChunkId, ChunkTerms>> {
+    /// The same of sections that the caller sees: only these take part of the budget.
+    fn visible(
+        &self,
+        caller: &mut Caller,
+        sections: &str,
+        budget: i64,
+        visibility: &Visibility,
+    ) -> Result<Map<ChunkId, ChunkTerms>> {
         let most = usize::try_from(budget).unwrap_or_default();
         let mut found: Vec<ChunkId> = Vec::new();
         for wanted in self.lexical.readings(budget) {
-            let read = |limit: i64| {
+            let read = |owner: &Owner<'_>, limit: i64| {
                 statement::rows(
+                    owner,
                     &format!("SELECT c.project_id, c.document_id, c.chunk_no FROM {sections} LIMIT $3"),
                     &[
                         self.projects.argument(),
@@ -231,10 +253,10 @@ impl<'a> KeywordLeg<'a> {
                     keys::chunk_id,
                 )
             };
-            found.extend(visibility.first(most - found.len(), read, |id| id.document)?);
+            found.extend(visibility.first(caller, most - found.len(), read, |id| id.document)?);
         }
-        let _owner = AsOwner::enter()?;
-        self.of_chunks(&found)
+        let owner = &caller.as_owner()?;
+        self.of_chunks(owner, &found)
     }
 
     /// The sections that have every word of the query, of documents that are not pending or that were read; `None` if there
@@ -255,21 +277,22 @@ impl<'a> KeywordLeg<'a> {
         Some(all)
     }
 
-    /// The terms of certain sections. Runs as the owner.
-    pub(crate) fn of_sections(&self, sections: Vec<ChunkId>) -> Result<Map<ChunkId, ChunkTerms>> {
+    /// The terms of certain sections.
+    pub(crate) fn of_sections(&self, owner: &Owner<'_>, sections: Vec<ChunkId>) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(postings) = &self.postings else {
-            return self.of_chunks(&sections);
+            return self.of_chunks(owner, &sections);
         };
         let mut found = postings.of_sections(sections.iter().copied());
         let unread: Vec<ChunkId> = sections.into_iter().filter(|id| !found.contains_key(id)).collect();
         if !unread.is_empty() {
-            found.extend(self.of_chunks(&unread)?);
+            found.extend(self.of_chunks(owner, &unread)?);
         }
         Ok(found)
     }
 
-    fn of_chunks(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
+    fn of_chunks(&self, owner: &Owner<'_>, chunks: &[ChunkId]) -> Result<Map<ChunkId, ChunkTerms>> {
         let rows = statement::lookup(
+            owner,
             &format!(
                 "SELECT c.project_id, c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
              FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
@@ -280,10 +303,11 @@ impl<'a> KeywordLeg<'a> {
         Ok(rows.into_iter().collect())
     }
 
-    /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more
-    /// than a few do that the caller sees. Begins as the caller.
+    /// Documents that hold a phrase word for word, in one of these sections if they are given, or none if more than a few
+    /// do that the caller sees.
     pub(crate) fn holding(
         &self,
+        caller: &mut Caller,
         phrase: &str,
         text_config: &str,
         among: Option<Vec<ChunkId>>,
@@ -292,7 +316,7 @@ impl<'a> KeywordLeg<'a> {
         if among.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Set::default());
         }
-        let read = |limit: i64| {
+        let read = |owner: &Owner<'_>, limit: i64| {
             let (sections, mut args) = match &among {
                 Some(sections) => (
                     format!(
@@ -320,12 +344,12 @@ impl<'a> KeywordLeg<'a> {
                 DatumWithOid::from(limit),
             ]);
             if among.is_some() {
-                statement::lookup(&sql, &args, keys::document_id)
+                statement::lookup(owner, &sql, &args, keys::document_id)
             } else {
-                statement::rows(&sql, &args, keys::document_id)
+                statement::rows(owner, &sql, &args, keys::document_id)
             }
         };
-        let found = sight.first(MAX_HOLDING + 1, read, |id| *id)?;
+        let found = sight.first(caller, MAX_HOLDING + 1, read, |id| *id)?;
         Ok(if found.len() <= MAX_HOLDING {
             found.into_iter().collect()
         } else {

@@ -10,6 +10,7 @@ use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::statement::{self, Row};
 use crate::search::conditions::CONDITIONS;
 use crate::search::group::Group;
@@ -29,7 +30,7 @@ const MAX_NEWS: i64 = 10_000;
 
 /// Whether a query asks for nothing but what is new, or nothing but release notes, and the first result is. Then its words do
 /// not count.
-pub(super) fn is_answered(group: &Group<'_>, first: &SearchResult, weights: &Weights) -> Result<bool> {
+pub(super) fn is_answered(caller: &Caller, group: &Group<'_>, first: &SearchResult, weights: &Weights) -> Result<bool> {
     let asked = &group.understanding;
     let is_release = || NewsNames::new(group.rules().tables()).is_release(&first.slug, &first.title);
     if weights.boost_recency <= 0.0
@@ -42,6 +43,7 @@ pub(super) fn is_answered(group: &Group<'_>, first: &SearchResult, weights: &Wei
         return Ok(true);
     };
     let day = statement::one(
+        caller,
         &format!("SELECT {DAY} FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2"),
         &[
             DatumWithOid::from(first.project_id),
@@ -49,7 +51,7 @@ pub(super) fn is_answered(group: &Group<'_>, first: &SearchResult, weights: &Wei
         ],
         |row| row.optional(1),
     )?;
-    let days = period.days(transform::day(None)?);
+    let days = period.days(transform::day(caller, None)?);
     Ok(day.flatten().is_some_and(|day| days.contains(&Day(day))))
 }
 
@@ -95,14 +97,19 @@ impl Newest {
         }
     }
 
-    /// The documents with the latest dates of publication, those of the period that is asked for, and of those that are called
-    /// like release notes the newest. `args` are those of [`CONDITIONS`]. Runs as the caller.
-    pub(super) fn of(group: &Group<'_>, weights: &Weights, mut args: Vec<DatumWithOid<'_>>) -> Result<Self> {
+    /// The documents with the latest dates of publication, those of the period that is asked for, and of those that are
+    /// called like release notes the newest. `args` are those of [`CONDITIONS`].
+    pub(super) fn of(
+        caller: &Caller,
+        group: &Group<'_>,
+        weights: &Weights,
+        mut args: Vec<DatumWithOid<'_>>,
+    ) -> Result<Self> {
         let asked = &group.understanding;
         if !asked.recent && !asked.releases || weights.boost_recency <= 0.0 {
             return Ok(Newest::default());
         }
-        let today = transform::day(None)?;
+        let today = transform::day(caller, None)?;
         let newness = Newness::new(asked, today, weights.recency_half_life);
         if !asked.only_recent && !asked.releases {
             return Ok(Newest {
@@ -127,6 +134,7 @@ impl Newest {
         );
         let order = "ORDER BY d.published_at DESC, d.project_id, d.id";
         let listed = statement::rows(
+            caller,
             &format!(
                 "(SELECT {columns} {of_projects} AND isfinite(d.published_at) {order} LIMIT $8)
                  UNION

@@ -17,8 +17,9 @@ use docsearch_core::values::id::{ChunkId, DocumentId};
 use serde_json::Value;
 
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
@@ -34,6 +35,7 @@ const READ_TOGETHER: usize = 32;
 
 /// Reads what is shown of the chosen results.
 pub(crate) fn present(
+    caller: &mut Caller,
     projects: &[Project],
     retrieval: &Retrieval<'_>,
     chosen: Vec<Hit>,
@@ -62,9 +64,9 @@ pub(crate) fn present(
         let Some(chunks) = chunks.get(&project.id) else {
             continue;
         };
-        let seen = document_views(project, chunks)?;
+        let seen = document_views(caller, project, chunks)?;
         let visible = chunks.iter().filter(|chunk| seen.contains_key(&chunk.document));
-        sections.extend(section_views(visible, terms, config.snippet_length())?);
+        sections.extend(section_views(caller, visible, terms, config.snippet_length())?);
         documents.extend(seen);
     }
     let results = chosen.into_iter().filter_map(|result| {
@@ -122,13 +124,13 @@ pub(crate) fn present(
     }
     if detail == Detail::Sections {
         let bytes: HashMap<DocumentId, usize> = documents.iter().map(|(id, document)| (*id, document.bytes)).collect();
-        cost(&mut results, &bytes)?;
+        cost(caller, &mut results, &bytes)?;
     }
     Ok(results)
 }
 
-/// Notes what it takes to load each reference. Runs as the caller.
-fn cost(results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Result<()> {
+/// Notes what it takes to load each reference.
+fn cost(caller: &Caller, results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Result<()> {
     let mut room = COSTED_BYTES;
     let mut readable = BTreeSet::new();
     let mut anchors: HashMap<DocumentId, BTreeMap<String, Option<u32>>> = HashMap::new();
@@ -146,7 +148,7 @@ fn cost(results: &mut [SearchResult], bytes: &HashMap<DocumentId, usize>) -> Res
     }
     let readable: Vec<DocumentId> = readable.into_iter().collect();
     for some in readable.chunks(READ_TOGETHER) {
-        for (id, document) in document::of_ids(some)? {
+        for (id, document) in document::of_ids(caller, some)? {
             let cost = LoadCost::new(&document);
             for (anchor, tokens) in anchors.get_mut(&id).into_iter().flatten() {
                 *tokens = cost.tokens(anchor).and_then(|tokens| u32::try_from(tokens).ok());
@@ -182,9 +184,10 @@ struct DocumentView {
 }
 
 /// The documents of the sections that the caller sees.
-fn document_views(project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
+fn document_views(caller: &Caller, project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
     let documents: BTreeSet<DocumentId> = chunks.iter().map(|chunk| chunk.document).collect();
     let rows = statement::lookup(
+        caller,
         &format!(
             "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
                     octet_length(d.body), {},
@@ -251,12 +254,14 @@ impl SectionView {
 
 /// Heading path and snippet of sections whose documents the caller sees. `terms` are those that are looked for in each.
 fn section_views<'a, 't>(
+    caller: &mut Caller,
     chunks: impl Iterator<Item = &'a ChunkId>,
     terms: impl Fn(&ChunkId) -> &'t [LookupTerm],
     length: usize,
 ) -> Result<HashMap<ChunkId, SectionView>> {
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     let rows = statement::lookup(
+        owner,
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
          FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"

@@ -10,6 +10,7 @@ use pgrx::prelude::*;
 use crate::models::{embedder, recent_vectors};
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{self, Result};
+use crate::postgres::role::Caller;
 use crate::search::group::Group;
 use crate::search::retrieval::{Retrieval, milliseconds};
 use crate::settings;
@@ -42,7 +43,11 @@ struct OfModel {
 
 impl Embeddings {
     /// Asks for the vectors of texts, of which each has its groups, in a search over several projects or one.
-    pub(super) fn begin<'a, 'g: 'a>(texts: impl IntoIterator<Item = &'a [Group<'g>]>, several: bool) -> Self {
+    pub(super) fn begin<'a, 'g: 'a>(
+        caller: &mut Caller,
+        texts: impl IntoIterator<Item = &'a [Group<'g>]>,
+        several: bool,
+    ) -> Self {
         let begun = Instant::now();
         let mut models: HashMap<i32, OfModel> = HashMap::new();
         let mut rows: Vec<&ModelRow> = Vec::new();
@@ -58,7 +63,7 @@ impl Embeddings {
         }
         // Remote ones are asked when their turn comes. What is wrong with a model is said then, too.
         for row in rows.into_iter().filter(|row| !row.remote && VectorTable::exists(row)) {
-            if let (Ok(model), Some(of_model)) = (embedder::of_row(row), models.get_mut(&row.id)) {
+            if let (Ok(model), Some(of_model)) = (embedder::of_row(caller, row), models.get_mut(&row.id)) {
                 of_model.pending = Some(model.begin_queries(&of_model.texts));
             }
         }
@@ -73,7 +78,7 @@ impl Embeddings {
     }
 
     /// The vector of the text of a group, which is waited for.
-    pub(super) fn of(&mut self, group: &Group<'_>) -> Result<Option<Vec<f32>>> {
+    pub(super) fn of(&mut self, caller: &mut Caller, group: &Group<'_>) -> Result<Option<Vec<f32>>> {
         let begun = Instant::now();
         let text = group.understanding.embedded().into_owned();
         let of_model = self.models.entry(group.model.id).or_default();
@@ -88,7 +93,7 @@ impl Embeddings {
         }
         if !of_model.known.contains_key(&text) {
             let is_limited = group.model.remote && self.is_limited;
-            let (vector, problem) = embed(group.model, &text, is_limited.then_some(self.patience))?;
+            let (vector, problem) = embed(caller, group.model, &text, is_limited.then_some(self.patience))?;
             self.recalled |= vector.is_some() && problem.is_some();
             problems.extend(problem);
             if is_limited {
@@ -117,7 +122,12 @@ impl Embeddings {
 
 /// The vector of a query; without a model, or one that answers within `limit`, the one that an equal query had before in this
 /// session, or none: then the search goes on with keywords. It says so.
-fn embed(model: &ModelRow, query: &str, limit: Option<Duration>) -> Result<(Option<Vec<f32>>, Option<Notice>)> {
+fn embed(
+    caller: &mut Caller,
+    model: &ModelRow,
+    query: &str,
+    limit: Option<Duration>,
+) -> Result<(Option<Vec<f32>>, Option<Notice>)> {
     if !VectorTable::exists(model) {
         let reason = format!("the vectors of model \"{}\" are missing", model.name);
         return Ok((None, Some(Notice::vector_unavailable(&reason))));
@@ -131,7 +141,7 @@ fn embed(model: &ModelRow, query: &str, limit: Option<Duration>) -> Result<(Opti
     let _settings = limit
         .map(|limit| LocalSettings::apply(&[("docsearch.inference_timeout", &limit)]))
         .transpose()?;
-    let embedded = embedder::of_row(model).map(|opened| opened.embed_query(query));
+    let embedded = embedder::of_row(caller, model).map(|opened| opened.embed_query(query));
     Ok(settled(model, query, embedded))
 }
 

@@ -1,16 +1,19 @@
 //! A search that tries better queries until its answer is good enough.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use docsearch_core::answer::delivery::{Answer, Notice};
 use docsearch_core::answer::grade::{CONTEXT_CHARS, Grade, MAX_CONTEXTS};
 use docsearch_core::answer::refinement::{Attempt, ByWords, Graded, Retry, refine};
 use docsearch_core::models::{json_object, prompt};
+use docsearch_core::ranking::fusion::Other;
 use docsearch_inference::Purpose;
 use serde_json::{Value, json};
 
 use crate::models::language_model;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Caller;
 use crate::search::config::Transform;
 use crate::search::grade::{Context, contexts};
 use crate::search::request::Request;
@@ -27,11 +30,32 @@ struct Timed {
     milliseconds: f64,
 }
 
+impl Request<'_> {
+    /// A search with what its query finds besides when its words count for more, at least 1 less `hybrid`.
+    fn fuse_words<'s>(
+        &'s self,
+        caller: &mut Caller,
+        mut retrieval: Retrieval<'s>,
+        hybrid: f32,
+        explained: usize,
+    ) -> Result<Retrieval<'s>> {
+        let config = self.config.with_hybrid_at_most(hybrid);
+        let found = self.run_configured(caller, &self.query, &config, explained, None)?;
+        let other = Other {
+            rule: "by_words",
+            query: &self.query.text,
+            share: self.config.weights.transform_share,
+        };
+        retrieval.fuse(found, other);
+        Ok(retrieval)
+    }
+}
+
 /// Searches, and tries up to `most` better queries while the grade of the answer asks for it.
-pub(crate) fn refined(request: &Request<'_>, most: usize) -> Result<Value> {
+pub(crate) fn refined(caller: &mut Caller, request: &Request<'_>, most: usize) -> Result<Value> {
     let begun = Instant::now();
     let explained = request.explained(Detail::Sections);
-    let own = request.run_own(explained, None)?;
+    let own = request.run_own(caller, explained, None)?;
     let by_words = match (own.found.ranked.is_empty(), request.config.transform) {
         (true, _) => ByWords::Never,
         (false, Transform::Model) => ByWords::Last,
@@ -39,31 +63,40 @@ pub(crate) fn refined(request: &Request<'_>, most: usize) -> Result<Value> {
     };
     // Those of a language model, in all attempts before.
     let mut wordings: Vec<String> = Vec::new();
+    let first = graded(caller, request, own.clone(), begun)?;
+    // Two closures share it, of which one runs at a time.
+    let borrowed = RefCell::new(&mut *caller);
     let mut refined = refine(
-        graded(request, own.clone(), begun)?,
+        first,
         most,
         by_words,
         |last| {
             let poor = (last.executed_query.as_str(), last.grade.reasoning.as_str());
-            let (made, notice) = transform::of(&request.to_transform(&wordings), &own, Some(poor))?;
+            let (made, notice) = transform::of(
+                &mut borrowed.borrow_mut(),
+                &request.to_transform(&wordings),
+                &own,
+                Some(poor),
+            )?;
             if made.is_by_model() {
                 wordings.clone_from(&made.wordings);
             }
             Ok((made, notice))
         },
         |retry, notice| {
+            let caller = &mut **borrowed.borrow_mut();
             let begun = Instant::now();
             let mut retrieval = match retry {
-                Retry::Transformed(made) => request.fuse(own.clone(), made, explained, None)?,
-                Retry::Words => request.fuse_words(own.clone(), BY_WORDS, explained)?,
+                Retry::Transformed(made) => request.fuse(caller, own.clone(), made, explained, None)?,
+                Retry::Words => request.fuse_words(caller, own.clone(), BY_WORDS, explained)?,
             };
             retrieval.notices.extend(notice);
-            graded(request, retrieval, begun)
+            graded(caller, request, retrieval, begun)
         },
     )?;
     let trace = trace(&request.query.text, &refined.attempts);
     let answer = &mut refined.attempts[refined.best].graded.answer.answer;
-    own.suggest(answer)?;
+    own.suggest(caller, answer)?;
     let mut answer = answer.to_json();
     if let Value::Object(fields) = &mut answer {
         fields.extend([
@@ -109,11 +142,16 @@ fn trace(query: &str, attempts: &[Attempt<Timed>]) -> Vec<Value> {
 }
 
 /// Presents and grades what was found: against the query as it was written, whatever was searched.
-fn graded(request: &Request<'_>, mut retrieval: Retrieval<'_>, begun: Instant) -> Result<Graded<Timed>> {
-    let (mut answer, features) = request.present(&mut retrieval, Detail::Sections, begun)?;
+fn graded(
+    caller: &mut Caller,
+    request: &Request<'_>,
+    mut retrieval: Retrieval<'_>,
+    begun: Instant,
+) -> Result<Graded<Timed>> {
+    let (mut answer, features) = request.present(caller, &mut retrieval, Detail::Sections, begun)?;
     let by_rules = request.grade(&features.unwrap_or_default(), answer.results.len());
     let asks = request.config.transform == Transform::Model && !answer.results.is_empty();
-    let grade = match asks.then(|| by_model(request, &answer)).transpose()? {
+    let grade = match asks.then(|| by_model(caller, request, &answer)).transpose()? {
         Some(Ok(grade)) => grade,
         Some(Err(reason)) => {
             answer.notices.push(Notice::grade_fallback(&reason));
@@ -134,9 +172,9 @@ fn graded(request: &Request<'_>, mut retrieval: Retrieval<'_>, begun: Instant) -
 }
 
 /// The grade that the language model gives, or why there is none.
-fn by_model(request: &Request<'_>, answer: &Answer) -> Result<std::result::Result<Grade, String>> {
+fn by_model(caller: &mut Caller, request: &Request<'_>, answer: &Answer) -> Result<std::result::Result<Grade, String>> {
     let read = &answer.results[..answer.results.len().min(MAX_CONTEXTS)];
-    let contexts = contexts(read, CONTEXT_CHARS)?;
+    let contexts = contexts(caller, read, CONTEXT_CHARS)?;
     let user = prompt::grade_prompt(&request.query.text, contexts.iter().map(Context::as_source));
     let grade = language_model::ask(
         &mut request.calls.borrow_mut(),

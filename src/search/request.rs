@@ -21,6 +21,7 @@ use crate::models::language_model::Calls;
 use crate::postgres::jsonb::JsonB;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::role::Caller;
 use crate::search::basis::Search;
 use crate::search::candidates::Ranking;
 use crate::search::conditions::parse_filter;
@@ -54,7 +55,7 @@ pub(crate) struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     /// Checks the arguments.
-    pub(crate) fn resolve(self) -> Result<Request<'a>> {
+    pub(crate) fn resolve(self, caller: &Caller) -> Result<Request<'a>> {
         let config = SearchConfig::resolve(
             self.max_results.unwrap_or(5),
             self.min_score.unwrap_or(0.0),
@@ -70,7 +71,7 @@ impl<'a> Arguments<'a> {
         let also = self.also.unwrap_or_default();
         let (query, also) = wording::further(query, also.iter().map(Option::as_deref)).map_err(refused)?;
         let limit = LockLimit::begin()?;
-        let (projects, left_out) = project::searched(self.project)?;
+        let (projects, left_out) = project::searched(caller, self.project)?;
         let config = match projects.as_slice() {
             [project] => config.of_project(project),
             _ => config,
@@ -80,7 +81,7 @@ impl<'a> Arguments<'a> {
             query,
             also,
             category: self.category,
-            filter: parse_filter(&given)?,
+            filter: parse_filter(caller, &given)?,
             given_filter: given,
             projects,
             left_out,
@@ -125,12 +126,12 @@ pub(crate) struct Request<'a> {
 
 impl Request<'_> {
     /// Searches, and reads as much of the results as will be shown.
-    pub(crate) fn answer(&self, detail: Detail) -> Result<Answer> {
+    pub(crate) fn answer(&self, caller: &mut Caller, detail: Detail) -> Result<Answer> {
         let begun = Instant::now();
-        let mut retrieval = self.run(self.explained(detail), None)?;
-        let (mut answer, _) = self.present(&mut retrieval, detail, begun)?;
+        let mut retrieval = self.run(caller, self.explained(detail), None)?;
+        let (mut answer, _) = self.present(caller, &mut retrieval, detail, begun)?;
         if detail == Detail::Sections {
-            retrieval.suggest(&mut answer)?;
+            retrieval.suggest(caller, &mut answer)?;
         }
         Ok(answer)
     }
@@ -147,15 +148,16 @@ impl Request<'_> {
     /// graded.
     pub(crate) fn present(
         &self,
+        caller: &mut Caller,
         retrieval: &mut Retrieval<'_>,
         detail: Detail,
         begun: Instant,
     ) -> Result<(Answer, Option<Features>)> {
-        let mut named = retrieval.named(self.config.offset)?;
-        let chosen = retrieval.choose(&self.config, detail)?;
+        let mut named = retrieval.named(caller, self.config.offset)?;
+        let chosen = retrieval.choose(caller, &self.config, detail)?;
         let presenting = Instant::now();
         let before = chosen.before;
-        let mut results = present(&self.projects, retrieval, chosen.hits, &self.config, detail)?;
+        let mut results = present(caller, &self.projects, retrieval, chosen.hits, &self.config, detail)?;
         let slug = results
             .first()
             .map(|first| name::key(&first.slug))
@@ -178,7 +180,7 @@ impl Request<'_> {
         timings.extend(transformation.map(|_| ("transform_ms", retrieval.timings.transform)));
         let grading = Instant::now();
         let features = if self.config.grade {
-            let features = self.features(retrieval, &results, named != Named::No)?;
+            let features = self.features(caller, retrieval, &results, named != Named::No)?;
             timings.push(("grade_ms", milliseconds(grading)));
             Some(features)
         } else {
@@ -216,7 +218,7 @@ impl Request<'_> {
         let projects = Projects::new(&self.projects);
         let is_filtered = self.category.is_some() || !self.filter.is_empty();
         // Better words help where there is something to find.
-        let hopeless = answer.results.is_empty() && (is_filtered || !have_documents(&projects)?);
+        let hopeless = answer.results.is_empty() && (is_filtered || !have_documents(caller, &projects)?);
         let tips: Vec<String> = match hopeless {
             true => Vec::new(),
             false => {
@@ -231,17 +233,23 @@ impl Request<'_> {
                 filter: &self.given_filter,
                 parsed: &self.filter,
             };
-            answer.notices.extend(restriction.reason(&projects)?);
+            answer.notices.extend(restriction.reason(caller, &projects)?);
         }
         Ok((answer, features))
     }
 
     /// The features of an answer by the wording that it answers best, of those by which the question may be understood.
-    fn features(&self, retrieval: &Retrieval<'_>, results: &[SearchResult], named: bool) -> Result<Features> {
+    fn features(
+        &self,
+        caller: &mut Caller,
+        retrieval: &Retrieval<'_>,
+        results: &[SearchResult],
+        named: bool,
+    ) -> Result<Features> {
         let weights = &self.config.weights;
         let mut best: Option<(f32, Features)> = None;
         for groups in retrieval.trusted() {
-            let features = grade::features(groups, results, named, weights)?;
+            let features = grade::features(caller, groups, results, named, weights)?;
             let score = self.grade(&features, results.len()).score;
             if best.as_ref().is_none_or(|(known, _)| score > *known) {
                 best = Some((score, features));
@@ -263,14 +271,19 @@ impl Request<'_> {
 
     /// Ranks documents, also for the transformed query if one is asked for, and explains the best of them and
     /// `focus`, which is ranked in any case.
-    pub(crate) fn run(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
-        let mut retrieval = self.run_own(explained, focus)?;
+    pub(crate) fn run(
+        &self,
+        caller: &mut Caller,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Retrieval<'_>> {
+        let mut retrieval = self.run_own(caller, explained, focus)?;
         if self.config.transform != Transform::None {
             let begun = Instant::now();
-            let (transformation, notice) = transform::of(&self.to_transform(&[]), &retrieval, None)?;
+            let (transformation, notice) = transform::of(caller, &self.to_transform(&[]), &retrieval, None)?;
             retrieval.notices.extend(notice);
             let transform = milliseconds(begun);
-            retrieval = self.fuse(retrieval, transformation, explained, focus)?;
+            retrieval = self.fuse(caller, retrieval, transformation, explained, focus)?;
             retrieval.timings.transform = transform;
         }
         // What several wordings did not find is explained as the further look finds it.
@@ -280,7 +293,7 @@ impl Request<'_> {
         }
         if retrieval.is_part && (added.is_some() || retrieval.found.ranked.len() < self.config.wanted()) {
             let excluded = retrieval.excluded_besides();
-            retrieval.append(self.run_excluding(&excluded, &self.query, &self.config, explained, focus)?);
+            retrieval.append(self.run_excluding(caller, &excluded, &self.query, &self.config, explained, focus)?);
         }
         Ok(retrieval)
     }
@@ -300,17 +313,18 @@ impl Request<'_> {
     /// A search with what its transformed query finds besides, or together with the wordings of a language model.
     pub(crate) fn fuse<'s>(
         &'s self,
+        caller: &mut Caller,
         mut retrieval: Retrieval<'s>,
         transformation: Transformation,
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'s>> {
         if !transformation.wordings.is_empty() {
-            retrieval = self.run_reworded(&retrieval, &transformation.wordings, explained, focus)?;
+            retrieval = self.run_reworded(caller, &retrieval, &transformation.wordings, explained, focus)?;
         } else if transformation.changed
             && let Some(query) = Query::parse(&transformation.transformed)
         {
-            let found = self.run_query(&query, explained, focus)?;
+            let found = self.run_query(caller, &query, explained, focus)?;
             let other = Other {
                 rule: "transformed_query",
                 query: &transformation.transformed,
@@ -322,57 +336,36 @@ impl Request<'_> {
         Ok(retrieval)
     }
 
-    /// A search with what its query finds besides when its words count for more, at least 1 less `hybrid`.
-    pub(crate) fn fuse_words<'s>(
-        &'s self,
-        mut retrieval: Retrieval<'s>,
-        hybrid: f32,
-        explained: usize,
-    ) -> Result<Retrieval<'s>> {
-        let config = self.config.with_hybrid_at_most(hybrid);
-        let found = self.run_configured(&self.query, &config, explained, None)?;
-        let other = Other {
-            rule: "by_words",
-            query: &self.query.text,
-            share: self.config.weights.transform_share,
-        };
-        retrieval.fuse(found, other);
-        Ok(retrieval)
-    }
-
     /// Ranks documents for the query and its further wordings.
-    pub(crate) fn run_own(&self, explained: usize, focus: Option<DocumentId>) -> Result<Retrieval<'_>> {
+    pub(crate) fn run_own(
+        &self,
+        caller: &mut Caller,
+        explained: usize,
+        focus: Option<DocumentId>,
+    ) -> Result<Retrieval<'_>> {
         if self.also.is_empty() {
-            return self.run_query(&self.query, explained, focus);
+            return self.run_query(caller, &self.query, explained, focus);
         }
-        self.run_worded(&[], explained, focus)
-    }
-
-    /// The questions in a query of several sentences that are searched for besides.
-    pub(super) fn questions(&self, query: &Query) -> Result<Vec<String>> {
-        Ok(if self.config.weights.question_share > 0.0 {
-            query.questions(rules::current()?.general())
-        } else {
-            Vec::new()
-        })
+        self.run_worded(caller, &[], explained, focus)
     }
 
     /// Ranks documents for a query, and for the questions in it if it has several sentences.
     pub(crate) fn run_query(
         &self,
+        caller: &mut Caller,
         query: &Query,
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
-        let questions = self.questions(query)?;
+        let questions = self.questions(caller, query)?;
         if questions.is_empty() && self.config.transform == Transform::None {
-            return self.run_configured(query, &self.config, explained, focus);
+            return self.run_configured(caller, query, &self.config, explained, focus);
         }
         let config = self.config.as_part();
-        let mut retrieval = self.run_configured(query, &config, explained, focus)?;
+        let mut retrieval = self.run_configured(caller, query, &config, explained, focus)?;
         for question in &questions {
             if let Some(query) = Query::parse(question) {
-                let found = self.run_configured(&query, &config, explained, focus)?;
+                let found = self.run_configured(caller, &query, &config, explained, focus)?;
                 let other = Other {
                     rule: "question",
                     query: question,
@@ -384,19 +377,21 @@ impl Request<'_> {
         Ok(retrieval)
     }
 
-    fn run_configured(
+    pub(super) fn run_configured(
         &self,
+        caller: &mut Caller,
         query: &Query,
         config: &SearchConfig,
         explained: usize,
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
-        self.run_excluding(&[], query, config, explained, focus)
+        self.run_excluding(caller, &[], query, config, explained, focus)
     }
 
     /// Ranks documents for a query, without those that have what is `excluded` besides what the query excludes.
     fn run_excluding(
         &self,
+        caller: &mut Caller,
         excluded: &[Excluded],
         query: &Query,
         config: &SearchConfig,
@@ -404,12 +399,12 @@ impl Request<'_> {
         focus: Option<DocumentId>,
     ) -> Result<Retrieval<'_>> {
         let _settings = LocalSettings::by_index()?;
-        let mut retrieval = self.begin(query, config)?;
+        let mut retrieval = self.begin(caller, query, config)?;
         for group in &mut retrieval.groups {
             group.excluded.extend_from_slice(excluded);
         }
         let mut excluded: HashSet<String> = HashSet::new();
-        let mut embeddings = Embeddings::begin([retrieval.groups.as_slice()], self.projects.len() > 1);
+        let mut embeddings = Embeddings::begin(caller, [retrieval.groups.as_slice()], self.projects.len() > 1);
         let is_single = retrieval.groups.len() == 1;
         for group in &mut retrieval.groups {
             let begun = Instant::now();
@@ -430,7 +425,7 @@ impl Request<'_> {
                 excluding,
                 titled,
                 ..
-            } = search.rank(group, &mut embeddings)?;
+            } = search.rank(caller, group, &mut embeddings)?;
             retrieval.candidates += candidates;
             retrieval.too_distant += too_distant;
             retrieval.titled = titled.filter(|_| is_single);
@@ -442,16 +437,16 @@ impl Request<'_> {
             retrieval.timings.rules += rules_ms;
         }
         embeddings.count_in(&mut retrieval);
-        self.conclude(&mut retrieval, &excluded)?;
+        self.conclude(caller, &mut retrieval, &excluded)?;
         Ok(retrieval)
     }
 
     /// A search before anything was found.
-    pub(super) fn begin(&self, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
-        wake::resume()?;
-        let rules = rules::current()?;
+    pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
+        wake::resume(caller)?;
+        let rules = rules::current(caller)?;
         let mut retrieval = Retrieval {
-            groups: Group::all(&self.projects, query, &rules, config)?,
+            groups: Group::all(caller, &self.projects, query, &rules, config)?,
             rules,
             also: Vec::new(),
             transformation: None,
@@ -476,7 +471,12 @@ impl Request<'_> {
     }
 
     /// Says what was left out of what a search found.
-    pub(super) fn conclude(&self, retrieval: &mut Retrieval<'_>, excluded: &HashSet<String>) -> Result<()> {
+    pub(super) fn conclude(
+        &self,
+        caller: &Caller,
+        retrieval: &mut Retrieval<'_>,
+        excluded: &HashSet<String>,
+    ) -> Result<()> {
         if retrieval.too_distant > 0 {
             let most = self.config.weights.max_distance;
             retrieval.notices.push(Notice::too_distant(retrieval.too_distant, most));
@@ -493,7 +493,7 @@ impl Request<'_> {
             retrieval.notices.push(notice);
         }
         if let Some(category) = self.category.filter(|_| retrieval.candidates == 0) {
-            project::require_category(&Projects::new(&self.projects), category)?;
+            project::require_category(caller, &Projects::new(&self.projects), category)?;
         }
         Ok(())
     }

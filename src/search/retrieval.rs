@@ -11,8 +11,9 @@ use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 use serde_json::{Value, json};
 
-use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::search::config::SearchConfig;
 use crate::search::exclusion::Excluded;
@@ -166,7 +167,7 @@ impl<'a> Retrieval<'a> {
 
     /// Whether the query is the title of the best document. Only documents that the caller sees and that
     /// no filter leaves out are compared: names bring them all.
-    pub(super) fn named(&self, offset: usize) -> Result<Named> {
+    pub(super) fn named(&self, caller: &mut Caller, offset: usize) -> Result<Named> {
         let (Some(first), 0) = (self.found.ranked.first(), offset) else {
             return Ok(Named::No);
         };
@@ -174,7 +175,7 @@ impl<'a> Retrieval<'a> {
             Some(known) => known.clone(),
             None => {
                 let asked = self.trusted().filter_map(<[Group<'_>]>::first);
-                self.titled(asked.flat_map(Group::title_keys).collect())?
+                self.titled(caller, asked.flat_map(Group::title_keys).collect())?
             }
         };
         let mut named = self
@@ -190,11 +191,12 @@ impl<'a> Retrieval<'a> {
     }
 
     /// Documents with one of these titles, by their keys.
-    fn titled(&self, keys: Vec<String>) -> Result<Set<DocumentId>> {
+    fn titled(&self, caller: &mut Caller, keys: Vec<String>) -> Result<Set<DocumentId>> {
         let projects = self.groups.iter().flat_map(|group| group.projects.ids());
         let _settings = LocalSettings::by_index()?;
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         let found = statement::lookup(
+            owner,
             "SELECT DISTINCT n.project_id, n.document_id FROM docsearch.document_name n
              WHERE n.project_id = ANY ($1) AND n.key = ANY ($2) AND n.kind = 'title'",
             &[
@@ -207,14 +209,14 @@ impl<'a> Retrieval<'a> {
     }
 
     /// Adds what to ask instead to an answer of low confidence.
-    pub(crate) fn suggest(&self, answer: &mut Answer) -> Result<()> {
+    pub(crate) fn suggest(&self, caller: &mut Caller, answer: &mut Answer) -> Result<()> {
         if answer.confidence != Confidence::Low {
             return Ok(());
         }
         let begun = Instant::now();
-        answer.suggestions = suggest::suggestions(&self.groups, &answer.results, SUGGESTIONS)?;
+        answer.suggestions = suggest::suggestions(caller, &self.groups, &answer.results, SUGGESTIONS)?;
         if answer.suggestions.is_empty() {
-            answer.suggestions = suggest::topics(&self.groups, SUGGESTIONS)?;
+            answer.suggestions = suggest::topics(caller, &self.groups, SUGGESTIONS)?;
         }
         let taken = milliseconds(begun);
         answer.timings.insert("suggest_ms".to_owned(), taken);
@@ -223,14 +225,14 @@ impl<'a> Retrieval<'a> {
     }
 
     /// Chooses the sections that are shown, in order.
-    pub(super) fn choose(&mut self, config: &SearchConfig, detail: Detail) -> Result<Chosen> {
+    pub(super) fn choose(&mut self, caller: &mut Caller, config: &SearchConfig, detail: Detail) -> Result<Chosen> {
         let beside = match detail {
             Detail::Rows => 0,
             Detail::Sections => SECTION_CHUNKS,
         };
         let hits = hit::hits(std::mem::take(&mut self.found), config.wanted(), beside);
         let vectors = match config.dedup {
-            Dedup::Similar => self.vectors(hit::compared(&hits, config.wanted()))?,
+            Dedup::Similar => self.vectors(caller, hit::compared(&hits, config.wanted()))?,
             Dedup::Document | Dedup::None => Map::default(),
         };
         let dedup = Deduplication {
@@ -247,9 +249,9 @@ impl<'a> Retrieval<'a> {
         Ok(chosen)
     }
 
-    fn vectors(&self, chunks: impl Iterator<Item = ChunkId>) -> Result<Map<ChunkId, Vec<f32>>> {
+    fn vectors(&self, caller: &mut Caller, chunks: impl Iterator<Item = ChunkId>) -> Result<Map<ChunkId, Vec<f32>>> {
         let chunks: Vec<ChunkId> = chunks.collect();
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         let mut vectors = Map::default();
         for group in &self.groups {
             let own = chunks.iter().filter(|id| group.projects.contains(id.document.project));
@@ -257,7 +259,7 @@ impl<'a> Retrieval<'a> {
             if !VectorTable::exists(group.model) {
                 continue;
             }
-            vectors.extend(VectorTable::of(group.model)?.vectors(&own)?);
+            vectors.extend(VectorTable::of(group.model)?.vectors(owner, &own)?);
         }
         Ok(vectors)
     }

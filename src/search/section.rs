@@ -15,8 +15,8 @@ use docsearch_core::values::address::{Address, address_key};
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::search::group::Group;
 use crate::tables::document;
@@ -64,6 +64,7 @@ impl Defining {
 
 /// The sections that the query asks for in the documents that are shown.
 pub(crate) fn asked_for(
+    caller: &mut Caller,
     group: &Group<'_>,
     legs: &Legs,
     pages: &Map<DocumentId, Page>,
@@ -76,18 +77,18 @@ pub(crate) fn asked_for(
     let address = Address::read(&group.understanding.text);
     let anchor = address.and_then(|address| address.anchor);
     let pages_asked_for = match address {
-        Some(address) if !documents.is_empty() => of_pages(address, &documents)?,
+        Some(address) if !documents.is_empty() => of_pages(caller, address, &documents)?,
         _ => Map::default(),
     };
     documents.retain(|id| !pages_asked_for.contains_key(id));
     let mut sections = match (documents.as_slice(), anchor) {
         ([], _) | (_, None) => Map::default(),
         (documents, Some(anchor)) => {
-            let mut found = addressed(anchor, documents)?;
+            let mut found = addressed(caller, anchor, documents)?;
             let others = documents.iter().filter(|id| !found.contains_key(*id)).copied();
             let others: Vec<DocumentId> = others.take(MAX_OUTLINED).collect();
             for id in others {
-                found.extend(led_to(anchor, id)?.map(|section| (id, section)));
+                found.extend(led_to(caller, anchor, id)?.map(|section| (id, section)));
             }
             found
         }
@@ -110,14 +111,14 @@ pub(crate) fn asked_for(
     let commanded = shown().filter(|shown| !options.is_empty() && role(&shown.document) == Some(NameRole::Subject));
     let commanded = commanded.map(|shown| Defining::of(shown, pages, options.clone()));
     let defines: Vec<Defining> = defines.chain(anchored).chain(commanded).collect();
-    let (mut found, mut outlined) = (defining(&defines)?, 0);
+    let (mut found, mut outlined) = (defining(caller, &defines)?, 0);
     // The best first, so that the same search has the same entries each time.
     for document in shown().map(|shown| shown.document) {
         let Some(found) = found.remove(&document) else { continue };
         let mut entry = None;
         if let Some(within) = found.within.filter(|_| outlined < MAX_OUTLINED) {
             outlined += 1;
-            entry = entry_within(document, &within)?;
+            entry = entry_within(caller, document, &within)?;
         }
         sections.entry(document).or_insert(Asked {
             chunk: found.chunk,
@@ -128,9 +129,10 @@ pub(crate) fn asked_for(
 }
 
 /// The first sections with an anchor, whatever its case, in documents that an address names.
-fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
-    let _owner = AsOwner::enter()?;
+fn addressed(caller: &mut Caller, anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
+    let owner = &caller.as_owner()?;
     let found = statement::lookup(
+        owner,
         "SELECT DISTINCT ON (c.project_id, c.document_id) c.project_id, c.document_id, c.chunk_no
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
               JOIN docsearch.chunk c USING (project_id, document_id)
@@ -150,32 +152,31 @@ fn addressed(anchor: &str, documents: &[DocumentId]) -> Result<Map<DocumentId, A
     Ok(found.into_iter().map(|id| (id.document, whole(id))).collect())
 }
 
-/// The sections of documents that are pages with this address, or the sections there that its anchor names. Begins as the
-/// caller.
-fn of_pages(address: Address<'_>, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
+/// The sections of documents that are pages with this address, or the sections there that its anchor names.
+fn of_pages(caller: &mut Caller, address: Address<'_>, documents: &[DocumentId]) -> Result<Map<DocumentId, Asked>> {
     let wanted = address_key(address.text);
     let is_meant = |page: &&GroupedPage| page.source_url.as_deref().is_some_and(|url| address_key(url) == wanted);
     let mut found = Map::default();
-    for (id, pages) in document::grouped_pages(documents)? {
+    for (id, pages) in document::grouped_pages(caller, documents)? {
         let Some(page) = pages.iter().find(is_meant) else {
             continue;
         };
         let below = address.anchor.map(|anchor| format!("{}.{anchor}", page.anchor));
         for anchor in below.iter().chain([&page.anchor]) {
             if !found.contains_key(&id) {
-                found.extend(addressed(anchor, &[id])?);
+                found.extend(addressed(caller, anchor, &[id])?);
             }
             if !found.contains_key(&id) {
-                found.extend(led_to(anchor, id)?.map(|section| (id, section)));
+                found.extend(led_to(caller, anchor, id)?.map(|section| (id, section)));
             }
         }
     }
     Ok(found)
 }
 
-/// The section to which a fragment of a document leads that is no anchor of a chunk. Begins as the caller.
-fn led_to(fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
-    let Some((body, aliases)) = document::body_and_anchors(id, MAX_OUTLINED_BYTES)? else {
+/// The section to which a fragment of a document leads that is no anchor of a chunk.
+fn led_to(caller: &mut Caller, fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
+    let Some((body, aliases)) = document::body_and_anchors(caller, id, MAX_OUTLINED_BYTES)? else {
         return Ok(None);
     };
     let outline = Outline::new(&body);
@@ -190,8 +191,9 @@ fn led_to(fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
         .map(|section| section.anchor.clone());
     let anchors: Vec<String> = before.take(MAX_TOGETHER).collect();
     let found = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::one(
+            owner,
             "SELECT c.chunk_no, c.anchor FROM unnest($3::text[]) WITH ORDINALITY AS wanted(anchor, place)
                   JOIN docsearch.chunk c ON c.anchor = wanted.anchor
              WHERE c.project_id = $1 AND c.document_id = $2 ORDER BY wanted.place, c.chunk_no LIMIT 1",
@@ -210,9 +212,9 @@ fn led_to(fragment: &str, id: DocumentId) -> Result<Option<Asked>> {
     }))
 }
 
-/// The section with a heading among those that stand together, of which the first has an anchor. Begins as the caller.
-fn entry_within(id: DocumentId, within: &Within) -> Result<Option<Entry>> {
-    let Some(body) = document::body(id, MAX_ENTRY_BYTES)? else {
+/// The section with a heading among those that stand together, of which the first has an anchor.
+fn entry_within(caller: &Caller, id: DocumentId, within: &Within) -> Result<Option<Entry>> {
+    let Some(body) = document::body(caller, id, MAX_ENTRY_BYTES)? else {
         return Ok(None);
     };
     let outline = Outline::new(&body);
@@ -263,13 +265,14 @@ impl Within {
 }
 
 /// The sections that define the names: by their headings, or else by a line of their text.
-fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, Definition>> {
+fn defining(caller: &mut Caller, wanted: &[Defining]) -> Result<Map<DocumentId, Definition>> {
     let mut found: Map<DocumentId, Definition> = Map::default();
     if wanted.is_empty() {
         return Ok(found);
     }
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     let headings = statement::lookup(
+        owner,
         "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path[cardinality(c.heading_path)], c.heading_path[1]
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
               JOIN docsearch.chunk c USING (project_id, document_id)
@@ -301,6 +304,7 @@ fn defining(wanted: &[Defining]) -> Result<Map<DocumentId, Definition>> {
         .take(MAX_READ)
         .collect();
     let bodies = statement::lookup(
+        owner,
         &format!(
             "SELECT c.project_id, c.document_id, c.chunk_no, c.body, c.anchor
              FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"

@@ -9,8 +9,8 @@ use docsearch_core::query::suggestion::{self, FoundPage, Source, Suggestion, Sug
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::search::group::Group;
 use crate::search::vocabulary;
@@ -34,7 +34,12 @@ pub(crate) fn needs_results(groups: &[Group<'_>]) -> bool {
 
 /// Suggestions for the query of the groups, of what the caller sees. `results` are those of a search for it, if
 /// [`needs_results`].
-pub(crate) fn suggestions(groups: &[Group<'_>], results: &[SearchResult], limit: usize) -> Result<Vec<Suggestion>> {
+pub(crate) fn suggestions(
+    caller: &mut Caller,
+    groups: &[Group<'_>],
+    results: &[SearchResult],
+    limit: usize,
+) -> Result<Vec<Suggestion>> {
     let Some(first) = groups.first() else {
         return Ok(Vec::new());
     };
@@ -42,14 +47,14 @@ pub(crate) fn suggestions(groups: &[Group<'_>], results: &[SearchResult], limit:
     let mut named: Vec<(String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
-        let mut found: Set<DocumentId> = names::matches(&group.projects, &group.forms, &group.sight)?
+        let mut found: Set<DocumentId> = names::matches(caller, &group.projects, &group.forms, &group.sight)?
             .into_keys()
             .collect();
         if let Some(typed) = group.typed() {
-            found.extend(names::near(&group.projects, &typed, &group.sight)?);
+            found.extend(names::near(caller, &group.projects, &typed, &group.sight)?);
         }
-        named.extend(titles(&found)?.into_values());
-        words.extend(near_words(group)?);
+        named.extend(titles(caller, &found)?.into_values());
+        words.extend(near_words(caller, group)?);
     }
     let names = named.iter().map(|(name, slug)| Source::Name { name, slug });
     let words = words.iter().map(|word| Source::Word(word));
@@ -82,10 +87,11 @@ pub(crate) fn suggestions(groups: &[Group<'_>], results: &[SearchResult], limit:
 }
 
 /// What most of the documents that the caller sees are about, of the newest ones.
-pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
+pub(crate) fn topics(caller: &Caller, groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestion>> {
     let mut topics = Vec::new();
     for group in groups {
         topics.extend(statement::rows(
+            caller,
             &format!(
                 "SELECT min(f.keyword COLLATE \"C\"), count(DISTINCT d.id)
                  FROM (SELECT k.keyword, array_agg(d.id) AS documents
@@ -118,8 +124,9 @@ pub(crate) fn topics(groups: &[Group<'_>], limit: usize) -> Result<Vec<Suggestio
 }
 
 /// Titles and slugs of those of the documents that the caller sees.
-fn titles(documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
+fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String)>> {
     let rows = statement::lookup(
+        caller,
         &format!(
             "SELECT d.project_id, d.id, d.title, d.slug
              FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"
@@ -131,10 +138,10 @@ fn titles(documents: &Set<DocumentId>) -> Result<Map<DocumentId, (String, String
 }
 
 /// Words of documents that the caller sees, near to words of the query that no document has.
-fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
+fn near_words(caller: &mut Caller, group: &Group<'_>) -> Result<Vec<String>> {
     let (projects, sight) = (&group.projects, &group.sight);
     let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
-    let known = sight.frequencies(projects, lexemes.collect())?;
+    let known = sight.frequencies(caller, projects, lexemes.collect())?;
     let unknown = |term: &&LookupTerm| {
         term.whole
             && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0)
@@ -142,16 +149,17 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
     };
     let unknown = group.terms.iter().filter(unknown);
     let words: Vec<&[String]> = unknown.map(|term| term.lexemes.as_slice()).collect();
-    let found = vocabulary::nearest(sight, projects, &words)?;
+    let found = vocabulary::nearest(caller, sight, projects, &words)?;
     let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
     for found in found.into_iter().flat_map(|(found, _)| found) {
-        let read = |limit: i64| sight.witnesses(projects, &found.lexeme, limit.max(WITNESSES));
-        let witnesses = sight.first(TEXTS, read, |id| *id)?;
+        let read =
+            |owner: &Owner<'_>, limit: i64| sight.witnesses(owner, projects, &found.lexeme, limit.max(WITNESSES));
+        let witnesses = sight.first(caller, TEXTS, read, |id| *id)?;
         near.insert(found.lexeme, witnesses);
     }
     let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
-    let seen = titles(&witnesses)?;
-    let _owner = AsOwner::enter()?;
+    let seen = titles(caller, &witnesses)?;
+    let owner = &caller.as_owner()?;
     let mut words = Vec::new();
     for (lexeme, witnesses) in near {
         let seen: Vec<DocumentId> = witnesses
@@ -159,17 +167,18 @@ fn near_words(group: &Group<'_>) -> Result<Vec<String>> {
             .filter(|id| seen.contains_key(id))
             .take(TEXTS)
             .collect();
-        words.extend(as_written(&lexeme, &seen)?);
+        words.extend(as_written(owner, &lexeme, &seen)?);
     }
     words.sort_unstable();
     Ok(words)
 }
 
-/// The most frequent word that begins with a lexeme, in the first sections of documents that have it.
-/// The dictionaries may have taken its ending off. Runs as the owner.
-fn as_written(lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
+/// The most frequent word that begins with a lexeme, in the first sections of documents that have it. The dictionaries may
+/// have taken its ending off.
+fn as_written(owner: &Owner<'_>, lexeme: &str, documents: &[DocumentId]) -> Result<Option<String>> {
     let (projects, ids): (Vec<i64>, Vec<i64>) = documents.iter().map(|id| (id.project, id.document)).unzip();
     statement::one(
+        owner,
         "SELECT lower(found.word[1])
          FROM unnest($1::bigint[], $2::bigint[]) AS wanted(project_id, document_id)
          JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.document_id,

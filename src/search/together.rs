@@ -10,8 +10,8 @@ use docsearch_core::ranking::page::Page;
 use docsearch_core::ranking::score::Needs;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map, Set};
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::search::basis::{Asked, Basis, Search};
 use crate::search::candidates::{Judging, Words};
 use crate::search::config::SearchConfig;
@@ -65,6 +65,7 @@ struct Read {
 
 /// Searches for several texts. `passes` are the groups of each.
 pub(super) fn search(
+    caller: &mut Caller,
     looking: Looking<'_>,
     passes: &mut [Vec<Group<'_>>],
     embeddings: &mut Embeddings,
@@ -73,7 +74,7 @@ pub(super) fn search(
     for (pass, groups) in passes.iter_mut().enumerate() {
         for (place, group) in groups.iter_mut().enumerate() {
             let config = group.config.clone();
-            let basis = Basis::read(&looking.search(&config), group)?.map(Basis::shared);
+            let basis = Basis::read(caller, &looking.search(&config), group)?.map(Basis::shared);
             read.extend(basis.map(|basis| Read {
                 pass,
                 place,
@@ -87,6 +88,7 @@ pub(super) fn search(
     let lexicals: Vec<_> = read.iter().map(|read| read.basis.lexical(group(read))).collect();
     let queries = read.iter().zip(&lexicals);
     let keywords = KeywordLeg::all(
+        caller,
         queries
             .map(|(read, lexical)| (&group(read).projects, lexical))
             .collect(),
@@ -94,9 +96,9 @@ pub(super) fn search(
     let mut words = Vec::new();
     for (read, keywords) in read.iter().zip(&keywords) {
         let search = looking.search(&read.config);
-        words.push(search.run_words(group(read), &read.basis, keywords, read.basis.reach)?);
+        words.push(search.run_words(caller, group(read), &read.basis, keywords, read.basis.reach)?);
     }
-    let vectors = read.iter().map(|read| embeddings.of(group(read)));
+    let vectors = read.iter().map(|read| embeddings.of(caller, group(read)));
     let vectors: Vec<Option<Vec<f32>>> = vectors.collect::<Result<_>>()?;
     let parts = read.iter().zip(&keywords).zip(&vectors);
     let parts = parts.map(|((read, keywords), vector)| Part {
@@ -105,7 +107,7 @@ pub(super) fn search(
         asked: Asked::new(group(read), &read.basis, keywords, vector.as_deref()),
     });
     let parts: Vec<Part<'_>> = parts.collect();
-    judge(looking, &parts, words, passes.len())
+    judge(caller, looking, &parts, words, passes.len())
 }
 
 /// The same, ready to be judged.
@@ -134,15 +136,15 @@ impl Part<'_> {
     }
 
     /// What the legs find, and how many were left out as unlikely.
-    fn look(&self, words: Words, excludes: bool) -> Result<(Legs, usize)> {
+    fn look(&self, caller: &mut Caller, words: Words, excludes: bool) -> Result<(Legs, usize)> {
         let reach = self.asked.basis.reach;
-        let mut legs = self.search.run_legs(&self.asked, reach, words)?;
+        let mut legs = self.search.run_legs(caller, &self.asked, reach, words)?;
         let left_out = self.search.keep_likely(&self.asked, &mut legs, reach, excludes);
         Ok((legs, left_out))
     }
 
     /// Adds documents that other texts found, with the sections by which they did.
-    fn add(&self, legs: &mut Legs, found: &Map<DocumentId, Vec<ChunkId>>) -> Result<()> {
+    fn add(&self, caller: &mut Caller, legs: &mut Legs, found: &Map<DocumentId, Vec<ChunkId>>) -> Result<()> {
         let own = legs.documents();
         let others = found
             .iter()
@@ -154,8 +156,10 @@ impl Part<'_> {
             unread.push(ChunkId { document, chunk: 0 });
             unread.extend(sections.iter().filter(|id| id.chunk != 0));
         }
-        let _owner = AsOwner::enter()?;
-        legs.evidence.terms.extend(self.asked.keywords.of_sections(unread)?);
+        let owner = &caller.as_owner()?;
+        legs.evidence
+            .terms
+            .extend(self.asked.keywords.of_sections(owner, unread)?);
         Ok(())
     }
 }
@@ -185,7 +189,7 @@ fn found_by(legs: &Legs, found: &mut Map<DocumentId, Vec<ChunkId>>) {
 }
 
 /// The pages of all documents in each set of projects.
-fn pages(parts: &[Part<'_>], documents: &Set<DocumentId>) -> Result<Vec<PagesOf>> {
+fn pages(caller: &Caller, parts: &[Part<'_>], documents: &Set<DocumentId>) -> Result<Vec<PagesOf>> {
     let none = Needs {
         description: false,
         metadata: false,
@@ -206,13 +210,19 @@ fn pages(parts: &[Part<'_>], documents: &Set<DocumentId>) -> Result<Vec<PagesOf>
             continue;
         }
         let own: Set<DocumentId> = documents.iter().copied().filter(|id| part.is_about(*id)).collect();
-        let pages = part.search.pages(&part.asked, &own, needs)?;
+        let pages = part.search.pages(caller, &part.asked, &own, needs)?;
         known.push(PagesOf { projects, pages });
     }
     Ok(known)
 }
 
-fn judge(looking: Looking<'_>, parts: &[Part<'_>], words: Vec<Words>, passes: usize) -> Result<Outcome> {
+fn judge(
+    caller: &mut Caller,
+    looking: Looking<'_>,
+    parts: &[Part<'_>],
+    words: Vec<Words>,
+    passes: usize,
+) -> Result<Outcome> {
     let excluded: Vec<Excluded> = parts
         .iter()
         .flat_map(|part| part.asked.group.excluded.clone())
@@ -223,7 +233,7 @@ fn judge(looking: Looking<'_>, parts: &[Part<'_>], words: Vec<Words>, passes: us
     };
     let (mut legs_of, mut found, mut far) = (Vec::new(), Map::default(), Set::default());
     for (part, words) in parts.iter().zip(words) {
-        let (mut legs, left_out) = part.look(words, !excluded.is_empty())?;
+        let (mut legs, left_out) = part.look(caller, words, !excluded.is_empty())?;
         outcome.candidates = outcome.candidates.max(left_out);
         let before = legs.documents();
         legs.limit_distance(part.search.config.weights.max_distance);
@@ -234,9 +244,9 @@ fn judge(looking: Looking<'_>, parts: &[Part<'_>], words: Vec<Words>, passes: us
     outcome.added = looking.focus.filter(|focus| !found.contains_key(focus));
     found.extend(outcome.added.map(|added| (added, Vec::new())));
     far.retain(|document| !found.contains_key(document));
-    let mut known = pages(parts, &found.keys().chain(&far).copied().collect())?;
+    let mut known = pages(caller, parts, &found.keys().chain(&far).copied().collect())?;
     for PagesOf { pages, .. } in &mut known {
-        outcome.excluding.extend(exclude(&excluded, pages)?);
+        outcome.excluding.extend(exclude(caller, &excluded, pages)?);
         let before = pages.len();
         pages.retain(|id, _| !far.contains(id));
         outcome.too_distant += before - pages.len();
@@ -244,14 +254,14 @@ fn judge(looking: Looking<'_>, parts: &[Part<'_>], words: Vec<Words>, passes: us
     }
     let mut judged = Vec::new();
     for (part, mut legs) in parts.iter().zip(legs_of) {
-        part.add(&mut legs, &found)?;
+        part.add(caller, &mut legs, &found)?;
         let projects: Vec<i64> = part.asked.group.projects.ids();
         let own = known.iter().find(|known| known.projects == projects);
         let mut pages = own.map(|own| own.pages.clone()).unwrap_or_default();
         let judging = part.search.prepare(&part.asked, legs, &mut pages);
         judged.push((judging, pages));
     }
-    measure(parts, &mut judged)?;
+    measure(caller, parts, &mut judged)?;
     for (part, (judging, pages)) in parts.iter().zip(judged) {
         let ruling = Instant::now();
         let reranker = part.search.reranker(&part.asked, &pages);
@@ -264,21 +274,26 @@ fn judge(looking: Looking<'_>, parts: &[Part<'_>], words: Vec<Words>, passes: us
             own.steps
                 .extend(explained.map(|shown| (shown.document, reranker.explain(shown))));
         }
-        own.sections
-            .extend(section::asked_for(part.asked.group, &judging.legs, &pages, &ranked)?);
+        own.sections.extend(section::asked_for(
+            caller,
+            part.asked.group,
+            &judging.legs,
+            &pages,
+            &ranked,
+        )?);
         own.ranked.extend(ranked);
     }
     Ok(outcome)
 }
 
 /// Adds the similarity of the sections that count and whose vectors were not compared. Vectors of one model are read once.
-fn measure(parts: &[Part<'_>], judged: &mut [(Judging, Map<DocumentId, Page>)]) -> Result<()> {
+fn measure(caller: &mut Caller, parts: &[Part<'_>], judged: &mut [(Judging, Map<DocumentId, Page>)]) -> Result<()> {
     let unmeasured = judged.iter().map(|(judging, _)| judging.unmeasured());
     let unmeasured: Vec<Vec<ChunkId>> = unmeasured.collect();
     let mut models: Vec<i32> = parts.iter().map(|part| part.asked.group.model.id).collect();
     models.sort_unstable();
     models.dedup();
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     for model in models {
         let of_model = parts.iter().enumerate();
         let of_model = of_model.filter(|(_, part)| part.asked.group.model.id == model);
@@ -291,7 +306,7 @@ fn measure(parts: &[Part<'_>], judged: &mut [(Judging, Map<DocumentId, Page>)]) 
         let wanted: Set<ChunkId> = wanted.copied().collect();
         let vectors: Vec<&[f32]> = of_model.iter().map(|(.., vector)| *vector).collect();
         let wanted: Vec<ChunkId> = wanted.into_iter().collect();
-        let similarities = first.asked.basis.vectors.of_chunks_to(&vectors, &wanted)?;
+        let similarities = first.asked.basis.vectors.of_chunks_to(owner, &vectors, &wanted)?;
         for ((place, ..), similarities) in of_model.iter().zip(similarities) {
             let own = unmeasured[*place].iter();
             judged[*place]

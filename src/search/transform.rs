@@ -19,6 +19,7 @@ use pgrx::prelude::*;
 
 use crate::models::language_model::{self, Calls};
 use crate::postgres::report::{Result, invalid};
+use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::search::config::Transform;
 use crate::search::group::Group;
@@ -51,19 +52,20 @@ pub(crate) struct Question<'a> {
 /// What the configuration makes of the query of a search that was run, and why the language model did not, if it was
 /// to. `poor` are the query of an answer that was not good enough, and why.
 pub(crate) fn of(
+    caller: &mut Caller,
     asked: &Question<'_>,
     retrieval: &Retrieval<'_>,
     poor: Option<(&str, &str)>,
 ) -> Result<(Transformation, Option<Notice>)> {
-    let now = day(None)?;
-    let rules = || by_rules(retrieval, asked.projects, now);
+    let now = day(caller, None)?;
+    let rules = |caller: &mut Caller| by_rules(caller, retrieval, asked.projects, now);
     if asked.transform != Transform::Model || names_what_it_means(retrieval) {
-        return Ok((rules()?, None));
+        return Ok((rules(caller)?, None));
     }
     let recency = retrieval.groups.first().is_some_and(|group| group.understanding.recent);
     let query = asked.query;
     let also: Vec<&str> = asked.also.iter().map(|wording| wording.text.as_str()).collect();
-    let user = prompt::wording_prompt(query, &now.date(), &about(retrieval, asked.projects)?, poor);
+    let user = prompt::wording_prompt(query, &now.date(), &about(caller, retrieval, asked.projects)?, poor);
     let made = language_model::ask(
         &mut asked.calls.borrow_mut(),
         Purpose::Transform,
@@ -76,7 +78,7 @@ pub(crate) fn of(
         Ok(None) => "the language model said nothing new".to_owned(),
         Err(failure) => failure.message().to_owned(),
     };
-    Ok((rules()?, Some(Notice::transform_fallback(&reason))))
+    Ok((rules(caller)?, Some(Notice::transform_fallback(&reason))))
 }
 
 /// Whether the query is a page's name.
@@ -89,7 +91,12 @@ fn names_what_it_means(retrieval: &Retrieval<'_>) -> bool {
 }
 
 /// What the rules, and the documents that a search found, add to its query. The name of a page says what it means.
-pub(crate) fn by_rules(retrieval: &Retrieval<'_>, projects: &[Project], now: Day) -> Result<Transformation> {
+pub(crate) fn by_rules(
+    caller: &mut Caller,
+    retrieval: &Retrieval<'_>,
+    projects: &[Project],
+    now: Day,
+) -> Result<Transformation> {
     let Some(group) = retrieval.groups.first() else {
         return Ok(Transformation::unchanged("", false, "there is no project"));
     };
@@ -105,34 +112,39 @@ pub(crate) fn by_rules(retrieval: &Retrieval<'_>, projects: &[Project], now: Day
         ));
     }
     let keywords = match need {
-        Need::Context if is_known(group)? => keywords(projects, &retrieval.found.ranked)?,
+        Need::Context if is_known(caller, group)? => keywords(caller, projects, &retrieval.found.ranked)?,
         // Those that are new come first.
-        Need::Topics => keywords(projects, &retrieval.found.ranked)?,
+        Need::Topics => keywords(caller, projects, &retrieval.found.ranked)?,
         Need::Nothing | Need::Synonyms | Need::Context => Vec::new(),
     };
-    let related = telling_words(group, projects, &keywords)?;
+    let related = telling_words(caller, group, projects, &keywords)?;
     Ok(transformation::transform(
         &group.understanding,
         group.rules(),
         &related,
-        &usage(group)?,
+        &usage(caller, group)?,
         now,
     ))
 }
 
 /// Whether the documents hold a word of the query: what else was found for it has nothing to do with it.
-fn is_known(group: &Group<'_>) -> Result<bool> {
+fn is_known(caller: &mut Caller, group: &Group<'_>) -> Result<bool> {
     let lexemes: Vec<String> = group
         .terms
         .iter()
         .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()))
         .collect();
-    let frequencies = group.sight.frequencies(&group.projects, lexemes.clone())?;
+    let frequencies = group.sight.frequencies(caller, &group.projects, lexemes.clone())?;
     Ok(lexemes.iter().any(|lexeme| frequencies.sum(lexeme) > 0.0))
 }
 
 /// The keywords that tell most of the documents that have them.
-fn telling_words(group: &Group<'_>, projects: &[Project], keywords: &[Vec<String>]) -> Result<Vec<String>> {
+fn telling_words(
+    caller: &mut Caller,
+    group: &Group<'_>,
+    projects: &[Project],
+    keywords: &[Vec<String>],
+) -> Result<Vec<String>> {
     let mut related = related(&group.understanding, group.rules(), keywords.iter().map(Vec::as_slice));
     // What all documents are about does not distinguish any.
     let is_project = |word: &str| {
@@ -145,10 +157,10 @@ fn telling_words(group: &Group<'_>, projects: &[Project], keywords: &[Vec<String
         return Ok(Vec::new());
     }
     let words: Vec<String> = related.iter().map(|(keyword, _)| keyword.clone()).collect();
-    let lexemes = lexemes(group, words)?;
+    let lexemes = lexemes(caller, group, words)?;
     let looked_up = lexemes.iter().flatten().cloned().collect();
-    let frequencies = group.sight.frequencies(&group.projects, looked_up)?;
-    let chunks = Totals::all_chunks(&group.sight.totals(&group.projects)?);
+    let frequencies = group.sight.frequencies(caller, &group.projects, looked_up)?;
+    let chunks = Totals::all_chunks(&group.sight.totals(caller, &group.projects)?);
     let rarest = |lexemes: &Vec<String>| {
         let rarities = lexemes.iter().map(|lexeme| idf(chunks, frequencies.sum(lexeme)));
         rarities.fold(0.0, f32::max)
@@ -158,8 +170,9 @@ fn telling_words(group: &Group<'_>, projects: &[Project], keywords: &[Vec<String
 }
 
 /// The lexemes of texts, one after the other.
-fn lexemes(group: &Group<'_>, texts: Vec<String>) -> Result<Vec<Vec<String>>> {
+fn lexemes(caller: &Caller, group: &Group<'_>, texts: Vec<String>) -> Result<Vec<Vec<String>>> {
     statement::rows(
+        caller,
         "SELECT tsvector_to_array(to_tsvector($1::regconfig, k.word))
          FROM unnest($2::text[]) WITH ORDINALITY AS k(word, place) ORDER BY k.place",
         &[DatumWithOid::from(group.text_config), DatumWithOid::from(texts)],
@@ -168,7 +181,7 @@ fn lexemes(group: &Group<'_>, texts: Vec<String>) -> Result<Vec<Vec<String>>> {
 }
 
 /// What the documents that the caller sees have of the abbreviations of the query.
-fn usage(group: &Group<'_>) -> Result<Usage> {
+fn usage(caller: &mut Caller, group: &Group<'_>) -> Result<Usage> {
     let terms = group.understanding.terms.iter();
     let (short, long): (Vec<String>, Vec<String>) = terms
         .filter_map(|term| Some((term.word.text.clone(), term.written_out()?.to_owned())))
@@ -176,9 +189,9 @@ fn usage(group: &Group<'_>) -> Result<Usage> {
     if short.is_empty() {
         return Ok(Usage::default());
     }
-    let (of_short, of_long) = (lexemes(group, short.clone())?, lexemes(group, long)?);
+    let (of_short, of_long) = (lexemes(caller, group, short.clone())?, lexemes(caller, group, long)?);
     let looked_up = of_short.iter().chain(&of_long).flatten().cloned().collect();
-    let frequencies = group.sight.frequencies(&group.projects, looked_up)?;
+    let frequencies = group.sight.frequencies(caller, &group.projects, looked_up)?;
     let has = |lexemes: &Vec<String>| !lexemes.is_empty() && lexemes.iter().all(|lexeme| frequencies.sum(lexeme) > 0.0);
     let those = |lexemes: &[Vec<String>]| {
         let words = short.iter().zip(lexemes);
@@ -194,11 +207,12 @@ fn usage(group: &Group<'_>) -> Result<Usage> {
 }
 
 /// What the documents that the caller sees are about: the titles of the best of them, categories and keywords.
-fn about(retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
+fn about(caller: &Caller, retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
     let ranked = retrieval.found.ranked.iter().take(TITLES);
     let best: Vec<i64> = ranked.map(|ranked| ranked.document.document.document).collect();
     let projects = Projects::new(projects);
     let mut texts: Vec<String> = statement::rows(
+        caller,
         &format!(
             "(SELECT d.title FROM docsearch.document d WHERE {0} AND d.id = ANY ($2) ORDER BY d.id)
              UNION ALL
@@ -215,17 +229,18 @@ fn about(retrieval: &Retrieval<'_>, projects: &[Project]) -> Result<String> {
         ],
         |row| row.required(1),
     )?;
-    let topics = suggest::topics(&retrieval.groups, TOPICS)?;
+    let topics = suggest::topics(caller, &retrieval.groups, TOPICS)?;
     texts.extend(topics.into_iter().map(|topic| topic.suggestion));
     Ok(texts.join("; "))
 }
 
 /// Keywords of the best documents, of those that the caller sees.
-fn keywords(projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>> {
+fn keywords(caller: &Caller, projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>> {
     let projects = Projects::new(projects);
     let best = ranked.iter().take(KEYWORD_DOCUMENTS);
     let best: Vec<i64> = best.map(|ranked| ranked.document.document.document).collect();
     statement::rows(
+        caller,
         &format!(
             "SELECT ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword)
                           WHERE cardinality(ts_lexize('pg_catalog.english_stem', lower(k.keyword))) > 0)
@@ -239,8 +254,9 @@ fn keywords(projects: &[Project], ranked: &[Ranked]) -> Result<Vec<Vec<String>>>
 }
 
 /// The day of a time, or the present one, in the time zone of the session.
-pub(crate) fn day(now: Option<TimestampWithTimeZone>) -> Result<Day> {
+pub(crate) fn day(caller: &Caller, now: Option<TimestampWithTimeZone>) -> Result<Day> {
     let days: Option<Option<i32>> = statement::one(
+        caller,
         "SELECT CASE WHEN isfinite(t.now) AND extract(year FROM t.now) BETWEEN 1 AND 9999
                      THEN t.now::date - date '1970-01-01' END
          FROM coalesce($1, now()) AS t(now)",

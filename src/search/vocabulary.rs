@@ -6,8 +6,8 @@ use docsearch_core::index::statistics::ChunkFrequencies;
 use docsearch_core::index::vocabulary::{Around, Near, by_nearness, is_made_of, is_near, is_word};
 use docsearch_core::query::lookup::LookupTerm;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Role};
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 use crate::tables::statistics::{self, Between};
@@ -22,9 +22,10 @@ const AT_ONCE: usize = 16;
 /// Most words of a query that are corrected where that is looked at word by word.
 const CHECKED_WORDS: usize = 16;
 
-/// Takes words of the vocabulary for those of a query that no document holds: half typed words and
-/// such with a mistake or two. Begins as the caller, who sees a document with each of them.
+/// Takes words of the vocabulary for those of a query that no document holds: half typed words and such with a mistake or
+/// two. The caller sees a document with each of them.
 pub(crate) fn correct(
+    caller: &mut Caller,
     sight: &Sight,
     projects: &Projects,
     terms: &mut [LookupTerm],
@@ -41,7 +42,7 @@ pub(crate) fn correct(
     };
     let unknown: Vec<&mut LookupTerm> = terms.iter_mut().filter(unknown).collect();
     let words: Vec<&[String]> = unknown.iter().map(|term| term.lexemes.as_slice()).collect();
-    let found = nearest(sight, projects, &words)?;
+    let found = nearest(caller, sight, projects, &words)?;
     for (term, (near, known)) in unknown.into_iter().zip(found) {
         for near in near {
             frequencies.take(&known, &near.lexeme);
@@ -52,8 +53,9 @@ pub(crate) fn correct(
 }
 
 /// The nearest words of the vocabulary to each of some words, nearest first, of those that the caller sees, with their
-/// frequencies. A word is given by its lexemes, itself the last. Begins as the caller.
+/// frequencies. A word is given by its lexemes, itself the last.
 pub(crate) fn nearest(
+    caller: &mut Caller,
     sight: &Sight,
     projects: &Projects,
     words: &[&[String]],
@@ -68,19 +70,19 @@ pub(crate) fn nearest(
             let first = |text: &str| text.chars().next();
             let beginnings = words.iter().flat_map(|lexemes| around(lexemes).beginnings);
             let letters: BTreeSet<Option<char>> = beginnings.map(|beginning| first(&beginning)).collect();
-            Some(listed.vocabulary(projects, |lexeme| letters.contains(&first(lexeme)))?)
+            Some(listed.vocabulary(caller, projects, |lexeme| letters.contains(&first(lexeme)))?)
         }
         Sight::Everything | Sight::Listed(_) | Sight::Checked(_) => None,
     };
     let vocabularies = match &listed {
         Some(listed) => words.iter().map(|lexemes| around(lexemes).within(listed)).collect(),
-        None => read(words, projects)?,
+        None => read(caller, words, projects)?,
     };
     let mut found = Vec::with_capacity(words.len());
     for (lexemes, vocabulary) in words.iter().zip(vocabularies) {
         let near = by_nearness(lexemes, &vocabulary);
         found.push(if sight.checks().is_some() {
-            nearest_seen(sight, projects, near)?
+            nearest_seen(caller, sight, projects, near)?
         } else {
             let near = nearest_of_all(near);
             let mut frequencies = ChunkFrequencies::default();
@@ -103,7 +105,12 @@ fn nearest_of_all(mut near: Vec<Near>) -> Vec<Near> {
 
 /// The same of the words that the caller sees, with the frequencies that count for him. What is hidden takes no place: it is
 /// passed over, some words at a time; nor does it decide which of equally near words come first.
-fn nearest_seen(sight: &Sight, projects: &Projects, mut near: Vec<Near>) -> Result<(Vec<Near>, ChunkFrequencies)> {
+fn nearest_seen(
+    caller: &mut Caller,
+    sight: &Sight,
+    projects: &Projects,
+    mut near: Vec<Near>,
+) -> Result<(Vec<Near>, ChunkFrequencies)> {
     near.sort_by(|a, b| b.strength.total_cmp(&a.strength).then_with(|| a.lexeme.cmp(&b.lexeme)));
     let mut found: Vec<Near> = Vec::new();
     let mut near = near.into_iter().take(LOOKED_AT).peekable();
@@ -114,10 +121,10 @@ fn nearest_seen(sight: &Sight, projects: &Projects, mut near: Vec<Near>) -> Resu
     };
     while near.peek().is_some_and(|next| !is_enough(&found, next)) {
         let part: Vec<Near> = near.by_ref().take(AT_ONCE).collect();
-        let seen = sight.witnessed(projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
+        let seen = sight.witnessed(caller, projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
         found.extend(part.into_iter().filter(|near| seen.contains(&near.lexeme)));
     }
-    let frequencies = sight.frequencies(projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
+    let frequencies = sight.frequencies(caller, projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
     let chunks = |near: &Near| frequencies.sum(&near.lexeme);
     found.sort_by(|a, b| {
         let by_chunks = chunks(b).total_cmp(&chunks(a));
@@ -127,8 +134,8 @@ fn nearest_seen(sight: &Sight, projects: &Projects, mut near: Vec<Near>) -> Resu
     Ok((nearest_of_all(found), frequencies))
 }
 
-/// The words that are near to each of some, in the statistics of the projects. Begins as the caller.
-fn read(words: &[&[String]], projects: &Projects) -> Result<Vec<ChunkFrequencies>> {
+/// The words that are near to each of some, in the statistics of the projects.
+fn read(caller: &mut Caller, words: &[&[String]], projects: &Projects) -> Result<Vec<ChunkFrequencies>> {
     let (mut parts, mut places) = (Vec::new(), Vec::new());
     for (place, lexemes) in words.iter().enumerate() {
         let around = Around::of(lexemes.last().map_or("", String::as_str));
@@ -142,8 +149,9 @@ fn read(words: &[&[String]], projects: &Projects) -> Result<Vec<ChunkFrequencies
     if parts.is_empty() {
         return Ok(vocabularies);
     }
-    let _owner = AsOwner::enter()?;
-    let found = statistics::frequencies_between(projects, &parts, |part, word| is_near(words[places[part]], word))?;
+    let owner = &caller.as_owner()?;
+    let found =
+        statistics::frequencies_between(owner, projects, &parts, |part, word| is_near(words[places[part]], word))?;
     for (found, &place) in found.into_iter().zip(&places) {
         vocabularies[place].join(found);
     }

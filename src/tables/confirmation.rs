@@ -4,11 +4,10 @@
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
-use pgrx::prelude::*;
 use serde_json::Value;
 
-use crate::postgres::owner::AsOwner;
-use crate::postgres::report::{Result, internal};
+use crate::postgres::report::Result;
+use crate::postgres::role::Role;
 use crate::postgres::{statement, subtransaction};
 
 /// Most bytes of a comment.
@@ -31,20 +30,21 @@ pub(crate) fn place() -> String {
     unsafe { format!("{}/{}", pg_sys::GetSystemIdentifier(), pg_sys::MyDatabaseId.to_u32()) }
 }
 
-/// Makes the type, of the current user, with the comment. No other role may use the type, so that nothing comes to depend on it.
-pub(crate) fn write(name: &str, text: &str) -> Result<()> {
+/// Makes the type, which belongs to the role, with the comment. No other role may use the type, so that nothing comes to depend on it.
+pub(crate) fn write(role: &dyn Role, name: &str, text: &str) -> Result<()> {
     let text = pgrx::spi::quote_literal(text);
-    Spi::run(&format!(
+    let statements = format!(
         "CREATE DOMAIN docsearch.{name} AS pg_catalog.bool;
          REVOKE ALL ON DOMAIN docsearch.{name} FROM PUBLIC;
          COMMENT ON DOMAIN docsearch.{name} IS {text}"
-    ))
-    .map_err(internal)
+    );
+    statement::utility(role, &statements)
 }
 
 /// What was confirmed, and the owner of the type.
-pub(crate) fn read(name: &str) -> Result<Option<(pg_sys::Oid, Value)>> {
+pub(crate) fn read(role: &dyn Role, name: &str) -> Result<Option<(pg_sys::Oid, Value)>> {
     let found = statement::rows(
+        role,
         "SELECT t.typowner, d.description FROM pg_type t
          JOIN pg_description d ON d.classoid = 'pg_type'::regclass AND d.objoid = t.oid AND d.objsubid = 0
          WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'
@@ -57,8 +57,9 @@ pub(crate) fn read(name: &str) -> Result<Option<(pg_sys::Oid, Value)>> {
 }
 
 /// Drops the type, if it is there.
-pub(crate) fn forget(name: &str) -> Result<()> {
+pub(crate) fn forget(role: &mut dyn Role, name: &str) -> Result<()> {
     let exists = statement::one(
+        role,
         "SELECT FROM pg_type t WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typname = $1::text AND t.typtype = 'd'",
         &[DatumWithOid::from(name)],
         |_| Ok(()),
@@ -66,8 +67,8 @@ pub(crate) fn forget(name: &str) -> Result<()> {
     if exists.is_none() {
         return Ok(());
     }
-    let _owner = AsOwner::of_schema()?;
-    let run = |statement: String| subtransaction::run(|| Spi::run(&statement).map_err(internal));
+    let owner = &role.as_schema_owner()?;
+    let run = |statement: String| subtransaction::run(|| statement::utility(owner, &statement));
     if run(format!("DROP DOMAIN docsearch.{name}")).is_err() {
         // Something uses it all the same, or somebody keeps it: without its comment it says nothing.
         run(format!("COMMENT ON DOMAIN docsearch.{name} IS NULL")).ok();
@@ -76,8 +77,9 @@ pub(crate) fn forget(name: &str) -> Result<()> {
 }
 
 /// Whether no right to write this table has been given to others than its owner, superusers aside.
-pub(crate) fn only_its_owner_writes(table: &str) -> Result<bool> {
+pub(crate) fn only_its_owner_writes(role: &dyn Role, table: &str) -> Result<bool> {
     let others = statement::one(
+        role,
         "SELECT EXISTS (
              SELECT FROM pg_class c, aclexplode(c.relacl) g
              WHERE c.oid = $1::regclass AND g.grantee <> c.relowner

@@ -1,4 +1,4 @@
-//! Documents whole, and lists of them. Everything runs as the caller.
+//! Documents whole, and lists of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use docsearch_core::answer::delivery::{shares, with_brackets};
 use docsearch_core::documents::document::{AnsweredQuestion, Document, NoSuchSection, Shape, render, to_json};
 use docsearch_core::documents::grouped_page::GroupedPage;
-use docsearch_core::text::token_estimate::CHARS_PER_TOKEN;
 use docsearch_core::values::bounds;
 use docsearch_core::values::id::DocumentId;
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
@@ -14,8 +13,9 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner::{self, AsOwner};
+use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::project::Projects;
@@ -56,6 +56,7 @@ pub(crate) fn as_iso(column: &str) -> String {
 
 /// The documents that the caller sees, in the order that `sort_by` names.
 pub(crate) fn listed(
+    caller: &Caller,
     project: Option<&str>,
     category: Option<&str>,
     kind: Option<&str>,
@@ -69,12 +70,13 @@ pub(crate) fn listed(
         ));
     }
     if let Some(name) = project {
-        project::by_name(name)?;
+        project::by_name(caller, name)?;
     }
     if !schema::exists() {
         return Ok(Vec::new());
     }
     let rows = statement::rows(
+        caller,
         &format!(
             "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
                     d.updated_at, {}
@@ -109,33 +111,10 @@ pub(crate) fn listed(
         },
     )?;
     if let Some(category) = category.filter(|_| rows.is_empty() && kind.is_none()) {
-        let (projects, _) = project::searched(project)?;
-        project::require_category(&Projects::new(&projects), category)?;
+        let (projects, _) = project::searched(caller, project)?;
+        project::require_category(caller, &Projects::new(&projects), category)?;
     }
     Ok(rows)
-}
-
-/// The parts of a document that arguments ask for.
-pub(crate) fn shape(sections: Option<bool>, metadata: Option<bool>, max_tokens: Option<i32>) -> Result<Shape> {
-    Ok(Shape {
-        sections: sections.unwrap_or(true),
-        metadata: metadata.unwrap_or(true),
-        max_chars: max_chars(max_tokens)?,
-    })
-}
-
-/// The characters that so many tokens are; `None` is no limit.
-pub(crate) fn max_chars(max_tokens: Option<i32>) -> Result<Option<usize>> {
-    let Some(tokens) = max_tokens else {
-        return Ok(None);
-    };
-    match usize::try_from(tokens) {
-        Ok(tokens @ 1..) => Ok(Some(tokens.saturating_mul(CHARS_PER_TOKEN))),
-        _ => Err(invalid(
-            format!("max_tokens is {tokens}, and must be at least 1"),
-            "Omit it for everything.",
-        )),
-    }
 }
 
 /// A document, as it was found.
@@ -145,11 +124,17 @@ struct StoredDocument {
 }
 
 /// The Markdown of a document, or of the section that its reference names.
-pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&str>, shape: Shape) -> Result<String> {
-    let (StoredDocument { id, mut document }, anchor) = resolve(checked_slug(slug)?, project)?;
+pub(crate) fn load(
+    caller: &mut Caller,
+    slug: Option<&str>,
+    project: Option<&str>,
+    section: Option<&str>,
+    shape: Shape,
+) -> Result<String> {
+    let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     let section = section.or(anchor.as_deref());
     if section.is_some() {
-        document.anchors = anchors(id)?;
+        document.anchors = anchors(caller, id)?;
     }
     let rendering = render(&document, section, shape);
     let rendering = rendering.map_err(|problem| unknown_section(&document, section, &problem))?;
@@ -157,10 +142,15 @@ pub(crate) fn load(slug: Option<&str>, project: Option<&str>, section: Option<&s
 }
 
 /// The Markdown of several documents, which share the length: short ones are whole, if they can be.
-pub(crate) fn load_all(slugs: &[Option<String>], project: Option<&str>, shape: Shape) -> Vec<Result<String>> {
-    let load_within = |slug: &Option<String>, max_chars| {
+pub(crate) fn load_all(
+    caller: &mut Caller,
+    slugs: &[Option<String>],
+    project: Option<&str>,
+    shape: Shape,
+) -> Vec<Result<String>> {
+    let mut load_within = |slug: &Option<String>, max_chars| {
         let shape = Shape { max_chars, ..shape };
-        load(slug.as_deref(), project, None, shape)
+        load(caller, slug.as_deref(), project, None, shape)
     };
     let Some(most) = shape.max_chars else {
         return slugs.iter().map(|slug| load_within(slug, None)).collect();
@@ -181,19 +171,20 @@ pub(crate) fn load_all(slugs: &[Option<String>], project: Option<&str>, shape: S
 
 /// A document, or the section that its reference names, as an object.
 pub(crate) fn load_json(
+    caller: &mut Caller,
     slug: Option<&str>,
     project: Option<&str>,
     section: Option<&str>,
     shape: Shape,
 ) -> Result<Value> {
-    let (StoredDocument { id, mut document }, anchor) = resolve(checked_slug(slug)?, project)?;
+    let (StoredDocument { id, mut document }, anchor) = resolve(caller, checked_slug(slug)?, project)?;
     if shape.metadata {
-        document.metadata = metadata(id)?;
-        document.questions = answered(id)?;
+        document.metadata = metadata(caller, id)?;
+        document.questions = answered(caller, id)?;
     }
     let section = section.or(anchor.as_deref());
     if section.is_some() {
-        document.anchors = anchors(id)?;
+        document.anchors = anchors(caller, id)?;
     }
     to_json(&document, section, shape).map_err(|problem| unknown_section(&document, section, &problem))
 }
@@ -205,24 +196,28 @@ pub(crate) fn checked_slug(slug: Option<&str>) -> Result<&str> {
 }
 
 /// The document that a slug or a reference names.
-pub(crate) fn identify(given: &str, project: Option<&str>) -> Result<DocumentId> {
-    Ok(resolve(given, project)?.0.id)
+pub(crate) fn identify(caller: &mut Caller, given: &str, project: Option<&str>) -> Result<DocumentId> {
+    Ok(resolve(caller, given, project)?.0.id)
 }
 
 /// The document that a slug or a reference names, and the section that the reference names.
-fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(StoredDocument, Option<Cow<'a, str>>)> {
+fn resolve<'a>(
+    caller: &mut Caller,
+    given: &'a str,
+    project: Option<&str>,
+) -> Result<(StoredDocument, Option<Cow<'a, str>>)> {
     if let Some(name) = project {
-        project::by_name(name)?;
+        project::by_name(caller, name)?;
     } else if !schema::exists() {
         return Err(owner::no_tables());
     }
-    let (mut found, section) = lookup_section(given, project)?;
+    let (mut found, section) = lookup_section(caller, given, project)?;
     let mut anchor = section.map(Cow::Borrowed);
     // As answers show a reference whose brackets could be taken for theirs.
     if found.is_empty()
         && let Some(decoded) = with_brackets(given)
     {
-        let (others, section) = lookup_section(&decoded, project)?;
+        let (others, section) = lookup_section(caller, &decoded, project)?;
         anchor = section.map(|section| Cow::Owned(section.to_owned()));
         found = others;
     }
@@ -231,26 +226,36 @@ fn resolve<'a>(given: &'a str, project: Option<&str>) -> Result<(StoredDocument,
     }
     match found.pop() {
         Some(only) => Ok((only, anchor)),
-        None => Err(unknown(given, project)?),
+        None => Err(unknown(caller, given, project)?),
     }
 }
 
 /// Documents whose slug or reference this is, or else what stands before a `#`, and what stands behind that.
-fn lookup_section<'a>(given: &'a str, project: Option<&str>) -> Result<(Vec<StoredDocument>, Option<&'a str>)> {
-    let found = lookup(given, project)?;
+fn lookup_section<'a>(
+    caller: &Caller,
+    given: &'a str,
+    project: Option<&str>,
+) -> Result<(Vec<StoredDocument>, Option<&'a str>)> {
+    let found = lookup(caller, given, project)?;
     match given.split_once('#') {
-        Some((reference, section)) if found.is_empty() => Ok((lookup(reference, project)?, Some(section))),
+        Some((reference, section)) if found.is_empty() => Ok((lookup(caller, reference, project)?, Some(section))),
         _ => Ok((found, None)),
     }
 }
 
 /// Documents whose slug this is, or else whose reference `project/slug` it is.
-fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
-    let exact = read("d.slug = $1 AND ($2::text IS NULL OR p.name = $2)", slug, project)?;
+fn lookup(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+    let exact = read(
+        caller,
+        "d.slug = $1 AND ($2::text IS NULL OR p.name = $2)",
+        slug,
+        project,
+    )?;
     if !exact.is_empty() {
         return Ok(exact);
     }
     read(
+        caller,
         "starts_with($1, p.name || '/') AND d.slug = substr($1, length(p.name) + 2)
          AND ($2::text IS NULL OR p.name = $2)",
         slug,
@@ -258,8 +263,9 @@ fn lookup(slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
     )
 }
 
-fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
+fn read(caller: &Caller, condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<StoredDocument>> {
     statement::rows(
+        caller,
         &format!(
             "{} FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name",
@@ -271,8 +277,9 @@ fn read(condition: &str, slug: &str, project: Option<&str>) -> Result<Vec<Stored
 }
 
 /// Documents, with all that it takes to know what they and their sections are when they are loaded.
-pub(crate) fn of_ids(ids: &[DocumentId]) -> Result<Vec<(DocumentId, Document)>> {
+pub(crate) fn of_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(DocumentId, Document)>> {
     let found = statement::lookup(
+        caller,
         &format!(
             "{} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
                   JOIN docsearch.project p ON p.id = d.project_id",
@@ -330,9 +337,9 @@ fn stored(row: &statement::Row) -> Result<StoredDocument> {
 }
 
 /// The questions of a document that the caller sees.
-fn answered(id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
-    let _owner = AsOwner::enter()?;
-    let questions = questions::read(id)?.into_iter().map(|stored| AnsweredQuestion {
+fn answered(caller: &mut Caller, id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
+    let owner = &caller.as_owner()?;
+    let questions = questions::read(owner, id)?.into_iter().map(|stored| AnsweredQuestion {
         anchor: stored.question.anchor,
         question: stored.question.question,
         source: stored.source,
@@ -342,8 +349,9 @@ fn answered(id: DocumentId) -> Result<Vec<AnsweredQuestion>> {
 }
 
 /// What [`read`] leaves out, since only objects show it.
-fn metadata(id: DocumentId) -> Result<Value> {
+fn metadata(caller: &Caller, id: DocumentId) -> Result<Value> {
     let found = statement::one(
+        caller,
         "SELECT d.metadata FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
         &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
         |row| row.required(1),
@@ -351,15 +359,22 @@ fn metadata(id: DocumentId) -> Result<Value> {
     Ok(found.map_or(Value::Null, |StoredJson(metadata)| metadata))
 }
 
-/// The text of a document with its further fragments, if it has no more bytes. Runs as the caller.
-pub(crate) fn body_and_anchors(id: DocumentId, most: i32) -> Result<Option<(String, BTreeMap<String, String>)>> {
-    body(id, most)?.map(|body| Ok((body, anchors(id)?))).transpose()
+/// The text of a document with its further fragments, if it has no more bytes.
+pub(crate) fn body_and_anchors(
+    caller: &Caller,
+    id: DocumentId,
+    most: i32,
+) -> Result<Option<(String, BTreeMap<String, String>)>> {
+    body(caller, id, most)?
+        .map(|body| Ok((body, anchors(caller, id)?)))
+        .transpose()
 }
 
-/// The text of a document, if it has no more bytes. Runs as the caller.
-pub(crate) fn body(id: DocumentId, most: i32) -> Result<Option<String>> {
+/// The text of a document, if it has no more bytes.
+pub(crate) fn body(caller: &Caller, id: DocumentId, most: i32) -> Result<Option<String>> {
     let [projects, ids] = keys::document_arguments([&id]);
     let bodies = statement::lookup(
+        caller,
         &format!(
             "SELECT d.body FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
              WHERE octet_length(d.body) <= $3"
@@ -371,11 +386,12 @@ pub(crate) fn body(id: DocumentId, most: i32) -> Result<Option<String>> {
 }
 
 /// The further fragments of a document, which only a search for a section needs.
-fn anchors(id: DocumentId) -> Result<BTreeMap<String, String>> {
+fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> {
     if !has_entry_share() {
         return Ok(BTreeMap::new());
     }
     let found = statement::lookup(
+        caller,
         &format!("SELECT d.anchors FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"),
         &keys::document_arguments([&id]),
         |row| row.required(1),
@@ -395,12 +411,13 @@ pub(crate) fn pages_column() -> &'static str {
     if has_pages() { "d.pages" } else { "'[]'::jsonb" }
 }
 
-/// The pages of those documents that were put together from any. Runs as the caller.
-pub(crate) fn grouped_pages(documents: &[DocumentId]) -> Result<Vec<(DocumentId, Vec<GroupedPage>)>> {
+/// The pages of those documents that were put together from any.
+pub(crate) fn grouped_pages(caller: &Caller, documents: &[DocumentId]) -> Result<Vec<(DocumentId, Vec<GroupedPage>)>> {
     if !has_pages() {
         return Ok(Vec::new());
     }
     statement::lookup(
+        caller,
         &format!(
             "SELECT project_id, id, d.pages FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
              WHERE d.pages <> '[]'"
@@ -447,8 +464,8 @@ pub(crate) fn page_keys_column() -> &'static str {
     }
 }
 
-pub(crate) fn unknown(slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
-    let hint = nearest::hint(slug, project)?;
+pub(crate) fn unknown(caller: &mut Caller, slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {
+    let hint = nearest::hint(caller, slug, project)?;
     Ok(undefined(format!("document \"{slug}\" does not exist"), hint))
 }
 

@@ -6,20 +6,22 @@ use pgrx::prelude::*;
 
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
-/// Whether this transaction may merge rows of a table. It keeps the lock until it ends. Runs as the owner of the tables.
-pub(crate) fn may_merge(project: i64, table: &str) -> Result<bool> {
-    if !sees_latest() || is_subscribed(table)? {
+/// Whether this transaction may merge rows of a table. It keeps the lock until it ends.
+pub(crate) fn may_merge(owner: &Owner<'_>, project: i64, table: &str) -> Result<bool> {
+    if !sees_latest() || is_subscribed(owner, table)? {
         return Ok(false);
     }
     // Before the lock: TRUNCATE waits for it here, and deletes what is merged while it keeps it.
-    statement::execute("LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
+    statement::execute(owner, "LOCK TABLE docsearch.chunk IN ACCESS SHARE MODE", &[])?;
     if !Lock::Merges(project).try_acquire() {
         return Ok(false);
     }
     // A project that is being dropped takes its rows along.
     let locked = statement::change(
+        owner,
         "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE SKIP LOCKED",
         &[DatumWithOid::from(project)],
         |row| row.required::<i64>(1),
@@ -39,8 +41,9 @@ pub(crate) fn sees_latest() -> bool {
 }
 
 /// Whether the rows of a table are those of a publisher.
-pub(crate) fn is_subscribed(table: &str) -> Result<bool> {
+pub(crate) fn is_subscribed(owner: &Owner<'_>, table: &str) -> Result<bool> {
     let subscribed = statement::one(
+        owner,
         "SELECT EXISTS (SELECT FROM pg_subscription_rel s
                         WHERE s.srrelid = to_regclass('docsearch.' || quote_ident($1)))",
         &[DatumWithOid::from(table)],
@@ -50,8 +53,8 @@ pub(crate) fn is_subscribed(table: &str) -> Result<bool> {
 }
 
 /// Refuses to make rows of a table again that are those of a publisher.
-pub(crate) fn require_own(table: &str, what: &str) -> Result<()> {
-    if !is_subscribed(table)? {
+pub(crate) fn require_own(owner: &Owner<'_>, table: &str, what: &str) -> Result<()> {
+    if !is_subscribed(owner, table)? {
         return Ok(());
     }
     Err(error_with_hint(

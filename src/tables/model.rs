@@ -3,6 +3,7 @@
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Role;
 use crate::postgres::statement;
 
 /// A row of `docsearch.model`.
@@ -52,8 +53,9 @@ pub(crate) fn vector_table(id: i32) -> String {
 }
 
 /// The model of this number.
-pub(crate) fn by_id(id: i32) -> Result<ModelRow> {
+pub(crate) fn by_id(role: &dyn Role, id: i32) -> Result<ModelRow> {
     let row = statement::one(
+        role,
         &format!("SELECT {} FROM docsearch.model m WHERE m.id = $1", ModelRow::COLUMNS),
         &[DatumWithOid::from(id)],
         |row| ModelRow::read(row, 1),

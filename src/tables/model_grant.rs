@@ -11,34 +11,35 @@ use serde_json::{Value, json};
 
 use crate::postgres::catalog;
 use crate::postgres::lock::Lock;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::confirmation;
 
 /// Refuses callers who may not have texts sent to this model.
-pub(crate) fn require(model: i32) -> Result<()> {
-    require_of("m.id = $1", i64::from(model))
+pub(crate) fn require(caller: &mut Caller, model: i32) -> Result<()> {
+    require_of(caller, "m.id = $1", i64::from(model))
 }
 
 /// The same of the models that documents of a project are sent to: its own, and the one that is to replace it.
-pub(crate) fn require_of_project(project: i64) -> Result<()> {
+pub(crate) fn require_of_project(caller: &mut Caller, project: i64) -> Result<()> {
     // Tables of versions before 9, which are indexed into until they are migrated, know no grants.
     if catalog::table(c"model_grant").is_none() {
         return Ok(());
     }
     require_of(
+        caller,
         "m.id IN (SELECT unnest(ARRAY[p.model_id, p.next_model_id]) FROM docsearch.project p WHERE p.id = $1)",
         project,
     )
 }
 
-fn require_of(models: &str, id: i64) -> Result<()> {
-    // SAFETY: asks about the current user.
-    let caller = unsafe { pg_sys::GetUserId() };
+fn require_of(caller: &mut Caller, models: &str, id: i64) -> Result<()> {
+    let who = caller.id();
     let refused = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         let models = statement::rows(
+            owner,
             &format!(
                 "SELECT m.id, m.name, ARRAY(SELECT g.role::oid::bigint FROM docsearch.model_grant g
                                             WHERE g.model_id = m.id AND pg_has_role($2, g.role::oid, 'USAGE'))
@@ -49,7 +50,7 @@ fn require_of(models: &str, id: i64) -> Result<()> {
                    AND NOT EXISTS (SELECT FROM pg_class c
                                    WHERE c.oid = 'docsearch.project'::regclass AND pg_has_role($2, c.relowner, 'USAGE'))"
             ),
-            &[DatumWithOid::from(id), DatumWithOid::from(caller)],
+            &[DatumWithOid::from(id), DatumWithOid::from(who)],
             |row| Ok((row.required::<i32>(1)?, row.required::<String>(2)?, row.required::<Vec<i64>>(3)?)),
         )?;
         let mut refused = None;
@@ -57,7 +58,7 @@ fn require_of(models: &str, id: i64) -> Result<()> {
             let confirmed = if roles.is_empty() {
                 Vec::new()
             } else {
-                confirmed(model)?
+                confirmed(owner, model)?
             };
             if !roles.iter().any(|role| confirmed.contains(role)) {
                 refused = Some(name);
@@ -87,8 +88,8 @@ fn type_name(model: i32) -> String {
 
 /// The roles to which the owner of the schema has granted a model. In a database that was restored from a dump, those that have
 /// their names.
-pub(crate) fn confirmed(model: i32) -> Result<Vec<i64>> {
-    let Some((keeper, said)) = confirmation::read(&type_name(model))? else {
+pub(crate) fn confirmed(role: &dyn Role, model: i32) -> Result<Vec<i64>> {
+    let Some((keeper, said)) = confirmation::read(role, &type_name(model))? else {
         return Ok(Vec::new());
     };
     // SAFETY: asks about roles, which need not exist.
@@ -106,6 +107,7 @@ pub(crate) fn confirmed(model: i32) -> Result<Vec<i64>> {
         .map(str::to_owned)
         .collect();
     statement::rows(
+        role,
         "SELECT r.oid::bigint FROM pg_roles r WHERE r.rolname::text = ANY ($1)",
         &[DatumWithOid::from(names)],
         |row| row.required::<i64>(1),
@@ -113,10 +115,11 @@ pub(crate) fn confirmed(model: i32) -> Result<Vec<i64>> {
 }
 
 /// Has the owner of the schema confirm that these roles, and no others, have a model.
-fn confirm(model: i32, roles: &[i64]) -> Result<()> {
+fn confirm(caller: &mut Caller, model: i32, roles: &[i64]) -> Result<()> {
     let name = type_name(model);
-    confirmation::forget(&name)?;
+    confirmation::forget(caller, &name)?;
     let roles = statement::rows(
+        caller,
         "SELECT r.oid::bigint, r.rolname::text FROM pg_roles r WHERE r.oid::bigint = ANY ($1) ORDER BY r.oid",
         &[DatumWithOid::from(roles.to_vec())],
         |row| Ok(json!({"number": row.required::<i64>(1)?, "name": row.required::<String>(2)?})),
@@ -125,55 +128,57 @@ fn confirm(model: i32, roles: &[i64]) -> Result<()> {
         return Ok(());
     }
     let said = json!({"model_id": model, "place": confirmation::place(), "roles": Value::Array(roles)});
-    let _owner = AsOwner::of_schema()?;
-    confirmation::write(&name, &confirmation::text(PREFACE, &said))
+    let owner = &caller.as_schema_owner()?;
+    confirmation::write(owner, &name, &confirmation::text(PREFACE, &said))
 }
 
-/// Confirms that a role has a model. Begins as somebody who may act as the owner of the schema.
-pub(crate) fn add(model: i32, role: pg_sys::Oid) -> Result<()> {
+/// Confirms that a role has a model. The caller may act as the owner of the schema.
+pub(crate) fn add(caller: &mut Caller, model: i32, role: pg_sys::Oid) -> Result<()> {
     Lock::Models.acquire();
     let role = i64::from(role.to_u32());
-    let mut roles = confirmed(model)?;
+    let mut roles = confirmed(caller, model)?;
     if roles.contains(&role) {
         return Ok(());
     }
     roles.push(role);
-    confirm(model, &roles)
+    confirm(caller, model, &roles)
 }
 
-/// Confirms that a role does not have a model any more. Begins as `add` does.
-pub(crate) fn remove(model: i32, role: i64) -> Result<()> {
+/// Confirms that a role does not have a model any more.
+pub(crate) fn remove(caller: &mut Caller, model: i32, role: i64) -> Result<()> {
     Lock::Models.acquire();
-    let mut roles = confirmed(model)?;
+    let mut roles = confirmed(caller, model)?;
     if !roles.contains(&role) {
         return Ok(());
     }
     roles.retain(|known| *known != role);
-    confirm(model, &roles)
+    confirm(caller, model, &roles)
 }
 
-/// Takes all models from a role. Begins as `add` does.
-pub(crate) fn remove_role(role: i64) -> Result<()> {
+/// Takes all models from a role.
+pub(crate) fn remove_role(caller: &mut Caller, role: i64) -> Result<()> {
     let models = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::execute(
+            owner,
             "DELETE FROM docsearch.model_grant g WHERE g.role::oid = $1::oid",
             &[DatumWithOid::from(role)],
         )?;
-        statement::rows("SELECT m.id FROM docsearch.model m WHERE m.remote", &[], |row| {
+        statement::rows(owner, "SELECT m.id FROM docsearch.model m WHERE m.remote", &[], |row| {
             row.required::<i32>(1)
         })?
     };
-    models.into_iter().try_for_each(|model| remove(model, role))
+    models.into_iter().try_for_each(|model| remove(caller, model, role))
 }
 
 /// Confirms the rows of before there were confirmations, once, where none but the owner of the schema and superusers can have
 /// written them. Others have to be granted again.
-pub(crate) fn confirm_earlier() -> Result<()> {
+pub(crate) fn confirm_earlier(caller: &mut Caller) -> Result<()> {
     let by_owner = {
-        let _owner = AsOwner::enter()?;
-        confirmation::only_its_owner_writes("docsearch.model_grant")?
+        let owner = &caller.as_owner()?;
+        confirmation::only_its_owner_writes(owner, "docsearch.model_grant")?
             && statement::one(
+                owner,
                 "SELECT pg_has_role(n.nspowner, c.relowner, 'USAGE') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                  WHERE c.oid = 'docsearch.model_grant'::regclass",
                 &[],
@@ -184,8 +189,9 @@ pub(crate) fn confirm_earlier() -> Result<()> {
         return Ok(());
     }
     let granted = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             "SELECT g.model_id, array_agg(g.role::oid::bigint) FROM docsearch.model_grant g GROUP BY g.model_id",
             &[],
             |row| Ok((row.required::<i32>(1)?, row.required::<Vec<i64>>(2)?)),
@@ -193,5 +199,5 @@ pub(crate) fn confirm_earlier() -> Result<()> {
     };
     granted
         .into_iter()
-        .try_for_each(|(model, roles)| confirm(model, &roles))
+        .try_for_each(|(model, roles)| confirm(caller, model, &roles))
 }

@@ -11,8 +11,9 @@ use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::catalog;
-use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement::{self, Row};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::keys;
@@ -67,8 +68,14 @@ impl Found {
     }
 }
 
-/// Documents that bear and define names; `titles` are keys of titles to look for besides. Begins as the caller.
-pub(crate) fn asked(projects: &Projects, forms: &[NameForm], titles: &[String], sight: &Sight) -> Result<Asked> {
+/// Documents that bear and define names; `titles` are keys of titles to look for besides.
+pub(crate) fn asked(
+    caller: &mut Caller,
+    projects: &Projects,
+    forms: &[NameForm],
+    titles: &[String],
+    sight: &Sight,
+) -> Result<Asked> {
     let mut keys = keys_of(forms);
     keys.extend(titles.iter().cloned());
     let (mut borne, mut found) = (Vec::new(), Vec::new());
@@ -77,21 +84,21 @@ pub(crate) fn asked(projects: &Projects, forms: &[NameForm], titles: &[String], 
         let mut args = bearing_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
         let bearing = bearing(projects, sight, &mut args);
         let defining = defining_sql(projects, forms, sight, MAX_DEFINING, &mut args);
-        let _owner = AsOwner::enter()?;
-        for row in statement::lookup(&format!("({bearing}) UNION ALL {defining}"), &args, Found::read)? {
+        let owner = &caller.as_owner()?;
+        for row in statement::lookup(owner, &format!("({bearing}) UNION ALL {defining}"), &args, Found::read)? {
             match row {
                 Found::Borne(name) => borne.push(name),
                 Found::Defining(documents) => found.push(documents),
             }
         }
     } else {
-        borne = bearers(projects, &keys, sight)?;
-        found = definers(projects, forms, sight)?;
+        borne = bearers(caller, projects, &keys, sight)?;
+        found = definers(caller, projects, forms, sight)?;
     }
     let is_whole = borne.len() < MAX_NAMED_DOCUMENTS;
     let own = keys_of(forms);
     if !is_whole && own.len() < keys.len() {
-        borne = bearers(projects, &own, sight)?;
+        borne = bearers(caller, projects, &own, sight)?;
     }
     let titled = borne
         .iter()
@@ -99,29 +106,34 @@ pub(crate) fn asked(projects: &Projects, forms: &[NameForm], titles: &[String], 
     Ok(Asked {
         titled: is_whole.then(|| titled.map(|(document, ..)| *document).collect()),
         matches: best_matches(borne, forms),
-        defining: few_defining(found, forms, sight)?,
+        defining: few_defining(caller, found, forms, sight)?,
     })
 }
 
-/// Documents that bear one of the names. Begins as the caller.
-pub(crate) fn matches(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Map<DocumentId, NameMatch>> {
-    Ok(best_matches(bearers(projects, &keys_of(forms), sight)?, forms))
+/// Documents that bear one of the names.
+pub(crate) fn matches(
+    caller: &mut Caller,
+    projects: &Projects,
+    forms: &[NameForm],
+    sight: &Sight,
+) -> Result<Map<DocumentId, NameMatch>> {
+    Ok(best_matches(bearers(caller, projects, &keys_of(forms), sight)?, forms))
 }
 
 fn keys_of(forms: &[NameForm]) -> BTreeSet<String> {
     forms.iter().map(|form| form.key.clone()).collect()
 }
 
-/// The names of documents that have one of the keys. Begins as the caller.
-fn bearers(projects: &Projects, keys: &BTreeSet<String>, sight: &Sight) -> Result<Vec<Borne>> {
-    let read = |limit: i64| {
+/// The names of documents that have one of the keys.
+fn bearers(caller: &mut Caller, projects: &Projects, keys: &BTreeSet<String>, sight: &Sight) -> Result<Vec<Borne>> {
+    let read = |owner: &Owner<'_>, limit: i64| {
         let mut args = bearing_arguments(projects, keys, limit);
         let sql = bearing(projects, sight, &mut args);
-        statement::lookup(&sql, &args, |row| {
+        statement::lookup(owner, &sql, &args, |row| {
             Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
         })
     };
-    sight.first(MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
+    sight.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }
 
 fn bearing_arguments(projects: &Projects, keys: &BTreeSet<String>, limit: i64) -> Vec<DatumWithOid<'static>> {
@@ -164,15 +176,15 @@ fn best_matches(names: Vec<Borne>, forms: &[NameForm]) -> Map<DocumentId, NameMa
     found
 }
 
-/// Documents that define the names, of each name one more at most than are read together. Begins as the caller.
-fn definers(projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<Defining>> {
+/// Documents that define the names, of each name one more at most than are read together.
+fn definers(caller: &mut Caller, projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<Defining>> {
     if catalog::table(c"definition").is_none() {
         return Ok(Vec::new());
     }
     let mut args = Vec::new();
     let sql = defining_sql(projects, forms, sight, read_together(sight), &mut args);
-    let _owner = AsOwner::enter()?;
-    let rows = statement::lookup(&sql, &args, Found::read)?.into_iter();
+    let owner = &caller.as_owner()?;
+    let rows = statement::lookup(owner, &sql, &args, Found::read)?.into_iter();
     let defining = rows.filter_map(|row| match row {
         Found::Defining(documents) => Some(documents),
         Found::Borne(_) => None,
@@ -220,17 +232,22 @@ fn defining_sql(
     )
 }
 
-/// Those of the documents that the caller sees, without what more than a few of them define. Begins as the caller.
-fn few_defining(found: Vec<Defining>, forms: &[NameForm], sight: &Sight) -> Result<Vec<(DocumentId, usize)>> {
+/// Those of the documents that the caller sees, without what more than a few of them define.
+fn few_defining(
+    caller: &mut Caller,
+    found: Vec<Defining>,
+    forms: &[NameForm],
+    sight: &Sight,
+) -> Result<Vec<(DocumentId, usize)>> {
     let together = read_together(sight);
     let mut defining = Vec::new();
     for (documents, form) in found {
         let documents = match (documents.first().copied(), sight.checks()) {
             (Some(first), Some(visibility)) if documents.len() > together => {
-                let read = |limit| defining_one(first.project, &forms[form].key, limit);
-                visibility.first(MAX_DEFINING + 1, read, |id| *id)?
+                let read = |owner: &Owner<'_>, limit| defining_one(owner, first.project, &forms[form].key, limit);
+                visibility.first(caller, MAX_DEFINING + 1, read, |id| *id)?
             }
-            (_, Some(visibility)) => visibility.among(documents)?.into_iter().collect(),
+            (_, Some(visibility)) => visibility.among(caller, documents)?.into_iter().collect(),
             (_, None) => documents,
         };
         if documents.len() <= MAX_DEFINING {
@@ -240,9 +257,10 @@ fn few_defining(found: Vec<Defining>, forms: &[NameForm], sight: &Sight) -> Resu
     Ok(defining)
 }
 
-/// Documents of a project with a section that defines a name, at most so many. Runs as the owner.
-fn defining_one(project: i64, key: &str, limit: i64) -> Result<Vec<DocumentId>> {
+/// Documents of a project with a section that defines a name, at most so many.
+fn defining_one(owner: &Owner<'_>, project: i64, key: &str, limit: i64) -> Result<Vec<DocumentId>> {
     statement::lookup(
+        owner,
         "SELECT d.project_id, d.document_id FROM docsearch.definition d
          WHERE d.project_id = $1 AND d.key = $2::text COLLATE \"C\" LIMIT $3",
         &[
@@ -262,9 +280,9 @@ pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]
         .any(|found| !mentioned.contains(&forms[found.form].role))
 }
 
-/// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words
-/// begin with its letters. `typed` is a key. Begins as the caller.
-pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Set<DocumentId>> {
+/// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words begin with its letters.
+/// `typed` is a key.
+pub(crate) fn near(caller: &mut Caller, projects: &Projects, typed: &str, sight: &Sight) -> Result<Set<DocumentId>> {
     let length = typed.chars().count();
     let letters = typed.chars().all(char::is_alphanumeric);
     if !(3..=MAX_NEAR_CHARS).contains(&length) || !letters {
@@ -315,30 +333,36 @@ pub(crate) fn near(projects: &Projects, typed: &str, sight: &Sight) -> Result<Se
         ),
     ];
     let Some(visibility) = sight.checks() else {
-        let _owner = AsOwner::enter()?;
-        let found = statement::rows(&format!("({})", ways.join(") UNION ALL (")), &args, keys::document_id)?;
+        let owner = &caller.as_owner()?;
+        let found = statement::rows(
+            owner,
+            &format!("({})", ways.join(") UNION ALL (")),
+            &args,
+            keys::document_id,
+        )?;
         return Ok(found.into_iter().collect());
     };
     let mut found = Set::default();
     for way in &ways {
-        let read = |limit| statement::rows(way, &arguments(limit), keys::document_id);
-        found.extend(visibility.first(MAX_NEAR, read, |id| *id)?);
+        let read = |owner: &Owner<'_>, limit| statement::rows(owner, way, &arguments(limit), keys::document_id);
+        found.extend(visibility.first(caller, MAX_NEAR, read, |id| *id)?);
     }
     Ok(found)
 }
 
-/// Writes the names of a document, those that it defines, and what it belongs to, in place of what may be there if
-/// it is `known`. Runs as the owner.
-pub(crate) fn write(project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
+/// Writes the names of a document, those that it defines, and what it belongs to, in place of what may be there if it is
+/// `known`.
+pub(crate) fn write(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
     let (keys, kinds): (Vec<String>, Vec<String>) =
         names_of(&input.title, &input.slug, input.metadata.as_ref(), &input.source_urls)
             .into_iter()
             .map(|name| (name.key, name.kind.as_str().to_owned()))
             .unzip();
     if known {
-        forget(project, id)?;
+        forget(owner, project, id)?;
     }
     statement::execute(
+        owner,
         "INSERT INTO docsearch.document_name (project_id, document_id, key, kind)
          SELECT $1, $2, n.key, n.kind FROM unnest($3::text[], $4::text[]) AS n(key, kind)",
         &[
@@ -348,13 +372,14 @@ pub(crate) fn write(project: i64, id: i64, input: &DocumentInput, known: bool) -
             DatumWithOid::from(kinds),
         ],
     )?;
-    write_definitions(project, id, input)?;
-    write_containers(project, input)
+    write_definitions(owner, project, id, input)?;
+    write_containers(owner, project, input)
 }
 
-fn forget(project: i64, id: i64) -> Result<()> {
+fn forget(owner: &Owner<'_>, project: i64, id: i64) -> Result<()> {
     let document = [DatumWithOid::from(project), DatumWithOid::from(id)];
     statement::execute(
+        owner,
         "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
         &document,
     )?;
@@ -362,12 +387,13 @@ fn forget(project: i64, id: i64) -> Result<()> {
         return Ok(());
     }
     statement::execute(
+        owner,
         "DELETE FROM docsearch.definition d WHERE d.project_id = $1 AND d.document_id = $2",
         &document,
     )
 }
 
-fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()> {
+fn write_definitions(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentInput) -> Result<()> {
     if catalog::table(c"definition").is_none() {
         return Ok(());
     }
@@ -377,6 +403,7 @@ fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()>
         return Ok(());
     }
     statement::execute(
+        owner,
         "INSERT INTO docsearch.definition (project_id, document_id, key) SELECT $1, $2, unnest($3::text[])",
         &[
             DatumWithOid::from(project),
@@ -387,7 +414,7 @@ fn write_definitions(project: i64, id: i64, input: &DocumentInput) -> Result<()>
 }
 
 /// Rows that are there already are left alone, so that two loads never wait for each other.
-fn write_containers(project: i64, input: &DocumentInput) -> Result<()> {
+fn write_containers(owner: &Owner<'_>, project: i64, input: &DocumentInput) -> Result<()> {
     let (keys, names): (Vec<String>, Vec<String>) =
         name::containers(input.category.as_deref(), input.metadata.as_ref())
             .into_iter()
@@ -398,6 +425,7 @@ fn write_containers(project: i64, input: &DocumentInput) -> Result<()> {
         return Ok(());
     }
     statement::execute(
+        owner,
         "INSERT INTO docsearch.container (project_id, key, name)
          SELECT DISTINCT ON (c.key) $1, c.key, c.name FROM unnest($2::text[], $3::text[]) AS c(key, name)
          WHERE NOT EXISTS (SELECT FROM docsearch.container known

@@ -1,10 +1,11 @@
-//! What may have been meant by a slug that no document has. Everything runs as the caller.
+//! What may have been meant by a slug that no document has.
 
 use docsearch_core::query::understanding::NameForm;
 use docsearch_core::values::id::DocumentId;
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
+use crate::postgres::role::Caller;
 use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::names;
@@ -17,8 +18,8 @@ const MAX_COMPARED_CHARS: usize = 1_200;
 const NAMED: i64 = 3;
 
 /// The hint of an error: the documents with this address, or else those of other projects with it, or else the nearest.
-pub(super) fn hint(slug: &str, project: Option<&str>) -> Result<String> {
-    let all = project::selected(None)?;
+pub(super) fn hint(caller: &mut Caller, slug: &str, project: Option<&str>) -> Result<String> {
+    let all = project::selected(caller, None)?;
     let is_project = |known: &&Project| known.name == slug.trim_matches('/');
     if let Some(known) = all.iter().find(is_project).filter(|_| project.is_none()) {
         let name = &known.name;
@@ -29,13 +30,13 @@ pub(super) fn hint(slug: &str, project: Option<&str>) -> Result<String> {
     let (within, others): (Vec<Project>, Vec<Project>) = all
         .into_iter()
         .partition(|known| project.is_none_or(|name| known.name == name));
-    let mut meant = addressed(slug, &within)?;
+    let mut meant = addressed(caller, slug, &within)?;
     if meant.is_empty() {
-        let elsewhere = addressed(slug, &others)?;
+        let elsewhere = addressed(caller, slug, &others)?;
         if !elsewhere.is_empty() {
             return Ok(format!("It is in another project: {}.", elsewhere.join(", ")));
         }
-        meant = near(slug, project)?;
+        meant = near(caller, slug, project)?;
     }
     Ok(if meant.is_empty() {
         "There is no document yet: SELECT docsearch.index_doc(...).".to_owned()
@@ -45,7 +46,7 @@ pub(super) fn hint(slug: &str, project: Option<&str>) -> Result<String> {
 }
 
 /// References of the documents of projects that have this address, as searches understand it, or this slug.
-fn addressed(slug: &str, projects: &[Project]) -> Result<Vec<String>> {
+fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Vec<String>> {
     let sites = || projects.iter().map(Project::site);
     let mut forms = NameForm::addresses(slug, sites());
     if forms.is_empty() {
@@ -55,9 +56,11 @@ fn addressed(slug: &str, projects: &[Project]) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let searched = Projects::new(projects);
-    let found = names::matches(&searched, &forms, &Sight::of(&searched)?)?;
+    let sight = Sight::of(caller, &searched)?;
+    let found = names::matches(caller, &searched, &forms, &sight)?;
     let found: Vec<DocumentId> = found.into_keys().collect();
     statement::rows(
+        caller,
         &format!(
             "SELECT p.name || '/' || d.slug
              FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
@@ -70,10 +73,11 @@ fn addressed(slug: &str, projects: &[Project]) -> Result<Vec<String>> {
 }
 
 /// References of the documents with the nearest slugs and titles: those of the project that the reference names come first.
-fn near(slug: &str, project: Option<&str>) -> Result<Vec<String>> {
+fn near(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<String>> {
     let trigram = catalog::trigram_schema()?;
     let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
     statement::rows(
+        caller,
         &format!(
             "SELECT p.name || '/' || d.slug
              FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id,

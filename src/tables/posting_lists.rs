@@ -1,4 +1,4 @@
-//! Reading the postings of the words of a query. Runs as the owner.
+//! Reading the postings of the words of a query.
 
 use std::rc::Rc;
 
@@ -7,6 +7,7 @@ use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::postings;
 use crate::tables::project::Projects;
@@ -44,7 +45,7 @@ const BUCKET: i32 = 2;
 
 impl PostingLists {
     /// The postings of some lexemes; `None` where too much is not in them yet, or a segment is not whole.
-    pub(crate) fn read(projects: &Projects, lexemes: &[&str]) -> Result<Option<Self>> {
+    pub(crate) fn read(owner: &Owner<'_>, projects: &Projects, lexemes: &[&str]) -> Result<Option<Self>> {
         if !postings::exist() {
             return Ok(None);
         }
@@ -58,6 +59,7 @@ impl PostingLists {
         let mut is_whole = true;
         // In one statement, so that a merge is seen whole or not at all. A segment comes before its buckets, and those by part.
         statement::lookup(
+            owner,
             "SELECT r.kind, r.project_id, r.segment, r.sections, r.bucket_count, r.superseded, r.id, r.bucket, r.bytes
              FROM (SELECT 0 AS kind, s.project_id, s.segment, s.sections, s.bucket_count, s.superseded, NULL::bigint AS id,
                           NULL::int AS bucket, NULL::bytea AS bytes

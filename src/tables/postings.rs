@@ -8,6 +8,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::catalog;
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
 mod comparison;
@@ -22,12 +23,13 @@ pub(crate) fn exist() -> bool {
     catalog::table(c"posting_pending").is_some()
 }
 
-/// Documents whose chunks this transaction writes or deletes. Runs as the owner of the tables.
-pub(crate) fn add_pending(project: i64, documents: Vec<i64>) -> Result<()> {
+/// Documents whose chunks this transaction writes or deletes.
+pub(crate) fn add_pending(owner: &Owner<'_>, project: i64, documents: Vec<i64>) -> Result<()> {
     if documents.is_empty() || !exist() {
         return Ok(());
     }
     statement::execute(
+        owner,
         "INSERT INTO docsearch.posting_pending (project_id, document_id) SELECT $1, d.id FROM unnest($2::bigint[]) AS d(id)",
         &[DatumWithOid::from(project), DatumWithOid::from(documents)],
     )
@@ -37,13 +39,13 @@ pub(crate) fn add_pending(project: i64, documents: Vec<i64>) -> Result<()> {
 pub(crate) const ADD_CHANGED: &str = "INSERT INTO docsearch.posting_pending (project_id, document_id)
      SELECT DISTINCT c.project_id, c.document_id FROM changed c JOIN docsearch.project p ON p.id = c.project_id";
 
-/// Forgets everything: there are no chunks any more. Runs as the owner of the tables, who keeps others from chunks.
-pub(crate) fn clear() -> Result<()> {
+/// Forgets everything: there are no chunks any more. The owner keeps others from chunks.
+pub(crate) fn clear(owner: &Owner<'_>) -> Result<()> {
     if !exist() {
         return Ok(());
     }
-    statement::execute("DELETE FROM docsearch.posting_segment", &[])?;
-    statement::execute("DELETE FROM docsearch.posting_pending", &[])
+    statement::execute(owner, "DELETE FROM docsearch.posting_segment", &[])?;
+    statement::execute(owner, "DELETE FROM docsearch.posting_pending", &[])
 }
 
 #[cfg(feature = "pg_test")]

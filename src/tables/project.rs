@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use crate::postgres::catalog::{self, TextConfigProblem};
 use crate::postgres::jsonb::StoredJson;
-use crate::postgres::owner::{self, AsOwner};
+use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, internal, invalid, undefined};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::model::ModelRow;
 use crate::tables::schema;
@@ -91,29 +92,34 @@ impl Projects {
 }
 
 /// The projects that a search is about: the one named, or all.
-pub(crate) fn selected(name: Option<&str>) -> Result<Vec<Project>> {
+pub(crate) fn selected(caller: &Caller, name: Option<&str>) -> Result<Vec<Project>> {
     if let Some(name) = name {
-        return Ok(vec![by_name(name)?]);
+        return Ok(vec![by_name(caller, name)?]);
     }
     if !schema::exists() {
         return Err(owner::no_tables());
     }
-    read("ORDER BY p.id", &[])
+    read(caller, "ORDER BY p.id", &[])
+}
+
+/// All projects, those that policies hide from callers as well.
+pub(crate) fn all(owner: &Owner<'_>) -> Result<Vec<Project>> {
+    read(owner, "ORDER BY p.id", &[])
 }
 
 /// The projects that a search is about and that can be searched, and what is to be said of the others: one that is
 /// named is an error, of all they are left out.
-pub(crate) fn searched(name: Option<&str>) -> Result<(Vec<Project>, Option<Notice>)> {
-    let mut projects = selected(name)?;
+pub(crate) fn searched(caller: &Caller, name: Option<&str>) -> Result<(Vec<Project>, Option<Notice>)> {
+    let mut projects = selected(caller, name)?;
     if let (Some(_), [named]) = (name, projects.as_slice()) {
-        return match catalog::text_config_problem(&named.text_config) {
+        return match catalog::text_config_problem(caller.id(), &named.text_config) {
             Some(problem) => Err(unsearchable(named, problem)),
             None => Ok((projects, None)),
         };
     }
     let (mut usable, mut left_out) = (Vec::new(), Vec::new());
     for project in projects.drain(..) {
-        match catalog::text_config_problem(&project.text_config) {
+        match catalog::text_config_problem(caller.id(), &project.text_config) {
             None => usable.push(project),
             Some(_) => left_out.push(project.name),
         }
@@ -139,31 +145,35 @@ fn unsearchable(project: &Project, problem: TextConfigProblem) -> pg_sys::panic:
 }
 
 /// The project that an argument names, which must not be NULL.
-pub(crate) fn given(name: Option<&str>) -> Result<Project> {
-    by_name(name.ok_or_else(|| invalid("project must not be null", "Give the name of a project."))?)
+pub(crate) fn given(caller: &Caller, name: Option<&str>) -> Result<Project> {
+    by_name(
+        caller,
+        name.ok_or_else(|| invalid("project must not be null", "Give the name of a project."))?,
+    )
 }
 
 /// The project of this name, or an error whose hint lists the nearest names.
-pub(crate) fn by_name(name: &str) -> Result<Project> {
+pub(crate) fn by_name(caller: &Caller, name: &str) -> Result<Project> {
     if !schema::exists() {
         return Err(owner::no_tables());
     }
-    match read("WHERE p.name = $1", &[DatumWithOid::from(name)])?
+    match read(caller, "WHERE p.name = $1", &[DatumWithOid::from(name)])?
         .into_iter()
         .next()
     {
         Some(project) => Ok(project),
         None => Err(undefined(
             format!("project \"{name}\" does not exist"),
-            known_projects(name)?,
+            known_projects(caller, name)?,
         )),
     }
 }
 
-/// Notes whether documents of this source are to stay although no table is attached that they come from. Begins as the caller.
-pub(crate) fn keep_source(project: i64, source_root: &str, stays: bool) -> Result<()> {
-    let _owner = AsOwner::enter()?;
+/// Notes whether documents of this source are to stay although no table is attached that they come from.
+pub(crate) fn keep_source(caller: &mut Caller, project: i64, source_root: &str, stays: bool) -> Result<()> {
+    let owner = &caller.as_owner()?;
     statement::execute(
+        owner,
         "UPDATE docsearch.project p
          SET kept_sources = CASE WHEN $3 THEN array_append(p.kept_sources, $2) ELSE array_remove(p.kept_sources, $2) END
          WHERE p.id = $1 AND ($2 = ANY (p.kept_sources)) <> $3",
@@ -176,21 +186,22 @@ pub(crate) fn keep_source(project: i64, source_root: &str, stays: bool) -> Resul
 }
 
 /// Whether there is a project of this name.
-pub(crate) fn exists(name: &str) -> Result<bool> {
-    Ok(!read("WHERE p.name = $1", &[DatumWithOid::from(name)])?.is_empty())
+pub(crate) fn exists(caller: &Caller, name: &str) -> Result<bool> {
+    Ok(!read(caller, "WHERE p.name = $1", &[DatumWithOid::from(name)])?.is_empty())
 }
 
 /// The project of this number.
-pub(crate) fn by_id(id: i64) -> Result<Project> {
-    let found = read("WHERE p.id = $1", &[DatumWithOid::from(id)])?;
+pub(crate) fn by_id(role: &dyn Role, id: i64) -> Result<Project> {
+    let found = read(role, "WHERE p.id = $1", &[DatumWithOid::from(id)])?;
     found
         .into_iter()
         .next()
         .ok_or_else(|| internal(format_args!("there is no project {id}")))
 }
 
-fn read(condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Project>> {
+fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<Vec<Project>> {
     statement::rows(
+        role,
         &format!(
             "SELECT p.id, p.name, p.root_url, p.text_config, p.settings, {}
              FROM docsearch.project p JOIN docsearch.model m ON m.id = p.model_id {condition}",
@@ -219,9 +230,10 @@ fn weights(settings: &Value) -> BTreeMap<String, f64> {
     numbers.collect()
 }
 
-fn known_projects(name: &str) -> Result<String> {
+fn known_projects(caller: &Caller, name: &str) -> Result<String> {
     let trigram = catalog::trigram_schema()?;
     let (names, all) = statement::rows(
+        caller,
         &format!(
             "SELECT p.name, count(*) OVER () FROM docsearch.project p
              ORDER BY {trigram}.similarity(p.name, $1) DESC, p.name LIMIT 5"
@@ -241,9 +253,10 @@ fn known_projects(name: &str) -> Result<String> {
 }
 
 /// Refuses a category that none of the documents has which the caller sees in these projects.
-pub(crate) fn require_category(projects: &Projects, category: &str) -> Result<()> {
+pub(crate) fn require_category(caller: &Caller, projects: &Projects, category: &str) -> Result<()> {
     let trigram = catalog::trigram_schema()?;
     let known = statement::rows(
+        caller,
         &format!(
             "SELECT c.category, c.category = $2 OR starts_with(c.category, $2 || '/'), count(*) OVER ()
              FROM (SELECT DISTINCT d.category FROM docsearch.document d WHERE {} AND d.category IS NOT NULL) c

@@ -6,8 +6,8 @@ use docsearch_core::values::id::{DocumentId, Map};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::pg_sys::panic::ErrorReport;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, internal, invalid};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement};
 use crate::tables::project::Project;
 
@@ -42,12 +42,13 @@ pub(crate) fn exist() -> bool {
     catalog::table(c"question").is_some()
 }
 
-/// The questions of a document, in order. Runs as the owner.
-pub(crate) fn read(id: DocumentId) -> Result<Vec<StoredQuestion>> {
+/// The questions of a document, in order.
+pub(crate) fn read(owner: &Owner<'_>, id: DocumentId) -> Result<Vec<StoredQuestion>> {
     if !exist() {
         return Ok(Vec::new());
     }
     statement::rows(
+        owner,
         "SELECT q.anchor, q.question, q.source, q.section_hash, q.stale, q.created_at::text
          FROM docsearch.question q WHERE q.project_id = $1 AND q.document_id = $2 ORDER BY q.question_no",
         &[DatumWithOid::from(id.project), DatumWithOid::from(id.document)],
@@ -66,13 +67,19 @@ pub(crate) fn read(id: DocumentId) -> Result<Vec<StoredQuestion>> {
     )
 }
 
-/// The questions of one source that documents have, as they were given, by the numbers of the documents. Runs as the owner.
-pub(crate) fn of_documents(project: i64, documents: Vec<i64>, source: &str) -> Result<Map<i64, Vec<Question>>> {
+/// The questions of one source that documents have, as they were given, by the numbers of the documents.
+pub(crate) fn of_documents(
+    owner: &Owner<'_>,
+    project: i64,
+    documents: Vec<i64>,
+    source: &str,
+) -> Result<Map<i64, Vec<Question>>> {
     let mut questions = Map::<i64, Vec<Question>>::default();
     if documents.is_empty() || !exist() {
         return Ok(questions);
     }
     let stored = statement::latest(
+        owner,
         "SELECT q.document_id, q.anchor, q.question FROM docsearch.question q
          WHERE q.project_id = $1 AND q.document_id = ANY ($2) AND q.source = $3 ORDER BY q.document_id, q.question_no",
         &[
@@ -184,19 +191,21 @@ pub(crate) fn is_source(source: &str) -> bool {
 /// A question as a row: slug, anchor, question, source, whether it is stale, and since when it is there.
 pub(crate) type ListedQuestion = (String, String, String, String, bool, TimestampWithTimeZone);
 
-/// The questions of the documents of a project that the caller sees, in the order of slugs. Begins as the caller.
-pub(crate) fn listed(project: &Project, slug: Option<&str>) -> Result<Vec<ListedQuestion>> {
+/// The questions of the documents of a project that the caller sees, in the order of slugs.
+pub(crate) fn listed(caller: &mut Caller, project: &Project, slug: Option<&str>) -> Result<Vec<ListedQuestion>> {
     if !exist() {
         return Ok(Vec::new());
     }
     let documents = statement::rows(
+        caller,
         "SELECT d.id, d.slug FROM docsearch.document d WHERE d.project_id = $1 AND ($2 IS NULL OR d.slug = $2)",
         &[DatumWithOid::from(project.id), DatumWithOid::from(slug)],
         |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?)),
     )?;
     let (ids, slugs): (Vec<i64>, Vec<String>) = documents.into_iter().unzip();
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     statement::rows(
+        owner,
         "SELECT d.slug, q.anchor, q.question, q.source, q.stale, q.created_at
          FROM unnest($2::bigint[], $3::text[]) AS d(id, slug)
               JOIN docsearch.question q ON q.project_id = $1 AND q.document_id = d.id
@@ -219,16 +228,17 @@ pub(crate) fn listed(project: &Project, slug: Option<&str>) -> Result<Vec<Listed
     )
 }
 
-/// How many questions the documents of projects have that the caller sees, and how many of these are stale. `limited`: whether
-/// policies apply to the caller. Begins as the caller, who may read documents.
-pub(crate) fn counted(projects: &[i64], limited: bool) -> Result<Map<i64, (i64, i64)>> {
+/// How many questions the documents of projects have that the caller sees, and how many of these are stale. `limited`:
+/// whether policies apply to the caller. The caller may read documents.
+pub(crate) fn counted(caller: &mut Caller, projects: &[i64], limited: bool) -> Result<Map<i64, (i64, i64)>> {
     if !exist() {
         return Ok(Map::default());
     }
     let of_projects = DatumWithOid::from(projects.to_vec());
     if !limited {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         let counted = statement::rows(
+            owner,
             "SELECT q.project_id, count(*), count(*) FILTER (WHERE q.stale) FROM docsearch.question q
              WHERE q.project_id = ANY ($1) GROUP BY q.project_id",
             &[of_projects],
@@ -238,8 +248,9 @@ pub(crate) fn counted(projects: &[i64], limited: bool) -> Result<Map<i64, (i64, 
     }
     // Questions are read as the owner of the tables, and documents as the caller, whose policies hold.
     let of_documents = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             "SELECT q.project_id, q.document_id, count(*), count(*) FILTER (WHERE q.stale) FROM docsearch.question q
              WHERE q.project_id = ANY ($1) GROUP BY q.project_id, q.document_id",
             &[of_projects],
@@ -253,6 +264,7 @@ pub(crate) fn counted(projects: &[i64], limited: bool) -> Result<Map<i64, (i64, 
     let (projects, documents): (Vec<i64>, Vec<i64>) = ids.into_iter().unzip();
     let (all, stale): (Vec<i64>, Vec<i64>) = counts.into_iter().unzip();
     let counted = statement::rows(
+        caller,
         "SELECT d.project_id, sum(q.number)::bigint, sum(q.stale)::bigint
          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS q(project_id, document_id, number, stale)
               JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
@@ -268,10 +280,11 @@ pub(crate) fn counted(projects: &[i64], limited: bool) -> Result<Map<i64, (i64, 
     Ok(counted.into_iter().collect())
 }
 
-/// Replaces the questions of a document. Runs as the owner.
-pub(crate) fn write(id: DocumentId, questions: &[StoredQuestion]) -> Result<()> {
+/// Replaces the questions of a document.
+pub(crate) fn write(owner: &Owner<'_>, id: DocumentId, questions: &[StoredQuestion]) -> Result<()> {
     let document = [DatumWithOid::from(id.project), DatumWithOid::from(id.document)];
     statement::execute(
+        owner,
         "DELETE FROM docsearch.question q WHERE q.project_id = $1 AND q.document_id = $2",
         &document,
     )?;
@@ -282,6 +295,7 @@ pub(crate) fn write(id: DocumentId, questions: &[StoredQuestion]) -> Result<()> 
     let texts = |of: fn(&StoredQuestion) -> &str| DatumWithOid::from(questions.iter().map(of).collect::<Vec<&str>>());
     let [project, document] = document;
     statement::execute(
+        owner,
         "INSERT INTO docsearch.question
              (project_id, document_id, question_no, anchor, question, source, section_hash, stale, created_at)
          SELECT $1, $2, q.question_no, q.anchor, q.question, q.source, q.section_hash, q.stale,

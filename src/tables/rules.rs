@@ -11,8 +11,8 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 use crate::postgres::catalog;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, internal};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement::{self, Row};
 
 /// The tables, in schema `docsearch`.
@@ -57,7 +57,7 @@ impl Rulebook {
 }
 
 /// The rules as this transaction sees them.
-pub(crate) fn current() -> Result<Rc<Rulebook>> {
+pub(crate) fn current(role: &mut dyn Role) -> Result<Rc<Rulebook>> {
     watch();
     // Under REPEATABLE READ the tables may be older than what others shall see later.
     // SAFETY: reads the isolation level of the transaction.
@@ -68,7 +68,7 @@ pub(crate) fn current() -> Result<Rc<Rulebook>> {
     }
     // Before the new ones are read: both at once would be a megabyte.
     CACHE.set(None);
-    match read().map(Rc::new) {
+    match read(role).map(Rc::new) {
         Ok(rules) => {
             CACHE.set(Some(Rc::clone(&rules)));
             Ok(rules)
@@ -99,7 +99,7 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, table: pg_sys::Oid)
 }
 
 /// Before there are tables, and in those of an older extension, the shipped rules hold.
-fn read() -> Result<Rulebook> {
+fn read(role: &mut dyn Role) -> Result<Rulebook> {
     let tables: Vec<pg_sys::Oid> = TABLES.iter().filter_map(|table| catalog::table(table)).collect();
     if tables.len() < TABLES.len() {
         STALE.set(true);
@@ -108,8 +108,9 @@ fn read() -> Result<Rulebook> {
             ..Rulebook::default()
         });
     }
-    let _owner = AsOwner::enter()?;
+    let owner = &role.as_owner()?;
     let rows = statement::rows(
+        owner,
         "SELECT r.project_id, 'action', r.verb, r.intent, NULL::real, r.enabled FROM docsearch.action r
          UNION ALL SELECT r.project_id, 'action_synonym', r.verb, r.synonym, r.closeness, r.enabled FROM docsearch.action_synonym r
          UNION ALL SELECT r.project_id, 'intent_conflict', r.asked, r.found, r.penalty, r.enabled FROM docsearch.intent_conflict r
@@ -219,7 +220,7 @@ fn rule(row: &Row) -> Result<RuleRow> {
 
 /// Writes the shipped verbs and abbreviations that are missing, the shipped synonyms of verbs that have none, and what
 /// tells news where nothing does.
-pub(crate) fn seed_missing() -> Result<()> {
+pub(crate) fn seed_missing(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     for (table, columns, key) in [
         ("action", "verb, intent", "verb"),
@@ -228,30 +229,34 @@ pub(crate) fn seed_missing() -> Result<()> {
     ] {
         let missing =
             format!("NOT EXISTS (SELECT FROM docsearch.{table} s WHERE s.project_id IS NULL AND s.{key} = r.{key})");
-        write(&rows, table, columns, &missing)?;
+        write(caller, &rows, table, columns, &missing)?;
     }
     write(
+        caller,
         &rows,
         "news_name",
         "place, name",
         "NOT EXISTS (SELECT FROM docsearch.news_name)",
     )?;
     write_query_words(
+        caller,
         &rows,
         "w.kind IN ('news', 'change') AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.kind = w.kind)",
     )
 }
 
 /// Writes what is missing of how queries ask for what is new, of names of release notes, and of how questions open and close.
-pub(crate) fn seed_asking() -> Result<()> {
+pub(crate) fn seed_asking(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     write(
+        caller,
         &rows,
         "news_name",
         "place, name, releases",
         "NOT EXISTS (SELECT FROM docsearch.news_name s WHERE s.project_id IS NULL AND s.place = r.place AND s.name = r.name)",
     )?;
     write_query_words(
+        caller,
         &rows,
         "w.kind IN ('new', 'happened', 'when', 'thing', 'made', 'release', 'recency', 'opening', 'closing')
          AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)",
@@ -259,8 +264,9 @@ pub(crate) fn seed_asking() -> Result<()> {
 }
 
 /// Writes those of the rows `r` that belong into a table, which is named like their kind, and for which the condition holds.
-fn write(rows: &serde_json::Value, table: &str, columns: &str, condition: &str) -> Result<()> {
+fn write(caller: &Caller, rows: &serde_json::Value, table: &str, columns: &str, condition: &str) -> Result<()> {
     statement::execute(
+        caller,
         &format!(
             "INSERT INTO docsearch.{table} ({columns})
              SELECT {columns} FROM jsonb_populate_recordset(NULL::docsearch.{table}, $1) WITH ORDINALITY r
@@ -275,17 +281,21 @@ fn intent(name: &str) -> Result<Intent> {
 }
 
 /// Puts the shipped rules back in place of those of all projects. Returns how many there are.
-pub(crate) fn reset() -> Result<i64> {
+pub(crate) fn reset(caller: &Caller) -> Result<i64> {
     for table in TABLES {
         let table = table.to_string_lossy();
-        statement::execute(&format!("DELETE FROM docsearch.{table} WHERE project_id IS NULL"), &[])?;
+        statement::execute(
+            caller,
+            &format!("DELETE FROM docsearch.{table} WHERE project_id IS NULL"),
+            &[],
+        )?;
     }
-    seed()?;
+    seed(caller)?;
     i64::try_from(Rules::english().rows().len()).map_err(internal)
 }
 
 /// Writes the shipped rules into the tables, where those of all projects must be empty.
-pub(crate) fn seed() -> Result<()> {
+pub(crate) fn seed(caller: &Caller) -> Result<()> {
     let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
     for (table, columns) in [
         ("action", "verb, intent"),
@@ -298,14 +308,15 @@ pub(crate) fn seed() -> Result<()> {
         ("news_name", "place, name, releases"),
         ("search_tip", "number, tip"),
     ] {
-        write(&rows, table, columns, "true")?;
+        write(caller, &rows, table, columns, "true")?;
     }
-    write_query_words(&rows, "true")
+    write_query_words(caller, &rows, "true")
 }
 
 /// Writes the words of queries for which the condition holds, by their `kind`.
-fn write_query_words(rows: &serde_json::Value, condition: &str) -> Result<()> {
+fn write_query_words(caller: &Caller, rows: &serde_json::Value, condition: &str) -> Result<()> {
     statement::execute(
+        caller,
         &format!(
             "INSERT INTO docsearch.query_word (kind, word)
              SELECT w.kind, w.word

@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 
 /// The version of the tables that this extension reads and writes.
@@ -14,13 +15,13 @@ pub(crate) fn exists() -> bool {
 }
 
 /// Whether the tables are those of this version of the extension.
-pub(crate) fn is_current() -> Result<bool> {
-    Ok(behind()?.is_none())
+pub(crate) fn is_current(role: &dyn Role) -> Result<bool> {
+    Ok(behind(role)?.is_none())
 }
 
 /// Refuses what needs tables that an older version did not have.
-pub(crate) fn require_current() -> Result<()> {
-    if is_current()? {
+pub(crate) fn require_current(role: &dyn Role) -> Result<()> {
+    if is_current(role)? {
         return Ok(());
     }
     Err(outdated())
@@ -36,11 +37,12 @@ pub(crate) fn outdated() -> pg_sys::panic::ErrorReport {
 }
 
 /// The version of the tables; 0 if there are none.
-pub(crate) fn version() -> Result<usize> {
+pub(crate) fn version(role: &dyn Role) -> Result<usize> {
     if !exists() {
         return Ok(0);
     }
     let version: Option<i32> = statement::one(
+        role,
         "SELECT pg_catalog.max(v.version) FROM docsearch.schema_version v",
         &[],
         |row| row.optional(1),
@@ -50,14 +52,15 @@ pub(crate) fn version() -> Result<usize> {
 }
 
 /// The version of the tables and that of the extension, if the tables are behind.
-pub(crate) fn behind() -> Result<Option<(usize, usize)>> {
-    let applied = version()?;
+pub(crate) fn behind(role: &dyn Role) -> Result<Option<(usize, usize)>> {
+    let applied = version(role)?;
     Ok((applied < NEWEST).then_some((applied, NEWEST)))
 }
 
 /// Refuses callers who do not own the schema; `call` is what they can ask its owner to run.
-pub(crate) fn require_owner(call: &str) -> Result<()> {
+pub(crate) fn require_owner(caller: &Caller, call: &str) -> Result<()> {
     let owner = statement::one(
+        caller,
         "SELECT pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_get_userbyid(n.nspowner)::text
          FROM pg_catalog.pg_namespace n WHERE n.nspname = 'docsearch'",
         &[],

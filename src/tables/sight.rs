@@ -11,8 +11,9 @@ use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-use crate::postgres::owner::{AsOwner, no_tables};
+use crate::postgres::owner::no_tables;
 use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
@@ -60,28 +61,26 @@ struct SeenSections {
 }
 
 /// Whether policies on documents apply to the current user.
-pub(crate) fn policies_apply() -> Result<bool> {
+pub(crate) fn policies_apply(role: &dyn Role) -> Result<bool> {
     let table = catalog::table(c"document").ok_or_else(no_tables)?;
-    Ok(catalog::row_security_active(table))
+    Ok(catalog::row_security_active(role.id(), table))
 }
 
-/// Refuses callers from whom policies hide documents of a project what concerns them all. Begins as the caller.
-pub(crate) fn require_whole(project: &Project) -> Result<()> {
-    if !policies_apply()? {
+/// Refuses callers from whom policies hide documents of a project what concerns them all.
+pub(crate) fn require_whole(caller: &mut Caller, project: &Project) -> Result<()> {
+    if !policies_apply(caller)? {
         return Ok(());
     }
-    let count = || {
+    let count = |role: &dyn Role| {
         statement::one(
+            role,
             "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1",
             &[DatumWithOid::from(project.id)],
             |row| row.required::<i64>(1),
         )
     };
-    let seen = count()?;
-    let all = {
-        let _owner = AsOwner::enter()?;
-        count()?
-    };
+    let seen = count(caller)?;
+    let all = count(&caller.as_owner()?)?;
     if seen == all {
         return Ok(());
     }
@@ -93,12 +92,12 @@ pub(crate) fn require_whole(project: &Project) -> Result<()> {
 }
 
 impl Sight {
-    /// Runs as the caller, whose policies count.
-    pub(crate) fn of(projects: &Projects) -> Result<Self> {
-        if !policies_apply()? {
+    pub(crate) fn of(caller: &mut Caller, projects: &Projects) -> Result<Self> {
+        if !policies_apply(caller)? {
             return Ok(Self::Everything);
         }
         let documents = statement::rows(
+            caller,
             &format!(
                 "SELECT d.project_id, d.id FROM docsearch.document d WHERE {} LIMIT $2",
                 projects.condition("d")
@@ -109,10 +108,7 @@ impl Sight {
         if i64::try_from(documents.len()).map_or(true, |count| count > MAX_LISTED) {
             return Ok(Self::Checked(Rc::new(Visibility::new(projects.clone()))));
         }
-        let totals = {
-            let _owner = AsOwner::enter()?;
-            statistics::totals_of_documents(projects, ids(&documents))?
-        };
+        let totals = statistics::totals_of_documents(&caller.as_owner()?, projects, ids(&documents))?;
         Ok(if Totals::all_chunks(&totals) > MAX_COUNTED {
             Self::Checked(Rc::new(Visibility::of_listed(projects.clone(), documents)))
         } else {
@@ -128,20 +124,18 @@ impl Sight {
         }
     }
 
-    /// The first `wanted` rows whose documents the caller sees. `read` gets the greatest number of rows to read and runs as
-    /// the owner; it obeys [`Self::condition`]. Begins as the caller.
+    /// The first `wanted` rows whose documents the caller sees. `read` gets the greatest number of rows to read; it
+    /// obeys [`Self::condition`].
     pub(crate) fn first<T>(
         &self,
+        caller: &mut Caller,
         wanted: usize,
-        mut read: impl FnMut(i64) -> Result<Vec<T>>,
+        mut read: impl FnMut(&Owner<'_>, i64) -> Result<Vec<T>>,
         document: impl Fn(&T) -> DocumentId,
     ) -> Result<Vec<T>> {
         match self {
-            Self::Checked(visibility) => visibility.first(wanted, read, document),
-            Self::Everything | Self::Listed(_) => {
-                let _owner = AsOwner::enter()?;
-                read(i64::try_from(wanted).unwrap_or(i64::MAX))
-            }
+            Self::Checked(visibility) => visibility.first(caller, wanted, read, document),
+            Self::Everything | Self::Listed(_) => read(&caller.as_owner()?, i64::try_from(wanted).unwrap_or(i64::MAX)),
         }
     }
 
@@ -163,63 +157,65 @@ impl Sight {
     }
 
     /// The size of each project.
-    pub(crate) fn totals(&self, projects: &Projects) -> Result<Map<i64, Totals>> {
+    pub(crate) fn totals(&self, caller: &mut Caller, projects: &Projects) -> Result<Map<i64, Totals>> {
         match self {
             Self::Listed(listed) => Ok(listed.totals.clone()),
-            Self::Everything | Self::Checked(_) => {
-                let _owner = AsOwner::enter()?;
-                statistics::totals(projects)
-            }
+            Self::Everything | Self::Checked(_) => statistics::totals(&caller.as_owner()?, projects),
         }
     }
 
-    /// In how many chunks lexemes occur. Begins as the caller.
-    pub(crate) fn frequencies(&self, projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
+    /// In how many chunks lexemes occur.
+    pub(crate) fn frequencies(
+        &self,
+        caller: &mut Caller,
+        projects: &Projects,
+        lexemes: Vec<String>,
+    ) -> Result<ChunkFrequencies> {
         if let Self::Listed(listed) = self {
-            return listed.frequencies(projects, lexemes);
+            return listed.frequencies(caller, projects, lexemes);
         }
-        let frequencies = {
-            let _owner = AsOwner::enter()?;
-            statistics::frequencies(projects, lexemes)?
-        };
-        self.seen_frequencies(projects, frequencies)
+        let frequencies = statistics::frequencies(&caller.as_owner()?, projects, lexemes)?;
+        self.seen_frequencies(caller, projects, frequencies)
     }
 
-    /// [`Self::totals`] and [`Self::frequencies`]. Begins as the caller.
+    /// [`Self::totals`] and [`Self::frequencies`].
     pub(crate) fn totals_and_frequencies(
         &self,
+        caller: &mut Caller,
         projects: &Projects,
         lexemes: Vec<String>,
     ) -> Result<(Map<i64, Totals>, ChunkFrequencies)> {
         if let Self::Listed(listed) = self {
-            return Ok((listed.totals.clone(), listed.frequencies(projects, lexemes)?));
+            return Ok((listed.totals.clone(), listed.frequencies(caller, projects, lexemes)?));
         }
-        let (totals, frequencies) = {
-            let _owner = AsOwner::enter()?;
-            statistics::totals_and_frequencies(projects, lexemes)?
-        };
-        Ok((totals, self.seen_frequencies(projects, frequencies)?))
+        let (totals, frequencies) = statistics::totals_and_frequencies(&caller.as_owner()?, projects, lexemes)?;
+        Ok((totals, self.seen_frequencies(caller, projects, frequencies)?))
     }
 
-    /// Frequencies of all documents, corrected by what the caller sees. Begins as the caller.
-    fn seen_frequencies(&self, projects: &Projects, mut frequencies: ChunkFrequencies) -> Result<ChunkFrequencies> {
+    /// Frequencies of all documents, corrected by what the caller sees.
+    fn seen_frequencies(
+        &self,
+        caller: &mut Caller,
+        projects: &Projects,
+        mut frequencies: ChunkFrequencies,
+    ) -> Result<ChunkFrequencies> {
         if let Self::Checked(visibility) = self {
             let known = frequencies.lexemes().map(str::to_owned);
             let is_rare = |lexeme: &String| frequencies.sum(lexeme) <= RARE as f64;
             let (rare, frequent): (Vec<String>, Vec<String>) = known.partition(is_rare);
-            let holders = Holders::read(projects, &rare, &frequent)?;
+            let holders = Holders::read(caller, projects, &rare, &frequent)?;
             let unseen = match &holders {
-                Some(holders) => holders.unseen(visibility, frequent)?,
+                Some(holders) => holders.unseen(caller, visibility, frequent)?,
                 None => frequent,
             };
             for lexeme in unseen {
-                if !self.is_witnessed(visibility, projects, &lexeme)? {
+                if !self.is_witnessed(caller, visibility, projects, &lexeme)? {
                     frequencies.correct(&lexeme, Vec::new());
                 }
             }
             let rare = match holders {
-                Some(holders) => seen_of(visibility, holders.rare)?,
-                None => self.seen_sections(visibility, projects, rare)?,
+                Some(holders) => seen_of(caller, visibility, holders.rare)?,
+                None => self.seen_sections(caller, visibility, projects, rare)?,
             };
             for sections in rare {
                 frequencies.correct(&sections.lexeme, sections.projects);
@@ -228,15 +224,20 @@ impl Sight {
         Ok(frequencies)
     }
 
-    /// Those of the lexemes that a document has which the caller sees. Begins as the caller.
-    pub(crate) fn witnessed(&self, projects: &Projects, lexemes: Vec<String>) -> Result<BTreeSet<String>> {
+    /// Those of the lexemes that a document has which the caller sees.
+    pub(crate) fn witnessed(
+        &self,
+        caller: &mut Caller,
+        projects: &Projects,
+        lexemes: Vec<String>,
+    ) -> Result<BTreeSet<String>> {
         let Self::Checked(visibility) = self else {
             return Ok(lexemes.into_iter().collect());
         };
         let mut witnessed = BTreeSet::new();
-        for sections in self.seen_sections(visibility, projects, lexemes)? {
+        for sections in self.seen_sections(caller, visibility, projects, lexemes)? {
             let is_seen = !sections.projects.is_empty()
-                || (!sections.are_all && self.is_witnessed(visibility, projects, &sections.lexeme)?);
+                || (!sections.are_all && self.is_witnessed(caller, visibility, projects, &sections.lexeme)?);
             if is_seen {
                 witnessed.insert(sections.lexeme);
             }
@@ -244,34 +245,47 @@ impl Sight {
         Ok(witnessed)
     }
 
-    /// Whether a document has a lexeme that the caller sees, however many have it that are hidden. Begins as the caller.
-    fn is_witnessed(&self, visibility: &Visibility, projects: &Projects, lexeme: &str) -> Result<bool> {
-        let read = |limit| self.witnesses(projects, lexeme, limit);
-        Ok(!visibility.first(1, read, |id| *id)?.is_empty())
+    /// Whether a document has a lexeme that the caller sees, however many have it that are hidden.
+    fn is_witnessed(
+        &self,
+        caller: &mut Caller,
+        visibility: &Visibility,
+        projects: &Projects,
+        lexeme: &str,
+    ) -> Result<bool> {
+        let read = |owner: &Owner<'_>, limit| self.witnesses(owner, projects, lexeme, limit);
+        Ok(!visibility.first(caller, 1, read, |id| *id)?.is_empty())
     }
 
-    /// For each lexeme the sections that hold it, of documents that the caller sees; at most [`RARE`] sections are looked at.
-    /// Begins as the caller.
+    /// For each lexeme the sections that hold it, of documents that the caller sees; at most [`RARE`] sections are looked
+    /// at.
     fn seen_sections(
         &self,
+        caller: &mut Caller,
         visibility: &Visibility,
         projects: &Projects,
         lexemes: Vec<String>,
     ) -> Result<Vec<SeenSections>> {
         let found: Vec<(String, Vec<DocumentId>)> = {
-            let _owner = AsOwner::enter()?;
+            let owner = &caller.as_owner()?;
             let witnesses = |lexeme: String| {
-                let found = self.witnesses(projects, &lexeme, RARE)?;
+                let found = self.witnesses(owner, projects, &lexeme, RARE)?;
                 Ok((lexeme, found))
             };
             lexemes.into_iter().map(witnesses).collect::<Result<_>>()?
         };
-        seen_of(visibility, found)
+        seen_of(caller, visibility, found)
     }
 
     /// The document of each section that holds a lexeme, at most so many; of those that the caller sees, if they are
-    /// listed. Runs as the owner.
-    pub(crate) fn witnesses(&self, projects: &Projects, lexeme: &str, limit: i64) -> Result<Vec<DocumentId>> {
+    /// listed.
+    pub(crate) fn witnesses(
+        &self,
+        owner: &Owner<'_>,
+        projects: &Projects,
+        lexeme: &str,
+        limit: i64,
+    ) -> Result<Vec<DocumentId>> {
         let mut args = vec![
             projects.argument(),
             DatumWithOid::from(any_of([lexeme])),
@@ -280,6 +294,7 @@ impl Sight {
         let condition = self.condition("c.document_id", &mut args);
         let check = projects.check("c");
         statement::rows(
+            owner,
             &format!(
                 "SELECT c.project_id, c.document_id FROM docsearch.chunk c
                  WHERE {check} AND (c.terms @@ $2::tsquery) {condition} LIMIT $3"
@@ -290,9 +305,13 @@ impl Sight {
     }
 }
 
-/// For each lexeme those of its sections whose documents the caller sees. Begins as the caller.
-fn seen_of(visibility: &Visibility, found: Vec<(String, Vec<DocumentId>)>) -> Result<Vec<SeenSections>> {
-    let seen = visibility.among(found.iter().flat_map(|(_, sections)| sections).copied())?;
+/// For each lexeme those of its sections whose documents the caller sees.
+fn seen_of(
+    caller: &mut Caller,
+    visibility: &Visibility,
+    found: Vec<(String, Vec<DocumentId>)>,
+) -> Result<Vec<SeenSections>> {
+    let seen = visibility.among(caller, found.iter().flat_map(|(_, sections)| sections).copied())?;
     let of_seen = |(lexeme, sections): (String, Vec<DocumentId>)| SeenSections {
         lexeme,
         are_all: (sections.len() as i64) < RARE,
@@ -315,11 +334,11 @@ struct Holders {
 }
 
 impl Holders {
-    /// `None` where the postings do not tell. Begins as the caller.
-    fn read(projects: &Projects, rare: &[String], frequent: &[String]) -> Result<Option<Self>> {
-        let _owner = AsOwner::enter()?;
+    /// `None` where the postings do not tell.
+    fn read(caller: &mut Caller, projects: &Projects, rare: &[String], frequent: &[String]) -> Result<Option<Self>> {
+        let owner = &caller.as_owner()?;
         let lexemes: Vec<&str> = rare.iter().chain(frequent).map(String::as_str).collect();
-        let Some(lists) = PostingLists::read(projects, &lexemes)? else {
+        let Some(lists) = PostingLists::read(owner, projects, &lexemes)? else {
             return Ok(None);
         };
         let mut rare: Vec<(String, Vec<DocumentId>)> = rare
@@ -332,6 +351,7 @@ impl Holders {
         let frequent = frequent.collect();
         if !lists.pending.is_empty() {
             statement::lookup(
+                owner,
                 &format!(
                     "SELECT c.project_id, c.document_id, c.terms FROM {WANTED_DOCUMENTS}
                      JOIN docsearch.chunk c ON c.project_id = wanted.project_id AND c.document_id = wanted.id"
@@ -353,9 +373,9 @@ impl Holders {
         Ok(Some(Self { rare, frequent }))
     }
 
-    /// Those of the frequent words of which none of the first few documents is one that the caller sees. Begins as the caller.
-    fn unseen(&self, visibility: &Visibility, mut lexemes: Vec<String>) -> Result<Vec<String>> {
-        let seen = visibility.among(self.frequent.values().flatten().copied())?;
+    /// Those of the frequent words of which none of the first few documents is one that the caller sees.
+    fn unseen(&self, caller: &mut Caller, visibility: &Visibility, mut lexemes: Vec<String>) -> Result<Vec<String>> {
+        let seen = visibility.among(caller, self.frequent.values().flatten().copied())?;
         lexemes.retain(|lexeme| {
             let mut holders = self.frequent.get(lexeme).into_iter().flatten();
             !holders.any(|id| seen.contains(id))
@@ -365,14 +385,14 @@ impl Holders {
 }
 
 impl VisibleDocuments {
-    fn frequencies(&self, projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
+    fn frequencies(&self, caller: &mut Caller, projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
         let lexemes: BTreeSet<String> = lexemes.into_iter().collect();
         let mut frequencies = ChunkFrequencies::default();
         if lexemes.is_empty() || self.documents.is_empty() {
             return Ok(frequencies);
         }
         let wanted: Vec<String> = lexemes.iter().cloned().collect();
-        if let Some(holders) = Holders::read(projects, &wanted, &[])? {
+        if let Some(holders) = Holders::read(caller, projects, &wanted, &[])? {
             let listed: Set<DocumentId> = self.documents.iter().copied().collect();
             for (lexeme, sections) in holders.rare {
                 let seen = sections.iter().filter(|id| listed.contains(id));
@@ -382,17 +402,28 @@ impl VisibleDocuments {
         }
         let any = any_of(lexemes.iter().map(String::as_str));
         // `IS TRUE` keeps the index of words away: there is a row for each of the documents' sections.
-        self.read(projects, "(c.terms @@ $3::tsquery) IS TRUE", &any, |project, terms| {
-            let found = lexemes.iter().filter(|lexeme| terms.positions(lexeme).next().is_some());
-            found.for_each(|lexeme| frequencies.count(project, lexeme));
-        })?;
+        self.read(
+            caller,
+            projects,
+            "(c.terms @@ $3::tsquery) IS TRUE",
+            &any,
+            |project, terms| {
+                let found = lexemes.iter().filter(|lexeme| terms.positions(lexeme).next().is_some());
+                found.for_each(|lexeme| frequencies.count(project, lexeme));
+            },
+        )?;
         Ok(frequencies)
     }
 
     /// The words of the documents that are wanted.
-    pub(crate) fn vocabulary(&self, projects: &Projects, wanted: impl Fn(&str) -> bool) -> Result<ChunkFrequencies> {
+    pub(crate) fn vocabulary(
+        &self,
+        caller: &mut Caller,
+        projects: &Projects,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<ChunkFrequencies> {
         let mut vocabulary = ChunkFrequencies::default();
-        self.read(projects, "$3::text IS NOT NULL", "", |project, terms| {
+        self.read(caller, projects, "$3::text IS NOT NULL", "", |project, terms| {
             let found = terms.lexemes().filter(|lexeme| wanted(lexeme));
             found.for_each(|lexeme| vocabulary.count(project, lexeme));
         })?;
@@ -401,13 +432,15 @@ impl VisibleDocuments {
 
     fn read(
         &self,
+        caller: &mut Caller,
         projects: &Projects,
         condition: &str,
         argument: &str,
         mut each: impl FnMut(i64, TsVector<'_>),
     ) -> Result<()> {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             &format!(
                 "SELECT c.project_id, c.terms FROM docsearch.chunk c
                  WHERE {} AND c.document_id = ANY ($2) AND {condition}",

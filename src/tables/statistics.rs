@@ -11,6 +11,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::project::Projects;
 
@@ -20,13 +21,14 @@ pub(crate) mod by_hand;
 /// than twice the merged ones: so writing them again costs no more than writing them did.
 const MERGE_AT: i64 = 20_000;
 
-/// Appends a change. Runs as the owner of the tables.
-pub(crate) fn write(delta: Delta, project: i64) -> Result<()> {
+/// Appends a change.
+pub(crate) fn write(owner: &Owner<'_>, delta: Delta, project: i64) -> Result<()> {
     let Some(delta) = delta.into_rows() else {
         return Ok(());
     };
     let rows = i64::try_from(delta.lexemes.len()).map_err(internal)?;
     statement::execute(
+        owner,
         "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
          SELECT $1, t.lexeme, t.chunks, t.documents
          FROM unnest($2::text[], $3::int[], $4::int[]) AS t(lexeme, chunks, documents)",
@@ -38,6 +40,7 @@ pub(crate) fn write(delta: Delta, project: i64) -> Result<()> {
         ],
     )?;
     statement::execute(
+        owner,
         "INSERT INTO docsearch.project_stat
              (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
          VALUES ($1, $2, $3, $4, $5, $6, false)",
@@ -50,26 +53,32 @@ pub(crate) fn write(delta: Delta, project: i64) -> Result<()> {
             DatumWithOid::from(rows),
         ],
     )?;
-    merge_if_due(project)
+    merge_if_due(owner, project)
 }
 
-fn merge_if_due(project: i64) -> Result<()> {
+fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     let due = statement::one(
+        owner,
         "SELECT coalesce(sum(s.term_rows) FILTER (WHERE NOT s.merged), 0)
                 > greatest($2, 2 * coalesce(sum(s.term_rows) FILTER (WHERE s.merged), 0))
          FROM docsearch.project_stat s WHERE s.project_id = $1",
         &[DatumWithOid::from(project), DatumWithOid::from(MERGE_AT)],
         |row| row.required(1),
     )?;
-    if due == Some(true) { merge(project) } else { Ok(()) }
+    if due == Some(true) {
+        merge(owner, project)
+    } else {
+        Ok(())
+    }
 }
 
-/// Adds up what this transaction sees; a second merge at the same time does nothing. Runs as the owner of the tables.
-pub(crate) fn merge(project: i64) -> Result<()> {
+/// Adds up what this transaction sees; a second merge at the same time does nothing.
+pub(crate) fn merge(owner: &Owner<'_>, project: i64) -> Result<()> {
     if !Lock::Statistics(project).try_acquire() {
         return Ok(());
     }
     statement::execute(
+        owner,
         "WITH old AS (
              DELETE FROM docsearch.term_stat s WHERE s.project_id = $1
              RETURNING s.lexeme, s.chunks, s.documents
@@ -80,6 +89,7 @@ pub(crate) fn merge(project: i64) -> Result<()> {
         &[DatumWithOid::from(project)],
     )?;
     statement::execute(
+        owner,
         "WITH old AS (
              DELETE FROM docsearch.project_stat s WHERE s.project_id = $1
              RETURNING s.documents, s.document_words, s.chunks, s.chunk_words
@@ -122,9 +132,10 @@ fn measured() -> String {
     )
 }
 
-/// Compares the statistics of a project with its tables. Runs as the owner of the tables.
-pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
+/// Compares the statistics of a project with its tables.
+pub(crate) fn drift(owner: &Owner<'_>, project: i64) -> Result<Option<Drift>> {
     let worst = statement::one(
+        owner,
         &format!(
             "WITH counted AS ({COUNTED}),
              recorded AS (
@@ -149,6 +160,7 @@ pub(crate) fn drift(project: i64) -> Result<Option<Drift>> {
         },
     )?;
     let sizes = statement::one(
+        owner,
         &format!(
             "SELECT coalesce(sum(s.documents), 0)::bigint, coalesce(sum(s.document_words), 0)::bigint,
                     coalesce(sum(s.chunks), 0)::bigint, coalesce(sum(s.chunk_words), 0)::bigint, m.*
@@ -176,16 +188,18 @@ pub(crate) fn hold_merges(project: i64) {
     Lock::Statistics(project).acquire();
 }
 
-/// Makes the statistics of a project anew. Runs as the owner of the tables, who holds its merges and has
-/// locked the documents: nobody else changes them.
-pub(crate) fn recount(project: i64) -> Result<()> {
+/// Makes the statistics of a project anew. The owner holds its merges and has locked the documents: nobody else changes
+/// them.
+pub(crate) fn recount(owner: &Owner<'_>, project: i64) -> Result<()> {
     for table in ["term_stat", "project_stat"] {
         statement::execute(
+            owner,
             &format!("DELETE FROM docsearch.{table} s WHERE s.project_id = $1"),
             &[DatumWithOid::from(project)],
         )?;
     }
     statement::execute(
+        owner,
         &format!(
             "INSERT INTO docsearch.term_stat (project_id, lexeme, chunks, documents)
              SELECT $1, c.lexeme, c.chunks, c.documents FROM ({COUNTED}) c"
@@ -193,6 +207,7 @@ pub(crate) fn recount(project: i64) -> Result<()> {
         &[DatumWithOid::from(project)],
     )?;
     statement::execute(
+        owner,
         &format!(
             "INSERT INTO docsearch.project_stat
                  (project_id, documents, document_words, chunks, chunk_words, term_rows, merged)
@@ -204,9 +219,10 @@ pub(crate) fn recount(project: i64) -> Result<()> {
     )
 }
 
-/// The size of each project. Runs as the owner of the tables.
-pub(crate) fn totals(projects: &Projects) -> Result<Map<i64, Totals>> {
+/// The size of each project.
+pub(crate) fn totals(owner: &Owner<'_>, projects: &Projects) -> Result<Map<i64, Totals>> {
     let totals = statement::lookup(
+        owner,
         &format!(
             "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
                     sum(s.chunk_words)::float8
@@ -219,9 +235,14 @@ pub(crate) fn totals(projects: &Projects) -> Result<Map<i64, Totals>> {
     Ok(totals.into_iter().collect())
 }
 
-/// The size of certain documents. Runs as the owner of the tables.
-pub(crate) fn totals_of_documents(projects: &Projects, documents: Vec<i64>) -> Result<Map<i64, Totals>> {
+/// The size of certain documents.
+pub(crate) fn totals_of_documents(
+    owner: &Owner<'_>,
+    projects: &Projects,
+    documents: Vec<i64>,
+) -> Result<Map<i64, Totals>> {
     let totals = statement::lookup(
+        owner,
         &format!(
             "SELECT c.project_id, count(*) FILTER (WHERE c.chunk_no = 0)::float8,
                     coalesce(sum(c.document_term_count) FILTER (WHERE c.chunk_no = 0), 0)::float8,
@@ -245,11 +266,12 @@ fn totals_of_project(row: &statement::Row) -> Result<(i64, Totals)> {
     Ok((row.required(1)?, totals))
 }
 
-/// In how many chunks of each project lexemes occur. Runs as the owner of the tables.
-pub(crate) fn frequencies(projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
+/// In how many chunks of each project lexemes occur.
+pub(crate) fn frequencies(owner: &Owner<'_>, projects: &Projects, lexemes: Vec<String>) -> Result<ChunkFrequencies> {
     let lexemes: BTreeSet<String> = lexemes.into_iter().collect();
     // Each by itself: PostgreSQL 16 reads all words of a project of which it knows nothing for a list of them.
     let rows = statement::lookup(
+        owner,
         &format!(
             "SELECT s.project_id, wanted.lexeme, s.chunks
              FROM unnest($2::text[]) AS wanted(lexeme),
@@ -263,8 +285,9 @@ pub(crate) fn frequencies(projects: &Projects, lexemes: Vec<String>) -> Result<C
     Ok(ChunkFrequencies::of_rows(rows))
 }
 
-/// [`totals`] and [`frequencies`] in one statement. Runs as the owner of the tables.
+/// [`totals`] and [`frequencies`] in one statement.
 pub(crate) fn totals_and_frequencies(
+    owner: &Owner<'_>,
     projects: &Projects,
     lexemes: Vec<String>,
 ) -> Result<(Map<i64, Totals>, ChunkFrequencies)> {
@@ -273,6 +296,7 @@ pub(crate) fn totals_and_frequencies(
     let mut totals = Map::default();
     let mut frequencies = Vec::new();
     statement::lookup(
+        owner,
         &format!(
             "SELECT s.project_id, sum(s.documents)::float8, sum(s.document_words)::float8, sum(s.chunks)::float8,
                     sum(s.chunk_words)::float8, NULL::text
@@ -302,9 +326,10 @@ pub(crate) struct Between {
     pub(crate) lengths: RangeInclusive<i32>,
 }
 
-/// In how many chunks of each project the words of some parts of the vocabulary occur: of each part those that are `wanted`.
-/// Runs as the owner of the tables.
+/// In how many chunks of each project the words of some parts of the vocabulary occur: of each part those that are
+/// `wanted`.
 pub(crate) fn frequencies_between(
+    owner: &Owner<'_>,
     projects: &Projects,
     parts: &[Between],
     wanted: impl Fn(usize, &str) -> bool,
@@ -316,6 +341,7 @@ pub(crate) fn frequencies_between(
     };
     let mut found: Vec<Vec<(i64, String, f64)>> = parts.iter().map(|_| Vec::new()).collect();
     statement::lookup(
+        owner,
         &format!(
             "SELECT s.project_id, s.lexeme, s.chunks, w.place
              FROM unnest($2::text[], $3::text[], $4::int[], $5::int[]) WITH ORDINALITY AS w(begins, ends, shortest, longest, place),

@@ -11,6 +11,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::catalog;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest};
 use crate::tables::project::{Project, Projects};
@@ -63,8 +64,12 @@ impl OfModel {
     }
 }
 
-/// Adds the codes of vectors that this transaction has stored. Runs as the owner of the tables.
-pub(crate) fn add<'a>(of: OfModel, vectors: impl Iterator<Item = (ChunkId, &'a [f32])>) -> Result<()> {
+/// Adds the codes of vectors that this transaction has stored.
+pub(crate) fn add<'a>(
+    owner: &Owner<'_>,
+    of: OfModel,
+    vectors: impl Iterator<Item = (ChunkId, &'a [f32])>,
+) -> Result<()> {
     if !exist() {
         return Ok(());
     }
@@ -72,60 +77,61 @@ pub(crate) fn add<'a>(of: OfModel, vectors: impl Iterator<Item = (ChunkId, &'a [
     for (id, vector) in vectors {
         packer.push(id.document.document, id.chunk, &Code::of(vector));
     }
-    insert(of, &packer.finish(), false)
+    insert(owner, of, &packer.finish(), false)
 }
 
-/// Merges the codes of a project if many rows were added. Runs as the owner of the tables.
-pub(crate) fn merge_if_due(project: i64) -> Result<()> {
-    if !merge_due(Some(project))? {
+/// Merges the codes of a project if many rows were added.
+pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
+    if !merge_due(owner, Some(project))? {
         return Ok(());
     }
-    for (of, codes) in excessive(Some(project))? {
+    for (of, codes) in excessive(owner, Some(project))? {
         if codes > MADE_BY_CALLS {
             wake::wake()?;
         } else {
-            rebuild_if_allowed(of)?;
+            rebuild_if_allowed(owner, of)?;
         }
     }
     Ok(())
 }
 
-/// The same for all projects, and without a limit. Runs as the owner of the tables.
-pub(crate) fn merge_all() -> Result<()> {
+/// The same for all projects, and without a limit.
+pub(crate) fn merge_all(owner: &Owner<'_>) -> Result<()> {
     if !exist() {
         return Ok(());
     }
-    merge_due(None)?;
-    rebuild_excessive(None)
+    merge_due(owner, None)?;
+    rebuild_excessive(owner, None)
 }
 
-/// Packs the codes of a project and a model. Runs as the owner of the tables.
-pub(crate) fn merge(of: OfModel) -> Result<()> {
+/// Packs the codes of a project and a model.
+pub(crate) fn merge(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     if !exist() {
         return Ok(());
     }
-    merge_rows(of)?;
-    rebuild_excessive(Some(of.project))
+    merge_rows(owner, of)?;
+    rebuild_excessive(owner, Some(of.project))
 }
 
-fn rebuild_excessive(project: Option<i64>) -> Result<()> {
-    let excessive = excessive(project)?.into_iter();
-    excessive.map(|(of, _)| of).try_for_each(rebuild_if_allowed)
+fn rebuild_excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<()> {
+    let mut excessive = excessive(owner, project)?.into_iter();
+    excessive.try_for_each(|(of, _)| rebuild_if_allowed(owner, of))
 }
 
-fn rebuild_if_allowed(of: OfModel) -> Result<()> {
-    if may_merge(of.project, TABLE)? {
-        rebuild_rows(of)?;
+fn rebuild_if_allowed(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+    if may_merge(owner, of.project, TABLE)? {
+        rebuild_rows(owner, of)?;
     }
     Ok(())
 }
 
 /// Merges what has many rows that are not packed; false if there is nothing to do.
-fn merge_due(project: Option<i64>) -> Result<bool> {
+fn merge_due(owner: &Owner<'_>, project: Option<i64>) -> Result<bool> {
     if !exist() || !sees_latest() {
         return Ok(false);
     }
     let due = statement::rows(
+        owner,
         "SELECT c.project_id, c.model_id FROM docsearch.vector_code c
          WHERE NOT c.packed AND ($1 IS NULL OR c.project_id = $1)
          GROUP BY c.project_id, c.model_id HAVING count(*) >= $2 ORDER BY c.project_id, c.model_id",
@@ -134,7 +140,7 @@ fn merge_due(project: Option<i64>) -> Result<bool> {
     )?;
     let mut merged = false;
     for of in due {
-        merged |= merge_rows(of)?;
+        merged |= merge_rows(owner, of)?;
     }
     Ok(merged)
 }
@@ -148,11 +154,12 @@ fn of_row(row: &statement::Row) -> Result<OfModel> {
 
 /// The rows are deleted first, and the vectors are read afterwards, by a later snapshot: what was stored since has a row of its
 /// own, which stays.
-fn merge_rows(of: OfModel) -> Result<bool> {
-    if !may_merge(of.project, TABLE)? {
+fn merge_rows(owner: &Owner<'_>, of: OfModel) -> Result<bool> {
+    if !may_merge(owner, of.project, TABLE)? {
         return Ok(false);
     }
     let taken = statement::change(
+        owner,
         "DELETE FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2 AND NOT c.packed RETURNING c.bytes",
         &of.arguments(),
         |row| {
@@ -167,6 +174,7 @@ fn merge_rows(of: OfModel) -> Result<bool> {
     for keys in keys.chunks(VECTORS) {
         let (documents, chunks): (Vec<i64>, Vec<i32>) = keys.iter().copied().unzip();
         read_vectors(
+            owner,
             &format!(
                 "SELECT v.document_id, v.chunk_no, v.embedding::real[]
                  FROM unnest($2::bigint[], $3::int[]) WITH ORDINALITY AS wanted(document_id, chunk_no, place)
@@ -182,19 +190,20 @@ fn merge_rows(of: OfModel) -> Result<bool> {
             &mut packer,
         )?;
     }
-    insert(of, &packer.finish(), true)?;
+    insert(owner, of, &packer.finish(), true)?;
     Ok(true)
 }
 
 /// What has many codes of chunks that changed or are deleted, and how many codes that is in all. Statistics know neither headings that are
 /// questions nor which questions several sources have, so chunks are counted, but only where statistics say that there are many codes.
-fn excessive(project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
+fn excessive(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
     let _settings = LocalSettings::by_index()?;
     let questions = match questions::exist() {
         true => "(SELECT count(*) FROM docsearch.question q WHERE q.project_id = c.project_id)",
         false => "0",
     };
     statement::rows(
+        owner,
         &format!(
             "SELECT c.project_id, c.model_id, sum(c.codes)::bigint FROM docsearch.vector_code c
              WHERE $1 IS NULL OR c.project_id = $1
@@ -209,20 +218,21 @@ fn excessive(project: Option<i64>) -> Result<Vec<(OfModel, i64)>> {
     )
 }
 
-/// Makes the codes of a project and a model again. Runs as the owner of the tables.
-pub(crate) fn rebuild(of: OfModel) -> Result<()> {
-    require_own(TABLE, "codes of vectors")?;
-    rebuild_rows(of)
+/// Makes the codes of a project and a model again.
+pub(crate) fn rebuild(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+    require_own(owner, TABLE, "codes of vectors")?;
+    rebuild_rows(owner, of)
 }
 
-fn rebuild_rows(of: OfModel) -> Result<()> {
-    remove(of)?;
+fn rebuild_rows(owner: &Owner<'_>, of: OfModel) -> Result<()> {
+    remove(owner, of)?;
     let table = of.vector_table();
     let mut after = Some((i64::MIN, i32::MIN));
     while let Some((document, chunk)) = after {
         let _settings = LocalSettings::by_index()?;
         let mut packer = Packer::default();
         let last = read_vectors(
+            owner,
             &format!(
                 "SELECT v.document_id, v.chunk_no, v.embedding::real[] FROM {table} v
                  WHERE v.project_id = $1 AND (v.document_id, v.chunk_no) > ($2, $3)
@@ -237,16 +247,21 @@ fn rebuild_rows(of: OfModel) -> Result<()> {
             ],
             &mut packer,
         )?;
-        insert(of, &packer.finish(), true)?;
+        insert(owner, of, &packer.finish(), true)?;
         after = last;
     }
     Ok(())
 }
 
 /// Reads vectors and adds their codes; the last key.
-fn read_vectors(sql: &str, args: &[DatumWithOid<'_>], packer: &mut Packer) -> Result<Option<(i64, i32)>> {
+fn read_vectors(
+    owner: &Owner<'_>,
+    sql: &str,
+    args: &[DatumWithOid<'_>],
+    packer: &mut Packer,
+) -> Result<Option<(i64, i32)>> {
     let mut last = None;
-    statement::lookup(sql, args, |row| {
+    statement::lookup(owner, sql, args, |row| {
         pgrx::check_for_interrupts!();
         let (document, chunk) = (row.required(1)?, row.required(2)?);
         packer.push(document, chunk, &Code::of(&row.required::<Vec<f32>>(3)?));
@@ -257,7 +272,7 @@ fn read_vectors(sql: &str, args: &[DatumWithOid<'_>], packer: &mut Packer) -> Re
 }
 
 /// Writes rows. Those of a merge stay as they are if they are full.
-fn insert(of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
+fn insert(owner: &Owner<'_>, of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
     for rows in rows.chunks(ROWS) {
         let mut args = of.arguments();
         args.push(DatumWithOid::from(
@@ -272,6 +287,7 @@ fn insert(of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
             rows.iter().map(|row| row.bytes.as_slice()).collect::<Vec<&[u8]>>(),
         ));
         statement::execute(
+            owner,
             "INSERT INTO docsearch.vector_code (project_id, model_id, codes, packed, bytes)
              SELECT $1, $2, r.codes, r.packed, r.bytes
              FROM unnest($3::int[], $4::boolean[], $5::bytea[]) AS r(codes, packed, bytes)",
@@ -281,32 +297,34 @@ fn insert(of: OfModel, rows: &[Row], packed: bool) -> Result<()> {
     Ok(())
 }
 
-/// Forgets the codes of a project and a model. Runs as the owner of the tables.
-pub(crate) fn remove(of: OfModel) -> Result<()> {
+/// Forgets the codes of a project and a model.
+pub(crate) fn remove(owner: &Owner<'_>, of: OfModel) -> Result<()> {
     if !exist() {
         return Ok(());
     }
     statement::execute(
+        owner,
         "DELETE FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2",
         &of.arguments(),
     )
 }
 
-/// Forgets everything: there are no chunks any more. Runs as the owner of the tables, who keeps others from chunks.
-pub(crate) fn clear() -> Result<()> {
+/// Forgets everything: there are no chunks any more. The owner keeps others from chunks.
+pub(crate) fn clear(owner: &Owner<'_>) -> Result<()> {
     if exist() {
-        statement::execute("DELETE FROM docsearch.vector_code", &[])?;
+        statement::execute(owner, "DELETE FROM docsearch.vector_code", &[])?;
     }
     Ok(())
 }
 
 /// Makes the codes of what tables of an earlier version hold. Writers in flight know nothing of codes: they end first, and later
 /// ones wait.
-pub(crate) fn build_upgraded() -> Result<()> {
-    if is_subscribed(TABLE)? {
+pub(crate) fn build_upgraded(owner: &Owner<'_>) -> Result<()> {
+    if is_subscribed(owner, TABLE)? {
         return Ok(());
     }
     let stored = statement::rows(
+        owner,
         "SELECT p.id, m.id FROM docsearch.project p JOIN docsearch.model m ON m.id IN (p.model_id, p.next_model_id)
          WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL ORDER BY p.id, m.id",
         &[],
@@ -314,10 +332,11 @@ pub(crate) fn build_upgraded() -> Result<()> {
     )?;
     for of in stored {
         statement::execute(
+            owner,
             &format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", of.vector_table()),
             &[],
         )?;
-        rebuild_rows(of)?;
+        rebuild_rows(owner, of)?;
     }
     Ok(())
 }
@@ -330,9 +349,10 @@ pub(crate) struct Estimated {
     pub(crate) codes: usize,
 }
 
-/// The chunks of each of some kinds that may be nearest to a query, the nearest first: the same ones first whatever the limit is.
-/// `None` where there are no codes. Runs as the owner.
+/// The chunks of each of some kinds that may be nearest to a query, the nearest first: the same ones first whatever the
+/// limit is. `None` where there are no codes.
 pub(crate) fn nearest<const KINDS: usize>(
+    owner: &Owner<'_>,
     projects: &Projects,
     model: i32,
     query: &[f32],
@@ -344,6 +364,7 @@ pub(crate) fn nearest<const KINDS: usize>(
     let mut best = wanted.map(|(kind, limit)| Best::new(limit, kind));
     let query = CodeQuery::new(query);
     let rows = statement::lookup(
+        owner,
         &format!(
             "SELECT c.project_id, c.bytes FROM docsearch.vector_code c WHERE {} AND c.model_id = $2",
             projects.condition("c")

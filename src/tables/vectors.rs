@@ -1,5 +1,4 @@
-//! Vectors of sections: making their tables, writing them, and the dense leg, sections whose vectors are near the
-//! query's.
+//! Vectors of sections: writing them, and the dense leg, sections whose vectors are near the query's.
 
 use std::ffi::CString;
 
@@ -7,16 +6,20 @@ use docsearch_core::index::question::FIRST;
 use docsearch_core::index::vector_code::Kind;
 use docsearch_core::values::id::{ChunkId, DocumentId, Map};
 use pgrx::datum::DatumWithOid;
-use pgrx::prelude::*;
 
-use crate::postgres::owner::{AsOwner, LocalSettings};
-use crate::postgres::report::{self, Result, internal};
+use crate::postgres::owner::LocalSettings;
+use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
 use crate::tables::vector_codes::{self, Estimated, OfModel};
 use crate::tables::visibility::Visibility;
+
+mod tables;
+
+pub(crate) use tables::{create, drop_graphs, drop_unused};
 
 /// How many times as many are read where codes were of sections that do not exist any more.
 const GROWTH: usize = 4;
@@ -108,21 +111,21 @@ impl VectorTable {
         })
     }
 
-    /// The similarity of the nearest sections of the projects, and of the nearest questions: neither takes places of the other. All
-    /// sections are compared if there are up to `exact`, and all chunks of certain documents; else those that are nearest by their
-    /// codes. Begins as the caller.
-    pub(crate) fn nearest(&self, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
+    /// The similarity of the nearest sections of the projects, and of the nearest questions: neither takes places of the
+    /// other. All sections are compared if there are up to `exact`, and all chunks of certain documents; else those that
+    /// are nearest by their codes.
+    pub(crate) fn nearest(&self, caller: &mut Caller, wanted: Nearest<'_>, exact: i64) -> Result<Map<ChunkId, f32>> {
         if wanted.documents.is_some() {
-            let _owner = AsOwner::enter()?;
-            return self.nearest_in_documents(wanted);
+            let owner = &caller.as_owner()?;
+            return self.nearest_in_documents(owner, wanted);
         }
         let (by_codes, compared) = match wanted.sections > exact {
             true => (
-                self.nearest_by_codes([Kind::Text, Kind::Question], wanted)?,
+                self.nearest_by_codes(caller, [Kind::Text, Kind::Question], wanted)?,
                 [].as_slice(),
             ),
             false => (
-                self.nearest_by_codes([Kind::Question], wanted)?,
+                self.nearest_by_codes(caller, [Kind::Question], wanted)?,
                 [Kind::Text].as_slice(),
             ),
         };
@@ -132,30 +135,31 @@ impl VectorTable {
         };
         let mut found = by_codes.unwrap_or_default();
         for kind in compared {
-            found.extend(self.nearest_of_all(*kind, wanted)?);
+            found.extend(self.nearest_of_all(caller, *kind, wanted)?);
         }
         Ok(found)
     }
 
-    /// The nearest of each kind, of those that are nearest by their codes and that the caller sees; `None` where there are no codes.
-    /// Codes are compared in one order, whatever else is there: documents that the caller does not see change nothing. Begins as the
-    /// caller.
+    /// The nearest of each kind, of those that are nearest by their codes and that the caller sees; `None` where there are
+    /// no codes. Codes are compared in one order, whatever else is there: documents that the caller does not see change
+    /// nothing.
     fn nearest_by_codes<const KINDS: usize>(
         &self,
+        caller: &mut Caller,
         kinds: [Kind; KINDS],
         wanted: Nearest<'_>,
     ) -> Result<Option<Map<ChunkId, f32>>> {
         let mut most = kinds.map(|kind| (kind, wanted.enough().saturating_mul(read_by_code(kind))));
         loop {
-            let Some(estimated) = self.estimated(most, wanted)? else {
+            let Some(estimated) = self.estimated(caller, most, wanted)? else {
                 return Ok(None);
             };
             let chunks: Vec<ChunkId> = estimated.iter().flat_map(|of_kind| &of_kind.chunks).copied().collect();
             let similarity = match chunks.is_empty() {
                 true => Map::default(),
                 false => {
-                    let _owner = AsOwner::enter()?;
-                    self.of_chunks(wanted.query, &chunks)?
+                    let owner = &caller.as_owner()?;
+                    self.of_chunks(owner, wanted.query, &chunks)?
                 }
             };
             let mut lacks = false;
@@ -181,37 +185,38 @@ impl VectorTable {
         }
     }
 
-    /// The chunks of each kind that are nearest by their codes and that the caller sees, at most `most` of it. Begins as the caller.
+    /// The chunks of each kind that are nearest by their codes and that the caller sees, at most `most` of it.
     fn estimated<const KINDS: usize>(
         &self,
+        caller: &mut Caller,
         most: [(Kind, usize); KINDS],
         wanted: Nearest<'_>,
     ) -> Result<Option<[Estimated; KINDS]>> {
         let Some(visibility) = wanted.visibility else {
-            let _owner = AsOwner::enter()?;
-            return vector_codes::nearest(wanted.projects, self.model, wanted.query, most);
+            let owner = &caller.as_owner()?;
+            return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most);
         };
         let mut there = true;
         let mut estimated = Vec::with_capacity(KINDS);
         for (kind, most) in most {
             let mut codes = 0;
-            let read = |limit: i64| {
+            let read = |owner: &Owner<'_>, limit: i64| {
                 let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-                let of_kind = vector_codes::nearest(wanted.projects, self.model, wanted.query, [(kind, limit)])?;
+                let of_kind = vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, [(kind, limit)])?;
                 there &= of_kind.is_some();
                 Ok(of_kind.map_or_else(Vec::new, |[of_kind]| {
                     codes = of_kind.codes;
                     of_kind.chunks
                 }))
             };
-            let chunks = visibility.first(most, read, |id| id.document)?;
+            let chunks = visibility.first(caller, most, read, |id| id.document)?;
             estimated.push(Estimated { chunks, codes });
         }
         Ok(estimated.try_into().ok().filter(|_| there))
     }
 
-    /// The nearest of a kind that the caller sees, all of them compared. Begins as the caller.
-    fn nearest_of_all(&self, kind: Kind, wanted: Nearest<'_>) -> Result<Vec<(ChunkId, f32)>> {
+    /// The nearest of a kind that the caller sees, all of them compared.
+    fn nearest_of_all(&self, caller: &mut Caller, kind: Kind, wanted: Nearest<'_>) -> Result<Vec<(ChunkId, f32)>> {
         // Which of equally near ones come must not depend on how many are read.
         let last = match wanted.visibility {
             Some(_) => ", v.project_id, v.document_id, v.chunk_no",
@@ -223,22 +228,19 @@ impl VectorTable {
             self.distances(wanted),
             condition(kind)
         );
-        let read = |limit| {
+        let read = |owner: &Owner<'_>, limit| {
             // Where projects lie among others the planner would read the whole table.
             let _settings = LocalSettings::by_index()?;
-            statement::lookup(&sql, &wanted.arguments(limit), similarity)
+            statement::lookup(owner, &sql, &wanted.arguments(limit), similarity)
         };
         match wanted.visibility {
-            Some(visibility) => visibility.first(wanted.enough(), read, |(id, _)| id.document),
-            None => {
-                let _owner = AsOwner::enter()?;
-                read(wanted.limit)
-            }
+            Some(visibility) => visibility.first(caller, wanted.enough(), read, |(id, _)| id.document),
+            None => read(&caller.as_owner()?, wanted.limit),
         }
     }
 
-    /// The nearest of each kind in certain documents. Runs as the owner.
-    fn nearest_in_documents(&self, wanted: Nearest<'_>) -> Result<Map<ChunkId, f32>> {
+    /// The nearest of each kind in certain documents.
+    fn nearest_in_documents(&self, owner: &Owner<'_>, wanted: Nearest<'_>) -> Result<Map<ChunkId, f32>> {
         let of_kind = |kind| {
             let of_kind = condition(kind);
             format!("(SELECT * FROM found v WHERE {of_kind} ORDER BY v.distance LIMIT $3)")
@@ -252,7 +254,7 @@ impl VectorTable {
         let mut args = wanted.arguments(wanted.limit);
         args.push(DatumWithOid::from(wanted.documents.map(<[i64]>::to_vec)));
         let _settings = LocalSettings::by_index()?;
-        let found = statement::lookup(&sql, &args, similarity)?;
+        let found = statement::lookup(owner, &sql, &args, similarity)?;
         Ok(found.into_iter().collect())
     }
 
@@ -268,13 +270,18 @@ impl VectorTable {
         )
     }
 
-    /// The similarity of certain sections. Runs as the owner.
-    pub(crate) fn of_chunks(&self, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
-        Ok(self.of_chunks_to(&[query], chunks)?.pop().unwrap_or_default())
+    /// The similarity of certain sections.
+    pub(crate) fn of_chunks(&self, owner: &Owner<'_>, query: &[f32], chunks: &[ChunkId]) -> Result<Map<ChunkId, f32>> {
+        Ok(self.of_chunks_to(owner, &[query], chunks)?.pop().unwrap_or_default())
     }
 
-    /// The similarity of certain sections to each of some queries. Runs as the owner.
-    pub(crate) fn of_chunks_to(&self, queries: &[&[f32]], chunks: &[ChunkId]) -> Result<Vec<Map<ChunkId, f32>>> {
+    /// The similarity of certain sections to each of some queries.
+    pub(crate) fn of_chunks_to(
+        &self,
+        owner: &Owner<'_>,
+        queries: &[&[f32]],
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Map<ChunkId, f32>>> {
         let Self { table, schema, .. } = self;
         let distances = (0..queries.len()).map(|query| {
             let parameter = query + 4;
@@ -291,7 +298,7 @@ impl VectorTable {
         let mut args: Vec<DatumWithOid<'_>> = keys::chunk_arguments(&chunks).into();
         args.extend(queries.iter().map(|query| DatumWithOid::from(query.to_vec())));
         let mut similarities = vec![Map::default(); queries.len()];
-        statement::lookup(&sql, &args, |row| {
+        statement::lookup(owner, &sql, &args, |row| {
             let id = keys::chunk_id(row)?;
             for (query, similarities) in similarities.iter_mut().enumerate() {
                 similarities.insert(id, 1.0 - row.required::<f64>(query + 4)? as f32);
@@ -301,24 +308,25 @@ impl VectorTable {
         Ok(similarities)
     }
 
-    /// The vectors of certain sections. Runs as the owner.
-    pub(crate) fn vectors(&self, chunks: &[ChunkId]) -> Result<Map<ChunkId, Vec<f32>>> {
+    /// The vectors of certain sections.
+    pub(crate) fn vectors(&self, owner: &Owner<'_>, chunks: &[ChunkId]) -> Result<Map<ChunkId, Vec<f32>>> {
         let sql = format!(
             "SELECT v.project_id, v.document_id, v.chunk_no, v.embedding::real[]
              FROM {WANTED_CHUNKS} JOIN {} v USING (project_id, document_id, chunk_no)",
             self.table
         );
-        let rows = statement::rows(&sql, &keys::chunk_arguments(chunks), |row| {
+        let rows = statement::rows(owner, &sql, &keys::chunk_arguments(chunks), |row| {
             Ok((keys::chunk_id(row)?, row.required::<Vec<f32>>(4)?))
         })?;
         Ok(rows.into_iter().collect())
     }
 
-    /// Stores vectors of sections of a project. Runs as the owner, who has written the sections.
-    pub(crate) fn store(&self, project: i64, vectors: &[(ChunkId, Vec<f32>)]) -> Result<()> {
+    /// Stores vectors of sections of a project. The owner has written the sections.
+    pub(crate) fn store(&self, owner: &Owner<'_>, project: i64, vectors: &[(ChunkId, Vec<f32>)]) -> Result<()> {
         let Self { table, schema, .. } = self;
         for (id, vector) in vectors {
             statement::execute(
+                owner,
                 &format!(
                     "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
                      VALUES ($1, $2, $3, $4::real[]::{schema}.halfvec)
@@ -332,16 +340,21 @@ impl VectorTable {
                 ],
             )?;
         }
-        self.add_codes(project, vectors.iter().map(|(id, vector)| (*id, vector.as_slice())))
+        self.add_codes(
+            owner,
+            project,
+            vectors.iter().map(|(id, vector)| (*id, vector.as_slice())),
+        )
     }
 
-    /// Adds the codes of vectors of a project that this transaction has stored. Runs as the owner.
+    /// Adds the codes of vectors of a project that this transaction has stored.
     pub(crate) fn add_codes<'a>(
         &self,
+        owner: &Owner<'_>,
         project: i64,
         vectors: impl Iterator<Item = (ChunkId, &'a [f32])>,
     ) -> Result<()> {
-        vector_codes::add(self.codes(project), vectors)
+        vector_codes::add(owner, self.codes(project), vectors)
     }
 
     /// The codes of vectors of a project.
@@ -353,11 +366,17 @@ impl VectorTable {
     }
 
     /// Stores the vector of a section, if its text is still what was embedded and nobody is just writing it.
-    /// Runs as the owner.
-    pub(crate) fn store_unchanged(&self, id: ChunkId, input_hash: &str, vector: Vec<f32>) -> Result<()> {
+    pub(crate) fn store_unchanged(
+        &self,
+        owner: &Owner<'_>,
+        id: ChunkId,
+        input_hash: &str,
+        vector: Vec<f32>,
+    ) -> Result<()> {
         let Self { table, schema, .. } = self;
         let DocumentId { project, document } = id.document;
         statement::execute(
+            owner,
             &format!(
                 "INSERT INTO {table} (project_id, document_id, chunk_no, embedding)
                  SELECT c.project_id, c.document_id, c.chunk_no, $5::real[]::{schema}.halfvec
@@ -376,9 +395,10 @@ impl VectorTable {
         )
     }
 
-    /// Removes the vectors of certain sections of a document. Runs as the owner.
-    pub(crate) fn forget(&self, document: DocumentId, chunks: Vec<i32>) -> Result<()> {
+    /// Removes the vectors of certain sections of a document.
+    pub(crate) fn forget(&self, owner: &Owner<'_>, document: DocumentId, chunks: Vec<i32>) -> Result<()> {
         statement::execute(
+            owner,
             &format!(
                 "DELETE FROM {} v WHERE v.project_id = $1 AND v.document_id = $2 AND v.chunk_no = ANY ($3)",
                 self.table
@@ -394,107 +414,4 @@ impl VectorTable {
 
 fn similarity(row: &statement::Row) -> Result<(ChunkId, f32)> {
     Ok((keys::chunk_id(row)?, 1.0 - row.required::<f64>(4)? as f32))
-}
-
-/// The table of a model's vectors, unless it is there: of another dimension than the model's, none can
-/// be stored. Runs as the owner.
-pub(crate) fn create(model: i32) -> Result<()> {
-    let dimension = statement::change(
-        "SELECT m.dimension FROM docsearch.model m WHERE m.id = $1 AND to_regclass('docsearch.vector_' || m.id) IS NULL
-         FOR NO KEY UPDATE",
-        &[DatumWithOid::from(model)],
-        |row| row.required::<i32>(1),
-    )?;
-    let Some(&dimension) = dimension.first() else {
-        return Ok(());
-    };
-    // Another transaction may have made it while this one waited for the row.
-    let is_there = statement::one(
-        "SELECT to_regclass('docsearch.vector_' || $1) IS NOT NULL",
-        &[DatumWithOid::from(model)],
-        |row| row.required::<bool>(1),
-    )?;
-    if is_there == Some(true) {
-        return Ok(());
-    }
-    let vector = schema()?;
-    Spi::run(&format!(
-        "CREATE TABLE docsearch.vector_{model} (
-             project_id bigint NOT NULL,
-             document_id bigint NOT NULL,
-             chunk_no int NOT NULL,
-             embedding {vector}.halfvec({dimension}) NOT NULL,
-             PRIMARY KEY (project_id, document_id, chunk_no),
-             FOREIGN KEY (project_id, document_id, chunk_no) REFERENCES docsearch.chunk ON DELETE CASCADE
-         );
-         ALTER TABLE docsearch.vector_{model} ALTER COLUMN embedding SET STORAGE PLAIN;
-         COMMENT ON TABLE docsearch.vector_{model} IS 'vectors of chunks, of the model with this number';
-         COMMENT ON COLUMN docsearch.vector_{model}.project_id IS 'project';
-         COMMENT ON COLUMN docsearch.vector_{model}.document_id IS 'document';
-         COMMENT ON COLUMN docsearch.vector_{model}.chunk_no IS 'chunk';
-         COMMENT ON COLUMN docsearch.vector_{model}.embedding IS 'vector of title, heading path and text'"
-    ))
-    .map_err(report::internal)
-}
-
-/// Drops the indexes that tables of an earlier version have: codes take their place. Runs as the owner.
-pub(crate) fn drop_graphs() -> Result<()> {
-    let graphs = statement::rows(
-        "SELECT format('DROP INDEX %s', c.oid::regclass) FROM docsearch.model m
-         JOIN pg_class c ON c.relname = format('vector_%s_embedding', m.id) AND c.relkind = 'i'
-                            AND c.relnamespace = 'docsearch'::regnamespace
-         ORDER BY m.id",
-        &[],
-        |row| row.required::<String>(1),
-    )?;
-    graphs
-        .into_iter()
-        .try_for_each(|graph| Spi::run(&graph).map_err(internal))
-}
-
-/// Removes vectors of models that projects do not use any more, some seconds after a switch: searches
-/// that began before it read them still. Whether some are left for later. Runs as the owner.
-pub(crate) fn drop_unused() -> Result<bool> {
-    let (tables, projects): (Vec<i32>, Vec<i64>) = statement::rows(
-        "SELECT m.id, p.id FROM docsearch.model m CROSS JOIN docsearch.project p
-         WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL
-           AND m.id <> p.model_id AND m.id IS DISTINCT FROM p.next_model_id",
-        &[],
-        |row| Ok((row.required::<i32>(1)?, row.required::<i64>(2)?)),
-    )?
-    .into_iter()
-    .unzip();
-    let mut later = false;
-    for (model, project) in tables.into_iter().zip(projects) {
-        let leftover = statement::change(
-            &format!(
-                "SELECT p.updated_at <= now() - interval '5 seconds' FROM docsearch.project p
-                 WHERE p.id = $1 AND EXISTS (SELECT FROM docsearch.vector_{model} v WHERE v.project_id = p.id)"
-            ),
-            &[DatumWithOid::from(project)],
-            |row| row.required::<bool>(1),
-        )?;
-        match leftover.first() {
-            Some(true) => {
-                vector_codes::remove(OfModel { project, model })?;
-                statement::execute(
-                    &format!("DELETE FROM docsearch.vector_{model} v WHERE v.project_id = $1"),
-                    &[DatumWithOid::from(project)],
-                )?;
-            }
-            Some(false) => later = true,
-            None => {}
-        }
-    }
-    let unused = statement::change(
-        "SELECT m.id FROM docsearch.model m
-         WHERE to_regclass('docsearch.vector_' || m.id) IS NOT NULL
-           AND NOT EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id))",
-        &[],
-        |row| row.required::<i32>(1),
-    )?;
-    for model in unused.into_iter().filter(|_| !later) {
-        Spi::run(&format!("DROP TABLE docsearch.vector_{model}")).map_err(internal)?;
-    }
-    Ok(later)
 }

@@ -6,8 +6,8 @@ use std::cell::{OnceCell, RefCell};
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::project::Projects;
@@ -67,12 +67,13 @@ impl Visibility {
         }
     }
 
-    /// The first `wanted` rows whose documents the caller sees. `read` gets the greatest number of rows to read, runs as the
-    /// owner, and gives the same rows first whatever that number is. Begins as the caller.
+    /// The first `wanted` rows whose documents the caller sees. `read` gets the greatest number of rows to read, and
+    /// gives the same rows first whatever that number is.
     pub(crate) fn first<T>(
         &self,
+        caller: &mut Caller,
         wanted: usize,
-        mut read: impl FnMut(i64) -> Result<Vec<T>>,
+        mut read: impl FnMut(&Owner<'_>, i64) -> Result<Vec<T>>,
         document: impl Fn(&T) -> DocumentId,
     ) -> Result<Vec<T>> {
         if wanted == 0 {
@@ -80,12 +81,9 @@ impl Visibility {
         }
         let mut limit = wanted.saturating_mul(GROWTH.0).max(LEAST_READ);
         loop {
-            let rows = {
-                let _owner = AsOwner::enter()?;
-                read(i64::try_from(limit).unwrap_or(i64::MAX))?
-            };
+            let rows = read(&caller.as_owner()?, i64::try_from(limit).unwrap_or(i64::MAX))?;
             let read = rows.len();
-            let visible = self.visible(rows, wanted, &document)?;
+            let visible = self.visible(caller, rows, wanted, &document)?;
             if visible.len() == wanted || read < limit {
                 return Ok(visible);
             }
@@ -95,26 +93,36 @@ impl Visibility {
     }
 
     /// The first `wanted` of the rows whose documents the caller sees.
-    fn visible<T>(&self, rows: Vec<T>, wanted: usize, document: &impl Fn(&T) -> DocumentId) -> Result<Vec<T>> {
+    fn visible<T>(
+        &self,
+        caller: &mut Caller,
+        rows: Vec<T>,
+        wanted: usize,
+        document: &impl Fn(&T) -> DocumentId,
+    ) -> Result<Vec<T>> {
         let mut visible = Vec::new();
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() && visible.len() < wanted {
             let part: Vec<T> = rows.by_ref().take(wanted.max(LEAST_CHECKED)).collect();
-            let seen = self.among(part.iter().map(document))?;
+            let seen = self.among(caller, part.iter().map(document))?;
             visible.extend(part.into_iter().filter(|row| seen.contains(&document(row))));
         }
         visible.truncate(wanted);
         Ok(visible)
     }
 
-    /// Those of the documents that the caller sees. Begins as the caller.
-    pub(crate) fn among(&self, documents: impl IntoIterator<Item = DocumentId>) -> Result<Set<DocumentId>> {
+    /// Those of the documents that the caller sees.
+    pub(crate) fn among(
+        &self,
+        caller: &mut Caller,
+        documents: impl IntoIterator<Item = DocumentId>,
+    ) -> Result<Set<DocumentId>> {
         let documents: Set<DocumentId> = documents.into_iter().collect();
         let unknown: Set<DocumentId> = match &*self.known.borrow() {
             Known::Listed(listed) => return Ok(documents.intersection(listed).copied().collect()),
             Known::LookedUp(known) => documents.iter().filter(|id| !known.contains_key(id)).copied().collect(),
         };
-        self.look_up(unknown)?;
+        self.look_up(caller, unknown)?;
         Ok(match &*self.known.borrow() {
             Known::Listed(listed) => documents.intersection(listed).copied().collect(),
             Known::LookedUp(known) => {
@@ -124,7 +132,7 @@ impl Visibility {
         })
     }
 
-    fn look_up(&self, unknown: Set<DocumentId>) -> Result<()> {
+    fn look_up(&self, caller: &mut Caller, unknown: Set<DocumentId>) -> Result<()> {
         if unknown.is_empty() {
             return Ok(());
         }
@@ -132,28 +140,28 @@ impl Visibility {
             Known::LookedUp(known) => known.len() + unknown.len(),
             Known::Listed(_) => return Ok(()),
         };
-        if looked_up > LEAST_LOOKED_UP && looked_up as f64 * LOOKING_UP > self.documents()? {
-            return self.list();
+        if looked_up > LEAST_LOOKED_UP && looked_up as f64 * LOOKING_UP > self.documents(caller)? {
+            return self.list(caller);
         }
-        let seen = seen(&unknown)?;
+        let seen = seen(caller, &unknown)?;
         if let Known::LookedUp(known) = &mut *self.known.borrow_mut() {
             known.extend(unknown.into_iter().map(|id| (id, seen.contains(&id))));
         }
         Ok(())
     }
 
-    fn documents(&self) -> Result<f64> {
+    fn documents(&self, caller: &mut Caller) -> Result<f64> {
         if let Some(&known) = self.documents.get() {
             return Ok(known);
         }
-        let _owner = AsOwner::enter()?;
-        let totals = statistics::totals(&self.projects)?;
+        let totals = statistics::totals(&caller.as_owner()?, &self.projects)?;
         let documents = totals.values().map(|totals| totals.documents).sum();
         Ok(*self.documents.get_or_init(|| documents))
     }
 
-    fn list(&self) -> Result<()> {
+    fn list(&self, caller: &Caller) -> Result<()> {
         let listed = statement::rows(
+            caller,
             &format!(
                 "SELECT d.project_id, d.id FROM docsearch.document d WHERE {}",
                 self.projects.condition("d")
@@ -165,10 +173,10 @@ impl Visibility {
         Ok(())
     }
 
-    /// Whether the documents that the caller sees have no more sections than this; reads one document more at most. Begins as
-    /// the caller.
-    pub(crate) fn has_at_most(&self, sections: i64) -> Result<bool> {
+    /// Whether the documents that the caller sees have no more sections than this; reads one document more at most.
+    pub(crate) fn has_at_most(&self, caller: &Caller, sections: i64) -> Result<bool> {
         let read = statement::one(
+            caller,
             &format!(
                 "SELECT count(*), coalesce(sum(greatest(f.chunk_count, 0)), 0)::bigint
                  FROM (SELECT d.chunk_count FROM docsearch.document d WHERE {} LIMIT $2) f",
@@ -181,9 +189,10 @@ impl Visibility {
     }
 }
 
-/// Those of the documents that the caller sees, by their keys. Runs as the caller.
-fn seen(documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
+/// Those of the documents that the caller sees, by their keys.
+fn seen(caller: &Caller, documents: &Set<DocumentId>) -> Result<Set<DocumentId>> {
     let rows = statement::lookup(
+        caller,
         &format!("SELECT d.project_id, d.id FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)"),
         &keys::document_arguments(documents),
         keys::document_id,

@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::postgres::lock::Lock;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, warn};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, library, statement};
 use crate::tables::table_shape::is_reshaped;
 
@@ -95,7 +95,7 @@ pub(crate) fn has_noted() -> bool {
 
 /// After a restart of the server, or when the worker has given up, nobody else thinks of what waits:
 /// connections look now and then.
-pub(crate) fn resume() -> Result<()> {
+pub(crate) fn resume(caller: &mut Caller) -> Result<()> {
     if LOOKED.get().is_some_and(|looked| looked.elapsed() < RESUME) {
         return Ok(());
     }
@@ -104,7 +104,7 @@ pub(crate) fn resume() -> Result<()> {
         return Ok(());
     }
     let waits = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         // Tables of an earlier version have no views, and lack columns that say how they were.
         let polled = if catalog::has_column(c"attached_table", c"poll_every") {
             "OR a.poll_every IS NOT NULL"
@@ -128,6 +128,7 @@ pub(crate) fn resume() -> Result<()> {
             String::new()
         };
         statement::one(
+            owner,
             &format!(
                 "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= now()) {postings}
                  OR EXISTS (SELECT FROM docsearch.table_change c WHERE {changes})

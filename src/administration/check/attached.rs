@@ -6,12 +6,13 @@ use std::collections::HashSet;
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::indexing::attached::{self, TroubleKind};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 
-pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn attached_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let project = checked.named.as_ref().and(checked.projects.first());
     let project = project.map(|project| project.id);
-    let troubles = attached::troubles(project)?;
-    let subscribed = attached::subscribed(project)?.into_iter().map(|object| Finding {
+    let troubles = attached::troubles(owner, project)?;
+    let subscribed = attached::subscribed(owner, project)?.into_iter().map(|object| Finding {
         problem: "attached table subscribed",
         object,
         detail: "a subscription writes it and fires no triggers: its changes are not indexed".to_owned(),
@@ -19,7 +20,7 @@ pub(super) fn attached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
     });
     let mut differing = Vec::new();
     if checked.deep {
-        differing = attached::differences(project)?;
+        differing = attached::differences(owner, project)?;
     }
     let differing = differing.into_iter().map(|difference| {
         let [table, project] = [&difference.table, &difference.project].map(pgrx::spi::quote_literal);

@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::project::Project;
 use crate::tables::{names, vectors};
@@ -20,10 +21,11 @@ use crate::tables::{names, vectors};
 const BATCH: i64 = 1_000;
 
 /// Documents whose chunks are not those of their text.
-pub(super) fn documents(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn documents(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
         let miscounted: Vec<i64> = statement::rows(
+            owner,
             &format!(
                 "SELECT d.id FROM docsearch.document d
                  LEFT JOIN (SELECT c.document_id, count(*), max(c.chunk_no) FROM docsearch.chunk c
@@ -36,14 +38,14 @@ pub(super) fn documents(checked: &CheckScope) -> Result<Vec<Finding>> {
             |row| row.required(1),
         )?;
         let counted_well = |id: &i64| miscounted.binary_search(id).is_err();
-        let mut outdated = outdated(project)?;
+        let mut outdated = outdated(owner, project)?;
         outdated.retain(counted_well);
         for (problem, documents) in [("chunks missing", miscounted), ("out of date", outdated)] {
             let mend = |documents| Mend::Reindex {
                 project: place,
                 documents,
             };
-            findings.extend(of_documents(problem, project, documents, mend)?);
+            findings.extend(of_documents(owner, problem, project, documents, mend)?);
         }
     }
     Ok(findings)
@@ -51,10 +53,11 @@ pub(super) fn documents(checked: &CheckScope) -> Result<Vec<Finding>> {
 
 /// Documents with a chunk whose hash is not the one of its text. (That of the document is of what its
 /// author gave, which is not all stored: a summary or keywords may be ours.)
-fn outdated(project: &Project) -> Result<Vec<i64>> {
+fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let mut outdated = BTreeSet::new();
-    in_batches(project, |from, to| {
+    in_batches(owner, project, |from, to| {
         statement::rows(
+            owner,
             &format!(
                 "SELECT c.document_id, c.input_hash, d.title, c.heading_path,
                     CASE WHEN $4 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END,
@@ -87,10 +90,11 @@ fn outdated(project: &Project) -> Result<Vec<i64>> {
 
 /// Documents whose names are not those of title, slug, aliases and text, or whose containers are not known.
 /// Containers outlive their documents, so there may be more of them.
-pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
         let containers: HashSet<String> = statement::rows(
+            owner,
             "SELECT DISTINCT k.key FROM docsearch.container k WHERE k.project_id = $1",
             &[DatumWithOid::from(project.id)],
             |row| row.required(1),
@@ -98,8 +102,9 @@ pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
         .into_iter()
         .collect();
         let (mut misnamed, mut homeless) = (Vec::new(), Vec::new());
-        in_batches(project, |from, to| {
+        in_batches(owner, project, |from, to| {
             statement::rows(
+                owner,
                 "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
                         ARRAY(SELECT f.key FROM docsearch.definition f
                               WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key),
@@ -148,14 +153,14 @@ pub(super) fn names(checked: &CheckScope) -> Result<Vec<Finding>> {
                 project: place,
                 documents,
             };
-            findings.extend(of_documents(problem, project, documents, mend)?);
+            findings.extend(of_documents(owner, problem, project, documents, mend)?);
         }
     }
     Ok(findings)
 }
 
-pub(super) fn missing_vectors(checked: &CheckScope) -> Result<Vec<Finding>> {
-    let models = checked.models()?.into_iter().filter(|row| row.has_table);
+pub(super) fn missing_vectors(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
+    let models = checked.models(owner)?.into_iter().filter(|row| row.has_table);
     let models: HashSet<i32> = models.map(|row| row.id).collect();
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
@@ -163,6 +168,7 @@ pub(super) fn missing_vectors(checked: &CheckScope) -> Result<Vec<Finding>> {
             continue;
         }
         let missing = statement::one(
+            owner,
             &format!(
                 "SELECT count(*), count(DISTINCT c.document_id), min(d.slug) {}
                    AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
@@ -190,10 +196,15 @@ pub(super) fn missing_vectors(checked: &CheckScope) -> Result<Vec<Finding>> {
 
 /// Calls `read` with the bounds of one batch of a project's documents after another: numbers above the
 /// first, up to the second.
-pub(super) fn in_batches(project: &Project, mut read: impl FnMut(i64, i64) -> Result<()>) -> Result<()> {
+pub(super) fn in_batches(
+    owner: &Owner<'_>,
+    project: &Project,
+    mut read: impl FnMut(i64, i64) -> Result<()>,
+) -> Result<()> {
     let mut from = i64::MIN;
     loop {
         let to = statement::one(
+            owner,
             "SELECT max(b.id) FROM (SELECT d.id FROM docsearch.document d WHERE d.project_id = $1 AND d.id > $2
                                     ORDER BY d.id LIMIT $3) b",
             &[
@@ -218,6 +229,7 @@ pub(super) fn numbers_and_example(row: &statement::Row) -> Result<(i64, i64, Opt
 
 /// What concerns certain documents of a project, if any.
 pub(super) fn of_documents(
+    owner: &Owner<'_>,
     problem: &'static str,
     project: &Project,
     documents: Vec<i64>,
@@ -227,6 +239,7 @@ pub(super) fn of_documents(
         return Ok(None);
     };
     let slug = statement::one(
+        owner,
         "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
         &[DatumWithOid::from(project.id), DatumWithOid::from(first)],
         |row| row.required::<String>(1),

@@ -4,6 +4,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::{library, statement};
 
 const UPDATE: &str = "ALTER EXTENSION pg_docsearch UPDATE";
@@ -17,13 +18,14 @@ const MEMBERS: &str = "SELECT p.oid, p.probin, pg_catalog.format('%I.%I(%s) %s',
      JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE e.extname = 'pg_docsearch'";
 
-pub(super) fn functions(_: &CheckScope) -> Result<Vec<Finding>> {
-    let mut findings = other_version()?;
-    if !exists("docsearch.declared_functions()")? {
+pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Finding>> {
+    let mut findings = other_version(owner)?;
+    if !exists(owner, "docsearch.declared_functions()")? {
         findings.push(missing("docsearch.declared_functions() text[]".to_owned()));
         return Ok(findings);
     }
     let gone = statement::rows(
+        owner,
         &format!(
             "SELECT d.signature FROM pg_catalog.unnest(docsearch.declared_functions()) d (signature)
              WHERE d.signature NOT IN (SELECT m.signature FROM ({MEMBERS}) m) ORDER BY 1"
@@ -35,15 +37,17 @@ pub(super) fn functions(_: &CheckScope) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn other_version() -> Result<Vec<Finding>> {
+fn other_version(owner: &Owner<'_>) -> Result<Vec<Finding>> {
     let version = env!("CARGO_PKG_VERSION");
     let behind = statement::rows(
+        owner,
         "SELECT e.extversion FROM pg_extension e WHERE e.extname = 'pg_docsearch' AND e.extversion <> $1",
         &[DatumWithOid::from(version)],
         |row| row.required::<String>(1),
     )?;
     let file = format!("$libdir/{}", library::NAME);
     let elsewhere = statement::rows(
+        owner,
         &format!("SELECT m.signature FROM ({MEMBERS}) m WHERE m.probin <> $1 ORDER BY 1"),
         &[DatumWithOid::from(file.as_str())],
         |row| row.required::<String>(1),
@@ -66,8 +70,9 @@ fn other_version() -> Result<Vec<Finding>> {
     Ok(extension.chain(functions).collect())
 }
 
-fn exists(signature: &str) -> Result<bool> {
+fn exists(owner: &Owner<'_>, signature: &str) -> Result<bool> {
     let found = statement::one(
+        owner,
         "SELECT pg_catalog.to_regprocedure($1) IS NOT NULL",
         &[DatumWithOid::from(signature)],
         |row| row.required::<bool>(1),

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// Indexes of the schema: name, table, and what follows `ON table`.
@@ -107,8 +108,9 @@ const CONSTRAINTS: [(&str, &str, &str); 14] = [
     ),
 ];
 
-pub(super) fn indexes(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn indexes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let there: Vec<(String, String, String, bool)> = statement::rows(
+        owner,
         "SELECT c.relname::text, t.relname::text, format('%I.%I', 'docsearch', c.relname),
                 i.indisvalid AND i.indisready AND i.indislive
          FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
@@ -119,7 +121,7 @@ pub(super) fn indexes(checked: &CheckScope) -> Result<Vec<Finding>> {
     let known: HashSet<&str> = there.iter().map(|(name, ..)| name.as_str()).collect();
     let trigram = catalog::trigram_schema()?;
     let models: Vec<String> = checked
-        .models()?
+        .models(owner)?
         .into_iter()
         .filter(|row| row.has_table)
         .map(|row| row.id.to_string())

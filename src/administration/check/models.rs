@@ -3,14 +3,16 @@
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::models::{embedder, files};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::tables::model;
 
-pub(super) fn models(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn models(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for row in checked.models()?.into_iter().filter(|row| row.used) {
+    for row in checked.models(owner)?.into_iter().filter(|row| row.used) {
         if row.remote {
             // No endpoint is contacted here: docsearch.test_model() does that.
-            let problem = model::by_id(row.id).and_then(|row| embedder::of_row(&row)).err();
+            let row_of_model = model::by_id(owner, row.id);
+            let problem = row_of_model.and_then(|row| embedder::of_row(owner, &row)).err();
             findings.extend(problem.map(|problem| Finding {
                 problem: "model unusable",
                 object: row.name,
@@ -59,8 +61,8 @@ pub(super) fn models(checked: &CheckScope) -> Result<Vec<Finding>> {
 const FORMER_FILES: &str = "Put the former files back and call docsearch.restart_inference(), \
                             or add them as another model and call docsearch.set_model().";
 
-pub(super) fn vector_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
-    let findings = checked.models()?.into_iter().filter_map(|row| {
+pub(super) fn vector_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
+    let findings = checked.models(owner)?.into_iter().filter_map(|row| {
         let object = format!("docsearch.vector_{}", row.id);
         if !row.has_table && !row.used {
             return None;

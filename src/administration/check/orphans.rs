@@ -4,33 +4,34 @@ use docsearch_core::values::bounds::counted;
 
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
 /// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
 /// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
-const OWNED: [(&str, Owner); 12] = [
-    ("document", Owner::Project),
-    ("chunk", Owner::Document),
-    ("document_name", Owner::Document),
-    ("definition", Owner::Document),
-    ("question", Owner::Document),
-    ("container", Owner::Project),
-    ("term_stat", Owner::Project),
-    ("project_stat", Owner::Project),
-    ("posting_pending", Owner::Project),
-    ("vector_code", Owner::Project),
-    ("posting_segment", Owner::Project),
-    ("posting", Owner::Segment),
+const OWNED: [(&str, Parent); 12] = [
+    ("document", Parent::Project),
+    ("chunk", Parent::Document),
+    ("document_name", Parent::Document),
+    ("definition", Parent::Document),
+    ("question", Parent::Document),
+    ("container", Parent::Project),
+    ("term_stat", Parent::Project),
+    ("project_stat", Parent::Project),
+    ("posting_pending", Parent::Project),
+    ("vector_code", Parent::Project),
+    ("posting_segment", Parent::Project),
+    ("posting", Parent::Segment),
 ];
 
 #[derive(Clone, Copy)]
-enum Owner {
+enum Parent {
     Project,
     Document,
     Segment,
 }
 
-impl Owner {
+impl Parent {
     fn name(self) -> &'static str {
         match self {
             Self::Project => "project",
@@ -55,26 +56,31 @@ impl Owner {
     }
 }
 
-pub(super) fn orphans(checked: &CheckScope) -> Result<Vec<Finding>> {
-    let owned = OWNED.map(|(table, owner)| {
-        let without = format!("without a {}", owner.name());
-        (format!("docsearch.{table}"), without, owner.is_missing().to_owned())
+pub(super) fn orphans(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
+    let owned = OWNED.map(|(table, parent)| {
+        let without = format!("without a {}", parent.name());
+        (format!("docsearch.{table}"), without, parent.is_missing().to_owned())
     });
-    let vectors = checked.models()?.into_iter().filter(|row| row.has_table).map(|row| {
-        // Vectors of a project that uses another model are never read.
-        let missing = format!(
-            "NOT EXISTS (SELECT FROM docsearch.chunk o JOIN docsearch.project p ON p.id = o.project_id
+    let vectors = checked
+        .models(owner)?
+        .into_iter()
+        .filter(|row| row.has_table)
+        .map(|row| {
+            // Vectors of a project that uses another model are never read.
+            let missing = format!(
+                "NOT EXISTS (SELECT FROM docsearch.chunk o JOIN docsearch.project p ON p.id = o.project_id
                          WHERE o.project_id = x.project_id AND o.document_id = x.document_id
                            AND o.chunk_no = x.chunk_no AND {} IN (p.model_id, p.next_model_id))",
-            row.id
-        );
-        let without = "without a chunk of a project with this model".to_owned();
-        (format!("docsearch.vector_{}", row.id), without, missing)
-    });
+                row.id
+            );
+            let without = "without a chunk of a project with this model".to_owned();
+            (format!("docsearch.vector_{}", row.id), without, missing)
+        });
     let mut findings = Vec::new();
     for (table, without, missing) in owned.into_iter().chain(vectors) {
         let condition = format!("($1::bigint IS NULL OR x.project_id = $1) AND {missing}");
         let rows = statement::one(
+            owner,
             &format!("SELECT count(*) FROM {table} x WHERE {condition}"),
             &[checked.id()],
             |row| row.required::<i64>(1),
@@ -93,8 +99,9 @@ pub(super) fn orphans(checked: &CheckScope) -> Result<Vec<Finding>> {
 
 /// Documents of tables that are not attached any more. Whether they are to stay only a person can say, unless that was said when
 /// the table was detached.
-pub(super) fn of_detached_tables(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn of_detached_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let found = statement::rows(
+        owner,
         "SELECT p.name, d.source_root, count(*), min(d.slug)
          FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
          WHERE ($1::bigint IS NULL OR d.project_id = $1) AND starts_with(d.source_root, 'table:')

@@ -8,6 +8,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use super::documents::{in_batches, numbers_and_example, of_documents};
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::project::{Project, Projects};
 use crate::tables::rules;
@@ -22,33 +23,34 @@ const LEAST_TRIED: usize = 50;
 /// Sections that are compared with each.
 const NEAREST: i64 = 10;
 
-pub(super) fn questions(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn questions(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
         let mend = |documents| Mend::Reindex {
             project: place,
             documents,
         };
-        let mut wrong = without_chunks(project)?;
+        let mut wrong = without_chunks(owner, project)?;
         if checked.words {
-            wrong.extend(with_other_headings(project)?);
+            wrong.extend(with_other_headings(owner, project)?);
             wrong.sort_unstable();
             wrong.dedup();
         }
-        findings.extend(of_documents("questions wrong", project, wrong, mend)?);
-        findings.extend(stale(project)?);
-        findings.extend(repeated(project)?);
+        findings.extend(of_documents(owner, "questions wrong", project, wrong, mend)?);
+        findings.extend(stale(owner, project)?);
+        findings.extend(repeated(owner, project)?);
         if checked.deep {
-            findings.extend(misplaced(project)?);
+            findings.extend(misplaced(owner, project)?);
         }
     }
     Ok(findings)
 }
 
 /// Documents with a question that has no chunk, or the other way round.
-fn without_chunks(project: &Project) -> Result<Vec<i64>> {
+fn without_chunks(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let stored = question::is_stored("c.chunk_no");
     statement::rows(
+        owner,
         &format!(
             "SELECT DISTINCT document_id FROM
                  (SELECT q.document_id, q.question, count(DISTINCT q.anchor) AS questions FROM docsearch.question q
@@ -66,12 +68,13 @@ fn without_chunks(project: &Project) -> Result<Vec<i64>> {
 
 /// Documents whose headings are questions and that have no chunk for any, or the other way round: indexed before headings counted, or by
 /// other rules.
-fn with_other_headings(project: &Project) -> Result<Vec<i64>> {
-    let rules = rules::current()?;
+fn with_other_headings(owner: &mut Owner<'_>, project: &Project) -> Result<Vec<i64>> {
+    let rules = rules::current(owner)?;
     let stored = question::is_stored("c.chunk_no");
     let mut wrong = Vec::new();
-    in_batches(project, |from, to| {
+    in_batches(owner, project, |from, to| {
         let documents = statement::rows(
+            owner,
             &format!(
                 "SELECT d.id, d.title, d.body,
                         EXISTS (SELECT FROM docsearch.chunk c
@@ -102,8 +105,9 @@ fn with_other_headings(project: &Project) -> Result<Vec<i64>> {
 }
 
 /// Questions whose section has changed since they were written.
-fn stale(project: &Project) -> Result<Option<Finding>> {
+fn stale(owner: &Owner<'_>, project: &Project) -> Result<Option<Finding>> {
     let found = statement::one(
+        owner,
         "SELECT count(*), count(DISTINCT d.id), min(d.slug)
          FROM docsearch.question q JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
          WHERE q.project_id = $1 AND q.stale",
@@ -129,8 +133,9 @@ fn stale(project: &Project) -> Result<Option<Finding>> {
 }
 
 /// The same question of several pages, which cannot all come first.
-fn repeated(project: &Project) -> Result<Option<Finding>> {
+fn repeated(owner: &Owner<'_>, project: &Project) -> Result<Option<Finding>> {
     let found = statement::one(
+        owner,
         "SELECT count(*) OVER (), r.question, r.slugs FROM
              (SELECT lower(q.question), min(q.question), array_agg(DISTINCT d.slug)
               FROM docsearch.question q JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
@@ -171,17 +176,17 @@ struct Embedded {
 }
 
 /// Questions that the texts of other pages answer much better than their own does, of as many as are tried.
-fn misplaced(project: &Project) -> Result<Option<Finding>> {
+fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>> {
     if !VectorTable::exists(&project.model) {
         return Ok(None);
     }
     let table = VectorTable::of(&project.model)?;
     let projects = Projects::new([project]);
-    let questions = embedded(project)?;
+    let questions = embedded(owner, project)?;
     let mut found = Vec::new();
     for asked in &questions {
         pgrx::check_for_interrupts!();
-        let nearest = |documents: Option<&[i64]>| {
+        let mut nearest = |documents: Option<&[i64]>| {
             let wanted = Nearest {
                 projects: &projects,
                 query: &asked.vector,
@@ -190,7 +195,7 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
                 visibility: None,
                 sections: i64::MAX,
             };
-            let near = table.nearest(wanted, 0)?;
+            let near = table.nearest(owner.as_caller(), wanted, 0)?;
             let texts = near.into_iter().filter(|(id, _)| !question::is_question(id.chunk));
             Ok::<_, ErrorReport>(texts.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))))
         };
@@ -209,7 +214,7 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
     }
     let mut examples = Vec::new();
     for (asked, other) in found.iter().take(LISTED) {
-        let other = super::example(project.id, *other)?;
+        let other = super::example(owner, project.id, *other)?;
         examples.push(format!(
             "\"{}\" of {} ({other})",
             bounds::shown(&asked.question),
@@ -234,9 +239,10 @@ fn misplaced(project: &Project) -> Result<Option<Finding>> {
 }
 
 /// Some questions of a project, the same ones each time, with their vectors.
-fn embedded(project: &Project) -> Result<Vec<Embedded>> {
+fn embedded(owner: &Owner<'_>, project: &Project) -> Result<Vec<Embedded>> {
     let stored = question::is_stored("c.chunk_no");
     statement::rows(
+        owner,
         &format!(
             "SELECT c.document_id, d.slug, c.body, v.embedding::real[]
              FROM docsearch.chunk c

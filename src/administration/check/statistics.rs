@@ -4,12 +4,13 @@ use docsearch_core::values::bounds::counted;
 
 use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::tables::statistics::Drift;
 
-pub(super) fn statistics(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn statistics(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
-        if let Some(drift) = crate::tables::statistics::drift(project.id)? {
+        if let Some(drift) = crate::tables::statistics::drift(owner, project.id)? {
             findings.push(Finding {
                 problem: "statistics wrong",
                 object: project.name.clone(),

@@ -4,10 +4,11 @@ use docsearch_core::values::bounds::counted;
 
 use crate::administration::check::{CheckScope, Finding, Mend, example};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::tables::vector_codes::{self, Differences, OfModel};
 use crate::tables::vectors::VectorTable;
 
-pub(super) fn vector_codes(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn vector_codes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in &checked.projects {
         let model = &project.model;
@@ -15,12 +16,12 @@ pub(super) fn vector_codes(checked: &CheckScope) -> Result<Vec<Finding>> {
             continue;
         }
         let of = OfModel::current(project);
-        let differences = vector_codes::differences(of, checked.words)?;
+        let differences = vector_codes::differences(owner, of, checked.words)?;
         if !differences.is_empty() {
             findings.push(Finding {
                 problem: "vector codes wrong",
                 object: project.name.clone(),
-                detail: detail(of, &differences)?,
+                detail: detail(owner, of, &differences)?,
                 mend: Mend::RebuildCodes(of),
             });
         }
@@ -28,7 +29,7 @@ pub(super) fn vector_codes(checked: &CheckScope) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn detail(of: OfModel, differences: &Differences) -> Result<String> {
+fn detail(owner: &Owner<'_>, of: OfModel, differences: &Differences) -> Result<String> {
     let mut parts = Vec::new();
     if differences.broken > 0 {
         parts.push(format!("{} broken", counted(differences.broken, "row")));
@@ -41,7 +42,7 @@ fn detail(of: OfModel, differences: &Differences) -> Result<String> {
             continue;
         };
         let number = counted(i64::try_from(chunks.len()).unwrap_or(i64::MAX), "chunk");
-        let example = example(of.project, document)?;
+        let example = example(owner, of.project, document)?;
         parts.push(format!("{number} {problem}, such as {example}, chunk {chunk}"));
     }
     Ok(parts.join("; "))

@@ -8,19 +8,20 @@ use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::indexing::embedding;
 use crate::models::{embedder, trial};
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::tables::project::Project;
 use crate::tables::vectors::VectorTable;
 
 /// Projects with vectors that another processor or another library has computed, with the same files. A search
 /// compares them with those of queries, which are computed here.
-pub(super) fn differing(checked: &CheckScope) -> Result<Vec<Finding>> {
+pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
-        if project.model.remote || !VectorTable::exists(&project.model) || !has_its_files(project) {
+        if project.model.remote || !VectorTable::exists(&project.model) || !has_its_files(owner, project) {
             continue;
         }
         let model = &project.model.name;
-        let finding = match compare(project) {
+        let finding = match compare(owner, project) {
             Ok((0, _)) => continue,
             Ok((differing, tried)) => Finding {
                 problem: "vectors differ",
@@ -44,16 +45,16 @@ pub(super) fn differing(checked: &CheckScope) -> Result<Vec<Finding>> {
 }
 
 /// Whether the model runs, with the files of the vectors: another check finds what keeps it from that.
-fn has_its_files(project: &Project) -> bool {
-    let described = embedder::of_row(&project.model).and_then(|model| embedder::describe(model.as_ref()));
+fn has_its_files(owner: &mut Owner<'_>, project: &Project) -> bool {
+    let described = embedder::of_row(owner, &project.model).and_then(|model| embedder::describe(model.as_ref()));
     described.is_ok_and(|description| description.digest == project.model.digest)
 }
 
 /// How many of some chunks have another vector, and how many these are.
-fn compare(project: &Project) -> Result<(usize, usize)> {
-    let (chunks, stored): (Vec<_>, Vec<_>) = embedding::sample(project)?.into_iter().unzip();
+fn compare(owner: &mut Owner<'_>, project: &Project) -> Result<(usize, usize)> {
+    let (chunks, stored): (Vec<_>, Vec<_>) = embedding::sample(owner, project)?.into_iter().unzip();
     let stored: HashMap<_, _> = chunks.iter().map(|chunk| chunk.id).zip(stored).collect();
-    let model = embedder::of_row(&project.model)?;
+    let model = embedder::of_row(owner, &project.model)?;
     let mut differing = 0;
     embedding::embed(model.as_ref(), &chunks, |chunk, vector| {
         let vector: Vec<f32> = vector?;

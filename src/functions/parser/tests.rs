@@ -7,7 +7,7 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
-    use crate::postgres::testing::code;
+    use crate::postgres::testing::{Anyone, code};
     use crate::postgres::{statement, subtransaction};
 
     const TEXTS: [&str; 16] = [
@@ -39,6 +39,7 @@ mod tests {
 
     fn of_postgres(text: &str) -> Result<Found> {
         statement::rows(
+            &Anyone,
             "SELECT tokid, token FROM ts_parse('docsearch.code_parser', $1)",
             &[text.into()],
             |row| Ok((row.required(1)?, row.required(2)?)),
@@ -55,6 +56,7 @@ mod tests {
     impl Parser {
         fn find() -> Result<Self> {
             let parser = statement::one(
+                &Anyone,
                 "SELECT prsstart::oid, prstoken::oid, prsend::oid FROM pg_ts_parser
                  WHERE prsname = 'code_parser' AND prsnamespace = 'docsearch'::regnamespace",
                 &[],
@@ -116,6 +118,7 @@ mod tests {
     #[pg_test]
     fn kinds_are_those_of_the_core() -> Result<()> {
         let kinds = statement::rows(
+            &Anyone,
             "SELECT tokid, alias, description FROM ts_token_type('docsearch.code_parser')",
             &[],
             |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?)),
@@ -128,6 +131,7 @@ mod tests {
     #[pg_test]
     fn every_kind_but_gaps_is_indexed_by_every_configuration() -> Result<()> {
         let mapped = statement::rows(
+            &Anyone,
             "SELECT (SELECT array_agg(DISTINCT m.maptokentype ORDER BY m.maptokentype) FROM pg_ts_config_map m
                      WHERE m.mapcfg = c.oid)
              FROM pg_ts_config c WHERE c.cfgnamespace = 'docsearch'::regnamespace",
@@ -144,6 +148,7 @@ mod tests {
     fn words_are_indexed_in_the_order_of_the_tokens() -> Result<()> {
         for text in TEXTS {
             let indexed = statement::rows(
+                &Anyone,
                 "SELECT u.lexeme, p FROM unnest(to_tsvector('docsearch.simple', $1)) u, unnest(u.positions) p
                  ORDER BY p, u.lexeme COLLATE \"C\"",
                 &[text.into()],
@@ -165,6 +170,7 @@ mod tests {
     fn headline_of_everything_is_the_text() -> Result<()> {
         for text in TEXTS {
             let headline = statement::one(
+                &Anyone,
                 "SELECT ts_headline('docsearch.simple', $1, 'nothing_of_it', 'HighlightAll=true, StartSel=\"\", StopSel=\"\"')",
                 &[text.into()],
                 |row| row.required::<String>(1),

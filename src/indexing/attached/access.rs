@@ -8,6 +8,7 @@ use pgrx::prelude::*;
 
 use super::{Columns, Table};
 use crate::postgres::report::{Result, error_with_hint, invalid};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 
 /// Why the documents of a table may be found by whoever may search.
@@ -59,28 +60,29 @@ enum Guard {
 }
 
 /// Refuses to let everybody who may search find the documents of a table of which they may not read all rows.
-pub(super) fn require(table: &Table, columns: &Columns<'_>, access: Access) -> Result<()> {
+pub(super) fn require(caller: &Caller, table: &Table, columns: &Columns<'_>, access: Access) -> Result<()> {
     match access {
         Access::Public => Ok(()),
-        Access::Policy => require_row_security(),
-        Access::Readers => match guard(table, columns)? {
+        Access::Policy => require_row_security(caller),
+        Access::Readers => match guard(caller, table, columns)? {
             None => Ok(()),
             Some(guard) => Err(error_with_hint(
                 PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 guard.problem(table),
-                guard.hint(table)?,
+                guard.hint(caller, table)?,
             )),
         },
     }
 }
 
 /// What is wrong with the documents of a table that was attached for readers.
-pub(super) fn problem(table: &Table, columns: &Columns<'_>) -> Result<Option<String>> {
-    Ok(guard(table, columns)?.map(|guard| guard.problem(table)))
+pub(super) fn problem(owner: &Owner<'_>, table: &Table, columns: &Columns<'_>) -> Result<Option<String>> {
+    Ok(guard(owner, table, columns)?.map(|guard| guard.problem(table)))
 }
 
-fn require_row_security() -> Result<()> {
+fn require_row_security(caller: &Caller) -> Result<()> {
     let enabled = statement::one(
+        caller,
         "SELECT c.relrowsecurity FROM pg_class c WHERE c.oid = 'docsearch.document'::regclass",
         &[],
         |row| row.required::<bool>(1),
@@ -103,9 +105,10 @@ const READ: &str = "WITH RECURSIVE read(oid) AS (
     JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
                     AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> read.oid)";
 
-fn guard(table: &Table, columns: &Columns<'_>) -> Result<Option<Guard>> {
+fn guard(role: &dyn Role, table: &Table, columns: &Columns<'_>) -> Result<Option<Guard>> {
     let source = || DatumWithOid::from(table.oid);
     let policies = statement::one(
+        role,
         &format!(
             "{READ} SELECT c.oid, format('%I.%I', n.nspname, c.relname)
              FROM read JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -119,6 +122,7 @@ fn guard(table: &Table, columns: &Columns<'_>) -> Result<Option<Guard>> {
     }
     // What a view shows may depend on who asks.
     let hides = statement::one(
+        role,
         &format!(
             "{READ} SELECT FROM read JOIN pg_class c USING (oid)
              WHERE c.relkind = 'v'
@@ -134,6 +138,7 @@ fn guard(table: &Table, columns: &Columns<'_>) -> Result<Option<Guard>> {
     }
     let names: Vec<String> = columns.names().map(str::to_owned).collect();
     statement::one(
+        role,
         "SELECT r.rolname::text
          FROM pg_roles r, pg_class d, pg_class c
          WHERE d.oid = 'docsearch.document'::regclass AND c.oid = $1 AND NOT r.rolsuper
@@ -167,12 +172,12 @@ impl Guard {
     }
 
     /// The policy to write, as far as catalogs tell.
-    fn hint(&self, table: &Table) -> Result<String> {
+    fn hint(&self, caller: &Caller, table: &Table) -> Result<String> {
         let root = pgrx::spi::quote_literal(table.source_root());
         let permitted = match self {
-            Self::Policies(of, _) if *of == table.oid => policies_of(*of)?,
+            Self::Policies(of, _) if *of == table.oid => policies_of(caller, *of)?,
             Self::Policies(..) | Self::View => None,
-            Self::Rights(_) => Some((rights_on(table)?, Vec::new())),
+            Self::Rights(_) => Some((rights_on(caller, table)?, Vec::new())),
         };
         let mut alternatives = vec![format!("source_root IS DISTINCT FROM {root}")];
         let (metadata, open) = match &permitted {
@@ -189,8 +194,8 @@ impl Guard {
                 (String::new(), open)
             }
         };
-        alternatives.extend(writer()?);
-        let (missing, name) = (missing()?, pgrx::spi::quote_identifier(&table.name));
+        alternatives.extend(writer(caller)?);
+        let (missing, name) = (missing(caller)?, pgrx::spi::quote_identifier(&table.name));
         Ok(format!(
             "Attach it with policy => 'copied'{metadata}, once docsearch.document has the policy: {missing}\
              CREATE POLICY {name} ON docsearch.document AS RESTRICTIVE FOR SELECT USING ({}).{open} \
@@ -201,8 +206,9 @@ impl Guard {
 }
 
 /// That a role may read a table. Its name is looked up only for those who may use its schema: for others that is an error.
-fn rights_on(table: &Table) -> Result<String> {
+fn rights_on(caller: &Caller, table: &Table) -> Result<String> {
     let rights = statement::one(
+        caller,
         "SELECT format('has_schema_privilege(%L, ''USAGE'') AND has_table_privilege(%L, ''SELECT'')', n.nspname, $2)
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1",
         &[
@@ -216,14 +222,16 @@ fn rights_on(table: &Table) -> Result<String> {
 
 /// What the policies of a table let a role read, about documents, and the columns that they name; nothing if that cannot be
 /// said exactly.
-fn policies_of(table: pg_sys::Oid) -> Result<Option<(String, Vec<String>)>> {
+fn policies_of(caller: &Caller, table: pg_sys::Oid) -> Result<Option<(String, Vec<String>)>> {
     let columns = statement::rows(
+        caller,
         "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
          WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped",
         &[DatumWithOid::from(table)],
         |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),
     )?;
     let policies = statement::rows(
+        caller,
         "SELECT p.polpermissive, pg_get_expr(p.polqual, p.polrelid), p.polroles = '{0}'::oid[] FROM pg_policy p
          WHERE p.polrelid = $1 AND p.polcmd IN ('*', 'r') AND p.polqual IS NOT NULL ORDER BY p.polname",
         &[DatumWithOid::from(table)],
@@ -264,8 +272,9 @@ fn policies_of(table: pg_sys::Oid) -> Result<Option<(String, Vec<String>)>> {
 }
 
 /// Documents are written as the caller, who has to see them, if policies hold for him.
-fn writer() -> Result<Option<String>> {
+fn writer(caller: &Caller) -> Result<Option<String>> {
     statement::one(
+        caller,
         "SELECT format('current_user = %L', current_user) FROM pg_class d, pg_roles r
          WHERE d.oid = 'docsearch.document'::regclass AND r.rolname = current_user
            AND NOT r.rolsuper AND NOT r.rolbypassrls AND NOT pg_has_role(d.relowner, 'USAGE')",
@@ -275,8 +284,9 @@ fn writer() -> Result<Option<String>> {
 }
 
 /// What the policy needs besides: a restrictive one takes from what permissive ones give.
-fn missing() -> Result<String> {
+fn missing(caller: &Caller) -> Result<String> {
     let (enabled, permits) = statement::one(
+        caller,
         "SELECT c.relrowsecurity, EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive)
          FROM pg_class c WHERE c.oid = 'docsearch.document'::regclass",
         &[],

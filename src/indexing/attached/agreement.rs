@@ -15,8 +15,9 @@ use pgrx::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Attached, Table};
-use crate::postgres::owner::{self, AsOwner};
+use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, internal, undefined};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement, subtransaction};
 use crate::tables::confirmation::{self, LONGEST, place};
 
@@ -71,17 +72,17 @@ impl Attached {
         Ok(text)
     }
 
-    /// Writes both comments. Begins as the caller, who owns the table, which has its triggers already.
-    pub(super) fn agree(&self, table: &Table) -> Result<()> {
+    /// Writes both comments. The caller owns the table, which has its triggers already.
+    pub(super) fn agree(&self, caller: &mut Caller, table: &Table) -> Result<()> {
         let text = self.agreement()?;
-        table.comment(self.id, &text)?;
-        record(self.id, &text)
+        table.comment(caller, self.id, &text)?;
+        record(caller, self.id, &text)
     }
 
     /// Refuses to read and write what has not been agreed on, and what has ended since: see [`agree`](Self::agree).
-    pub(super) fn require_agreed(&self, table: &Table) -> Result<()> {
+    pub(super) fn require_agreed(&self, owner: &Owner<'_>, table: &Table) -> Result<()> {
         let Some(agreed) = table
-            .commented(self.id, LONGEST)?
+            .commented(owner, self.id, LONGEST)?
             .as_deref()
             .and_then(confirmation::parse)
         else {
@@ -96,10 +97,10 @@ impl Attached {
         self.require_same(&agreed, &format!("the owner of table {}", table.qualified))?;
         owner::require_may_act_as(self.reads_as)?;
         owner::require_may_act_as(self.writes_as)?;
-        self.require_recorded()?;
+        self.require_recorded(owner)?;
         let name = |role| catalog::role_name(role).unwrap_or_default();
         let (reader, writer) = (name(self.reads_as), name(self.writes_as));
-        self.require_rights(table, &writer)?;
+        self.require_rights(owner, table, &writer)?;
         // SAFETY: both are roles.
         if unsafe { pg_sys::has_privs_of_role(self.writes_as, self.reads_as) } {
             return Ok(());
@@ -118,8 +119,9 @@ impl Attached {
     }
 
     /// Refuses a role that may not write documents any more: no document of the table could be written.
-    fn require_rights(&self, table: &Table, writer: &str) -> Result<()> {
+    fn require_rights(&self, owner: &Owner<'_>, table: &Table, writer: &str) -> Result<()> {
         let may = statement::one(
+            owner,
             "SELECT has_schema_privilege($1, 'docsearch', 'USAGE') AND has_table_privilege($1, 'docsearch.document', 'DELETE')
                 AND bool_and(has_any_column_privilege($1, 'docsearch.document', r.name))
              FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) AS r(name)",
@@ -143,8 +145,8 @@ impl Attached {
     }
 
     /// Refuses what the owner of the schema has not recorded.
-    fn require_recorded(&self) -> Result<()> {
-        let Some((keeper, agreed)) = recorded(self.id)? else {
+    fn require_recorded(&self, owner: &Owner<'_>) -> Result<()> {
+        let Some((keeper, agreed)) = recorded(owner, self.id)? else {
             return Err(self.not_recorded(AGAIN));
         };
         self.require_same(&agreed, "the owner of schema docsearch")?;
@@ -163,14 +165,14 @@ impl Attached {
     }
 
     /// Refuses to remove documents of a table that is gone where nothing says that they are its own. Whatever has become of
-    /// the roles does not matter. Runs as the owner.
-    pub(super) fn require_recorded_documents(&self) -> Result<()> {
+    /// the roles does not matter.
+    pub(super) fn require_recorded_documents(&self, owner: &Owner<'_>) -> Result<()> {
         let hint = "Delete its row in docsearch.attached_table, and its documents if they are not wanted.";
-        let Some((keeper, agreed)) = recorded(self.id)? else {
+        let Some((keeper, agreed)) = recorded(owner, self.id)? else {
             return Err(self.not_recorded(hint));
         };
         // SAFETY: both are roles.
-        let is_owners = unsafe { pg_sys::member_can_set_role(keeper, pg_sys::GetUserId()) };
+        let is_owners = unsafe { pg_sys::member_can_set_role(keeper, owner.id()) };
         if is_owners && agreed["terms"] == self.terms() {
             return Ok(());
         }
@@ -249,24 +251,25 @@ fn type_name(id: i32) -> String {
 }
 
 /// Has the owner of the schema record what was agreed on.
-fn record(id: i32, text: &str) -> Result<()> {
-    let _owner = AsOwner::of_schema()?;
-    confirmation::write(&type_name(id), text)
+fn record(caller: &mut Caller, id: i32, text: &str) -> Result<()> {
+    let owner = &caller.as_schema_owner()?;
+    confirmation::write(owner, &type_name(id), text)
 }
 
 /// What was recorded, and the owner of the type that bears it.
-fn recorded(id: i32) -> Result<Option<(pg_sys::Oid, Value)>> {
-    confirmation::read(&type_name(id))
+fn recorded(owner: &Owner<'_>, id: i32) -> Result<Option<(pg_sys::Oid, Value)>> {
+    confirmation::read(owner, &type_name(id))
 }
 
 /// Ends what was recorded.
-pub(super) fn forget(id: i32) -> Result<()> {
-    confirmation::forget(&type_name(id))
+pub(super) fn forget(role: &mut dyn Role, id: i32) -> Result<()> {
+    confirmation::forget(role, &type_name(id))
 }
 
-/// Ends what was recorded of tables that are not attached any more, as their projects were dropped. Runs as the owner.
-pub(super) fn forget_unused() -> Result<()> {
+/// Ends what was recorded of tables that are not attached any more, as their projects were dropped.
+pub(super) fn forget_unused(owner: &mut Owner<'_>) -> Result<()> {
     let unused = statement::rows(
+        owner,
         "SELECT substr(t.typname::text, 10)::int FROM pg_type t
          WHERE t.typnamespace = 'docsearch'::regnamespace AND t.typtype = 'd' AND t.typname::text ~ '^attached_[0-9]{1,9}$'
            AND NOT EXISTS (SELECT FROM docsearch.attached_table a WHERE t.typname::text = 'attached_' || a.id)
@@ -274,26 +277,26 @@ pub(super) fn forget_unused() -> Result<()> {
         &[],
         |row| row.required::<i32>(1),
     )?;
-    unused.into_iter().try_for_each(forget)
+    unused.into_iter().try_for_each(|id| forget(owner, id))
 }
 
 /// Confirms what was attached before there were agreements, once, where nobody can have written it but the owner of
-/// `docsearch.attached_table`, who may act as the roles that it names. Other tables wait until they are attached again. Runs
-/// as the owner of the schema.
-pub(crate) fn agree_to_earlier() -> Result<()> {
-    if !confirmation::only_its_owner_writes("docsearch.attached_table")? {
+/// `docsearch.attached_table`, who may act as the roles that it names. Other tables wait until they are attached again.
+pub(crate) fn agree_to_earlier(caller: &mut Caller) -> Result<()> {
+    if !confirmation::only_its_owner_writes(caller, "docsearch.attached_table")? {
         return Ok(());
     }
-    for attached in super::read("true", &[])? {
+    for attached in super::read(caller, "true", &[])? {
         let agreed = subtransaction::run(|| {
-            let table = Table::of(Some(attached.source))?;
-            attached.require_unchanged(&table)?;
+            let table = Table::of(caller, Some(attached.source))?;
+            attached.require_unchanged(caller, &table)?;
             owner::require_may_act_as(attached.writes_as)?;
-            {
-                let _owner = owner::AsUser::acting_as(attached.reads_as)?;
-                table.comment(attached.id, &attached.agreement()?)?;
-            }
-            record(attached.id, &attached.agreement()?)
+            table.comment(
+                &*caller.acting_as(attached.reads_as)?,
+                attached.id,
+                &attached.agreement()?,
+            )?;
+            record(caller, attached.id, &attached.agreement()?)
         });
         // `check()` tells what is wrong.
         drop(agreed);

@@ -10,8 +10,8 @@ use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use super::{Attached, Table};
-use crate::postgres::owner::Confined;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, internal};
+use crate::postgres::role::{Confined, Owner, Role};
 use crate::postgres::{statement, subtransaction};
 
 /// Most bytes of rows that are read at once, and of one row: more than a document may have.
@@ -72,28 +72,33 @@ struct Reader<'a> {
 
 impl Attached {
     /// Keys of rows behind this one, so many at most, with what says whether the row of a view has changed.
-    pub(super) fn keys_after(&self, last: Option<&str>, most: i32) -> Result<Vec<(String, Option<String>)>> {
-        self.confined(|reader| reader.keys_after(last, most))
+    pub(super) fn keys_after(
+        &self,
+        owner: &mut Owner<'_>,
+        last: Option<&str>,
+        most: i32,
+    ) -> Result<Vec<(String, Option<String>)>> {
+        self.confined(owner, |reader, confined| reader.keys_after(confined, last, most))
     }
 
     /// Those of the keys that no row has.
-    pub(super) fn without_row(&self, keys: Vec<String>) -> Result<Vec<String>> {
-        self.confined(|reader| reader.without_row(keys))
+    pub(super) fn without_row(&self, owner: &mut Owner<'_>, keys: Vec<String>) -> Result<Vec<String>> {
+        self.confined(owner, |reader, confined| reader.without_row(confined, keys))
     }
 
     /// Rows by their keys. One that cannot be read does not lose the others; an error is one of the table, which would be
     /// that of every row. `None` if they are too large to be read at once.
-    pub(super) fn rows(&self, keys: &[String]) -> Result<Option<Rows>> {
-        self.confined(|reader| {
-            let all = subtransaction::run(|| reader.rows(keys));
+    pub(super) fn rows(&self, owner: &mut Owner<'_>, keys: &[String]) -> Result<Option<Rows>> {
+        self.confined(owner, |reader, confined| {
+            let all = subtransaction::run(|| reader.rows(confined, keys));
             if all.is_ok() || reader.exceeds.get() {
                 return Ok(all.ok());
             }
             // A right that is missing, a column that cannot be converted: no row is to blame.
-            reader.rows(&[])?;
+            reader.rows(confined, &[])?;
             let (mut rows, mut size) = (Rows::default(), 0);
             for key in keys {
-                let one = subtransaction::run(|| reader.rows(std::slice::from_ref(key)));
+                let one = subtransaction::run(|| reader.rows(confined, std::slice::from_ref(key)));
                 size += one.as_ref().map_or(0, |one| one.size);
                 if size > LARGEST && keys.len() > 1 {
                     return Ok(None);
@@ -108,7 +113,7 @@ impl Attached {
     }
 
     /// Checks that the table is as it was when it was attached: whose it is, its key and its triggers.
-    pub(super) fn require_unchanged(&self, table: &Table) -> Result<()> {
+    pub(super) fn require_unchanged(&self, role: &dyn Role, table: &Table) -> Result<()> {
         if table.owner != self.reads_as {
             return Err(error_with_hint(
                 pgrx::PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -120,29 +125,32 @@ impl Attached {
             ));
         }
         table.key_column(&self.key)?;
-        table.marked(self.id, self.rows_where.as_deref()).map(|_| ())
+        table.marked(role, self.id, self.rows_where.as_deref()).map(|_| ())
     }
 
     /// Checks that the table can be read as it was attached.
-    pub(super) fn check(&self) -> Result<()> {
-        Reader::open(self).map(|_| ())
+    pub(super) fn check(&self, owner: &Owner<'_>) -> Result<()> {
+        Reader::open(owner, self).map(|_| ())
     }
 
-    fn confined<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+    fn confined<T>(
+        &self,
+        owner: &mut Owner<'_>,
+        read: impl FnOnce(&Reader<'_>, &Confined<'_>) -> Result<T>,
+    ) -> Result<T> {
         // Nobody gives the table another owner, columns or code between the look and the reading.
         // SAFETY: takes the lock that reading takes, until the end of the transaction.
         unsafe { pg_sys::LockRelationOid(self.source, pg_sys::AccessShareLock as i32) };
-        let reader = Reader::open(self)?;
-        let _owner = Confined::enter(self.reads_as)?;
-        read(&reader)
+        let reader = Reader::open(owner, self)?;
+        read(&reader, &owner.confined_to(self.reads_as)?)
     }
 }
 
 impl<'a> Reader<'a> {
-    fn open(attached: &'a Attached) -> Result<Self> {
-        let table = Table::of(Some(attached.source))?;
-        attached.require_unchanged(&table)?;
-        attached.require_agreed(&table)?;
+    fn open(owner: &Owner<'_>, attached: &'a Attached) -> Result<Self> {
+        let table = Table::of(owner, Some(attached.source))?;
+        attached.require_unchanged(owner, &table)?;
+        attached.require_agreed(owner, &table)?;
         // What is wrong with the table is no fault of its rows, which are read once it is right again.
         attached.columns().check(&table)?;
         let column = table.key_column(&attached.key)?;
@@ -157,7 +165,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn keys_after(&self, last: Option<&str>, most: i32) -> Result<Vec<(String, Option<String>)>> {
+    fn keys_after(
+        &self,
+        confined: &Confined<'_>,
+        last: Option<&str>,
+        most: i32,
+    ) -> Result<Vec<(String, Option<String>)>> {
         let Self {
             key,
             key_type,
@@ -180,13 +193,16 @@ impl<'a> Reader<'a> {
             self.text(self.attached.changed_at.as_ref())?,
             self.table.qualified
         );
-        statement::rows(&sql, &[DatumWithOid::from(last), DatumWithOid::from(most)], |row| {
-            Ok((row.required(1)?, row.optional(2)?))
-        })
+        statement::rows(
+            confined,
+            &sql,
+            &[DatumWithOid::from(last), DatumWithOid::from(most)],
+            |row| Ok((row.required(1)?, row.optional(2)?)),
+        )
     }
 
     /// The key may have had another type before. Values that are equal may have several texts.
-    fn without_row(&self, keys: Vec<String>) -> Result<Vec<String>> {
+    fn without_row(&self, confined: &Confined<'_>, keys: Vec<String>) -> Result<Vec<String>> {
         let Self {
             key,
             key_type,
@@ -201,10 +217,10 @@ impl<'a> Reader<'a> {
              WHERE NOT EXISTS (SELECT FROM {} t WHERE t.{key} = k.value AND t.{key}::text = k.key {condition})",
             self.table.qualified
         );
-        statement::rows(&sql, &[DatumWithOid::from(keys)], |row| row.required(1))
+        statement::rows(confined, &sql, &[DatumWithOid::from(keys)], |row| row.required(1))
     }
 
-    fn rows(&self, keys: &[String]) -> Result<Rows> {
+    fn rows(&self, confined: &Confined<'_>, keys: &[String]) -> Result<Rows> {
         let Self {
             attached,
             key,
@@ -214,6 +230,7 @@ impl<'a> Reader<'a> {
         } = self;
         let wanted = DatumWithOid::from(keys.to_vec());
         let canonical = statement::rows(
+            confined,
             &format!("SELECT k.key::{key_type}::text FROM unnest($1::text[]) AS k(key)"),
             &[wanted],
             |row| row.required::<String>(1),
@@ -247,7 +264,7 @@ impl<'a> Reader<'a> {
         let mut rows = Rows::default();
         let (mut there, mut documents) = (HashSet::new(), HashMap::new());
         let mut taken = 0;
-        let read = statement::rows(&sql, &[DatumWithOid::from(keys.to_vec())], |row| {
+        let read = statement::rows(confined, &sql, &[DatumWithOid::from(keys.to_vec())], |row| {
             let (key, size): (String, i64) = (row.required(1)?, row.required(8)?);
             if size > LARGEST {
                 return Ok((key, None));

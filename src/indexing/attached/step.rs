@@ -15,8 +15,8 @@ use super::view::Part;
 use super::{Attached, agreement, read};
 use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::indexing::indexer::{FAILED, OnFailure, index, prepare};
-use crate::postgres::owner::AsUser;
 use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::role::{Owner, Role};
 use crate::postgres::time_limit::{self, TimeLimit};
 use crate::postgres::transaction::{self, as_owner, try_as_owner};
 use crate::postgres::{catalog, statement};
@@ -66,9 +66,10 @@ fn due_at() -> String {
     )
 }
 
-/// When a table is to be read next, if any is; zero is now. Runs as the owner.
-pub(crate) fn due_in() -> Result<Option<Duration>> {
+/// When a table is to be read next, if any is; zero is now.
+pub(crate) fn due_in(owner: &Owner<'_>) -> Result<Option<Duration>> {
     let wait = statement::one(
+        owner,
         &format!(
             "SELECT (extract(epoch FROM min({})) - extract(epoch FROM clock_timestamp()))::float8
              FROM docsearch.attached_table a WHERE {HAS_WORK} OR {RETRIED_AT} IS NOT NULL AND a.poll_every IS NULL",
@@ -84,7 +85,7 @@ pub(crate) fn due_in() -> Result<Option<Duration>> {
 /// Reads some of what changed in one table, or some of what was there before; whether there was any.
 /// Needs no transaction around it.
 pub(crate) fn step() -> Result<bool> {
-    let Some(mut step) = as_owner(begin)? else {
+    let Some(mut step) = as_owner(|owner| begin(owner))? else {
         return Ok(false);
     };
     time_limit::was_exceeded();
@@ -93,25 +94,26 @@ pub(crate) fn step() -> Result<bool> {
         return Ok(true);
     };
     if time_limit::was_exceeded() {
-        as_owner(|| step.was_slow())?;
+        as_owner(|owner| step.was_slow(owner))?;
     } else if undone.is_general {
-        as_owner(|| step.give_back())?;
+        as_owner(|owner| step.give_back(owner))?;
         return Err(undone.problem);
     } else {
         let reason = in_one_line(&undone.problem);
-        as_owner(|| step.failed(&reason))?;
+        as_owner(|owner| step.failed(owner, &reason))?;
     }
     Ok(true)
 }
 
-/// Removes changes and records of tables that are not attached any more. Runs as the owner.
-pub(crate) fn drop_unused() -> Result<()> {
+/// Removes changes and records of tables that are not attached any more.
+pub(crate) fn drop_unused(owner: &mut Owner<'_>) -> Result<()> {
     statement::execute(
+        owner,
         "DELETE FROM docsearch.table_change c
          WHERE NOT EXISTS (SELECT FROM docsearch.attached_table a WHERE a.id = c.attached_id)",
         &[],
     )?;
-    agreement::forget_unused()
+    agreement::forget_unused(owner)
 }
 
 /// Some changes of a table, or some of its rows.
@@ -129,10 +131,11 @@ struct Step {
     begun: Instant,
 }
 
-/// Chooses a table and notes that it is being read. Runs as the owner.
-fn begin() -> Result<Option<Step>> {
+/// Chooses a table and notes that it is being read.
+fn begin(owner: &Owner<'_>) -> Result<Option<Step>> {
     // One that is just being detached, or whose project is, keeps no other waiting.
     let due = statement::change(
+        owner,
         &format!(
             "SELECT a.id, a.reading AND a.step_rows = 1 AND a.attempts >= $1 FROM docsearch.attached_table a
              WHERE {} <= now() AND ({HAS_WORK} OR a.poll_every IS NOT NULL OR {RETRIED_AT} IS NOT NULL)
@@ -147,6 +150,7 @@ fn begin() -> Result<Option<Step>> {
     };
     // Whose columns are others is read from its beginning.
     statement::execute(
+        owner,
         concat!(
             "INSERT INTO docsearch.table_change (attached_id) SELECT a.id FROM docsearch.attached_table a WHERE a.id = $1 AND ",
             is_reshaped!()
@@ -155,6 +159,7 @@ fn begin() -> Result<Option<Step>> {
     )?;
     // A view whose time has come is read again. What ended the process may have been a row.
     statement::execute(
+        owner,
         concat!("UPDATE docsearch.attached_table a
          SET shape = coalesce(", shape!(), ", a.shape), reading = true, attempts = a.attempts + 1,
              loading = a.loading OR a.poll_every IS NOT NULL AND a.next_attempt <= now(),
@@ -167,7 +172,7 @@ fn begin() -> Result<Option<Step>> {
             DatumWithOid::from(FEWER),
         ],
     )?;
-    let Some(attached) = read("a.id = $1", &[DatumWithOid::from(due)])?.into_iter().next() else {
+    let Some(attached) = read(owner, "a.id = $1", &[DatumWithOid::from(due)])?.into_iter().next() else {
         return Ok(None);
     };
     let mut changes = Vec::new();
@@ -179,6 +184,7 @@ fn begin() -> Result<Option<Step>> {
             break;
         }
         changes = statement::rows(
+            owner,
             &format!("SELECT c.id, c.key FROM docsearch.table_change c WHERE c.attached_id = $1 AND {which} LIMIT $2"),
             &[DatumWithOid::from(attached.id), DatumWithOid::from(attached.step_rows)],
             |row| Ok((row.required::<Uuid>(1)?, row.optional::<String>(2)?)),
@@ -213,7 +219,7 @@ impl Step {
         }
         if self.changes.iter().any(|(_, key)| key.is_none()) {
             self.looked_at = LookedAt::All;
-            return try_as_owner(|| self.start_over());
+            return try_as_owner(|owner| self.start_over(owner));
         }
         let limit = self.limit(Duration::ZERO)?;
         let found = self.read()?;
@@ -225,25 +231,29 @@ impl Step {
         let rows = match found {
             Found::Deadly(key) => {
                 let reason = "reading or indexing the row ends the background worker";
-                return try_as_owner(|| self.leave_out(&key, reason, Retry::Never));
+                return try_as_owner(|owner| self.leave_out(owner, &key, reason, Retry::Never));
             }
-            Found::TooLarge => return try_as_owner(|| self.was_large()),
+            Found::TooLarge => return try_as_owner(|owner| self.was_large(owner)),
             Found::Rows(rows) => rows,
         };
         if !rows.documents.is_empty() {
             // What fails here fails again where it is needed.
-            try_as_owner(|| prepare(&project::by_id(self.attached.project)?)).ok();
+            let prepared = try_as_owner(|owner| {
+                let project = project::by_id(owner, self.attached.project)?;
+                prepare(owner, &project)
+            });
+            prepared.ok();
         }
         // A document of a row that is gone goes, however long that takes: it cannot be left out.
         let is_due = rows.documents.is_empty() && rows.gone.len() <= 1;
-        self.limited((!is_due).then_some(read_for), move |step| {
-            if !step.attached.hold()? {
+        self.limited((!is_due).then_some(read_for), move |step, owner| {
+            if !step.attached.hold(owner)? {
                 return Ok(());
             }
-            step.attached.forget_read(Some(&rows.gone))?;
-            let problems = step.write(rows)?;
-            step.attached.note_read(&step.part, &problems)?;
-            step.done(&problems)
+            step.attached.forget_read(owner, Some(&rows.gone))?;
+            let problems = step.write(owner, rows)?;
+            step.attached.note_read(owner, &step.part, &problems)?;
+            step.done(owner, &problems)
         })
     }
 
@@ -253,9 +263,13 @@ impl Step {
     }
 
     /// Does the work in a transaction, within the limit less what was used, or without a limit.
-    fn limited(&mut self, used: Option<Duration>, work: impl FnOnce(&mut Self) -> Result<()>) -> Outcome<()> {
+    fn limited(
+        &mut self,
+        used: Option<Duration>,
+        work: impl FnOnce(&mut Self, &mut Owner<'_>) -> Result<()>,
+    ) -> Outcome<()> {
         let _limit = used.map(|used| self.limit(used)).transpose()?;
-        try_as_owner(|| work(self))
+        try_as_owner(|owner| work(self, owner))
     }
 
     /// Reads the rows of the step, or compares documents with rows where all were read.
@@ -269,7 +283,7 @@ impl Step {
         if let Some(key) = self.part.keys.first().filter(|_| self.is_deadly) {
             return Ok(Found::Deadly(key.clone()));
         }
-        let Some(mut rows) = try_as_owner(|| self.attached.rows(&self.part.keys))? else {
+        let Some(mut rows) = try_as_owner(|owner| self.attached.rows(owner, &self.part.keys))? else {
             return Ok(Found::TooLarge);
         };
         if self.changes.is_empty() && !self.part.more {
@@ -285,13 +299,13 @@ impl Step {
 
     /// Writes documents in the name of who attached the table, within his policies. The problem of a row that cannot be read
     /// or indexed does not keep the others waiting.
-    fn write(&self, rows: Rows) -> Result<Problems> {
+    fn write(&self, owner: &mut Owner<'_>, rows: Rows) -> Result<Problems> {
         let attached = &self.attached;
-        attached.check()?;
-        let _writer = AsUser::acting_as(attached.writes_as)?;
-        let project = project::by_id(attached.project)?;
+        attached.check(owner)?;
+        let writer = &mut *owner.acting_as(attached.writes_as)?;
+        let project = project::by_id(writer, attached.project)?;
         let mut problems = rows.problems;
-        self.remove(&project, rows.gone, &mut problems)?;
+        self.remove(writer, &project, rows.gone, &mut problems)?;
         let mut inputs = Vec::with_capacity(rows.documents.len());
         for (key, document) in rows.documents {
             match DocumentInput::parse(document) {
@@ -300,6 +314,7 @@ impl Step {
             }
         }
         let outcomes = index(
+            writer,
             &project,
             inputs,
             Some(&attached.source_root),
@@ -315,21 +330,23 @@ impl Step {
 
     /// The table was truncated, or its keys could not be read, or somebody has asked for it: it is read from its beginning,
     /// and documents without a row go then. What was noted of it until now means nothing.
-    fn start_over(&self) -> Result<()> {
-        if !self.attached.hold()? {
+    fn start_over(&self, owner: &mut Owner<'_>) -> Result<()> {
+        if !self.attached.hold(owner)? {
             return Ok(());
         }
-        self.attached.check()?;
-        self.attached.forget_read(None)?;
+        self.attached.check(owner)?;
+        self.attached.forget_read(owner, None)?;
         statement::execute(
+            owner,
             "DELETE FROM docsearch.table_change c WHERE c.attached_id = $1",
             &[DatumWithOid::from(self.attached.id)],
         )?;
         statement::execute(
+            owner,
             "UPDATE docsearch.attached_table a SET loading = true, loaded_to = NULL WHERE a.id = $1",
             &[DatumWithOid::from(self.attached.id)],
         )?;
-        self.note(self.attached.step_rows, Duration::ZERO)
+        self.note(owner, self.attached.step_rows, Duration::ZERO)
     }
 }
 

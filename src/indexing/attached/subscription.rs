@@ -4,6 +4,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
 use crate::postgres::report::{Result, warn};
+use crate::postgres::role::{Caller, Owner};
 use crate::postgres::statement;
 
 /// That a subscription writes a table `c`, or a partition of it.
@@ -16,8 +17,9 @@ pub(crate) const REMEDY: &str =
     "attach a view of it, which is read from time to time, or call docsearch.read_table() after changes";
 
 /// Warns whoever attaches tables, or has them tell of the changes of a view, whose changes will not be seen.
-pub(super) fn warn_of(tables: Vec<pg_sys::Oid>) -> Result<()> {
+pub(super) fn warn_of(caller: &Caller, tables: Vec<pg_sys::Oid>) -> Result<()> {
     let subscribed = statement::rows(
+        caller,
         &format!(
             "SELECT format('%I.%I', n.nspname, c.relname)
              FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -36,10 +38,10 @@ pub(super) fn warn_of(tables: Vec<pg_sys::Oid>) -> Result<()> {
     Ok(())
 }
 
-/// Attached tables, and tables that views are made of, that a subscription writes; of one project or of all. Runs as the
-/// owner.
-pub(crate) fn subscribed(project: Option<i64>) -> Result<Vec<String>> {
+/// Attached tables, and tables that views are made of, that a subscription writes; of one project or of all.
+pub(crate) fn subscribed(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<String>> {
     statement::rows(
+        owner,
         &format!(
             "SELECT DISTINCT format('%I.%I', n.nspname, c.relname)
              FROM (SELECT a.id, a.source FROM docsearch.attached_table a UNION ALL

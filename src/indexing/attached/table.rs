@@ -6,8 +6,8 @@ use pgrx::prelude::*;
 
 use super::{Columns, Terms};
 use crate::postgres::catalog::{self, Column};
-use crate::postgres::owner::Confined;
-use crate::postgres::report::{Result, error_with_hint, internal, invalid, undefined};
+use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 
 /// What fires a trigger, and what the trigger sees.
@@ -81,10 +81,11 @@ pub(crate) struct Table {
 
 impl Table {
     /// The table that an argument names.
-    pub(crate) fn of(source: Option<pg_sys::Oid>) -> Result<Self> {
+    pub(crate) fn of(role: &dyn Role, source: Option<pg_sys::Oid>) -> Result<Self> {
         let hint = "Name a table, such as 'public.articles'.";
         let source = source.ok_or_else(|| invalid("source must not be null", hint))?;
         let table = statement::one(
+            role,
             "SELECT c.relname::text, format('%I.%I', n.nspname, c.relname), c.relkind::text,
                     c.relpersistence <> 't', pg_has_role(c.relowner, 'USAGE'), c.relowner
              FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1",
@@ -179,9 +180,10 @@ impl Table {
     }
 
     /// Refuses a key column of which several rows may have the same value.
-    pub(super) fn require_unique(&self, key: &Column, name: &str) -> Result<()> {
-        let has_index = || {
+    pub(super) fn require_unique(&self, caller: &mut Caller, key: &Column, name: &str) -> Result<()> {
+        let has_index = |caller: &Caller| {
             statement::one(
+                caller,
                 "SELECT FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
                    AND i.indnkeyatts = 1 AND i.indkey[0] = $2 LIMIT 1",
                 &[DatumWithOid::from(self.oid), DatumWithOid::from(key.number)],
@@ -190,8 +192,9 @@ impl Table {
         };
         let problem = if self.is_view() {
             let column = pgrx::spi::quote_identifier(name);
-            let _owner = Confined::enter(self.owner)?;
+            let confined = &caller.confined_to(self.owner)?;
             let twice = statement::one(
+                confined,
                 &format!(
                     "SELECT left(t.{column}::text, 80) FROM {} t WHERE t.{column} IS NOT NULL
                      GROUP BY t.{column} HAVING count(*) > 1 LIMIT 1",
@@ -203,7 +206,7 @@ impl Table {
             twice.map(|twice| format!("several rows of view {} have the key {twice}", self.qualified))
         } else {
             let problem = format!("column \"{name}\" of table {} is not unique", self.qualified);
-            has_index()?.is_none().then_some(problem)
+            has_index(caller)?.is_none().then_some(problem)
         };
         problem.map_or(Ok(()), |problem| {
             Err(error_with_hint(
@@ -220,37 +223,37 @@ impl Table {
 
     /// Marks the table as attached with this number: by the triggers that note its changes, and that hold the condition of
     /// rows. A view has one that notes nothing.
-    pub(super) fn mark(&self, id: i32, condition: Option<&str>) -> Result<()> {
+    pub(super) fn mark(&self, caller: &Caller, id: i32, condition: Option<&str>) -> Result<()> {
         for (place, event) in self.events().iter().enumerate() {
             let referencing = self.referencing(event);
             let condition = condition.filter(|_| place == 0).map(pgrx::spi::quote_literal);
             let condition = condition.map(|condition| format!(", {condition}")).unwrap_or_default();
-            self.create_trigger(id, event.name, referencing, &condition)?;
+            self.create_trigger(caller, id, event.name, referencing, &condition)?;
         }
         Ok(())
     }
 
     /// Has it tell that something of it has changed, for a view of this number that is made of it.
-    pub(super) fn watch(&self, id: i32) -> Result<()> {
+    pub(super) fn watch(&self, caller: &Caller, id: i32) -> Result<()> {
         EVENTS
             .iter()
-            .try_for_each(|event| self.create_trigger(id, event.name, "", ""))
+            .try_for_each(|event| self.create_trigger(caller, id, event.name, "", ""))
     }
 
-    fn create_trigger(&self, id: i32, event: &str, referencing: &str, condition: &str) -> Result<()> {
-        Spi::run(&format!(
+    fn create_trigger(&self, caller: &Caller, id: i32, event: &str, referencing: &str, condition: &str) -> Result<()> {
+        let create = format!(
             "CREATE TRIGGER {} AFTER {event} ON {} {referencing}
              FOR EACH STATEMENT EXECUTE FUNCTION docsearch.attached_changed('{id}'{condition})",
             trigger(id, event),
             self.qualified,
-        ))
-        .map_err(internal)?;
+        );
+        statement::utility(caller, &create)?;
         if self.is_view() {
             return Ok(());
         }
         // Also in a session that sets session_replication_role.
         let (table, trigger) = (&self.qualified, trigger(id, event));
-        Spi::run(&format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}")).map_err(internal)
+        statement::utility(caller, &format!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}"))
     }
 
     fn referencing(&self, event: &Event) -> &'static str {
@@ -258,19 +261,20 @@ impl Table {
     }
 
     /// Comments on the first of these triggers, as only the owner of the table can.
-    pub(super) fn comment(&self, id: i32, text: &str) -> Result<()> {
-        Spi::run(&format!(
+    pub(super) fn comment(&self, caller: &Caller, id: i32, text: &str) -> Result<()> {
+        let comment = format!(
             "COMMENT ON TRIGGER {} ON {} IS {}",
             trigger(id, EVENTS[0].name),
             self.qualified,
             pgrx::spi::quote_literal(text)
-        ))
-        .map_err(internal)
+        );
+        statement::utility(caller, &comment)
     }
 
     /// What [`comment`](Self::comment) wrote, unless it is longer than that is.
-    pub(super) fn commented(&self, id: i32, longest: usize) -> Result<Option<String>> {
+    pub(super) fn commented(&self, role: &dyn Role, id: i32, longest: usize) -> Result<Option<String>> {
         let comment = statement::rows(
+            role,
             "SELECT d.description FROM pg_trigger t
              JOIN pg_description d ON d.classoid = 'pg_trigger'::regclass AND d.objoid = t.oid AND d.objsubid = 0
              WHERE t.tgrelid = $1 AND t.tgname = $2::text AND octet_length(d.description) <= $3",
@@ -285,9 +289,10 @@ impl Table {
     }
 
     /// The condition of rows that [`mark`](Self::mark) noted. An error if the table is not marked, or not as it was.
-    pub(super) fn marked(&self, id: i32, noted: Option<&str>) -> Result<Option<String>> {
+    pub(super) fn marked(&self, role: &dyn Role, id: i32, noted: Option<&str>) -> Result<Option<String>> {
         let names = self.trigger_names(id);
         let triggers = statement::rows(
+            role,
             "SELECT t.tgargs, t.tgenabled IN ('O', 'A'), t.tgtype, t.tgqual IS NOT NULL OR t.tgattr::text <> '',
                     t.tgoldtable IS NOT NULL, t.tgnewtable IS NOT NULL
              FROM pg_trigger t
@@ -377,10 +382,10 @@ impl Table {
         trigger_names(id, self.events())
     }
 
-    pub(super) fn unmark(&self, id: i32) -> Result<()> {
+    pub(super) fn unmark(&self, caller: &Caller, id: i32) -> Result<()> {
         for event in self.events() {
             let (table, trigger) = (&self.qualified, trigger(id, event.name));
-            Spi::run(&format!("DROP TRIGGER IF EXISTS {trigger} ON {table}")).map_err(internal)?;
+            statement::utility(caller, &format!("DROP TRIGGER IF EXISTS {trigger} ON {table}"))?;
         }
         Ok(())
     }

@@ -14,8 +14,9 @@ use pgrx::prelude::*;
 
 use super::rows::LONGEST_KEY;
 use super::watched;
-use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, error_with_hint};
+use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 use crate::tables::wake;
 
@@ -50,7 +51,7 @@ pub unsafe extern "C-unwind" fn docsearch_attached_changed(fcinfo: pg_sys::Funct
     // context is the data of the trigger, which live as long as the call.
     let fired = unsafe { Fired::of(fcinfo) };
     let noted = match fired {
-        Some(fired) => fired.note(),
+        Some(fired) => Caller::of_call().and_then(|mut caller| fired.note(&mut caller)),
         None => Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
             "docsearch.attached_changed() is a trigger for statements",
@@ -100,28 +101,28 @@ impl<'a> Fired<'a> {
         argument.to_str().ok()?.parse().ok()
     }
 
-    fn note(&self) -> Result<()> {
+    fn note(&self, caller: &mut Caller) -> Result<()> {
         let Some(attached) = self.attached() else {
             return Ok(());
         };
-        let column = match meaning(attached, self.table)? {
+        let column = match meaning(caller, attached, self.table)? {
             None => return Ok(()),
             // Which rows of the view have changed, nobody knows.
-            Some(Meaning::Part) => return note(attached, vec![None]),
+            Some(Meaning::Part) => return note(caller, attached, vec![None]),
             Some(Meaning::Rows { key_column }) => key_column,
         };
         match self.data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
-            pg_sys::TRIGGER_EVENT_TRUNCATE => note(attached, vec![None]),
-            _ => self.note_keys(attached, &column),
+            pg_sys::TRIGGER_EVENT_TRUNCATE => note(caller, attached, vec![None]),
+            _ => self.note_keys(caller, attached, &column),
         }
     }
 
-    fn note_keys(&self, attached: i32, column: &str) -> Result<()> {
+    fn note_keys(&self, caller: &mut Caller, attached: i32, column: &str) -> Result<()> {
         let tables = [self.data.tg_oldtable, self.data.tg_newtable];
         let Some(key) = Key::find(self.table, column)? else {
             // Whoever changes the table cannot help it. The worker says what is wrong, and starts over
             // when it is right again.
-            return note(attached, vec![None]);
+            return note(caller, attached, vec![None]);
         };
         let _formats = LocalSettings::apply(&FORMATS)?;
         let (mut keys, mut bytes) = (HashSet::new(), 0);
@@ -138,11 +139,11 @@ impl<'a> Fired<'a> {
                         return Ok(());
                     }
                     bytes = 0;
-                    note(attached, keys.drain().map(Some).collect())
+                    note(caller, attached, keys.drain().map(Some).collect())
                 })?;
             }
         }
-        note(attached, keys.into_iter().map(Some).collect())
+        note(caller, attached, keys.into_iter().map(Some).collect())
     }
 
     /// Reads the rows of a transition table.
@@ -234,11 +235,11 @@ enum Meaning {
 }
 
 /// What a change of a table means for what is attached with this number; `None` if nothing any more.
-fn meaning(attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
+fn meaning(caller: &mut Caller, attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
     if catalog::table(c"attached_table").is_none() {
         return Ok(None);
     }
-    let _owner = match AsOwner::enter() {
+    let owner = match caller.as_owner() {
         Ok(owner) => owner,
         Err(problem) => {
             // Whoever changes the table cannot help it.
@@ -248,6 +249,7 @@ fn meaning(attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
     };
     // The transaction may see what was there before the table was attached, and writes to it all the same.
     let columns = statement::committed(
+        &owner,
         "SELECT a.key_column::text FROM docsearch.attached_table a
          WHERE a.id = $1 AND a.source = $2::oid::regclass",
         &[DatumWithOid::from(attached), DatumWithOid::from(table)],
@@ -255,18 +257,19 @@ fn meaning(attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
     )?;
     match columns.into_iter().next() {
         Some(key_column) => Ok(Some(Meaning::Rows { key_column })),
-        None => Ok(watched::is_watched(attached, table)?.then_some(Meaning::Part)),
+        None => Ok(watched::is_watched(&owner, attached, table)?.then_some(Meaning::Part)),
     }
 }
 
 /// Notes keys of rows that changed; a NULL key: everything is to be read again.
-fn note(attached: i32, keys: Vec<Option<String>>) -> Result<()> {
+fn note(caller: &mut Caller, attached: i32, keys: Vec<Option<String>>) -> Result<()> {
     if keys.is_empty() {
         return Ok(());
     }
     {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::execute(
+            owner,
             "INSERT INTO docsearch.table_change (attached_id, key) SELECT $1, k.key FROM unnest($2::text[]) AS k(key)",
             &[DatumWithOid::from(attached), DatumWithOid::from(keys)],
         )?;

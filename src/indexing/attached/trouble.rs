@@ -5,6 +5,7 @@ use pgrx::pg_sys;
 
 use super::{Access, Attached, Table, access, read, watched};
 use crate::postgres::report::{Result, in_one_line, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
 
 /// What is wrong, in short.
@@ -47,55 +48,56 @@ impl Trouble {
     }
 }
 
-/// What is wrong with attached tables, of one project or of all. Runs as the owner.
-pub(crate) fn troubles(project: Option<i64>) -> Result<Vec<Trouble>> {
+/// What is wrong with attached tables, of one project or of all.
+pub(crate) fn troubles(owner: &Owner<'_>, project: Option<i64>) -> Result<Vec<Trouble>> {
     let attached = read(
+        owner,
         "$1::bigint IS NULL OR a.project_id = $1",
         &[DatumWithOid::from(project)],
     )?;
     let mut troubles = Vec::new();
     for attached in attached {
-        troubles.extend(attached.trouble()?);
-        troubles.extend(attached.incomplete()?);
+        troubles.extend(attached.trouble(owner)?);
+        troubles.extend(attached.incomplete(owner)?);
     }
     Ok(troubles)
 }
 
 impl Attached {
-    fn trouble(&self) -> Result<Option<Trouble>> {
-        let owner = catalog::owner_of(self.source);
+    fn trouble(&self, owner: &Owner<'_>) -> Result<Option<Trouble>> {
+        let owner_of_table = catalog::owner_of(self.source);
         let trouble = |name: String, reason: String, kind| {
             Ok(Some(Trouble {
                 project: self.project,
                 name,
                 reason,
                 kind,
-                owner,
+                owner: owner_of_table,
             }))
         };
-        if owner.is_none() {
-            let reason = match self.error("a.attempts > 0 AND NOT a.reading AND a.error IS NOT NULL")? {
+        if owner_of_table.is_none() {
+            let reason = match self.error(owner, "a.attempts > 0 AND NOT a.reading AND a.error IS NOT NULL")? {
                 Some(error) => format!("it was dropped, and its documents stay: {error}"),
                 None => "it was dropped, and its documents go when the background worker runs next".to_owned(),
             };
             return trouble(self.former_name(), reason, Kind::Unread);
         }
-        let table = Table::of(Some(self.source))?;
+        let table = Table::of(owner, Some(self.source))?;
         let name = table.qualified.clone();
         let columns = self.columns();
-        if let Err(problem) = self.check().and_then(|()| columns.check(&table)) {
+        if let Err(problem) = self.check(owner).and_then(|()| columns.check(&table)) {
             return trouble(name, in_one_line(&problem), Kind::Unread);
         }
         let waits = "a.attempts > 0 AND NOT a.reading
              AND (a.loading OR EXISTS (SELECT FROM docsearch.table_change c WHERE c.attached_id = a.id))";
-        if let Some(error) = self.error(waits)? {
+        if let Some(error) = self.error(owner, waits)? {
             return trouble(name, error, Kind::Unread);
         }
-        if let Some(silent) = watched::silent(self.id)? {
+        if let Some(silent) = watched::silent(owner, self.id)? {
             let reason = format!("triggers that note changes of {silent} are missing, disabled or changed");
             return trouble(name, reason, Kind::Silent);
         }
-        match (self.access == Access::Readers.as_str()).then(|| access::problem(&table, &columns)) {
+        match (self.access == Access::Readers.as_str()).then(|| access::problem(owner, &table, &columns)) {
             Some(problem) => problem?.map_or(Ok(None), |problem| trouble(name, problem, Kind::Exposed)),
             None => Ok(None),
         }
@@ -107,11 +109,14 @@ impl Attached {
     }
 
     /// Rows of a table that is read otherwise were left out.
-    fn incomplete(&self) -> Result<Option<Trouble>> {
-        let owner = catalog::owner_of(self.source);
+    fn incomplete(&self, owner: &Owner<'_>) -> Result<Option<Trouble>> {
+        let owner_of_table = catalog::owner_of(self.source);
         // At its first attempt, a table has the errors of rows alone.
-        let error = match owner {
-            Some(_) => self.error("a.error IS NOT NULL AND (a.attempts = 0 OR a.reading AND a.attempts = 1)")?,
+        let error = match owner_of_table {
+            Some(_) => self.error(
+                owner,
+                "a.error IS NOT NULL AND (a.attempts = 0 OR a.reading AND a.attempts = 1)",
+            )?,
             None => None,
         };
         let Some(reason) = error else {
@@ -119,16 +124,17 @@ impl Attached {
         };
         Ok(Some(Trouble {
             project: self.project,
-            name: Table::of(Some(self.source))?.qualified,
+            name: Table::of(owner, Some(self.source))?.qualified,
             reason,
             kind: Kind::Incomplete,
-            owner,
+            owner: owner_of_table,
         }))
     }
 
     /// What could not be read or indexed last, where the condition holds.
-    fn error(&self, condition: &str) -> Result<Option<String>> {
+    fn error(&self, owner: &Owner<'_>, condition: &str) -> Result<Option<String>> {
         let found = statement::latest(
+            owner,
             &format!(
                 "SELECT coalesce(a.error, 'it could not be read') FROM docsearch.attached_table a
                  WHERE a.id = $1 AND {condition}"

@@ -7,6 +7,7 @@ use pgrx::datum::DatumWithOid;
 use super::Attached;
 use super::rows::Problems;
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::postgres::transaction::{Failure, try_as_owner};
 
@@ -42,7 +43,7 @@ impl Attached {
     /// The next rows that have changed, as far as is known. Needs no transaction around it.
     pub(super) fn next_part(&self) -> std::result::Result<Part, Failure> {
         if self.changed_at.is_none() {
-            let keys = try_as_owner(|| self.keys_after(self.loaded_to.as_deref(), self.step_rows))?;
+            let keys = try_as_owner(|owner| self.keys_after(owner, self.loaded_to.as_deref(), self.step_rows))?;
             return Ok(Part {
                 more: keys.len() == self.step_rows as usize,
                 last: keys.last().map(|(key, _)| key.clone()),
@@ -50,8 +51,8 @@ impl Attached {
                 keys: keys.into_iter().map(|(key, _)| key).collect(),
             });
         }
-        let found = try_as_owner(|| self.keys_after(self.loaded_to.as_deref(), LOOKED_AT))?;
-        let known = try_as_owner(|| self.known(&found))?;
+        let found = try_as_owner(|owner| self.keys_after(owner, self.loaded_to.as_deref(), LOOKED_AT))?;
+        let known = try_as_owner(|owner| self.known(owner, &found))?;
         let mut part = Part {
             more: found.len() == LOOKED_AT as usize,
             ..Part::default()
@@ -71,9 +72,10 @@ impl Attached {
         Ok(part)
     }
 
-    fn known(&self, rows: &[(String, Option<String>)]) -> Result<HashMap<String, String>> {
+    fn known(&self, owner: &Owner<'_>, rows: &[(String, Option<String>)]) -> Result<HashMap<String, String>> {
         let keys: Vec<String> = rows.iter().map(|(key, _)| key.clone()).collect();
         let known = statement::rows(
+            owner,
             "SELECT r.key, r.changed FROM docsearch.view_row r
              WHERE r.attached_id = $1 AND r.key = ANY ($2) AND r.changed IS NOT NULL",
             &[DatumWithOid::from(self.id), DatumWithOid::from(keys)],
@@ -82,8 +84,8 @@ impl Attached {
         Ok(known.into_iter().collect())
     }
 
-    /// Notes what was read of a view, but for rows that failed. Runs as the owner.
-    pub(super) fn note_read(&self, part: &Part, problems: &Problems) -> Result<()> {
+    /// Notes what was read of a view, but for rows that failed.
+    pub(super) fn note_read(&self, owner: &Owner<'_>, part: &Part, problems: &Problems) -> Result<()> {
         let read = part
             .keys
             .iter()
@@ -95,6 +97,7 @@ impl Attached {
             return Ok(());
         }
         statement::execute(
+            owner,
             "INSERT INTO docsearch.view_row (attached_id, key, changed)
              SELECT $1, r.key, r.changed FROM unnest($2::text[], $3::text[]) AS r(key, changed)
              ON CONFLICT (attached_id, key) DO UPDATE SET changed = excluded.changed",
@@ -106,9 +109,10 @@ impl Attached {
         )
     }
 
-    /// Forgets what was read of rows that are gone, or of all. Runs as the owner.
-    pub(super) fn forget_read(&self, keys: Option<&[String]>) -> Result<()> {
+    /// Forgets what was read of rows that are gone, or of all.
+    pub(super) fn forget_read(&self, owner: &Owner<'_>, keys: Option<&[String]>) -> Result<()> {
         statement::execute(
+            owner,
             "DELETE FROM docsearch.view_row r WHERE r.attached_id = $1 AND ($2::text[] IS NULL OR r.key = ANY ($2))",
             &[
                 DatumWithOid::from(self.id),
@@ -117,9 +121,15 @@ impl Attached {
         )
     }
 
-    /// Slugs and keys of the documents of the table whose slugs come after this one, so many at most. Runs as the owner.
-    pub(super) fn documents_after(&self, last: Option<&str>, most: i64) -> Result<Vec<(String, String)>> {
+    /// Slugs and keys of the documents of the table whose slugs come after this one, so many at most.
+    pub(super) fn documents_after(
+        &self,
+        owner: &Owner<'_>,
+        last: Option<&str>,
+        most: i64,
+    ) -> Result<Vec<(String, String)>> {
         statement::rows(
+            owner,
             "SELECT d.slug, d.source_path FROM docsearch.document d
              WHERE d.project_id = $1 AND d.source_root = $2 AND d.source_path IS NOT NULL AND ($3::text IS NULL OR d.slug > $3)
              ORDER BY d.slug LIMIT $4",

@@ -4,15 +4,15 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
 use super::Table;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{self, Result, error_with_hint};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement};
 
 /// The tables that an argument names, each once. They have triggers, and owners who may take these away again.
-pub(super) fn tables(named: &[pg_sys::Oid]) -> Result<Vec<Table>> {
+pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table>> {
     let mut tables: Vec<Table> = Vec::with_capacity(named.len());
     for &oid in named {
-        let table = Table::of(Some(oid))?;
+        let table = Table::of(caller, Some(oid))?;
         if tables.iter().any(|known| known.oid == oid) {
             continue;
         }
@@ -29,12 +29,13 @@ pub(super) fn tables(named: &[pg_sys::Oid]) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// Has tables tell of their changes for the view of this number. Begins as the caller.
-pub(super) fn watch(id: i32, tables: &[Table]) -> Result<()> {
+/// Has tables tell of their changes for the view of this number.
+pub(super) fn watch(caller: &mut Caller, id: i32, tables: &[Table]) -> Result<()> {
     for table in tables {
-        table.watch(id)?;
-        let _owner = AsOwner::enter()?;
+        table.watch(caller, id)?;
+        let owner = &caller.as_owner()?;
         statement::execute(
+            owner,
             "INSERT INTO docsearch.watched_table (attached_id, source) VALUES ($1, $2::oid::regclass)",
             &[DatumWithOid::from(id), DatumWithOid::from(table.oid)],
         )?;
@@ -42,11 +43,12 @@ pub(super) fn watch(id: i32, tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Ends what [`watch`] began, for those that are still there and the caller's. Begins as the caller.
-pub(super) fn unwatch(id: i32) -> Result<()> {
+/// Ends what [`watch`] began, for those that are still there and the caller's.
+pub(super) fn unwatch(caller: &mut Caller, id: i32) -> Result<()> {
     let watched = {
-        let _owner = AsOwner::enter()?;
+        let owner = &caller.as_owner()?;
         statement::rows(
+            owner,
             "SELECT w.source::oid FROM docsearch.watched_table w JOIN pg_class c ON c.oid = w.source
              WHERE w.attached_id = $1",
             &[DatumWithOid::from(id)],
@@ -54,9 +56,9 @@ pub(super) fn unwatch(id: i32) -> Result<()> {
         )?
     };
     for table in watched {
-        let table = Table::of(Some(table))?;
+        let table = Table::of(caller, Some(table))?;
         if table.owned {
-            table.unmark(id)?;
+            table.unmark(caller, id)?;
         } else {
             leave(&table, id);
         }
@@ -72,13 +74,14 @@ pub(super) fn leave(table: &Table, id: i32) {
     );
 }
 
-/// Whether a table tells of its changes for this number. Runs as the owner.
-pub(super) fn is_watched(id: i32, table: pg_sys::Oid) -> Result<bool> {
+/// Whether a table tells of its changes for this number.
+pub(super) fn is_watched(owner: &Owner<'_>, id: i32, table: pg_sys::Oid) -> Result<bool> {
     if catalog::table(c"watched_table").is_none() {
         return Ok(false);
     }
     // The transaction may see what was there before the table was named, and writes to it all the same.
     let found = statement::committed(
+        owner,
         "SELECT true FROM docsearch.watched_table w WHERE w.attached_id = $1 AND w.source = $2::oid::regclass",
         &[DatumWithOid::from(id), DatumWithOid::from(table)],
         |row| row.required::<bool>(1),
@@ -86,10 +89,11 @@ pub(super) fn is_watched(id: i32, table: pg_sys::Oid) -> Result<bool> {
     Ok(!found.is_empty())
 }
 
-/// A table that is there and does not tell any more, as its triggers are gone, disabled or changed. Runs as the owner.
-pub(super) fn silent(id: i32) -> Result<Option<String>> {
+/// A table that is there and does not tell any more, as its triggers are gone, disabled or changed.
+pub(super) fn silent(owner: &Owner<'_>, id: i32) -> Result<Option<String>> {
     let (names, kinds) = Table::watch_triggers(id);
     let silent = statement::latest(
+        owner,
         "SELECT format('%I.%I', n.nspname, c.relname)
          FROM docsearch.watched_table w JOIN pg_class c ON c.oid = w.source JOIN pg_namespace n ON n.oid = c.relnamespace
          WHERE w.attached_id = $1

@@ -12,8 +12,8 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use super::{ChunkPlan, FAILED, Indexer};
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, error_with_hint, internal, undefined};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::settings;
 use crate::tables::document_input::DocumentInput;
@@ -22,12 +22,15 @@ use crate::tables::questions::{self, AUTHOR, StoredQuestion};
 use crate::tables::{document, model_grant, rules, schema};
 
 impl Indexer<'_> {
-    pub(super) fn stored_questions(&self, document: i64) -> Result<Vec<StoredQuestion>> {
-        let _owner = AsOwner::enter()?;
-        questions::read(DocumentId {
-            project: self.project.id,
-            document,
-        })
+    pub(super) fn stored_questions(&self, caller: &mut Caller, document: i64) -> Result<Vec<StoredQuestion>> {
+        let owner = &caller.as_owner()?;
+        questions::read(
+            owner,
+            DocumentId {
+                project: self.project.id,
+                document,
+            },
+        )
     }
 
     /// The questions that a document has when it is written.
@@ -45,6 +48,7 @@ impl Indexer<'_> {
     /// The chunks of questions, and the questions as they are now stored; `None` where there is no table for them.
     pub(super) fn question_chunks(
         &self,
+        caller: &mut Caller,
         input: &DocumentInput,
         chunks: &[Chunk],
         mut questions: Vec<StoredQuestion>,
@@ -87,7 +91,7 @@ impl Indexer<'_> {
             let number = places.next(in_chunks.of(&question.anchor));
             asked.extend(number.map(|number| planned(question, number, &question.question)));
         }
-        let rules = rules::current()?;
+        let rules = rules::current(caller)?;
         let mut places = Places::new(chunks.len(), question::heading_number);
         for heading in sections.asking(&input.title, rules.of(self.project.id)) {
             pgrx::check_for_interrupts!();
@@ -132,19 +136,26 @@ pub(super) fn unplaced(input: &DocumentInput, body: &str) -> Option<(usize, Stri
 }
 
 /// Replaces the questions of a document that are of one source, and returns how many it has of that source. The caller must
-/// be allowed to change the document. Begins as the caller.
-pub(crate) fn set_questions(project: &Project, slug: &str, given: Vec<Question>, source: &str) -> Result<usize> {
+/// be allowed to change the document.
+pub(crate) fn set_questions(
+    caller: &mut Caller,
+    project: &Project,
+    slug: &str,
+    given: Vec<Question>,
+    source: &str,
+) -> Result<usize> {
     if !questions::exist() {
         return Err(schema::outdated());
     }
-    model_grant::require_of_project(project.id)?;
+    model_grant::require_of_project(caller, project.id)?;
     let document = statement::change(
+        caller,
         "SELECT d.id, d.body FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2 FOR UPDATE",
         &[DatumWithOid::from(project.id), DatumWithOid::from(slug)],
         |row| Ok((row.required::<i64>(1)?, row.required::<String>(2)?)),
     )?;
     let Some((document, body)) = document.into_iter().next() else {
-        return Err(unchangeable(project, slug)?);
+        return Err(unchangeable(caller, project, slug)?);
     };
     let sections = Sections::new(&body);
     if let Some(unknown) = given.iter().find(|question| !sections.has(&question.anchor)) {
@@ -164,14 +175,14 @@ pub(crate) fn set_questions(project: &Project, slug: &str, given: Vec<Question>,
         project: project.id,
         document,
     };
-    let _owner = AsOwner::enter()?;
-    let known = questions::read(id)?;
+    let owner = &mut caller.as_owner()?;
+    let known = questions::read(owner, id)?;
     let mut all = questions::replaced(known.clone(), given, source).map_err(|problem| questions::refused(&problem))?;
     let own = all.iter_mut().filter(|stored| stored.source == source);
     let count = own.map(|stored| stored.section_hash.clear()).count();
     questions::compare(&mut all, &sections);
     if !questions::are_same(&all, &known) {
-        store(id, &all)?;
+        store(owner, id, &all)?;
     }
     Ok(count)
 }
@@ -184,15 +195,17 @@ pub(crate) struct WrittenQuestions {
     pub(crate) questions: Vec<String>,
 }
 
-/// Adds questions to sections of a document that are as they were and still have none, and returns how many each of these gets.
-/// They take the place of stale ones that a model wrote. The caller must be allowed to change the document. Begins as the caller.
+/// Adds questions to sections of a document that are as they were and still have none, and returns how many each of these
+/// gets. They take the place of stale ones that a model wrote. The caller must be allowed to change the document.
 pub(crate) fn add_questions(
+    caller: &mut Caller,
     project: &Project,
     document: i64,
     written: Vec<WrittenQuestions>,
     source: &str,
 ) -> Result<Vec<usize>> {
     let body = statement::change(
+        caller,
         "SELECT d.body FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR UPDATE",
         &[DatumWithOid::from(project.id), DatumWithOid::from(document)],
         |row| row.required::<String>(1),
@@ -201,14 +214,14 @@ pub(crate) fn add_questions(
         return Ok(Vec::new());
     };
     // The project may have got a model since the sections were read that the caller may not send texts to.
-    model_grant::require_of_project(project.id)?;
+    model_grant::require_of_project(caller, project.id)?;
     let id = DocumentId {
         project: project.id,
         document,
     };
-    let _owner = AsOwner::enter()?;
+    let owner = &mut caller.as_owner()?;
     let sections = Sections::new(&body);
-    let mut stored = questions::read(id)?;
+    let mut stored = questions::read(owner, id)?;
     let missing = questions::missing(&mut stored, &sections);
     let missing: HashSet<&str> = missing.into_iter().map(|section| section.anchor).collect();
     let written: Vec<WrittenQuestions> = written
@@ -224,16 +237,16 @@ pub(crate) fn add_questions(
         written.into_iter().map(|new| (new.anchor, new.questions)),
         source,
     );
-    store(id, &all.map_err(|problem| questions::refused(&problem))?)?;
+    store(owner, id, &all.map_err(|problem| questions::refused(&problem))?)?;
     Ok(counts)
 }
 
-/// Replaces the questions of a document, and indexes it. Runs as the owner, who has locked the document.
-fn store(id: DocumentId, all: &[StoredQuestion]) -> Result<()> {
-    questions::write(id, all)?;
+/// Replaces the questions of a document, and indexes it. The owner has locked the document.
+fn store(owner: &mut Owner<'_>, id: DocumentId, all: &[StoredQuestion]) -> Result<()> {
+    questions::write(owner, id, all)?;
     // A language model may have been asked since the call began, or the lock waited for: the project may have another model.
-    let project = project::by_id(id.project)?;
-    let outcomes = super::reindex(&project, &[id.document], settings::INDEX_MODE.get())?;
+    let project = project::by_id(owner, id.project)?;
+    let outcomes = super::reindex(owner, &project, &[id.document], settings::INDEX_MODE.get())?;
     match outcomes.into_iter().find(|outcome| outcome.action == FAILED) {
         Some(failed) => Err(internal(failed.detail.unwrap_or_default())),
         None => Ok(()),
@@ -241,14 +254,15 @@ fn store(id: DocumentId, all: &[StoredQuestion]) -> Result<()> {
 }
 
 /// That the caller cannot change a document: there is none that he sees, or a policy keeps it.
-fn unchangeable(project: &Project, slug: &str) -> Result<ErrorReport> {
+fn unchangeable(caller: &mut Caller, project: &Project, slug: &str) -> Result<ErrorReport> {
     let seen = statement::latest(
+        caller,
         "SELECT 1 FROM docsearch.document d WHERE d.project_id = $1 AND d.slug = $2",
         &[DatumWithOid::from(project.id), DatumWithOid::from(slug)],
         |row| row.required::<i32>(1),
     )?;
     if seen.is_empty() {
-        return document::unknown(slug, Some(&project.name));
+        return document::unknown(caller, slug, Some(&project.name));
     }
     Ok(error_with_hint(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,

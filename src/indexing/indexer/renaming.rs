@@ -4,23 +4,24 @@ use docsearch_core::documents::markdown;
 use pgrx::datum::DatumWithOid;
 
 use super::{BATCH, read_inputs};
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::document::has_entry_share;
 use crate::tables::names;
 use crate::tables::project::{self, Project};
 
-/// Writes the names of documents, what they belong to and how far they are lists again. Runs as the owner.
-pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
+/// Writes the names of documents, what they belong to and how far they are lists again.
+pub(crate) fn rename(owner: &Owner<'_>, project: &Project, documents: &[i64]) -> Result<()> {
     for batch in documents.chunks(BATCH) {
         pgrx::check_for_interrupts!();
-        for (id, input) in read_inputs(project, batch)? {
-            names::write(project.id, id, &input, true)?;
+        for (id, input) in read_inputs(owner, project, batch)? {
+            names::write(owner, project.id, id, &input, true)?;
             if !has_entry_share() {
                 continue;
             }
             statement::execute(
+                owner,
                 "UPDATE docsearch.document d SET entry_share = $3
                  WHERE d.project_id = $1 AND d.id = $2 AND d.entry_share IS DISTINCT FROM $3",
                 &[
@@ -35,15 +36,16 @@ pub(crate) fn rename(project: &Project, documents: &[i64]) -> Result<()> {
 }
 
 /// Writes the names of all documents again.
-pub(crate) fn rename_all() -> Result<()> {
-    let _owner = AsOwner::enter()?;
-    for project in project::selected(None)? {
+pub(crate) fn rename_all(caller: &mut Caller) -> Result<()> {
+    let owner = &caller.as_owner()?;
+    for project in project::all(owner)? {
         let documents = statement::rows(
+            owner,
             "SELECT d.id FROM docsearch.document d WHERE d.project_id = $1",
             &[DatumWithOid::from(project.id)],
             |row| row.required(1),
         )?;
-        rename(&project, &documents)?;
+        rename(owner, &project, &documents)?;
     }
     Ok(())
 }

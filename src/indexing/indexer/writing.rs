@@ -12,8 +12,8 @@ use serde_json::json;
 use super::{DocumentPlan, Indexer, KnownDocument, Source};
 use crate::indexing::embedding_queue;
 use crate::postgres::jsonb::JsonB;
-use crate::postgres::owner::AsOwner;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
@@ -85,44 +85,51 @@ impl<'a> ChunkRows<'a> {
 impl Indexer<'_> {
     /// Writes a document and all that is derived from it; `vectors` are those of its new chunks.
     /// `None` if another transaction has written it since it was planned.
-    pub(super) fn write(&self, document: &DocumentPlan, vectors: Vec<(i32, Vec<f32>)>) -> Result<Option<Delta>> {
+    pub(super) fn write(
+        &self,
+        caller: &mut Caller,
+        document: &DocumentPlan,
+        vectors: Vec<(i32, Vec<f32>)>,
+    ) -> Result<Option<Delta>> {
         let _counted = CountedElsewhere::begin();
         let mut delta = Delta::default();
         let stored = match &document.known {
-            Some(known) if !self.lock(known)? || self.stored_questions(known.id)? != known.questions => {
+            Some(known)
+                if !self.lock(caller, known)? || self.stored_questions(caller, known.id)? != known.questions =>
+            {
                 return Ok(None);
             }
             Some(known) => {
-                let stored = self.stored(known.id)?;
+                let stored = self.stored(caller, known.id)?;
                 delta.count(-1, stored.words, &stored.chunks);
                 stored
             }
             None => Stored::default(),
         };
         let id = match (self.source, &document.known) {
-            (Source::Caller | Source::Root(_), _) => self.write_document(document)?,
-            (Source::Table, Some(known)) => self.write_counts(known.id, document)?,
+            (Source::Caller | Source::Root(_), _) => self.write_document(caller, document)?,
+            (Source::Table, Some(known)) => self.write_counts(caller, known.id, document)?,
             (Source::Table, None) => None,
         };
         let Some(id) = id else {
             return Ok(None);
         };
-        let _owner = AsOwner::enter()?;
-        let moved = self.moved_vectors(id, document, &stored)?;
-        let chunks = self.write_chunks(id, document)?;
+        let owner = &caller.as_owner()?;
+        let moved = self.moved_vectors(owner, id, document, &stored)?;
+        let chunks = self.write_chunks(owner, id, document)?;
         if let Some(questions) = &document.questions {
-            questions::write(self.chunk_id(id, 0).document, questions)?;
+            questions::write(owner, self.chunk_id(id, 0).document, questions)?;
         }
-        postings::add_pending(self.project.id, vec![id])?;
+        postings::add_pending(owner, self.project.id, vec![id])?;
         if self.mode == IndexMode::Deferred {
-            self.defer(id, document, &stored, &moved)?;
+            self.defer(owner, id, document, &stored, &moved)?;
         }
         let vectors = moved.into_iter().chain(vectors);
         let vectors: Vec<_> = vectors
             .map(|(chunk_no, vector)| (self.chunk_id(id, chunk_no), vector))
             .collect();
-        self.vectors.store(self.project.id, &vectors)?;
-        names::write(self.project.id, id, &document.input, document.known.is_some())?;
+        self.vectors.store(owner, self.project.id, &vectors)?;
+        names::write(owner, self.project.id, id, &document.input, document.known.is_some())?;
         delta.count(1, document.words.into(), &chunks);
         Ok(Some(delta))
     }
@@ -138,8 +145,9 @@ impl Indexer<'_> {
     }
 
     /// Locks a document; whether it is still as it was.
-    fn lock(&self, known: &KnownDocument) -> Result<bool> {
+    fn lock(&self, caller: &Caller, known: &KnownDocument) -> Result<bool> {
         let hash = statement::change(
+            caller,
             "SELECT d.content_hash FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2 FOR UPDATE",
             &[DatumWithOid::from(self.project.id), DatumWithOid::from(known.id)],
             |row| row.required::<String>(1),
@@ -148,7 +156,7 @@ impl Indexer<'_> {
     }
 
     /// Inserts or updates the row that row-level security is about: as the caller.
-    fn write_document(&self, document: &DocumentPlan) -> Result<Option<i64>> {
+    fn write_document(&self, caller: &Caller, document: &DocumentPlan) -> Result<Option<i64>> {
         let input = &document.input;
         let mut args = vec![
             DatumWithOid::from(self.project.id),
@@ -189,6 +197,7 @@ impl Indexer<'_> {
         };
         let written = match &document.known {
             None => statement::change(
+                caller,
                 &format!("INSERT INTO docsearch.document
                      (project_id, slug, title, kind, category, version, summary, keywords, source_urls,
                       source_path, source_root, metadata, body, content_hash, term_count, chunk_count, published_at{columns})
@@ -201,6 +210,7 @@ impl Indexer<'_> {
             Some(known) => {
                 args.push(DatumWithOid::from(known.id));
                 statement::change(
+                    caller,
                     &format!("UPDATE docsearch.document d
                      SET slug = $2, title = $3, kind = $4, category = $5, version = $6, summary = $7,
                          keywords = $8, source_urls = $9, source_path = $10, source_root = $11,
@@ -216,9 +226,10 @@ impl Indexer<'_> {
     }
 
     /// Writes what is counted of a document whose row stays as it is otherwise.
-    fn write_counts(&self, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
+    fn write_counts(&self, caller: &Caller, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
         let set = if has_entry_share() { ", entry_share = $5" } else { "" };
         let written = statement::change(
+            caller,
             &format!(
                 "UPDATE docsearch.document d SET term_count = $3, chunk_count = $4{set}
              WHERE d.project_id = $1 AND d.id = $2 RETURNING d.id"
@@ -236,10 +247,11 @@ impl Indexer<'_> {
     }
 
     /// Writes the chunks of a document in one statement; the words and the terms of each.
-    fn write_chunks(&self, id: i64, document: &DocumentPlan) -> Result<Vec<CountedChunk>> {
+    fn write_chunks(&self, owner: &Owner<'_>, id: i64, document: &DocumentPlan) -> Result<Vec<CountedChunk>> {
         let rows = ChunkRows::of(document)?;
         if document.known.is_some() {
             statement::execute(
+                owner,
                 "DELETE FROM docsearch.chunk c WHERE c.project_id = $1 AND c.document_id = $2 AND c.chunk_no <> ALL ($3)",
                 &[
                     DatumWithOid::from(self.project.id),
@@ -249,6 +261,7 @@ impl Indexer<'_> {
             )?;
         }
         let written = statement::change(
+            owner,
             // The body comes first: its positions are then those of its own tokens.
             "WITH title AS MATERIALIZED (SELECT setweight(to_tsvector($4::regconfig, $5), 'A') AS terms)
              INSERT INTO docsearch.chunk
@@ -304,13 +317,19 @@ impl Indexer<'_> {
         Ok(written)
     }
 
-    pub(super) fn stored(&self, id: i64) -> Result<Stored> {
-        let _owner = AsOwner::enter()?;
-        read_stored(self.project, id)
+    pub(super) fn stored(&self, caller: &mut Caller, id: i64) -> Result<Stored> {
+        let owner = &caller.as_owner()?;
+        read_stored(owner, self.project, id)
     }
 
     /// Vectors of chunks whose text is the same and whose number is another.
-    fn moved_vectors(&self, id: i64, document: &DocumentPlan, stored: &Stored) -> Result<Vec<(i32, Vec<f32>)>> {
+    fn moved_vectors(
+        &self,
+        owner: &Owner<'_>,
+        id: i64,
+        document: &DocumentPlan,
+        stored: &Stored,
+    ) -> Result<Vec<(i32, Vec<f32>)>> {
         let mut from_to = Vec::new();
         for planned in &document.chunks {
             let chunk_no = planned.number;
@@ -325,7 +344,7 @@ impl Indexer<'_> {
         let vectors = if sources.is_empty() {
             Map::default()
         } else {
-            self.vectors.vectors(&sources)?
+            self.vectors.vectors(owner, &sources)?
         };
         let moved = from_to.into_iter();
         Ok(moved
@@ -333,9 +352,15 @@ impl Indexer<'_> {
             .collect())
     }
 
-    /// Takes vectors away that are not of these chunks any more, and leaves the rest to the worker. Runs
-    /// as the owner.
-    fn defer(&self, id: i64, document: &DocumentPlan, stored: &Stored, moved: &[(i32, Vec<f32>)]) -> Result<()> {
+    /// Takes vectors away that are not of these chunks any more, and leaves the rest to the worker.
+    fn defer(
+        &self,
+        owner: &Owner<'_>,
+        id: i64,
+        document: &DocumentPlan,
+        stored: &Stored,
+        moved: &[(i32, Vec<f32>)],
+    ) -> Result<()> {
         let changed = document.chunks.iter().filter(|planned| {
             let stays = stored.by_number.get(&planned.number) == Some(&planned.input_hash);
             !stays && moved.iter().all(|(number, _)| *number != planned.number)
@@ -344,14 +369,15 @@ impl Indexer<'_> {
         if without.is_empty() {
             return Ok(());
         }
-        self.vectors.forget(self.chunk_id(id, 0).document, without)?;
-        embedding_queue::add(self.project.id, id)
+        self.vectors.forget(owner, self.chunk_id(id, 0).document, without)?;
+        embedding_queue::add(owner, self.project.id, id)
     }
 }
 
-/// What is stored of a document. Runs as the owner.
-pub(crate) fn read_stored(project: &Project, id: i64) -> Result<Stored> {
+/// What is stored of a document.
+pub(crate) fn read_stored(owner: &Owner<'_>, project: &Project, id: i64) -> Result<Stored> {
     let words = statement::one(
+        owner,
         "SELECT d.term_count::bigint FROM docsearch.document d WHERE d.project_id = $1 AND d.id = $2",
         &[DatumWithOid::from(project.id), DatumWithOid::from(id)],
         |row| row.required::<i64>(1),
@@ -361,6 +387,7 @@ pub(crate) fn read_stored(project: &Project, id: i64) -> Result<Stored> {
         ..Stored::default()
     };
     let chunks = statement::rows(
+        owner,
         "SELECT c.chunk_no, c.input_hash, c.term_count::bigint, c.terms FROM docsearch.chunk c
          WHERE c.project_id = $1 AND c.document_id = $2",
         &[DatumWithOid::from(project.id), DatumWithOid::from(id)],

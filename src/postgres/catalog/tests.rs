@@ -6,11 +6,14 @@ mod tests {
 
     use crate::postgres::catalog::{self, TextConfigProblem, text_config_problem};
     use crate::postgres::report::Result;
+    use crate::postgres::role::Role;
     use crate::postgres::statement;
-    use crate::postgres::testing::sql;
+    use crate::postgres::testing::{Anyone, sql};
 
     fn oid(expression: &str) -> pg_sys::Oid {
-        let found = statement::one(&format!("SELECT ({expression})::oid"), &[], |row| row.required(1));
+        let found = statement::one(&Anyone, &format!("SELECT ({expression})::oid"), &[], |row| {
+            row.required(1)
+        });
         found.ok().flatten().expect("an oid")
     }
 
@@ -72,7 +75,7 @@ mod tests {
         let table = catalog::table(c"drawer").expect("a table");
         let active_for = |role: &str| {
             sql(&format!("SET LOCAL ROLE {role}"));
-            catalog::row_security_active(table)
+            catalog::row_security_active(Anyone.id(), table)
         };
         let all = || ["reader", "keeper", "NONE"].map(active_for);
         assert_eq!(all(), [false, false, false]);
@@ -92,6 +95,7 @@ mod tests {
              ALTER TABLE docsearch.drawer ENABLE ROW LEVEL SECURITY;
              SET LOCAL row_security = off; SET LOCAL ROLE reader");
         assert!(catalog::row_security_active(
+            Anyone.id(),
             catalog::table(c"drawer").expect("a table")
         ));
     }
@@ -111,7 +115,7 @@ mod tests {
             r#""My schema"."a""b""#,
             "public.shown",
         ] {
-            assert_eq!(text_config_problem(name), None, "{name}");
+            assert_eq!(text_config_problem(Anyone.id(), name), None, "{name}");
         }
         for name in [
             "",
@@ -128,7 +132,11 @@ mod tests {
             "english; SELECT 1",
             "pg_catalog.\"eng\0lish\"",
         ] {
-            assert_eq!(text_config_problem(name), Some(TextConfigProblem::Missing), "{name}");
+            assert_eq!(
+                text_config_problem(Anyone.id(), name),
+                Some(TextConfigProblem::Missing),
+                "{name}"
+            );
         }
     }
 
@@ -145,7 +153,7 @@ mod tests {
             ("é".repeat(32), Some(TextConfigProblem::Missing)),
             ("x".repeat(100_000), Some(TextConfigProblem::Missing)),
         ] {
-            assert_eq!(text_config_problem(&name), problem, "{name:.80}");
+            assert_eq!(text_config_problem(Anyone.id(), &name), problem, "{name:.80}");
         }
     }
 
@@ -153,14 +161,26 @@ mod tests {
     fn text_configuration_in_a_closed_schema_is_forbidden() {
         sql("CREATE ROLE reader; CREATE SCHEMA closed; CREATE TEXT SEARCH CONFIGURATION closed.it (COPY = pg_catalog.simple);
              SET LOCAL ROLE reader");
-        assert_eq!(text_config_problem("closed.it"), Some(TextConfigProblem::Forbidden));
-        assert_eq!(text_config_problem("closed.that"), Some(TextConfigProblem::Missing));
+        assert_eq!(
+            text_config_problem(Anyone.id(), "closed.it"),
+            Some(TextConfigProblem::Forbidden)
+        );
+        assert_eq!(
+            text_config_problem(Anyone.id(), "closed.that"),
+            Some(TextConfigProblem::Missing)
+        );
         sql("SET LOCAL ROLE NONE; GRANT USAGE ON SCHEMA closed TO reader; SET LOCAL ROLE reader");
-        assert_eq!(text_config_problem("closed.it"), None);
+        assert_eq!(text_config_problem(Anyone.id(), "closed.it"), None);
         sql("SET LOCAL ROLE NONE; DROP TEXT SEARCH CONFIGURATION closed.it");
-        assert_eq!(text_config_problem("closed.it"), Some(TextConfigProblem::Missing));
+        assert_eq!(
+            text_config_problem(Anyone.id(), "closed.it"),
+            Some(TextConfigProblem::Missing)
+        );
         sql("DROP SCHEMA closed");
-        assert_eq!(text_config_problem("closed.it"), Some(TextConfigProblem::Missing));
+        assert_eq!(
+            text_config_problem(Anyone.id(), "closed.it"),
+            Some(TextConfigProblem::Missing)
+        );
     }
 
     #[pg_test]

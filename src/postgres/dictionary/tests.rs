@@ -6,15 +6,17 @@ mod tests {
 
     use crate::postgres::dictionary::Dictionaries;
     use crate::postgres::report::Result;
+    use crate::postgres::role::Caller;
     use crate::postgres::statement;
     use crate::postgres::subtransaction;
-    use crate::postgres::testing::sql;
+    use crate::postgres::testing::{Anyone, sql};
 
     const WORDS: [&str; 7] = ["Tables", "the", "running", "größer", "15.4.1", "", "x"];
 
     /// What the catalogs and `ts_lexize` say.
     fn by_catalogs(config: &str, kind: i32, word: &str) -> Result<Vec<String>> {
         let found = statement::one(
+            &Anyone,
             "SELECT (SELECT x.lexemes FROM (SELECT m.mapseqno, ts_lexize(m.mapdict, $3) AS lexemes FROM pg_ts_config_map m
                                             WHERE m.mapcfg = $1::regconfig AND m.maptokentype = $2) x
                      WHERE x.lexemes IS NOT NULL ORDER BY x.mapseqno LIMIT 1)",
@@ -27,7 +29,7 @@ mod tests {
     fn assert_same(config: &str) -> Result<()> {
         for kind in -1..30 {
             let kinds = [kind; WORDS.len()];
-            let found = Dictionaries::of(config)?.lexemes(&kinds, &WORDS);
+            let found = Dictionaries::of(&Caller::of_call()?, config)?.lexemes(&kinds, &WORDS);
             for (word, lexemes) in WORDS.iter().zip(found) {
                 assert_eq!(lexemes, by_catalogs(config, kind, word)?, "{config} {kind} {word}");
             }
@@ -61,7 +63,7 @@ mod tests {
     #[pg_test]
     fn a_configuration_that_is_missing_is_an_error() {
         for missing in ["no_such", "pg_catalog.no_such", "no_such.english"] {
-            let missed = subtransaction::run(|| Dictionaries::of(missing).map(|_| ()));
+            let missed = subtransaction::run(|| Dictionaries::of(&Caller::of_call()?, missing).map(|_| ()));
             assert!(missed.is_err(), "{missing}");
         }
     }

@@ -14,7 +14,7 @@ mod tests {
 
     use crate::postgres::latch::{wait, wait_event};
     use crate::postgres::report::Result;
-    use crate::postgres::testing::caught;
+    use crate::postgres::testing::{Anyone, caught};
     use crate::postgres::{statement, subtransaction};
 
     const HOUR: Duration = Duration::from_secs(3600);
@@ -122,7 +122,10 @@ mod tests {
             subtransaction::copy(&raised).message(),
             "canceling statement due to user request"
         );
-        assert_eq!(statement::one("SELECT 1", &[], |row| row.required::<i32>(1))?, Some(1));
+        assert_eq!(
+            statement::one(&Anyone, "SELECT 1", &[], |row| row.required::<i32>(1))?,
+            Some(1)
+        );
         Ok(())
     }
 
@@ -135,7 +138,10 @@ mod tests {
             return Ok(());
         }
         let known = "SELECT count(*) FROM pg_wait_events WHERE type = 'Extension' AND name = 'DocsearchInference'";
-        assert_eq!(statement::one(known, &[], |row| row.required::<i64>(1))?, Some(1));
+        assert_eq!(
+            statement::one(&Anyone, known, &[], |row| row.required::<i64>(1))?,
+            Some(1)
+        );
         Ok(())
     }
 }

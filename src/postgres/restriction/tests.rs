@@ -6,7 +6,7 @@ mod tests {
 
     use crate::postgres::report::Result;
     use crate::postgres::restriction::LoweredSuperuser;
-    use crate::postgres::testing::sql;
+    use crate::postgres::testing::{Anyone, sql};
     use crate::postgres::{statement, subtransaction};
 
     const RESTRICTED: u32 = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
@@ -16,9 +16,12 @@ mod tests {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
         // SAFETY: both pointers are to locals.
         unsafe { pg_sys::GetUserIdAndSecContext(&mut user, &mut context) };
-        let named = statement::one("SELECT current_user::text, current_setting('work_mem')", &[], |row| {
-            Ok((row.required(1)?, row.required(2)?))
-        })?;
+        let named = statement::one(
+            &Anyone,
+            "SELECT current_user::text, current_setting('work_mem')",
+            &[],
+            |row| Ok((row.required(1)?, row.required(2)?)),
+        )?;
         let (name, work_mem) = named.expect("a row");
         Ok((name, context as u32, work_mem))
     }
@@ -44,7 +47,7 @@ mod tests {
         let failed = subtransaction::run(|| {
             let _lowered = LoweredSuperuser::enter();
             sql("SET work_mem = '9MB'");
-            statement::execute("SELECT 1 / 0", &[])
+            statement::execute(&Anyone, "SELECT 1 / 0", &[])
         });
         assert!(failed.is_err());
         assert_eq!(state()?, before);

@@ -7,14 +7,14 @@ mod tests {
     use crate::postgres::report::{Result, error, internal, undefined};
     use crate::postgres::statement;
     use crate::postgres::subtransaction::{class, copy, is_general, is_held, run};
-    use crate::postgres::testing::{caught, code, sql};
+    use crate::postgres::testing::{Anyone, caught, code, sql};
 
     fn note(n: i32) -> Result<()> {
-        statement::execute("INSERT INTO noted VALUES ($1)", &[n.into()])
+        statement::execute(&Anyone, "INSERT INTO noted VALUES ($1)", &[n.into()])
     }
 
     fn noted() -> Result<Vec<i32>> {
-        statement::rows("SELECT n FROM noted ORDER BY n", &[], |row| row.required(1))
+        statement::rows(&Anyone, "SELECT n FROM noted ORDER BY n", &[], |row| row.required(1))
     }
 
     fn prepare_notes() {
@@ -26,7 +26,7 @@ mod tests {
         let block = format!(
             "DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '{state}', DETAIL = 'a detail', HINT = 'a hint'; END $$"
         );
-        statement::execute(&block, &[])
+        statement::execute(&Anyone, &block, &[])
     }
 
     /// What Postgres keeps for whoever runs.
@@ -165,6 +165,7 @@ mod tests {
     fn role_and_settings_are_those_of_before_a_failure() -> Result<()> {
         let state = || {
             statement::one(
+                &Anyone,
                 "SELECT current_user::text, current_setting('search_path')",
                 &[],
                 |row| Ok((row.required::<String>(1)?, row.required::<String>(2)?)),

@@ -9,7 +9,7 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
-    use crate::postgres::testing::caught;
+    use crate::postgres::testing::{Anyone, caught};
     use crate::postgres::time_limit::{TimeLimit, was_exceeded};
     use crate::postgres::{statement, subtransaction};
 
@@ -17,7 +17,7 @@ mod tests {
     const INSTANT: Duration = Duration::from_millis(1);
 
     fn sleep() -> Result<()> {
-        statement::execute("SELECT pg_sleep(3600)", &[])
+        statement::execute(&Anyone, "SELECT pg_sleep(3600)", &[])
     }
 
     /// Goes on after the cancellation, wherever it comes.
@@ -26,7 +26,7 @@ mod tests {
     }
 
     fn one() -> Result<Option<i32>> {
-        statement::one("SELECT 1", &[], |row| row.required(1))
+        statement::one(&Anyone, "SELECT 1", &[], |row| row.required(1))
     }
 
     fn is_cancel_pending() -> bool {

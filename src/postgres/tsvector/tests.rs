@@ -7,7 +7,7 @@ mod tests {
 
     use crate::postgres::report::Result;
     use crate::postgres::statement;
-    use crate::postgres::testing::sql;
+    use crate::postgres::testing::{Anyone, sql};
     use crate::postgres::tsvector::TsVectorBytes;
 
     type Lexemes = Vec<(String, Vec<(u16, char)>)>;
@@ -32,7 +32,7 @@ mod tests {
 
     /// The vector of every row of a query, as it is read here.
     fn read(query: &str) -> Result<Vec<Lexemes>> {
-        statement::rows(query, &[], |row| Ok(lexemes(&row.required(1)?)))
+        statement::rows(&Anyone, query, &[], |row| Ok(lexemes(&row.required(1)?)))
     }
 
     /// The vector that an expression gives, as Postgres takes it apart.
@@ -41,7 +41,7 @@ mod tests {
             "SELECT lexeme, coalesce(positions, '{{}}'), array_to_string(coalesce(weights, '{{}}'), '')
              FROM unnest({expression})"
         );
-        statement::rows(&query, &[], |row| {
+        statement::rows(&Anyone, &query, &[], |row| {
             let positions = row.required::<Vec<i16>>(2)?.into_iter().map(|place| place as u16);
             let weights = row.required::<String>(3)?;
             Ok((row.required(1)?, positions.zip(weights.chars()).collect()))
@@ -126,7 +126,7 @@ mod tests {
         let many = "(SELECT setweight(to_tsvector('pg_catalog.simple', string_agg('w' || n, ' ')), 'A')
                      FROM generate_series(1, 30000, 3) n)";
         assert_eq!(agreed(many)?.len(), 10_000);
-        let found = statement::one(&format!("SELECT {many}"), &[], |row| {
+        let found = statement::one(&Anyone, &format!("SELECT {many}"), &[], |row| {
             let stored: TsVectorBytes = row.required(1)?;
             let vector = TsVector::new(stored.as_bytes()).expect("a whole vector");
             let is_found = |n: &u32| vector.positions(&format!("w{n}")).count() == 1;
@@ -166,7 +166,7 @@ mod tests {
             ("either", [short.to_owned(), words(200, 2000)]),
         ] {
             for vector in &vectors {
-                statement::execute(&format!("INSERT INTO {table} SELECT {vector}"), &[])?;
+                statement::execute(&Anyone, &format!("INSERT INTO {table} SELECT {vector}"), &[])?;
             }
             let expected = [unnested(&vectors[0])?, unnested(&vectors[1])?];
             assert_eq!(
@@ -177,13 +177,13 @@ mod tests {
         }
         for (table, packed, apart) in [("packed", 1, 0), ("apart", 0, 1), ("either", 1, 1)] {
             let toast = format!("SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = '{table}'::regclass");
-            let toast =
-                statement::one(&toast, &[], |row| row.required::<String>(1))?.expect("a table for what is long");
+            let toast = statement::one(&Anyone, &toast, &[], |row| row.required::<String>(1))?
+                .expect("a table for what is long");
             let forms = format!(
                 "SELECT (SELECT count(pg_column_compression(v)) FROM {table}),
                         (SELECT count(DISTINCT chunk_id) FROM {toast})"
             );
-            let forms = statement::one(&forms, &[], |row| {
+            let forms = statement::one(&Anyone, &forms, &[], |row| {
                 Ok((row.required::<i64>(1)?, row.required::<i64>(2)?))
             })?;
             assert_eq!(forms, Some((packed, apart)), "{table}");
@@ -194,7 +194,8 @@ mod tests {
     #[pg_test]
     fn only_what_is_packed_is_copied() -> Result<()> {
         sql("CREATE TEMP TABLE stored (v tsvector); INSERT INTO stored VALUES ('in:1A a:2 row:3B')");
-        let copied = |query: &str| statement::one(query, &[], |row| Ok(row.required::<TsVectorBytes>(1)?.copied));
+        let copied =
+            |query: &str| statement::one(&Anyone, query, &[], |row| Ok(row.required::<TsVectorBytes>(1)?.copied));
         assert_eq!(copied("SELECT 'in:1A a:2 row:3B'::tsvector")?, Some(false));
         assert_eq!(copied("SELECT v FROM stored")?, Some(true));
         Ok(())
@@ -207,7 +208,7 @@ mod tests {
              FROM generate_series(1, 50)");
         // SAFETY: the current context is that of the executor, which lives while a row is read.
         let allocated = || unsafe { pg_sys::MemoryContextMemAllocated(pg_sys::CurrentMemoryContext, false) };
-        let sizes = statement::rows("SELECT v FROM stored", &[], |row| {
+        let sizes = statement::rows(&Anyone, "SELECT v FROM stored", &[], |row| {
             assert!(row.required::<TsVectorBytes>(1)?.copied);
             Ok(allocated())
         })?;
@@ -217,7 +218,7 @@ mod tests {
 
     #[pg_test]
     fn null_is_no_vector() -> Result<()> {
-        let optional = statement::one("SELECT NULL::tsvector", &[], |row| {
+        let optional = statement::one(&Anyone, "SELECT NULL::tsvector", &[], |row| {
             Ok(row.optional::<TsVectorBytes>(1)?.is_none())
         })?;
         assert_eq!(optional, Some(true));

@@ -12,6 +12,7 @@ use pgrx::datum::DatumWithOid;
 
 use super::segment::{read_chunks, sections, segments};
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
 /// Sections whose words are held in memory at once, each with all of them.
@@ -36,19 +37,19 @@ impl Differences {
     }
 }
 
-/// Compares the segments of a project with its chunks, and with `deep` their words, too. Runs as the owner of the tables.
-pub(crate) fn differences(project: i64, deep: bool) -> Result<Differences> {
+/// Compares the segments of a project with its chunks, and with `deep` their words, too.
+pub(crate) fn differences(owner: &Owner<'_>, project: i64, deep: bool) -> Result<Differences> {
     let mut differences = Differences::default();
-    let pending = pending(project)?;
+    let pending = pending(owner, project)?;
     let mut posted = Vec::new();
-    for segment in segments(project)? {
-        let sections = sections(project, segment.segment)?;
+    for segment in segments(owner, project)? {
+        let sections = sections(owner, project, segment.segment)?;
         if !segment.is_possible() || !is_of(&segment, &sections) {
             differences.broken.push(segment.segment);
             continue;
         }
         let counts = |document| !pending.contains(&document) && segment.superseded.binary_search(&document).is_err();
-        if deep && !compare_words(project, &segment, &sections, &counts, &mut differences)? {
+        if deep && !compare_words(owner, project, &segment, &sections, &counts, &mut differences)? {
             differences.broken.push(segment.segment);
         }
         posted.extend(sections.into_iter().filter(|section| counts(section.document)));
@@ -72,7 +73,7 @@ pub(crate) fn differences(project: i64, deep: bool) -> Result<Differences> {
             None => _ = differences.missing.insert(chunk.document),
         }
     };
-    chunks(project, &mut compare)?;
+    chunks(owner, project, &mut compare)?;
     differences.surplus.extend(posted.map(|section| section.document));
     Ok(differences)
 }
@@ -81,8 +82,9 @@ fn key(section: &Section) -> (i64, i32) {
     (section.document, section.chunk)
 }
 
-fn pending(project: i64) -> Result<HashSet<i64>> {
+fn pending(owner: &Owner<'_>, project: i64) -> Result<HashSet<i64>> {
     let pending = statement::rows(
+        owner,
         "SELECT DISTINCT p.document_id FROM docsearch.posting_pending p WHERE p.project_id = $1",
         &[DatumWithOid::from(project)],
         |row| row.required::<i64>(1),
@@ -101,8 +103,9 @@ fn is_of(segment: &SegmentState, sections: &[Section]) -> bool {
 }
 
 /// All chunks of a project, in order, without their words.
-fn chunks(project: i64, take: &mut impl FnMut(Section)) -> Result<()> {
+fn chunks(owner: &Owner<'_>, project: i64, take: &mut impl FnMut(Section)) -> Result<()> {
     statement::rows(
+        owner,
         "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count FROM docsearch.chunk c
          WHERE c.project_id = $1 ORDER BY c.document_id, c.chunk_no",
         &[DatumWithOid::from(project)],
@@ -122,13 +125,14 @@ fn chunks(project: i64, take: &mut impl FnMut(Section)) -> Result<()> {
 
 /// Compares the words of the sections that count with those of their chunks; false if the segment cannot be read.
 fn compare_words(
+    owner: &Owner<'_>,
     project: i64,
     segment: &SegmentState,
     sections: &[Section],
     counts: &impl Fn(i64) -> bool,
     differences: &mut Differences,
 ) -> Result<bool> {
-    let Some(bucket_count) = bucket_count(project, segment.segment)? else {
+    let Some(bucket_count) = bucket_count(owner, project, segment.segment)? else {
         return Ok(false);
     };
     let mut documents: Vec<i64> = sections.iter().map(|section| section.document).collect();
@@ -141,11 +145,11 @@ fn compare_words(
     let share = bucket_count.div_ceil(passes).max(1);
     for first in (0..bucket_count).step_by(share as usize) {
         let buckets = i32::try_from(first).unwrap_or(0)..i32::try_from(first.saturating_add(share)).unwrap_or(i32::MAX);
-        let Some(read) = words(project, segment.segment, &buckets, bucket_count)? else {
+        let Some(read) = words(owner, project, segment.segment, &buckets, bucket_count)? else {
             return Ok(false);
         };
         let wanted = |lexeme: &str| buckets.contains(&bucket_of(lexeme, bucket_count));
-        read_chunks(project, &documents, |chunk, terms| {
+        read_chunks(owner, project, &documents, |chunk, terms| {
             let held = read
                 .binary_search_by_key(&key(&chunk), |(section, _)| key(section))
                 .ok();
@@ -161,8 +165,9 @@ fn compare_words(
     Ok(true)
 }
 
-fn bucket_count(project: i64, segment: i32) -> Result<Option<u32>> {
+fn bucket_count(owner: &Owner<'_>, project: i64, segment: i32) -> Result<Option<u32>> {
     let count = statement::one(
+        owner,
         "SELECT s.bucket_count FROM docsearch.posting_segment s WHERE s.project_id = $1 AND s.segment = $2",
         &[DatumWithOid::from(project), DatumWithOid::from(segment)],
         |row| row.required::<i32>(1),
@@ -171,8 +176,15 @@ fn bucket_count(project: i64, segment: i32) -> Result<Option<u32>> {
 }
 
 /// The sections of a segment with the words in some of its buckets.
-fn words(project: i64, segment: i32, buckets: &Range<i32>, bucket_count: u32) -> Result<Option<Vec<(Section, Words)>>> {
+fn words(
+    owner: &Owner<'_>,
+    project: i64,
+    segment: i32,
+    buckets: &Range<i32>,
+    bucket_count: u32,
+) -> Result<Option<Vec<(Section, Words)>>> {
     let rows = statement::rows(
+        owner,
         "SELECT x.bucket, x.bytes FROM docsearch.posting x
          WHERE x.project_id = $1 AND x.segment = $2 AND (x.bucket = $3 OR x.bucket >= $4 AND x.bucket < $5)
          ORDER BY x.bucket, x.part",

@@ -4,8 +4,9 @@ use docsearch_core::index::posting_merge::plan;
 use pgrx::datum::DatumWithOid;
 
 use super::{exist, segment};
-use crate::postgres::owner::{AsOwner, LocalSettings};
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest};
 use crate::tables::wake;
@@ -16,12 +17,13 @@ const DOCUMENTS_AT_ONCE: i64 = 5_000;
 /// Sections that `migrate` packs itself, of the smallest projects: some seconds. Others wait for the worker.
 const SECTIONS_IN_MIGRATION: i64 = 200_000;
 
-/// Merges the pending documents of a project if they are many. Runs as the owner of the tables.
-pub(crate) fn merge_if_due(project: i64) -> Result<()> {
+/// Merges the pending documents of a project if they are many.
+pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     if !exist() {
         return Ok(());
     }
     let due = statement::one(
+        owner,
         "SELECT count(*) >= $2 FROM (SELECT FROM docsearch.posting_pending p WHERE p.project_id = $1 LIMIT $2) p",
         &[DatumWithOid::from(project), DatumWithOid::from(wake::MOST_PENDING)],
         |row| row.required::<bool>(1),
@@ -30,29 +32,33 @@ pub(crate) fn merge_if_due(project: i64) -> Result<()> {
         return Ok(());
     }
     if sees_latest() {
-        return merge(project, DOCUMENTS_AT_ONCE).map(|_| ());
+        return merge(owner, project, DOCUMENTS_AT_ONCE).map(|_| ());
     }
-    if is_subscribed(TABLE)? { Ok(()) } else { wake::wake() }
+    if is_subscribed(owner, TABLE)? {
+        Ok(())
+    } else {
+        wake::wake()
+    }
 }
 
 /// Moves up to so many pending documents of a project into segments; false if nothing was done. Waits for no other merge,
-/// and leaves the documents pending where one is under way. Runs as the owner of the tables.
+/// and leaves the documents pending where one is under way.
 ///
 /// The pending rows are deleted first, and the chunks are read afterwards, by a later snapshot: a change that was not
 /// read has a pending row of its own, which stays.
-pub(crate) fn merge(project: i64, most: i64) -> Result<bool> {
-    if !exist() || !may_merge(project, TABLE)? {
+pub(crate) fn merge(owner: &Owner<'_>, project: i64, most: i64) -> Result<bool> {
+    if !exist() || !may_merge(owner, project, TABLE)? {
         return Ok(false);
     }
-    let pending = take_pending(project, most)?;
+    let pending = take_pending(owner, project, most)?;
     if pending.is_empty() {
         return Ok(false);
     }
-    let sections = sections_of(project, &pending)?;
-    let plan = plan(segment::segments(project)?, &pending, sections);
+    let sections = sections_of(owner, project, &pending)?;
+    let plan = plan(segment::segments(owner, project)?, &pending, sections);
     let mut documents = pending;
     for old in &plan.rewritten {
-        let held = segment::sections(project, old.segment)?
+        let held = segment::sections(owner, project, old.segment)?
             .into_iter()
             .map(|section| section.document);
         documents.extend(held.filter(|document| old.superseded.binary_search(document).is_err()));
@@ -61,11 +67,13 @@ pub(crate) fn merge(project: i64, most: i64) -> Result<bool> {
     documents.dedup();
     let rewritten: Vec<i32> = plan.rewritten.iter().map(|old| old.segment).collect();
     statement::execute(
+        owner,
         "DELETE FROM docsearch.posting_segment s WHERE s.project_id = $1 AND s.segment = ANY ($2)",
         &[DatumWithOid::from(project), DatumWithOid::from(rewritten)],
     )?;
     for (number, superseded) in plan.superseded {
         statement::execute(
+            owner,
             "UPDATE docsearch.posting_segment s SET superseded = $3 WHERE s.project_id = $1 AND s.segment = $2",
             &[
                 DatumWithOid::from(project),
@@ -74,58 +82,62 @@ pub(crate) fn merge(project: i64, most: i64) -> Result<bool> {
             ],
         )?;
     }
-    segment::write(project, &documents)?;
+    segment::write(owner, project, &documents)?;
     Ok(true)
 }
 
-/// Merges some pending documents of any project; false if there is nothing to do. Runs as the owner of the tables.
-pub(crate) fn merge_any() -> Result<bool> {
+/// Merges some pending documents of any project; false if there is nothing to do.
+pub(crate) fn merge_any(owner: &Owner<'_>) -> Result<bool> {
     if !exist() {
         return Ok(false);
     }
     let projects = statement::rows(
+        owner,
         "SELECT DISTINCT p.project_id FROM docsearch.posting_pending p ORDER BY p.project_id",
         &[],
         |row| row.required::<i64>(1),
     )?;
     for project in projects {
-        if merge(project, DOCUMENTS_AT_ONCE)? {
+        if merge(owner, project, DOCUMENTS_AT_ONCE)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Makes the postings of a project again. Runs as the owner of the tables, who holds its merges and has locked the
-/// documents.
-pub(crate) fn rebuild(project: i64) -> Result<()> {
-    require_own(TABLE, "postings")?;
+/// Makes the postings of a project again. The owner holds its merges and has locked the documents.
+pub(crate) fn rebuild(owner: &Owner<'_>, project: i64) -> Result<()> {
+    require_own(owner, TABLE, "postings")?;
     for table in ["posting_segment", "posting_pending"] {
         statement::execute(
+            owner,
             &format!("DELETE FROM docsearch.{table} x WHERE x.project_id = $1"),
             &[DatumWithOid::from(project)],
         )?;
     }
     let documents: Vec<i64> = statement::rows(
+        owner,
         "SELECT DISTINCT c.document_id FROM docsearch.chunk c WHERE c.project_id = $1 ORDER BY c.document_id",
         &[DatumWithOid::from(project)],
         |row| row.required(1),
     )?;
-    segment::write(project, &documents)
+    segment::write(owner, project, &documents)
 }
 
 /// Packs what tables of an earlier version hold. Writers were locked out when these tables were made.
-pub(crate) fn merge_upgraded() -> Result<()> {
-    let _owner = AsOwner::enter()?;
-    if is_subscribed(TABLE)? {
+pub(crate) fn merge_upgraded(caller: &mut Caller) -> Result<()> {
+    let owner = &caller.as_owner()?;
+    if is_subscribed(owner, TABLE)? {
         return Ok(());
     }
     statement::execute(
+        owner,
         "INSERT INTO docsearch.posting_pending (project_id, document_id)
          SELECT d.project_id, d.id FROM docsearch.document d",
         &[],
     )?;
     let projects = statement::rows(
+        owner,
         "SELECT d.project_id, sum(sum(d.chunk_count)) OVER (ORDER BY sum(d.chunk_count), d.project_id) <= $1
          FROM docsearch.document d GROUP BY d.project_id ORDER BY sum(d.chunk_count), d.project_id",
         &[DatumWithOid::from(SECTIONS_IN_MIGRATION)],
@@ -133,14 +145,15 @@ pub(crate) fn merge_upgraded() -> Result<()> {
     )?;
     let mut is_done = true;
     for (project, is_small) in projects {
-        is_done &= is_small && merge(project, i64::MAX)?;
+        is_done &= is_small && merge(owner, project, i64::MAX)?;
     }
     if is_done { Ok(()) } else { wake::wake() }
 }
 
 /// Takes up to so many documents out of the pending ones, ascending.
-fn take_pending(project: i64, most: i64) -> Result<Vec<i64>> {
+fn take_pending(owner: &Owner<'_>, project: i64, most: i64) -> Result<Vec<i64>> {
     statement::change(
+        owner,
         "WITH last AS MATERIALIZED (
              SELECT max(p.document_id) AS id
              FROM (SELECT DISTINCT p.document_id FROM docsearch.posting_pending p WHERE p.project_id = $1
@@ -157,9 +170,10 @@ fn take_pending(project: i64, most: i64) -> Result<Vec<i64>> {
 }
 
 /// How many sections documents have, about.
-fn sections_of(project: i64, documents: &[i64]) -> Result<usize> {
+fn sections_of(owner: &Owner<'_>, project: i64, documents: &[i64]) -> Result<usize> {
     let _settings = LocalSettings::by_index()?;
     let sections = statement::rows(
+        owner,
         "SELECT coalesce(sum(greatest(d.chunk_count, 0)), 0)::bigint
          FROM unnest($2::bigint[]) AS wanted(id)
          JOIN docsearch.document d ON d.project_id = $1 AND d.id = wanted.id",

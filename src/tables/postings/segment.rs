@@ -9,6 +9,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 
@@ -18,8 +19,9 @@ const BATCH: usize = 64;
 const ROWS: usize = 1_000;
 
 /// The segments of a project, in the order of their numbers.
-pub(super) fn segments(project: i64) -> Result<Vec<SegmentState>> {
+pub(super) fn segments(owner: &Owner<'_>, project: i64) -> Result<Vec<SegmentState>> {
     statement::rows(
+        owner,
         "SELECT s.segment, s.sections, s.documents, s.first_document, s.last_document, s.superseded
          FROM docsearch.posting_segment s WHERE s.project_id = $1 ORDER BY s.segment",
         &[DatumWithOid::from(project)],
@@ -41,9 +43,10 @@ fn size(stored: i32) -> usize {
 }
 
 /// The sections of a segment, in order.
-pub(super) fn sections(project: i64, segment: i32) -> Result<Vec<Section>> {
+pub(super) fn sections(owner: &Owner<'_>, project: i64, segment: i32) -> Result<Vec<Section>> {
     let mut reader = SegmentReader::new(0, Vec::new());
     statement::rows(
+        owner,
         "SELECT x.bytes FROM docsearch.posting x
          WHERE x.project_id = $1 AND x.segment = $2 AND x.bucket = $3 ORDER BY x.part",
         &[
@@ -62,6 +65,7 @@ pub(super) fn sections(project: i64, segment: i32) -> Result<Vec<Section>> {
 
 /// Reads the sections of documents, which are given in ascending order, from their chunks.
 pub(super) fn read_chunks(
+    owner: &Owner<'_>,
     project: i64,
     documents: &[i64],
     mut take: impl FnMut(Section, &TsVector<'_>) -> Result<()>,
@@ -70,6 +74,7 @@ pub(super) fn read_chunks(
     let _settings = LocalSettings::by_index()?;
     for batch in documents.chunks(BATCH) {
         statement::rows(
+            owner,
             "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
              FROM unnest($2::bigint[]) AS wanted(id),
                   LATERAL (SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, c.terms
@@ -94,18 +99,19 @@ pub(super) fn read_chunks(
 }
 
 /// Writes segments with the chunks of documents, which are given in ascending order.
-pub(super) fn write(project: i64, documents: &[i64]) -> Result<()> {
+pub(super) fn write(owner: &Owner<'_>, project: i64, documents: &[i64]) -> Result<()> {
     let mut builder = SegmentBuilder::new();
     let mut range: Option<(i64, i64)> = None;
     let mut full = Vec::new();
     let next = statement::rows(
+        owner,
         "SELECT coalesce(max(s.segment), 0) + 1 FROM docsearch.posting_segment s WHERE s.project_id = $1",
         &[DatumWithOid::from(project)],
         |row| row.required::<i32>(1),
     )?;
     let mut number = next.first().copied().unwrap_or(1);
     for batch in documents.chunks(BATCH) {
-        read_chunks(project, batch, |section, terms| {
+        read_chunks(owner, project, batch, |section, terms| {
             if builder.len() == MAX_SEGMENT_SECTIONS
                 && let Some(range) = range.take()
             {
@@ -116,19 +122,20 @@ pub(super) fn write(project: i64, documents: &[i64]) -> Result<()> {
             Ok(())
         })?;
         for (segment, range) in full.drain(..) {
-            insert(project, number, segment, range)?;
+            insert(owner, project, number, segment, range)?;
             number += 1;
         }
     }
     match range {
-        Some(range) => insert(project, number, builder.finish(), range),
+        Some(range) => insert(owner, project, number, builder.finish(), range),
         None => Ok(()),
     }
 }
 
-fn insert(project: i64, number: i32, segment: Segment, (first, last): (i64, i64)) -> Result<()> {
+fn insert(owner: &Owner<'_>, project: i64, number: i32, segment: Segment, (first, last): (i64, i64)) -> Result<()> {
     let [sections, documents, buckets] = [segment.sections, segment.documents, segment.bucket_count].map(i32::try_from);
     statement::execute(
+        owner,
         "INSERT INTO docsearch.posting_segment
              (project_id, segment, sections, documents, bucket_count, first_document, last_document)
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -148,6 +155,7 @@ fn insert(project: i64, number: i32, segment: Segment, (first, last): (i64, i64)
         let parts: Vec<i32> = blocks.iter().map(|block| block.part).collect();
         let bytes: Vec<&[u8]> = blocks.iter().map(|block| block.bytes.as_slice()).collect();
         statement::execute(
+            owner,
             "INSERT INTO docsearch.posting (project_id, segment, bucket, part, bytes)
              SELECT $1, $2, b.bucket, b.part, b.bytes
              FROM unnest($3::int[], $4::int[], $5::bytea[]) AS b(bucket, part, bytes)",

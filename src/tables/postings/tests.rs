@@ -9,8 +9,9 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
+    use crate::postgres::role::Role;
     use crate::postgres::statement;
-    use crate::postgres::testing::sql;
+    use crate::postgres::testing::{Anyone, sql};
     use crate::tables::postings::{Differences, add_pending, differences, merge, merge_any, merge_if_due, rebuild};
 
     /// Document and chunk; words, words of the document, and the positions of each lexeme with one letter for its weight.
@@ -46,6 +47,7 @@ mod tests {
     fn of_chunks(documents: &str) -> Result<Counted> {
         let mut counted = Counted::new();
         statement::rows(
+            &Anyone,
             &format!(
                 "SELECT c.document_id, c.chunk_no, c.term_count, c.document_term_count, t.lexeme,
                         t.positions::int[], array_to_string(t.weights, '')
@@ -71,10 +73,14 @@ mod tests {
     /// What a search counts of the segments, each section once.
     fn of_segments() -> Result<Counted> {
         let mut counted = Counted::new();
-        let pending = statement::rows("SELECT document_id FROM docsearch.posting_pending", &[], |row| {
-            row.required::<i64>(1)
-        })?;
+        let pending = statement::rows(
+            &Anyone,
+            "SELECT document_id FROM docsearch.posting_pending",
+            &[],
+            |row| row.required::<i64>(1),
+        )?;
         let segments = statement::rows(
+            &Anyone,
             "SELECT segment, superseded, sections, documents FROM docsearch.posting_segment WHERE project_id = 7",
             &[],
             |row| {
@@ -84,6 +90,7 @@ mod tests {
         )?;
         for (segment, superseded, size) in segments {
             let rows = statement::rows(
+                &Anyone,
                 "SELECT bucket, bytes FROM docsearch.posting WHERE project_id = 7 AND segment = $1 ORDER BY bucket, part",
                 &[segment.into()],
                 |row| Ok((row.required::<i32>(1)?, row.required::<Vec<u8>>(2)?)),
@@ -137,12 +144,16 @@ mod tests {
             "c.document_id IN (SELECT p.document_id FROM docsearch.posting_pending p WHERE p.project_id = 7)",
         )?);
         assert_eq!(sorted(counted), sorted(of_chunks("true")?), "after {step}");
-        assert_eq!(differences(PROJECT, true)?, Differences::default(), "after {step}");
+        assert_eq!(
+            differences(&Anyone.as_owner()?, PROJECT, true)?,
+            Differences::default(),
+            "after {step}"
+        );
         Ok(())
     }
 
     fn number(query: &str) -> Result<i64> {
-        Ok(statement::one(query, &[], |row| row.required(1))?.expect("a row"))
+        Ok(statement::one(&Anyone, query, &[], |row| row.required(1))?.expect("a row"))
     }
 
     fn pending() -> Result<i64> {
@@ -198,15 +209,15 @@ mod tests {
                     }
                     7 => {
                         let most = chance.below(5) + 1;
-                        merge(PROJECT, most)?;
+                        merge(&Anyone.as_owner()?, PROJECT, most)?;
                         format!("merging {most}")
                     }
                     8 => {
-                        merge_if_due(PROJECT)?;
+                        merge_if_due(&Anyone.as_owner()?, PROJECT)?;
                         "merging if due".to_owned()
                     }
                     _ => {
-                        while merge_any()? {}
+                        while merge_any(&Anyone.as_owner()?)? {}
                         assert_eq!(pending()?, 0);
                         "merging all".to_owned()
                     }
@@ -214,7 +225,7 @@ mod tests {
                 assert_counted(&step)?;
             }
             sql("DELETE FROM docsearch.document");
-            merge(PROJECT, i64::MAX)?;
+            merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?;
             assert_eq!((pending()?, segments()?), (0, 0));
         }
         Ok(())
@@ -224,10 +235,10 @@ mod tests {
     fn a_savepoint_takes_its_merge_back() -> Result<()> {
         prepare();
         (1..50).for_each(|document| write(document, 2, "heron"));
-        merge(PROJECT, i64::MAX)?;
+        merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?;
         let undone = crate::postgres::subtransaction::run(|| -> Result<()> {
             write(3, 4, "egret");
-            merge(PROJECT, i64::MAX)?;
+            merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?;
             Err(crate::postgres::report::internal("undone"))
         });
         assert!(undone.is_err());
@@ -250,10 +261,10 @@ mod tests {
     fn a_fifth_of_the_documents_changes() -> Result<()> {
         prepare();
         (1..=200).for_each(|document| write(document, 4, "heron"));
-        rebuild(PROJECT)?;
+        rebuild(&Anyone.as_owner()?, PROJECT)?;
         assert_eq!(segments()?, 1);
         (1..=40).for_each(|document| write(document * 5, 4, "egret"));
-        merge(PROJECT, i64::MAX)?;
+        merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?;
         assert_counted("changing a fifth")?;
         assert_eq!(
             number("SELECT max(cardinality(superseded)) FROM docsearch.posting_segment")?,
@@ -261,7 +272,7 @@ mod tests {
         );
         for _ in 0..3 {
             (1..=200).for_each(|document| write(document, 4, "stork"));
-            merge(PROJECT, i64::MAX)?;
+            merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?;
             assert_counted("changing all")?;
             let most = "SELECT count(*) FROM docsearch.posting_segment WHERE cardinality(superseded) * 4 > documents";
             assert_eq!(number(most)?, 0);
@@ -274,7 +285,7 @@ mod tests {
     fn what_is_wrong_is_found_and_built_again() -> Result<()> {
         prepare();
         (1..=20).for_each(|document| write(document, 3, "heron"));
-        rebuild(PROJECT)?;
+        rebuild(&Anyone.as_owner()?, PROJECT)?;
         let wrong = [
             ("UPDATE docsearch.posting SET bytes = bytes || '\\x00' WHERE bucket = -1", true),
             ("DELETE FROM docsearch.posting WHERE bucket = -1", false),
@@ -295,9 +306,16 @@ mod tests {
         ];
         for (statement, only_deep) in wrong {
             sql(statement);
-            assert_eq!(differences(PROJECT, false)?.is_empty(), only_deep, "{statement}");
-            assert!(!differences(PROJECT, true)?.is_empty(), "{statement}");
-            rebuild(PROJECT)?;
+            assert_eq!(
+                differences(&Anyone.as_owner()?, PROJECT, false)?.is_empty(),
+                only_deep,
+                "{statement}"
+            );
+            assert!(
+                !differences(&Anyone.as_owner()?, PROJECT, true)?.is_empty(),
+                "{statement}"
+            );
+            rebuild(&Anyone.as_owner()?, PROJECT)?;
             assert_counted(statement)?;
         }
         Ok(())
@@ -306,10 +324,10 @@ mod tests {
     #[pg_test]
     fn a_document_without_chunks_is_no_section() -> Result<()> {
         prepare();
-        add_pending(PROJECT, vec![1, 1, -5, i64::MAX, i64::MIN])?;
-        assert!(merge(PROJECT, 2)?);
-        assert!(merge(PROJECT, i64::MAX)?);
-        assert!(!merge(PROJECT, i64::MAX)?);
+        add_pending(&Anyone.as_owner()?, PROJECT, vec![1, 1, -5, i64::MAX, i64::MIN])?;
+        assert!(merge(&Anyone.as_owner()?, PROJECT, 2)?);
+        assert!(merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?);
+        assert!(!merge(&Anyone.as_owner()?, PROJECT, i64::MAX)?);
         assert_eq!((pending()?, segments()?), (0, 0));
         assert_counted("nothing")
     }

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use pgrx::pg_sys;
-use pgrx::prelude::*;
 
 use super::{hold_merges, merge_if_due, recount};
-use crate::postgres::owner::{AsOwner, LocalSettings};
-use crate::postgres::report::{Result, internal};
+use crate::postgres::owner::LocalSettings;
+use crate::postgres::report::Result;
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{catalog, statement};
 use crate::tables::{postings, vector_codes};
 use docsearch_core::index::question::FIRST;
@@ -131,7 +131,7 @@ impl Table {
 }
 
 /// Counts what a statement has changed. Other tables and other triggers change nothing.
-pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
+pub(crate) fn count(caller: &mut Caller, data: &mut pg_sys::TriggerData) -> Result<()> {
     // SAFETY: the relation of a trigger that has fired.
     let Some(table) = Table::of(unsafe { (*data.tg_relation).rd_id }) else {
         return Ok(());
@@ -141,13 +141,13 @@ pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
     if is_for_rows || !is_after || is_counted_elsewhere() {
         return Ok(());
     }
-    let _owner = AsOwner::enter()?;
+    let owner = &caller.as_owner()?;
     if data.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_TRUNCATE {
         if table == Table::Chunk {
-            postings::clear()?;
-            vector_codes::clear()?;
+            postings::clear(owner)?;
+            vector_codes::clear(owner)?;
         }
-        return recount_all();
+        return recount_all(owner);
     }
     // SAFETY: a trigger with transition tables names them.
     let (old, new) = unsafe { (name((*data.tg_trigger).tgoldtable), name((*data.tg_trigger).tgnewtable)) };
@@ -161,11 +161,11 @@ pub(crate) fn count(data: &mut pg_sys::TriggerData) -> Result<()> {
     }
     let projects = {
         let _settings = LocalSettings::by_index()?;
-        run(data, &table.statement(&changed))?
+        statement::of_trigger(owner, data, &table.statement(&changed))?
     };
     for project in projects {
-        merge_if_due(project)?;
-        postings::merge_if_due(project)?;
+        merge_if_due(owner, project)?;
+        postings::merge_if_due(owner, project)?;
     }
     Ok(())
 }
@@ -181,29 +181,16 @@ unsafe fn name(name: *const std::ffi::c_char) -> Option<String> {
     Some(pgrx::spi::quote_identifier(name.to_str().ok()?))
 }
 
-/// Runs a statement that reads the transition tables of a trigger; the projects that it returns.
-fn run(data: &mut pg_sys::TriggerData, statement: &str) -> Result<Vec<i64>> {
-    Spi::connect_mut(|client| {
-        // SAFETY: the data of the trigger that has fired outlive the connection.
-        if unsafe { pg_sys::SPI_register_trigger_data(data) } < 0 {
-            return Err(internal("the transition tables are not known"));
-        }
-        let rows = client.update(statement, None, &[]).map_err(internal)?;
-        let mut projects = Vec::new();
-        for row in rows {
-            projects.extend(row.get::<i64>(1).map_err(internal)?);
-        }
-        Ok(projects)
-    })
-}
-
-fn recount_all() -> Result<()> {
-    let projects = statement::rows("SELECT p.id FROM docsearch.project p ORDER BY p.id", &[], |row| {
-        row.required::<i64>(1)
-    })?;
+fn recount_all(owner: &Owner<'_>) -> Result<()> {
+    let projects = statement::rows(
+        owner,
+        "SELECT p.id FROM docsearch.project p ORDER BY p.id",
+        &[],
+        |row| row.required::<i64>(1),
+    )?;
     for project in projects {
         hold_merges(project);
-        recount(project)?;
+        recount(owner, project)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use pgrx::datum::DatumWithOid;
 use super::OfModel;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
 /// What is wrong with the codes of a project and a model.
@@ -27,11 +28,12 @@ impl Differences {
     }
 }
 
-/// Compares the codes with the vectors that are there, and with `deep` with what the vectors are. Runs as the owner of the tables.
-pub(crate) fn differences(of: OfModel, deep: bool) -> Result<Differences> {
+/// Compares the codes with the vectors that are there, and with `deep` with what the vectors are.
+pub(crate) fn differences(owner: &Owner<'_>, of: OfModel, deep: bool) -> Result<Differences> {
     let mut differences = Differences::default();
     let mut known: HashMap<(i64, i32), Vec<Code>> = HashMap::new();
     let dimension = statement::one(
+        owner,
         &format!(
             "SELECT cardinality(v.embedding::real[]) FROM {} v WHERE v.project_id = $1 LIMIT 1",
             of.vector_table()
@@ -41,6 +43,7 @@ pub(crate) fn differences(of: OfModel, deep: bool) -> Result<Differences> {
     )?;
     let dimension = dimension.and_then(|dimension| usize::try_from(dimension).ok());
     statement::rows(
+        owner,
         "SELECT c.bytes, c.codes FROM docsearch.vector_code c WHERE c.project_id = $1 AND c.model_id = $2",
         &of.arguments(),
         |row| {
@@ -65,6 +68,7 @@ pub(crate) fn differences(of: OfModel, deep: bool) -> Result<Differences> {
     )?;
     let _settings = LocalSettings::by_index()?;
     statement::rows(
+        owner,
         &format!(
             "SELECT v.document_id, v.chunk_no, CASE WHEN $2 THEN v.embedding::real[] END FROM {} v
              WHERE v.project_id = $1 ORDER BY v.document_id, v.chunk_no",

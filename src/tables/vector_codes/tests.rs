@@ -8,8 +8,9 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::postgres::report::Result;
+    use crate::postgres::role::{Caller, Role};
     use crate::postgres::statement;
-    use crate::postgres::testing::sql;
+    use crate::postgres::testing::{Anyone, sql};
     use crate::tables::project::{Project, Projects, by_name};
     use crate::tables::vector_codes::{
         Differences, Estimated, MOST_LOOSE, OfModel, clear, differences, merge, merge_all, merge_if_due, nearest,
@@ -21,7 +22,7 @@ mod tests {
 
     fn prepare() -> Result<(Project, VectorTable, OfModel)> {
         sql("SET LOCAL client_min_messages = error; SELECT docsearch.create_project('tested')");
-        let project = by_name("tested")?;
+        let project = by_name(&Caller::of_call()?, "tested")?;
         let table = VectorTable::of(&project.model)?;
         let of = table.codes(project.id);
         Ok((project, table, of))
@@ -63,7 +64,7 @@ mod tests {
                 (ChunkId { document, chunk }, numbers.vector())
             })
             .collect();
-        table.store(id, &vectors)
+        table.store(&Anyone.as_owner()?, id, &vectors)
     }
 
     /// Writes a question of a document, and its vector.
@@ -76,16 +77,27 @@ mod tests {
              ON CONFLICT (project_id, document_id, chunk_no) DO NOTHING"
         ));
         let document = DocumentId { project, document };
-        table.store(project, &[(ChunkId { document, chunk }, numbers.vector())])
+        table.store(
+            &Anyone.as_owner()?,
+            project,
+            &[(ChunkId { document, chunk }, numbers.vector())],
+        )
     }
 
     fn all_codes(project: &Project, of: OfModel, query: &[f32]) -> Result<Estimated> {
-        let found = nearest(&Projects::new([project]), of.model, query, [(Kind::Text, 10_000)])?;
+        let found = nearest(
+            &Anyone.as_owner()?,
+            &Projects::new([project]),
+            of.model,
+            query,
+            [(Kind::Text, 10_000)],
+        )?;
         Ok(found.map(|[found]| found).expect("codes"))
     }
 
     fn rows(of: OfModel, condition: &str) -> Result<i64> {
         let found = statement::latest(
+            &Anyone,
             &format!(
                 "SELECT count(*) FROM docsearch.vector_code c WHERE c.project_id = {} AND c.model_id = {} AND {condition}",
                 of.project, of.model
@@ -108,8 +120,8 @@ mod tests {
                     "DELETE FROM {} v WHERE v.document_id = {document}",
                     project.model.vector_table()
                 )),
-                2 => merge(of)?,
-                3 => merge_if_due(project.id)?,
+                2 => merge(&Anyone.as_owner()?, of)?,
+                3 => merge_if_due(&Anyone.as_owner()?, project.id)?,
                 4 => write_question(&project, &table, document, &mut numbers)?,
                 _ => write(
                     &project,
@@ -120,12 +132,17 @@ mod tests {
                 )?,
             }
             if step % 40 == 0 {
-                assert_eq!(differences(of, true)?, Differences::default(), "step {step}");
+                assert_eq!(
+                    differences(&Anyone.as_owner()?, of, true)?,
+                    Differences::default(),
+                    "step {step}"
+                );
             }
         }
-        merge(of)?;
-        assert_eq!(differences(of, true)?, Differences::default());
+        merge(&Anyone.as_owner()?, of)?;
+        assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
         let vectors = statement::latest(
+            &Anyone,
             &format!(
                 "SELECT v.document_id, v.chunk_no FROM {} v",
                 project.model.vector_table()
@@ -146,8 +163,8 @@ mod tests {
             sections: limit,
         };
         let (by_codes, compared) = (
-            table.nearest(wanted(limit), 0)?,
-            table.nearest(wanted(limit), i64::MAX)?,
+            table.nearest(&mut Caller::of_call()?, wanted(limit), 0)?,
+            table.nearest(&mut Caller::of_call()?, wanted(limit), i64::MAX)?,
         );
         assert_eq!(by_codes, compared);
         assert_eq!(by_codes.len(), vectors.len());
@@ -161,13 +178,13 @@ mod tests {
         for document in 1..MOST_LOOSE {
             write(&project, &table, document, 3, &mut numbers)?;
         }
-        merge_all()?;
+        merge_all(&Anyone.as_owner()?)?;
         assert_eq!(rows(of, "NOT c.packed")?, MOST_LOOSE - 1);
         write(&project, &table, MOST_LOOSE, 3, &mut numbers)?;
-        merge_if_due(project.id)?;
+        merge_if_due(&Anyone.as_owner()?, project.id)?;
         // 192 codes: two rows are full, and a third one is merged with what comes.
         assert_eq!((rows(of, "c.packed")?, rows(of, "NOT c.packed")?), (2, 1));
-        assert_eq!(differences(of, true)?, Differences::default());
+        assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
         Ok(())
     }
 
@@ -179,12 +196,12 @@ mod tests {
             for document in 1..=MOST_LOOSE {
                 write(&project, &table, document, 3, &mut numbers)?;
             }
-            merge_if_due(project.id)?;
+            merge_if_due(&Anyone.as_owner()?, project.id)?;
         }
         let found = all_codes(&project, of, &numbers.vector())?;
         assert!(found.codes < 1_500, "{} codes of 192 chunks", found.codes);
         assert_eq!(found.chunks.len(), 192);
-        assert_eq!(differences(of, true)?, Differences::default());
+        assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
         Ok(())
     }
 
@@ -198,9 +215,9 @@ mod tests {
         sql("DELETE FROM docsearch.document d WHERE d.id > 1");
         let codes = || all_codes(&project, of, &[1.0; DIMENSION]).map(|found| found.codes);
         assert_eq!(codes()?, 1_050);
-        merge_all()?;
+        merge_all(&Anyone.as_owner()?)?;
         assert_eq!(codes()?, 5);
-        assert_eq!(differences(of, true)?, Differences::default());
+        assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
         Ok(())
     }
 
@@ -218,16 +235,16 @@ mod tests {
             "UPDATE {table} v SET embedding = (SELECT embedding FROM {table} x WHERE x.document_id <> v.document_id ORDER BY x.document_id DESC LIMIT 1)",
             table = project.model.vector_table()
         ));
-        let found = differences(of, true)?;
+        let found = differences(&Anyone.as_owner()?, of, true)?;
         assert_eq!((found.broken, found.missing.len(), found.differing.len()), (1, 1, 2));
-        let found = differences(of, false)?;
+        let found = differences(&Anyone.as_owner()?, of, false)?;
         assert_eq!((found.broken, found.missing.len(), found.differing.len()), (1, 1, 0));
-        rebuild(of)?;
-        assert_eq!(differences(of, true)?, Differences::default());
-        remove(of)?;
-        assert_eq!(differences(of, false)?.missing.len(), 3);
-        rebuild(of)?;
-        clear()?;
+        rebuild(&Anyone.as_owner()?, of)?;
+        assert_eq!(differences(&Anyone.as_owner()?, of, true)?, Differences::default());
+        remove(&Anyone.as_owner()?, of)?;
+        assert_eq!(differences(&Anyone.as_owner()?, of, false)?.missing.len(), 3);
+        rebuild(&Anyone.as_owner()?, of)?;
+        clear(&Anyone.as_owner()?)?;
         assert_eq!(rows(of, "true")?, 0);
         Ok(())
     }

@@ -8,8 +8,8 @@ use pgrx::datum::DatumWithOid;
 use super::{Outcome, Problems, Step};
 use crate::indexing::attached::agreement;
 use crate::indexing::deletion;
-use crate::postgres::owner::{AsOwner, AsUser};
 use crate::postgres::report::{Result, in_one_line};
+use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::transaction::try_as_owner;
 use crate::postgres::{catalog, statement, subtransaction};
 use crate::settings;
@@ -43,13 +43,15 @@ impl Step {
         let mut last = LOOKED_AT.with_borrow(|known| known.get(&self.attached.id).cloned());
         loop {
             let limit = i64::from(COMPARED_PER_ROW) * i64::from(self.attached.step_rows);
-            let documents = try_as_owner(|| self.attached.documents_after(last.as_deref(), limit))?;
+            let documents = try_as_owner(|owner| self.attached.documents_after(owner, last.as_deref(), limit))?;
             if documents.is_empty() {
                 self.looked_at = LookedAt::All;
                 return Ok(gone);
             }
             let keys = documents.iter().map(|(_, key)| key.clone()).collect();
-            let without: HashSet<String> = try_as_owner(|| self.attached.without_row(keys))?.into_iter().collect();
+            let without: HashSet<String> = try_as_owner(|owner| self.attached.without_row(owner, keys))?
+                .into_iter()
+                .collect();
             for (slug, key) in documents {
                 if without.contains(&key) {
                     gone.push(key);
@@ -85,24 +87,33 @@ impl Step {
     }
 
     /// Removes the documents of rows that are gone, as who attached the table, and notes those that stay.
-    pub(super) fn remove(&self, project: &Project, gone: Vec<String>, problems: &mut Problems) -> Result<()> {
+    pub(super) fn remove(
+        &self,
+        writer: &mut Caller,
+        project: &Project,
+        gone: Vec<String>,
+        problems: &mut Problems,
+    ) -> Result<()> {
         let attached = &self.attached;
         if gone.is_empty() {
             return Ok(());
         }
         let slugs: Vec<String> = gone.iter().map(|key| attached.slug(key)).collect();
         let root = Some(attached.source_root.as_str());
-        let all = subtransaction::run(|| deletion::delete(project, slugs.clone(), root));
+        let all = subtransaction::run(|| deletion::delete(writer, project, slugs.clone(), root));
         if all.is_err() {
             for (key, slug) in gone.iter().zip(&slugs) {
-                if let Err(problem) = subtransaction::run(|| deletion::delete(project, vec![slug.clone()], root)) {
+                if let Err(problem) =
+                    subtransaction::run(|| deletion::delete(writer, project, vec![slug.clone()], root))
+                {
                     problems.add(key, in_one_line(&problem));
                 }
             }
         }
         let kept: Vec<String> = {
-            let _owner = AsOwner::enter()?;
+            let owner = &writer.as_owner()?;
             statement::rows(
+                owner,
                 "SELECT d.slug FROM docsearch.document d WHERE d.project_id = $1 AND d.source_root = $2 AND d.slug = ANY ($3)",
                 &[
                     DatumWithOid::from(project.id),
@@ -129,33 +140,33 @@ impl Step {
 
     /// The table was dropped, and its rows with it. Its documents go, a part at a time, within the policies of who attached
     /// it, as everywhere; those that these keep are told, and tried again. If that role is gone, too, all go.
-    pub(super) fn forget(&mut self) -> Result<()> {
+    pub(super) fn forget(&mut self, owner: &mut Owner<'_>) -> Result<()> {
         let attached = &self.attached;
-        if !attached.hold()? {
+        if !attached.hold(owner)? {
             return Ok(());
         }
-        attached.require_recorded_documents()?;
-        let project = project::by_id(attached.project)?;
+        attached.require_recorded_documents(owner)?;
+        let project = project::by_id(owner, attached.project)?;
         let last = LOOKED_AT.with_borrow(|known| known.get(&attached.id).cloned());
         let most = i64::try_from(self.gone_at_once()).unwrap_or(i64::MAX);
-        let slugs = attached.slugs_after(last.as_deref(), Some(most))?;
+        let slugs = attached.slugs_after(owner.as_caller(), last.as_deref(), Some(most))?;
         let Some(last) = slugs.last().cloned() else {
             self.looked_at = LookedAt::All;
-            return self.forgotten();
+            return self.forgotten(owner);
         };
-        {
-            let _writer = catalog::role_name(attached.writes_as)
-                .map(|_| AsUser::acting_as(attached.writes_as))
-                .transpose()?;
-            deletion::delete(&project, slugs, Some(&attached.source_root))?;
-        }
+        let root = Some(attached.source_root.as_str());
+        match catalog::role_name(attached.writes_as) {
+            Some(_) => deletion::delete(&mut *owner.acting_as(attached.writes_as)?, &project, slugs, root)?,
+            None => deletion::delete(owner.as_caller(), &project, slugs, root)?,
+        };
         self.looked_at = LookedAt::To(last);
-        self.note(attached.step_rows, self.wait()?)
+        self.note(owner, attached.step_rows, self.wait(owner)?)
     }
 
     /// All documents of a table that was dropped have been removed, or cannot be.
-    fn forgotten(&self) -> Result<()> {
+    fn forgotten(&self, owner: &mut Owner<'_>) -> Result<()> {
         let kept = statement::one(
+            owner,
             "SELECT count(*) FROM docsearch.document d WHERE d.project_id = $1 AND d.source_root = $2",
             &[
                 DatumWithOid::from(self.attached.project),
@@ -166,12 +177,13 @@ impl Step {
         match kept {
             None | Some(0) => {
                 statement::execute(
+                    owner,
                     "DELETE FROM docsearch.attached_table a WHERE a.id = $1",
                     &[DatumWithOid::from(self.attached.id)],
                 )?;
-                agreement::forget(self.attached.id)
+                agreement::forget(owner, self.attached.id)
             }
-            Some(kept) => self.failed(&format!(
+            Some(kept) => self.failed(owner, &format!(
                 "policies keep {kept} of its documents from role \"{}\", which attached it: a role that may has to delete them",
                 catalog::role_name(self.attached.writes_as).unwrap_or_default()
             )),

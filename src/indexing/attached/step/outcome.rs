@@ -8,6 +8,7 @@ use super::{FEWER, HAS_WORK, STEP_ROWS, Step};
 use crate::indexing::attached::Attached;
 use crate::indexing::attached::rows::Problems;
 use crate::postgres::report::{Result, internal};
+use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::settings;
 
@@ -42,16 +43,18 @@ impl Retry {
 }
 
 impl Attached {
-    /// Whether it is still attached: until the end of the transaction no session detaches it, drops its project or removes the
-    /// tables; `read_table` does not wait. Everybody takes these locks in this order: documents, project, attached table. Runs as
-    /// the owner.
-    pub(in crate::indexing::attached) fn hold(&self) -> Result<bool> {
-        statement::execute("LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
+    /// Whether it is still attached: until the end of the transaction no session detaches it, drops its project or removes
+    /// the tables; `read_table` does not wait. Everybody takes these locks in this order: documents, project, attached
+    /// table.
+    pub(in crate::indexing::attached) fn hold(&self, owner: &Owner<'_>) -> Result<bool> {
+        statement::execute(owner, "LOCK TABLE docsearch.document IN ROW EXCLUSIVE MODE", &[])?;
         statement::execute(
+            owner,
             "SELECT FROM docsearch.project p WHERE p.id = $1 FOR KEY SHARE",
             &[DatumWithOid::from(self.project)],
         )?;
         let held = statement::change(
+            owner,
             "SELECT a.id FROM docsearch.attached_table a WHERE a.id = $1 FOR KEY SHARE",
             &[DatumWithOid::from(self.id)],
             |row| row.required::<i32>(1),
@@ -61,9 +64,9 @@ impl Attached {
 }
 
 impl Step {
-    /// Goes on behind the rows that were read; those that failed stay noted. Runs as the owner.
-    fn advance(&self, problems: &Problems, retry: Retry) -> Result<()> {
-        self.settle(problems, retry)?;
+    /// Goes on behind the rows that were read; those that failed stay noted.
+    fn advance(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
+        self.settle(owner, problems, retry)?;
         if !self.changes.is_empty() {
             return Ok(());
         }
@@ -76,6 +79,7 @@ impl Step {
             )));
         }
         statement::execute(
+            owner,
             "UPDATE docsearch.attached_table a SET loading = $2, loaded_to = CASE WHEN $2 THEN $3 END WHERE a.id = $1",
             &[
                 DatumWithOid::from(self.attached.id),
@@ -87,13 +91,14 @@ impl Step {
 
     /// Takes the changes of the step away, and what was noted of its rows when they failed before. A row that failed is noted
     /// again, once.
-    fn settle(&self, problems: &Problems, retry: Retry) -> Result<()> {
+    fn settle(&self, owner: &Owner<'_>, problems: &Problems, retry: Retry) -> Result<()> {
         let ids: Vec<Uuid> = self.changes.iter().map(|(id, _)| *id).collect();
         let (failed, reasons): (Vec<String>, Vec<String>) = problems.0.iter().cloned().unzip();
         let mut read = self.part.keys.clone();
         read.extend(failed.iter().cloned());
         let (first, longest) = retry.pauses().unzip();
         statement::execute(
+            owner,
             "WITH changed AS (
                  DELETE FROM docsearch.table_change c WHERE c.id = ANY ($2) RETURNING c.key, c.attempts
              ), earlier AS (
@@ -121,9 +126,9 @@ impl Step {
         )
     }
 
-    /// Notes that the step has succeeded. Runs as the owner.
-    pub(super) fn done(&self, problems: &Problems) -> Result<()> {
-        self.advance(problems, Retry::Soon)?;
+    /// Notes that the step has succeeded.
+    pub(super) fn done(&self, owner: &Owner<'_>, problems: &Problems) -> Result<()> {
+        self.advance(owner, problems, Retry::Soon)?;
         let (took, limit) = (self.begun.elapsed(), settings::attached_read_timeout());
         let rows = self.attached.step_rows;
         let rows = match took {
@@ -131,17 +136,18 @@ impl Step {
             _ if took > limit => rows / FEWER,
             _ => rows,
         };
-        self.note(rows.clamp(1, STEP_ROWS), self.wait()?)
+        self.note(owner, rows.clamp(1, STEP_ROWS), self.wait(owner)?)
     }
 
     /// How long the table waits, if others have to.
-    pub(super) fn wait(&self) -> Result<Duration> {
+    pub(super) fn wait(&self, owner: &Owner<'_>) -> Result<Duration> {
         let took = self.begun.elapsed();
         let rows = u32::try_from(self.part.keys.len()).unwrap_or(u32::MAX);
         if took < QUICK + QUICK_ROW * rows {
             return Ok(Duration::ZERO);
         }
         let others = statement::one(
+            owner,
             &format!(
                 "SELECT EXISTS (SELECT FROM docsearch.embedding_queue q WHERE q.next_attempt <= clock_timestamp())
                      OR EXISTS (SELECT FROM docsearch.attached_table a WHERE a.id <> $1 AND a.attempts = 0 AND {HAS_WORK})"
@@ -156,19 +162,19 @@ impl Step {
         })
     }
 
-    /// The step took too long: the next one reads fewer rows, and one row that does is left out. Runs as
-    /// the owner.
-    pub(super) fn was_slow(&self) -> Result<()> {
+    /// The step took too long: the next one reads fewer rows, and one row that does is left out.
+    pub(super) fn was_slow(&self, owner: &Owner<'_>) -> Result<()> {
         let limit = settings::attached_read_timeout().as_millis();
         let allows = format!("more than {limit} ms to read and index; docsearch.attached_read_timeout allows no more");
         if let [only] = self.part.keys.as_slice() {
-            return self.leave_out(only, &format!("the row takes {allows}"), Retry::Seldom);
+            return self.leave_out(owner, only, &format!("the row takes {allows}"), Retry::Seldom);
         }
         if self.attached.step_rows <= 1 {
-            return self.failed(&format!("rows of the table take {allows}"));
+            return self.failed(owner, &format!("rows of the table take {allows}"));
         }
         // With fewer rows it may succeed: nothing has failed, and what is known of rows stays.
         statement::execute(
+            owner,
             "UPDATE docsearch.attached_table a
              SET reading = false, attempts = greatest(a.attempts - 1, 0), step_rows = greatest(a.step_rows / $2, 1),
                  next_attempt = clock_timestamp() + $3 * interval '1 second'
@@ -181,33 +187,35 @@ impl Step {
         )
     }
 
-    /// Goes on without the only row of the step, which is told. Runs as the owner.
-    pub(super) fn leave_out(&self, key: &str, reason: &str, retry: Retry) -> Result<()> {
-        if !self.attached.hold()? {
+    /// Goes on without the only row of the step, which is told.
+    pub(super) fn leave_out(&self, owner: &Owner<'_>, key: &str, reason: &str, retry: Retry) -> Result<()> {
+        if !self.attached.hold(owner)? {
             return Ok(());
         }
         let mut problems = Problems::default();
         problems.add(key, reason);
-        self.advance(&problems, retry)?;
-        self.note(1, self.begun.elapsed() * SHARE)
+        self.advance(owner, &problems, retry)?;
+        self.note(owner, 1, self.begun.elapsed() * SHARE)
     }
 
-    /// The rows are too large to be read at once: the next step reads fewer. Runs as the owner.
-    pub(super) fn was_large(&self) -> Result<()> {
-        self.note((self.attached.step_rows / 4).max(1), self.wait()?)
+    /// The rows are too large to be read at once: the next step reads fewer.
+    pub(super) fn was_large(&self, owner: &Owner<'_>) -> Result<()> {
+        self.note(owner, (self.attached.step_rows / 4).max(1), self.wait(owner)?)
     }
 
-    /// Notes what went wrong; when to try again was noted before. Runs as the owner.
-    pub(super) fn failed(&self, reason: &str) -> Result<()> {
+    /// Notes what went wrong; when to try again was noted before.
+    pub(super) fn failed(&self, owner: &Owner<'_>, reason: &str) -> Result<()> {
         statement::execute(
+            owner,
             "UPDATE docsearch.attached_table a SET reading = false, error = $2 WHERE a.id = $1",
             &[DatumWithOid::from(self.attached.id), DatumWithOid::from(reason)],
         )
     }
 
-    /// Leaves everything as if the step had not begun. Runs as the owner.
-    pub(super) fn give_back(&self) -> Result<()> {
+    /// Leaves everything as if the step had not begun.
+    pub(super) fn give_back(&self, owner: &Owner<'_>) -> Result<()> {
         statement::execute(
+            owner,
             "UPDATE docsearch.attached_table a
              SET reading = false, attempts = greatest(a.attempts - 1, 0), next_attempt = now() WHERE a.id = $1",
             &[DatumWithOid::from(self.attached.id)],
@@ -216,8 +224,9 @@ impl Step {
 
     /// Notes that the step has come to an end. What was wrong with the table is so no more; what is wrong with rows stays
     /// until they have been read.
-    pub(super) fn note(&self, rows: i32, wait: Duration) -> Result<()> {
+    pub(super) fn note(&self, owner: &Owner<'_>, rows: i32, wait: Duration) -> Result<()> {
         statement::execute(
+            owner,
             "UPDATE docsearch.attached_table a
              SET reading = false, attempts = 0, step_rows = $2,
                  error = (SELECT min(a.slug_prefix || f.key || ': ' || f.error) FILTER (WHERE f.place = 1)

@@ -1,0 +1,208 @@
+//! Who acts: every statement takes the role that it runs as, and a function takes the one that it needs.
+//!
+//! The owner of the tables reads documents that policies hide from the caller. So the caller is borrowed for as long as the
+//! owner acts, and a function that takes [`Caller`] cannot be called meanwhile: its rows would hold what the caller must
+//! not see. `statement/leaks.rs` has the mistakes that the compiler has to refuse.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use pgrx::prelude::*;
+
+use crate::postgres::catalog;
+use crate::postgres::owner::{AsOwner, AsUser, Confinement, no_tables};
+use crate::postgres::report::{Result, error_with_hint, internal};
+
+thread_local! {
+    /// How many roles act in place of the caller of the function that runs.
+    static IN_PLACE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A role that statements run as.
+pub(crate) trait Role {
+    /// Its number, for as long as it acts.
+    fn id(&self) -> pg_sys::Oid {
+        // SAFETY: asks for the current user.
+        unsafe { pg_sys::GetUserId() }
+    }
+
+    /// Whether it is a superuser.
+    fn is_superuser(&self) -> bool {
+        // SAFETY: asks about the current user.
+        unsafe { pg_sys::superuser() }
+    }
+
+    /// Has the owner of the tables act in its place.
+    fn as_owner(&mut self) -> Result<Owner<'_>> {
+        Ok(Owner::new(AsOwner::enter()?))
+    }
+
+    /// The same before there are tables: the owner of the schema.
+    fn as_owner_without_tables(&mut self) -> Result<Owner<'_>> {
+        Ok(Owner::new(AsOwner::without_tables()?))
+    }
+
+    /// Has the owner of the schema act in its place, who may make objects there.
+    fn as_schema_owner(&mut self) -> Result<SchemaOwner<'_>> {
+        Ok(SchemaOwner {
+            _place: InPlace::new(AsOwner::of_schema()?),
+        })
+    }
+
+    /// Has another role call what follows, in a restricted operation.
+    fn acting_as(&mut self, role: pg_sys::Oid) -> Result<ActingRole<'_>> {
+        Ok(ActingRole {
+            caller: Caller { _private: () },
+            _place: InPlace::new(AsUser::acting_as(role)?),
+        })
+    }
+
+    /// Has another role act whose code may run: see [`Confinement`].
+    fn confined_to(&mut self, role: pg_sys::Oid) -> Result<Confined<'_>> {
+        Ok(Confined {
+            _place: InPlace::new(Confinement::enter(role)?),
+        })
+    }
+}
+
+/// The role that has called a function, or changed a table whose trigger runs. Its policies count.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    _private: (),
+}
+
+impl Caller {
+    /// Where a call from SQL begins, and nowhere else (`scripts/layers.py`): while the first is borrowed, a second could still be used.
+    pub(crate) fn of_call() -> Result<Self> {
+        if IN_PLACE.get() > 0 {
+            return Err(internal("another role acts in place of the caller"));
+        }
+        Ok(Self { _private: () })
+    }
+
+    /// Refuses a caller who may not write documents what is then done as the owner.
+    pub(crate) fn require_writer(&self) -> Result<()> {
+        let documents = catalog::table(c"document").ok_or_else(no_tables)?;
+        // SAFETY: asks about a table and a role that exist.
+        let may = unsafe { pg_sys::pg_class_aclcheck(documents, self.id(), pg_sys::ACL_INSERT.into()) };
+        if may == pg_sys::AclResult::ACLCHECK_OK {
+            return Ok(());
+        }
+        Err(error_with_hint(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            "permission denied to change the statistics of documents",
+            "Ask the owner of schema docsearch to run: SELECT docsearch.grant_usage('your role', write => true).",
+        ))
+    }
+}
+
+impl Role for Caller {}
+
+/// The owner of the tables, as whom statements run until this is dropped. Policies do not count.
+pub(crate) struct Owner<'a> {
+    caller: Caller,
+    _place: InPlace<'a, AsOwner>,
+}
+
+impl Owner<'_> {
+    fn new(guard: AsOwner) -> Self {
+        Self {
+            caller: Caller { _private: () },
+            _place: InPlace::new(guard),
+        }
+    }
+
+    /// Has the owner itself call what follows: where nobody else does, or nobody is left whose policies could count.
+    pub(crate) fn as_caller(&mut self) -> &mut Caller {
+        &mut self.caller
+    }
+}
+
+impl Owner<'static> {
+    /// In a process that has no caller, or has given up who it was.
+    pub(super) fn restricted() -> Result<Self> {
+        Ok(Self::new(AsOwner::restricted()?))
+    }
+}
+
+impl Role for Owner<'_> {}
+
+/// The owner of the schema, as whom statements run until this is dropped.
+pub(crate) struct SchemaOwner<'a> {
+    _place: InPlace<'a, AsOwner>,
+}
+
+impl Role for SchemaOwner<'_> {}
+
+/// Another role that is the caller until this is dropped: its policies count.
+pub(crate) struct ActingRole<'a> {
+    caller: Caller,
+    _place: InPlace<'a, AsUser>,
+}
+
+impl Deref for ActingRole<'_> {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.caller
+    }
+}
+
+impl DerefMut for ActingRole<'_> {
+    fn deref_mut(&mut self) -> &mut Caller {
+        &mut self.caller
+    }
+}
+
+/// Another role whose code may run, as whom statements run until this is dropped.
+pub(crate) struct Confined<'a> {
+    _place: InPlace<'a, Confinement>,
+}
+
+impl Role for Confined<'_> {}
+
+/// A guard that makes one role act, while another is borrowed.
+struct InPlace<'a, G> {
+    _guard: G,
+    _borrowed: PhantomData<&'a mut Caller>,
+}
+
+impl<G> InPlace<'_, G> {
+    fn new(guard: G) -> Self {
+        IN_PLACE.set(IN_PLACE.get() + 1);
+        Self {
+            _guard: guard,
+            _borrowed: PhantomData,
+        }
+    }
+}
+
+// Without this, the borrow would end with the last use of the role, and the guard with its block.
+impl<G> Drop for InPlace<'_, G> {
+    fn drop(&mut self) {
+        IN_PLACE.set(IN_PLACE.get() - 1);
+    }
+}
+
+/// While this lives, a statement runs. Functions that it calls have a caller of their own, who is whoever it runs as.
+pub(super) struct InStatement {
+    in_place: u32,
+}
+
+impl InStatement {
+    pub(super) fn begin() -> Self {
+        Self {
+            in_place: IN_PLACE.replace(0),
+        }
+    }
+}
+
+impl Drop for InStatement {
+    fn drop(&mut self) {
+        IN_PLACE.set(self.in_place);
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests;

@@ -37,7 +37,7 @@ help:
 ## make deb | tarball | rpm    packages for PostgreSQL 18, or [PG=17] another, built against [PG_CONFIG=...]; make pgxn
 ##                             [MACHINE=aarch64] for ARM, as make test-core takes it, too
 ## make test-deb              Debian's packages in a bare system; test-tarball, test-images: the others (all as root)
-## make lint                   rustfmt, clippy, layers, lengths of files, the specification, links, make targets, licences, NOTICE
+## make lint                   rustfmt, clippy, layers, roles, lengths of files, the specification, links, make targets, licences, NOTICE
 ## make check-advisories       security advisories of the crates, from RustSec's database (needs the network)
 ## make mutants [SHARD=1/30]   which changes of the files of ranking no test notices (needs cargo-mutants)
 ## make book                   the documentation as a site, target/book
@@ -120,6 +120,7 @@ lint:
 	$(toolchain) cargo fmt --all --check
 	$(toolchain) cargo clippy --workspace --all-targets -- -D warnings
 	$(toolchain) cargo clippy --workspace --features pg_docsearch/pg_test -- -D warnings
+	$(PYTHON) scripts/leaks.py
 	"$$($(toolchain) path cargo-deny)" --workspace --locked check --hide-inclusion-graph licenses bans sources
 	$(PYTHON) scripts/notice.py --check
 

@@ -3,6 +3,7 @@
 A crate in LAYERS has all its files in folders, and a folder uses only those of the rows below its own. In every crate,
 files do not import each other in a circle; a module and the files of its own folder count as one towards others, and may
 know each other. Scripts do not import each other in a circle. The files that the documents about the code name are there.
+Of the extension, what ONLY_IN names is only in its files.
 """
 
 import ast
@@ -12,6 +13,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
 CRATES = [ROOT / "src", *sorted(ROOT.glob("crates/docsearch-*/src"))]
+# Statements run where they take a role. A call from SQL has one caller, whom others borrow; the owner calls where nobody
+# else does.
+ONLY_IN = {
+    "Spi::": ["postgres/statement.rs"],
+    "Caller::of_call(": ["functions/", "indexing/attached/trigger.rs", "postgres/role.rs"],
+    ".as_caller(": ["administration/check/questions.rs", "indexing/attached/step/gone.rs", "indexing/indexer.rs"],
+}
 # The folders of a crate, from top to bottom. Those in one row do not know each other.
 LAYERS = {
     "src": ["functions", "administration", "search indexing", "models", "tables", "settings", "postgres"],
@@ -137,6 +145,15 @@ def problems(crate):
             yield f"{crate.relative_to(ROOT)}: {' -> '.join(found)}"
 
 
+def misplaced():
+    """What stands in other files of the extension than ONLY_IN names."""
+    for module, file in modules(ROOT / "src").items():
+        text, name = without_comments(file.read_text()), "/".join(module) + ".rs"
+        for what, places in ONLY_IN.items():
+            if what in text and not name.startswith(tuple(places)):
+                yield f"{file.relative_to(ROOT)} has {what}, which is for {', '.join(places)}"
+
+
 def script_imports(text):
     """The modules that a script imports, within functions too."""
     for node in ast.walk(ast.parse(text)):
@@ -170,6 +187,7 @@ def missing(document):
 
 def main():
     found = [problem for crate in CRATES for problem in problems(crate)]
+    found += misplaced()
     found += script_problems()
     found += [problem for document in DOCUMENTS for problem in missing(document)]
     for problem in found:

@@ -26,7 +26,7 @@ COMMENT ON FUNCTION docsearch.explain_search(text, text, text, text, docsearch.j
 COMMENT ON FUNCTION docsearch.transform_query(text, text, timestamp with time zone) IS
     'a query with what could be added to it: query, transformed, changed, added_terms (term, source: synonym, vocabulary or time, reason), recency and reason. Names and well-formed questions are left alone; abbreviations are written out; a vague query gets words that the documents it finds share; one that asks for what is new gets month and year of now. The words of the query always stay.';
 COMMENT ON FUNCTION docsearch.grade_results(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
-    'how good the answer to query is, from its first 15 results: score (0.6 relevance + 0.4 completeness), relevance (probability that one of the first 5 answers it), completeness (share of its words, by rarity, that the first 5 hold), grounded (whether the documents are about it), reasoning, and should_refine: whether one of the first three is below docsearch.grade_min_score, grade_min_relevance or grade_min_completeness, or it is not grounded. All from 0 to 1.';
+    'how good the answer to query is, from its first 15 results: score (0.6 relevance + 0.4 completeness), relevance (probability that one of the first 5 answers it), completeness (share of its words, by rarity, that the first 5 hold), grounded (whether the documents are about it), reasoning, and should_refine: whether one of the first three is below grade_min_score, grade_min_relevance or grade_min_completeness, or it is not grounded. All from 0 to 1.';
 COMMENT ON FUNCTION docsearch.grade_features(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
     'the features of an answer that grade_results weighs, by name.';
 COMMENT ON FUNCTION docsearch.grade_input(text, text, text, docsearch.json_argument, docsearch.json_argument, text[]) IS
@@ -108,7 +108,7 @@ COMMENT ON FUNCTION docsearch.repair(text) IS
 COMMENT ON FUNCTION docsearch.known_faults() IS
     'known faults of the server and of the pgvector of this database, and no row if none is known: name, product and version, what happens, what to do, whether CREATE EXTENSION refuses the version. docsearch.check has these rows, too.';
 COMMENT ON FUNCTION docsearch.settings() IS
-    'every setting docsearch.* that the caller may read: value, where the value comes from, unit, bounds and a sentence of help.';
+    'every setting docsearch.* that the caller may read: value, where the value comes from, unit, bounds and a sentence of help; and, without docsearch. before their names, the weights that are keys of config and of the settings of a project alone.';
 
 COMMENT ON FUNCTION docsearch.code_parser_start(internal, integer) IS
     'begins a parse of docsearch.code_parser; called by Postgres.';

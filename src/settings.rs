@@ -1,5 +1,7 @@
 //! The settings `docsearch.*`: names, units, bounds and help.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use std::time::Duration;
 use docsearch_core::ranking::weight::{WEIGHTS, Weight};
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::prelude::*;
+
+use crate::postgres::report;
 
 /// A number between bounds that a session may set.
 pub(crate) struct Real {
@@ -62,26 +66,53 @@ pub(crate) use language::default_language;
 enum Tunable {
     Real(GucSetting<f64>),
     Whole(GucSetting<i32>),
+    /// A row that was a setting before 0.2. Any text: it has no effect but a warning, and is shown nowhere. If its name were
+    /// unknown, connections, restored dumps and scripts that set it would fail where the library is preloaded.
+    Former(&'static GucSetting<Option<CString>>),
 }
 
 /// In the order of [`WEIGHTS`]; made when the library is loaded, and never changed.
 static TUNABLES: OnceLock<Vec<Tunable>> = OnceLock::new();
 
+thread_local! {
+    /// Former settings that this session has been warned of, by their places in [`WEIGHTS`].
+    static WARNED: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+}
+
 /// The least that `docsearch.inference_timeout` can be.
 pub(crate) const LEAST_INFERENCE_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// The value that the session has for a row of [`WEIGHTS`].
+/// The value that the session has for a row of [`WEIGHTS`]. Warns, once, of one that is set and is no setting any more.
 pub(crate) fn weight(place: usize, row: &Weight) -> f64 {
     match TUNABLES.get().and_then(|tunables| tunables.get(place)) {
         Some(Tunable::Real(guc)) => guc.get(),
         Some(Tunable::Whole(guc)) => guc.get().into(),
+        Some(Tunable::Former(guc)) => {
+            if guc.get().is_some() && WARNED.with_borrow_mut(|warned| warned.insert(place)) {
+                warn_of_former(row.name);
+            }
+            row.default
+        }
         None => row.default,
     }
+}
+
+fn warn_of_former(name: &str) {
+    report::warn(
+        PgSqlErrorCode::ERRCODE_WARNING_DEPRECATED_FEATURE,
+        format!("docsearch.{name} is no setting any more and has no effect"),
+        &format!(
+            "\"{name}\" is a key of config and of the settings of a project: docsearch.configure_project('name', \
+             '{{\"{name}\": ...}}'). RESET docsearch.{name} where it is set: in the session, ALTER ROLE, ALTER DATABASE or \
+             postgresql.conf."
+        ),
+    );
 }
 
 fn define_weights(flags: GucFlags) {
     let tunables = TUNABLES.get_or_init(|| {
         let tunable = |row: &Weight| match row.is_whole {
+            _ if !row.is_setting => Tunable::Former(Box::leak(Box::new(GucSetting::<Option<CString>>::new(None)))),
             true => Tunable::Whole(GucSetting::<i32>::new(row.default as i32)),
             false => Tunable::Real(GucSetting::<f64>::new(row.default)),
         };
@@ -97,6 +128,10 @@ fn define_weights(flags: GucFlags) {
             Tunable::Whole(guc) => {
                 let (min, max) = (row.min as i32, row.max as i32);
                 GucRegistry::define_int_guc(name, help, c"", guc, min, max, GucContext::Userset, flags);
+            }
+            Tunable::Former(guc) => {
+                let flags = flags | GucFlags::NO_SHOW_ALL;
+                GucRegistry::define_string_guc(name, c"Has no effect.", c"", guc, GucContext::Userset, flags);
             }
         }
     }

@@ -1,6 +1,6 @@
-//! `settings`: every setting, with its value and what it is for.
+//! `settings`: every setting and every other weight, with its value and what it is for.
 
-use docsearch_core::ranking::weight::WEIGHTS;
+use docsearch_core::ranking::weight::{WEIGHTS, Weight};
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
@@ -12,7 +12,8 @@ use crate::postgres::statement;
 mod docsearch {
     use super::*;
 
-    /// Every setting with its value, where the value comes from, its unit and a sentence of help.
+    /// Every setting with its value, where the value comes from, its unit and a sentence of help; and, without docsearch.
+    /// before their names, the weights that are keys of config and of projects alone.
     #[pg_extern(stable, parallel_safe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -31,15 +32,26 @@ mod docsearch {
         >,
     > {
         let caller = &mut Caller::of_call()?;
+        let column = |of: fn(&Weight) -> String| DatumWithOid::from(WEIGHTS.iter().map(of).collect::<Vec<_>>());
         let rows = statement::rows(
             caller,
-            "SELECT s.name, s.setting, s.source, coalesce(s.unit, w.unit), s.min_val, s.max_val,
+            "WITH weight AS (SELECT * FROM unnest($1::text[], $2::bool[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+                             AS w(name, is_setting, value, unit, minimum, maximum, help))
+             SELECT s.name, s.setting, s.source, coalesce(s.unit, w.unit), s.min_val, s.max_val,
                     concat_ws(' ', s.short_desc, NULLIF(s.extra_desc, ''))
-             FROM pg_settings s LEFT JOIN unnest($1::text[], $2::text[]) AS w(name, unit) ON s.name = 'docsearch.' || w.name
-             WHERE s.name LIKE 'docsearch.%' ORDER BY s.name",
+             FROM pg_settings s LEFT JOIN weight w ON s.name = 'docsearch.' || w.name
+             WHERE s.name LIKE 'docsearch.%'
+             UNION ALL
+             SELECT w.name, w.value, 'default', w.unit, w.minimum, w.maximum, w.help FROM weight w WHERE NOT w.is_setting
+             ORDER BY 1",
             &[
-                DatumWithOid::from(WEIGHTS.iter().map(|row| row.name).collect::<Vec<_>>()),
-                DatumWithOid::from(WEIGHTS.iter().map(|row| row.unit).collect::<Vec<_>>()),
+                column(|row| row.name.to_owned()),
+                DatumWithOid::from(WEIGHTS.iter().map(|row| row.is_setting).collect::<Vec<_>>()),
+                column(|row| row.default.to_string()),
+                column(|row| row.unit.to_owned()),
+                column(|row| row.min.to_string()),
+                column(|row| row.max.to_string()),
+                column(|row| row.help.to_owned()),
             ],
             |row| {
                 Ok((

@@ -80,7 +80,7 @@ DELETE FROM docsearch.news_name WHERE name = 'Neuerungen';
 INSERT INTO docsearch.query_word (kind, word) VALUES ('release', 'ausgabe');
 SELECT pg_temp.slugs('ausgabe', 'heron', 1);
 DELETE FROM docsearch.query_word WHERE word = 'ausgabe';
--- docsearch.boost_recency of 0 switches it off.
+-- boost_recency of 0 switches it off.
 SELECT count(*) FROM docsearch.explain_search('what''s new?', 'posts/tides', 'gull', config => '{"boost_recency": 0}') WHERE rule = 'recency';
 
 -- s1_36: pages of a period come before others; without one the words of the period hurt nothing.

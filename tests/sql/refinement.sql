@@ -45,11 +45,12 @@ SELECT * FROM search_docs('memory', config => '{"transform": "magic"}');
 SELECT array_agg(key ORDER BY key) AS keys FROM jsonb_object_keys(docsearch.grade_results('partial index', 'kit')) key;
 SELECT query, g -> 'grounded' AS grounded, g -> 'should_refine' AS should_refine
 FROM unnest(ARRAY['Partial indexes', 'mitochondrial inheritance of zebrafish']) query, docsearch.grade_results(query, 'kit') g;
--- s1_14: the thresholds are settings, and keys of config.
+-- s1_14: the thresholds are keys of config and of a project.
 SELECT docsearch.grade_results('Partial indexes', 'kit', config => '{"grade_min_score": 1}') -> 'should_refine' AS refine;
-SET docsearch.grade_min_completeness = 1;
-SELECT setting FROM docsearch.settings() s(name, setting) WHERE name = 'docsearch.grade_min_completeness';
-RESET docsearch.grade_min_completeness;
+SELECT docsearch.configure_project('kit', '{"grade_min_score": 1}');
+SELECT docsearch.grade_results('Partial indexes', 'kit') -> 'should_refine' AS refine;
+SELECT docsearch.configure_project('kit', '{"grade_min_score": null}');
+SELECT name, value, source, unit, minimum, maximum FROM docsearch.settings() WHERE name = 'grade_min_completeness';
 -- s1_15: what is graded.
 SELECT number, source, length(context) <= 500 AS short FROM docsearch.grade_input('memory', 'kit') LIMIT 3;
 SELECT array_agg(key ORDER BY key) AS features FROM jsonb_object_keys(docsearch.grade_features('memory', 'kit')) key;

@@ -19,7 +19,7 @@ pub struct Bm25 {
     /// Weight of a keyword (C).
     pub keyword: f32,
     /// How much more a section counts where words that are neighbours in the query are near each other there, see
-    /// [`crate::index::lexical::Lexical::read`] (`docsearch.weight_proximity`).
+    /// [`crate::index::lexical::Lexical::read`] (`weight_proximity`).
     pub proximity: f32,
 }
 

@@ -1,5 +1,5 @@
-//! Every number of ranking that can be set: one table, from which the settings `docsearch.*`, the keys of `config`,
-//! `docsearch.settings()` and the reference come.
+//! Every number of ranking that can be set: one table, from which the keys of `config` and of projects, some of the settings
+//! `docsearch.*`, `docsearch.settings()` and the reference come.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,11 @@ use crate::ranking::rank::{Mix, QuestionMix};
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weight {
-    /// Its key in `config`; with `docsearch.` before it the name of the setting.
+    /// Its key in `config` and in the settings of a project; with `docsearch.` before it the name of the setting.
     pub name: &'static str,
+    /// Whether it is a setting of the server, too, for a session, role or database. What only decides how a project's pages
+    /// are ranked is none: nobody knows a good value for all projects of a database.
+    pub is_setting: bool,
     /// Whether it is a whole number.
     pub is_whole: bool,
     /// What it is unless somebody says otherwise.
@@ -44,11 +47,22 @@ impl Number for i64 {
     const IS_WHOLE: bool = true;
 }
 
+/// Whether a row begins with `#[setting]`.
+macro_rules! is_setting {
+    () => {
+        false
+    };
+    (setting) => {
+        true
+    };
+}
+
 macro_rules! weights {
-    ($($name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
+    ($($(#[$mark:ident])? $name:ident: $number:ty = $default:literal in $min:literal..=$max:literal, $unit:literal, $help:literal, $source:literal;)*) => {
         /// The table, in the order of the reference.
         pub const WEIGHTS: &[Weight] = &[$(Weight {
             name: stringify!($name),
+            is_setting: is_setting!($($mark)?),
             is_whole: <$number as Number>::IS_WHOLE,
             default: $default as f64,
             min: $min as f64,
@@ -97,6 +111,7 @@ macro_rules! weights {
 }
 
 weights! {
+    #[setting]
     hybrid_weight: f32 = -1.0 in -1.0..=1.0, "share",
         "Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.",
         "off: classes of queries differ";
@@ -170,7 +185,7 @@ weights! {
         "Boost of a page whose name the query is or mentions; three quarters if not as written.",
         "S0.9: 30 to 40 %";
     boost_generic_term: f32 = 1.0 in 0.0..=10.0, "factor",
-        "Factor of the boosts in docsearch.generic_term.",
+        "Factor of the boosts in the table generic_term.",
         "S0.10: the rules give 5 to 10 %";
     boost_action_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
         "Boost of a page with the query's verb in its name.",
@@ -215,7 +230,7 @@ weights! {
         "Days after which the boost of new pages is half.",
         "chosen: a quarter of a year";
     penalty_intent_conflict: f32 = 1.0 in 0.0..=10.0, "factor",
-        "Factor of the penalties in docsearch.intent_conflict.",
+        "Factor of the penalties in the table intent_conflict.",
         "S2.9: the rules give 20 to 30 %";
     penalty_elsewhere: f32 = 0.25 in 0.0..=1.0, "share of the score",
         "Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.",
@@ -262,30 +277,37 @@ weights! {
     dedup_similarity: f32 = 0.8 in 0.0..=1.0, "cosine similarity",
         "With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.",
         "S4.12";
+    #[setting]
     confidence_high: f32 = 0.85 in 0.0..=1.0, "trust",
         "Least trust in a result of high confidence: its score and its lead over the next document.",
         "decision 8: all development sets";
+    #[setting]
     confidence_medium: f32 = 0.35 in 0.0..=1.0, "trust",
         "Least trust in a result of medium confidence.",
         "decision 8: all development sets";
+    #[setting]
     confidence_lead: f32 = 2.0 in 0.0..=10.0, "factor",
         "How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.",
         "decision 8: all development sets";
     max_distance: f32 = 2.0 in 0.0..=2.0, "cosine distance",
         "Sections that are farther from the query are not retrieved by vectors; 2 leaves none out.",
         "S1.41: off, since distances differ between models";
+    #[setting]
     candidates: i64 = 200 in 10..=10_000, "documents",
         "Candidates of a search, of its first look: so many documents from the keyword leg, and of the dense leg its share in sections.",
         "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";
+    #[setting]
     keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
         "Keyword search looks for the rarest words that are in no more sections than this together.",
         "600 to 1200 give the same quality on scifact and python-docs";
+    #[setting]
     exact_search_limit: i64 = 1000 in 0..=10_000_000, "sections",
         "Up to this number of sections all vectors are compared; of more, those that are nearest by their codes.",
         "some 700 vectors are compared in the time in which 150 are read by their keys";
     minimum_term_length: i64 = 2 in 0..=100, "characters",
         "Words of so many characters or fewer earn no boost.",
         "S2.10";
+    #[setting]
     snippet_length: i64 = 240 in 20..=10_000, "characters",
         "Length of snippets, in characters.",
         "chosen: some lines of a terminal";
@@ -455,7 +477,8 @@ mod tests {
         let reference = include_str!("../../../../docs/reference/settings.md");
         for row in WEIGHTS {
             let bounds = format!("{} to {}", grouped(row.min), grouped(row.max));
-            let line = format!("| `docsearch.{}` | {} | {bounds} | ", row.name, row.default);
+            let prefix = if row.is_setting { "docsearch." } else { "" };
+            let line = format!("| `{prefix}{}` | {} | {bounds} | ", row.name, row.default);
             assert!(
                 reference.contains(&line),
                 "docs/reference/settings.md has no line that begins with: {line}"

@@ -9,14 +9,14 @@ use crate::values::id::{ChunkId, DocumentId, Map};
 /// How the best question of a section, or of a document, counts beside its text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuestionMix {
-    /// Share of its similarity, where that is greater than the text's, 0 to 1 (`docsearch.question_vector_share`).
+    /// Share of its similarity, where that is greater than the text's, 0 to 1 (`question_vector_share`).
     pub dense: f32,
-    /// Share of its keyword score, likewise (`docsearch.question_word_share`).
+    /// Share of its keyword score, likewise (`question_word_share`).
     pub lexical: f32,
     /// How often a word counts that is in any question of a document, beside the words of its text
-    /// (`docsearch.weight_question`).
+    /// (`weight_question`).
     pub frequency: f32,
-    /// What both scores of a document with questions lose, so that others keep up (`docsearch.question_allowance`).
+    /// What both scores of a document with questions lose, so that others keep up (`question_allowance`).
     pub allowance: f32,
 }
 

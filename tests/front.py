@@ -24,8 +24,8 @@ SECRET = page("secret", "# Secret\n\nThe pause of the retry that nobody may see.
 # What the front ends search with does this instead.
 SEARCH_INSTEAD = """
     CREATE OR REPLACE FUNCTION docsearch.search_answer(query text, project text = NULL, category text = NULL,
-        filter docsearch.json_argument = NULL, max_results bigint = 5, min_score float8 = 0, dedup text = 'document',
-        config docsearch.json_argument = NULL, format text = 'compact', max_chars bigint = 20000, max_tokens bigint = NULL,
+        filter docsearch.json_argument = NULL, max_results bigint = NULL, min_score float8 = NULL, dedup text = NULL,
+        config docsearch.json_argument = NULL, format text = NULL, max_chars bigint = 20000, max_tokens bigint = NULL,
         also text[] = NULL)
         RETURNS TABLE (content text, results int, confidence text, notices text[]) LANGUAGE plpgsql AS
         $$ BEGIN {} END $$"""

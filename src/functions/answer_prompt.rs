@@ -30,7 +30,7 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
-        max_results: default!(Option<Whole>, 5),
+        max_results: default!(Option<Whole>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
         max_tokens: default!(Option<Whole>, 4000),
         language: default!(Option<Text<'_>>, "NULL"),

@@ -22,9 +22,9 @@ fn search_docs(
     project: default!(Option<Text<'_>>, "NULL"),
     category: default!(Option<Text<'_>>, "NULL"),
     filter: default!(Option<Json<'_>>, "NULL"),
-    max_results: default!(Option<Whole>, 5),
-    min_score: default!(Option<Number>, 0.0),
-    dedup: default!(Option<Text<'_>>, "'document'"),
+    max_results: default!(Option<Whole>, "NULL"),
+    min_score: default!(Option<Number>, "NULL"),
+    dedup: default!(Option<Text<'_>>, "NULL"),
     config: default!(Option<Json<'_>>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<
@@ -107,9 +107,9 @@ fn search_docs_json(
     project: default!(Option<Text<'_>>, "NULL"),
     category: default!(Option<Text<'_>>, "NULL"),
     filter: default!(Option<Json<'_>>, "NULL"),
-    max_results: default!(Option<Whole>, 5),
-    min_score: default!(Option<Number>, 0.0),
-    dedup: default!(Option<Text<'_>>, "'document'"),
+    max_results: default!(Option<Whole>, "NULL"),
+    min_score: default!(Option<Number>, "NULL"),
+    dedup: default!(Option<Text<'_>>, "NULL"),
     config: default!(Option<Json<'_>>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
 ) -> Result<JsonB> {
@@ -139,11 +139,11 @@ fn search_docs_text(
     project: default!(Option<Text<'_>>, "NULL"),
     category: default!(Option<Text<'_>>, "NULL"),
     filter: default!(Option<Json<'_>>, "NULL"),
-    max_results: default!(Option<Whole>, 5),
-    min_score: default!(Option<Number>, 0.0),
-    dedup: default!(Option<Text<'_>>, "'document'"),
+    max_results: default!(Option<Whole>, "NULL"),
+    min_score: default!(Option<Number>, "NULL"),
+    dedup: default!(Option<Text<'_>>, "NULL"),
     config: default!(Option<Json<'_>>, "NULL"),
-    format: default!(Option<Text<'_>>, "'compact'"),
+    format: default!(Option<Text<'_>>, "NULL"),
     max_chars: default!(Option<Whole>, "NULL"),
     max_tokens: default!(Option<Whole>, "NULL"),
     also: default!(Option<Texts<'_>>, "NULL"),
@@ -178,11 +178,11 @@ mod docsearch {
         project: default!(Option<Text<'_>>, "NULL"),
         category: default!(Option<Text<'_>>, "NULL"),
         filter: default!(Option<Json<'_>>, "NULL"),
-        max_results: default!(Option<Whole>, 5),
-        min_score: default!(Option<Number>, 0.0),
-        dedup: default!(Option<Text<'_>>, "'document'"),
+        max_results: default!(Option<Whole>, "NULL"),
+        min_score: default!(Option<Number>, "NULL"),
+        dedup: default!(Option<Text<'_>>, "NULL"),
         config: default!(Option<Json<'_>>, "NULL"),
-        format: default!(Option<Text<'_>>, "'compact'"),
+        format: default!(Option<Text<'_>>, "NULL"),
         max_chars: default!(Option<Whole>, "NULL"),
         max_tokens: default!(Option<Whole>, "NULL"),
         also: default!(Option<Texts<'_>>, "NULL"),
@@ -224,14 +224,15 @@ mod docsearch {
 
 /// How an answer is to be written.
 struct Writing {
-    format: Format,
+    /// As the call names it.
+    format: Option<Format>,
     budget: Budget,
 }
 
 impl Writing {
     fn new(format: Option<&str>, max_chars: Option<i32>, max_tokens: Option<i32>) -> Result<Self> {
         Ok(Self {
-            format: config::format(format.unwrap_or("compact"))?,
+            format: format.map(config::format).transpose()?,
             budget: budget(max_chars, max_tokens)?,
         })
     }
@@ -239,7 +240,7 @@ impl Writing {
     /// The answer, written and as it is.
     fn answer(&self, caller: &mut Caller, arguments: Arguments<'_>) -> Result<(String, Answer)> {
         let request = arguments.resolve(caller)?;
-        let format = request.config.format.unwrap_or(self.format);
+        let format = self.format.or(request.config.format).unwrap_or(Format::Compact);
         let answer = request.answer(caller, Detail::Sections)?;
         Ok((deliver(&answer, format, self.budget), answer))
     }

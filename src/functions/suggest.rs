@@ -61,7 +61,7 @@ mod docsearch {
         if let Some(left_out) = left_out {
             notice!("{}: {}", left_out.code.as_str(), left_out.message);
         }
-        let config = SearchConfig::resolve(5, 0.0, "document", None)?;
+        let config = SearchConfig::resolve(None, None, None, None)?;
         let rules = rules::current(caller)?;
         let groups = Group::all(caller, &projects, &query, &rules, &config)?;
         let results = if suggest::needs_results(&groups) {

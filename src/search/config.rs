@@ -16,6 +16,9 @@ use crate::tables::project::Project;
 /// Greatest number of results of one search.
 const MAX_RESULTS: i64 = 1000;
 
+/// Number of results of a search that does not say how many.
+const DEFAULT_RESULTS: i64 = 5;
+
 /// Keys of `config` that are not settings.
 const CALL_KEYS: [&str; 9] = [
     "limit",
@@ -70,14 +73,17 @@ pub(crate) struct SearchConfig {
 }
 
 impl SearchConfig {
-    /// Precedence: `config`, then the arguments, then the settings of session, role, database and
+    /// Precedence: the arguments, then `config`, then the settings of session, role, database and
     /// server.
-    pub(crate) fn resolve(max_results: i32, min_score: f32, dedup: &str, config: Option<JsonB>) -> Result<Self> {
+    pub(crate) fn resolve(
+        max_results: Option<i32>,
+        min_score: Option<f32>,
+        dedup: Option<&str>,
+        config: Option<JsonB>,
+    ) -> Result<Self> {
         let overrides = Overrides::read(config)?;
-        let max_results = match overrides.integer("max_results")?.or(overrides.integer("limit")?) {
-            Some(given) => given,
-            None => max_results.into(),
-        };
+        let of_config = overrides.max_results()?;
+        let max_results = max_results.map(i64::from).or(of_config).unwrap_or(DEFAULT_RESULTS);
         if !(1..=MAX_RESULTS).contains(&max_results) {
             return Err(invalid(
                 format!("max_results is {max_results}"),
@@ -89,7 +95,8 @@ impl SearchConfig {
             .ok()
             .filter(|offset| *offset <= MAX_OFFSET)
             .ok_or_else(|| invalid(format!("offset is {offset}"), format!("Use 0 to {MAX_OFFSET}.")))?;
-        let min_score = overrides.number("min_score")?.map_or(min_score, |given| given as f32);
+        let of_config = overrides.number("min_score")?.map(|given| given as f32);
+        let min_score = min_score.or(of_config).unwrap_or(0.0);
         if !(0.0..=1.0).contains(&min_score) {
             return Err(invalid(format!("min_score is {min_score}"), "Scores go from 0 to 1."));
         }
@@ -103,7 +110,7 @@ impl SearchConfig {
             offset,
             min_score,
             format,
-            dedup: parse_dedup(overrides.text("dedup")?.unwrap_or(dedup))?,
+            dedup: dedup.or(overrides.text("dedup")?).map(parse_dedup).transpose()?.unwrap_or(Dedup::Document),
             syntax: overrides.text("syntax")?.map(syntax).transpose()?.unwrap_or_default(),
             thresholds: thresholds(&weights, min_score),
             transform: overrides.transform()?,
@@ -286,6 +293,17 @@ impl Overrides {
             .get(key)
             .map(|value| value.as_bool().ok_or_else(wrong))
             .transpose()
+    }
+
+    /// How many results are asked for, by either of two names.
+    fn max_results(&self) -> Result<Option<i64>> {
+        match (self.integer("max_results")?, self.integer("limit")?) {
+            (Some(most), Some(limit)) if most != limit => Err(invalid(
+                format!("config has max_results {most} and limit {limit}"),
+                "They are two names of one number: give one of them.",
+            )),
+            (most, limit) => Ok(most.or(limit)),
+        }
     }
 
     fn transform(&self) -> Result<Transform> {

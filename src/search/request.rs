@@ -56,12 +56,7 @@ pub(crate) struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     /// Checks the arguments.
     pub(crate) fn resolve(self, caller: &Caller) -> Result<Request<'a>> {
-        let config = SearchConfig::resolve(
-            self.max_results.unwrap_or(5),
-            self.min_score.unwrap_or(0.0),
-            self.dedup.unwrap_or("document"),
-            self.config,
-        )?;
+        let config = SearchConfig::resolve(self.max_results, self.min_score, self.dedup, self.config)?;
         let query = self.query.and_then(Query::parse).ok_or_else(|| {
             invalid(
                 "query must not be null or blank",

@@ -83,9 +83,13 @@ FROM regexp_matches(search_docs_text('view', format => 'detailed', max_chars => 
 SELECT search_docs_text('view', max_chars => 600, config => '{"syntax": "http"}') LIKE '%max_results=%&offset=%' AS http;
 SELECT search_docs_text('view', config => '{"syntax": "java"}');
 
--- s4_29: config says the same as the arguments, and goes before them.
+-- s4_29: config says the same as the arguments, which go before it.
 SELECT search_docs_text('Button', config => '{"limit": 3, "format": "detailed"}')
      = search_docs_text('Button', max_results => 3, format => 'detailed') AS same;
+SELECT search_docs_text('Button', max_results => 3, format => 'detailed', dedup => 'none', min_score => 0,
+                        config => '{"max_results": 2, "format": "compact", "dedup": "similar", "min_score": 1}')
+     = search_docs_text('Button', max_results => 3, format => 'detailed', dedup => 'none') AS same;
+SELECT count(*) FROM search_docs('Button', config => '{"limit": 2, "max_results": 2, "dedup": "none"}');
 SELECT search_docs_text('Button', config => '{"format": "xml"}');
 -- What a text says, as values.
 SELECT content = search_docs_text('Button', max_results => 3) AS same, results, confidence, notices

@@ -20,6 +20,7 @@ SELECT * FROM search_docs('x', config => '{"hybrid_wait": 0.5}');
 SELECT * FROM search_docs('x', config => '{"hybrid_weight": 5}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', config => '{"limit": "many"}');
+SELECT * FROM search_docs('x', config => '{"limit": 3, "max_results": 2}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM search_docs('x', config => '[]');
 \echo :LAST_ERROR_SQLSTATE

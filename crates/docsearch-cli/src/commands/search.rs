@@ -38,9 +38,9 @@ pub(crate) struct SearchArgs {
     scope: ScopeArgs,
     #[command(flatten)]
     wording: WordingArgs,
-    /// How many results, 1 to 1000
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 5)]
-    max_results: i32,
+    /// How many results, 1 to 1000 [default: 5]
+    #[arg(long, short = 'n', value_name = "N")]
+    max_results: Option<i32>,
     /// Least score of a result, 0 to 1
     #[arg(long, value_name = "SCORE")]
     min_score: Option<f32>,
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SearchArgs, connection: &ConnectionArgs) -> Result<Outc
         category: args.scope.category.clone(),
         filter: args.scope.filter.clone(),
         config: args.scope.config.clone(),
-        max_results: Some(args.max_results),
+        max_results: args.max_results,
         min_score: args.min_score,
         dedup: args.dedup.clone(),
         format: args.output.format,

@@ -117,7 +117,7 @@ class Extension:
         """Connects. The extension's threads are the server's."""
         self.connection = connect(self.url)
         # The program may not run yet.
-        self.connection.execute("SELECT docsearch.query_embedding('start')")
+        self.connection.execute("SELECT docsearch.embed('start')")
         self.backend, self.inference = self.connection.execute(
             "SELECT pg_backend_pid(), (SELECT pid FROM docsearch.status())").fetchone()
         return self

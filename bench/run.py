@@ -194,7 +194,7 @@ def latency(url: str, data: Path | None) -> dict:
             search.append(milliseconds(
                 connection, "SELECT slug, score FROM search_docs(%s, project => %s)", text, project))
             embedding.append(milliseconds(
-                connection, "SELECT docsearch.query_embedding(%s)", f"{text}."))
+                connection, "SELECT docsearch.embed(%s)", f"{text}."))
     search, embedding = search[WARM_UP:], embedding[WARM_UP:]
     return {"project": project, "queries": len(search), "mean_ms": statistics.fmean(search),
             "p50_ms": float(np.percentile(search, 50)), "p95_ms": float(np.percentile(search, 95)),

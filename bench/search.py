@@ -96,7 +96,7 @@ def longest_answer(connection: psycopg.Connection, queries: list[tuple[str, str]
 def stages(connection: psycopg.Connection, queries: list[tuple[str, str]]) -> None:
     """Prints what each stage of a search took, and what the statement took beyond all of them."""
     connection.execute("SELECT docsearch.restart_inference()")
-    connection.execute("SELECT docsearch.query_embedding('start')")
+    connection.execute("SELECT docsearch.embed('start')")
     timings: list[dict[str, float]] = []
     for number in range(ROUNDS):
         for text, project in queries:

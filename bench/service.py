@@ -123,9 +123,9 @@ def embedding(instance: server.Server, rounds: int, seconds: int) -> dict:
     The vector itself is not sent to the client, which would take as long as a hit in the cache.
     """
     fresh = ("\\set salt random(1, 1000000000)\n"
-             "SELECT cardinality(docsearch.query_embedding('how to add button to view ' || :salt));\n")
+             "SELECT vector_dims(docsearch.embed('how to add button to view ' || :salt));\n")
     scripts = {"service": (fresh, "service"), "in_process": (fresh, "in_process"),
-               "cached": ("SELECT cardinality(docsearch.query_embedding('Button'));\n", "service"),
+               "cached": ("SELECT vector_dims(docsearch.embed('Button'));\n", "service"),
                "nothing": ("SELECT length('Button');\n", "service")}
     taken: dict[str, list[float]] = {name: [] for name in scripts}
     for _ in range(rounds):
@@ -209,13 +209,13 @@ def soak(url: str, queries: int, passages: int) -> list[dict]:
         with connect(url) as connection:
             while numbers := take("queries", 100):
                 for number in numbers:
-                    connection.execute("SELECT docsearch.query_embedding(%s)",
+                    connection.execute("SELECT docsearch.embed(%s)",
                                        (TEN_TOKENS.format(number),), prepare=True)
 
     def embed_passages() -> None:
         with connect(url) as connection:
             while numbers := take("passages", 50):
-                connection.execute("SELECT count(*) FROM docsearch.passage_embeddings(%s)",
+                connection.execute("SELECT cardinality(docsearch.embed_passages(%s))",
                                    ([CHUNK.format(number) for number in numbers],))
 
     workers = [threading.Thread(target=work) for work in

@@ -77,10 +77,6 @@ COMMENT ON FUNCTION docsearch.embed(text, text) IS
     'vector of a query, by the model named or else docsearch.default_model; NULL for NULL. A missing library or model is an error with a hint (58P01).';
 COMMENT ON FUNCTION docsearch.embed_passages(text[], text) IS
     'vectors of passages in the order given, by the model named or else docsearch.default_model; a NULL passage has a NULL vector.';
-COMMENT ON FUNCTION docsearch.query_embedding(text, text) IS
-    'vector of a query as real[]: what docsearch.embed casts to vector.';
-COMMENT ON FUNCTION docsearch.passage_embeddings(text[], text) IS
-    'vectors of passages as rows of ordinal (from 1) and real[]: what docsearch.embed_passages collects.';
 COMMENT ON FUNCTION docsearch.embedding_dimension(text) IS
     'number of components of a vector of the model named or else of docsearch.default_model.';
 COMMENT ON FUNCTION docsearch.embed_input(bigint, bigint, bigint) IS

@@ -18,6 +18,7 @@ BEGIN
                   JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
                   WHERE e.extname OPERATOR(pg_catalog.=) 'pg_docsearch'
                     AND p.proname OPERATOR(pg_catalog.<>) 'declared_functions') f)));
+    REVOKE EXECUTE ON FUNCTION docsearch.declared_functions() FROM PUBLIC;
     COMMENT ON FUNCTION docsearch.declared_functions() IS
         'the functions that this version of the extension has declared, each as schema.name(types) and the type of its result; docsearch.check() looks for those that are missing.';
 END

@@ -29,11 +29,6 @@ extension_sql_file!(
     name = "text_search",
     requires = [code_parser_start, code_parser_token, code_parser_end, code_parser_types]
 );
-extension_sql_file!(
-    "../sql/vector_functions.sql",
-    name = "vector_functions",
-    requires = [query_embedding, passage_embeddings]
-);
 extension_sql_file!("../sql/attached.sql", name = "attached", requires = ["bootstrap"]);
 extension_sql_file!(
     "../sql/privileges.sql",
@@ -41,6 +36,9 @@ extension_sql_file!(
     requires = [
         check,
         check_deep,
+        embed_input,
+        grade_features,
+        merge_statistics,
         repair,
         drop_all,
         restart_inference,
@@ -56,7 +54,7 @@ extension_sql_file!(
 extension_sql_file!(
     "../sql/comments.sql",
     name = "comments",
-    requires = ["privileges", "text_search", "vector_functions"]
+    requires = ["privileges", "text_search"]
 );
 extension_sql_file!("../sql/declared.sql", name = "declared", finalize);
 

@@ -23,4 +23,5 @@ pub(crate) mod time_limit;
 pub(crate) mod transaction;
 pub(crate) mod trigger;
 pub(crate) mod tsvector;
+pub(crate) mod vector;
 pub(crate) mod versions;

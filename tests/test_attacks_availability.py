@@ -28,7 +28,7 @@ def test_a_lock_that_anybody_can_take_stops_nothing(database, name):
         mine = table(role)
         attach(role, mine, project="open")
         role.execute(f"INSERT INTO {mine} VALUES (1, 'Free', 'Nobody waits.')")
-        role.execute("SELECT docsearch.merge_statistics('open')")
+        role.execute("SELECT docsearch.finish_load('open')")
         settled(database)
         assert f"{mine}/1" in slugs(database, "open")
         role.execute(f"SELECT docsearch.detach_table('{mine}')")

@@ -263,7 +263,7 @@ def test_a_restored_dump_brings_no_code_that_runs_as_a_superuser(given: Given, t
 def test_functions_of_ours_are_found_by_their_types_whatever_else_is_in_the_schema(given: Given):
     """Who owns the schema may put other functions there, which a call fits better that leaves out arguments."""
     given.owner.execute("CREATE FUNCTION docsearch.check() RETURNS SETOF text LANGUAGE sql AS $$ SELECT keeper.spy('check')::text $$")
-    given.owner.execute("CREATE FUNCTION docsearch.query_embedding(unknown) RETURNS real[] LANGUAGE plpgsql"
+    given.owner.execute("CREATE FUNCTION docsearch.embed(unknown) RETURNS real[] LANGUAGE plpgsql"
                         " AS $$ BEGIN PERFORM keeper.spy('embed'); RETURN '{1}'; END $$"
                         .replace("unknown", "varchar"))
     given.owner.execute("TRUNCATE keeper.seen")

@@ -99,7 +99,7 @@ def test_a_text_that_takes_too_long_fails_and_others_go_on(site, database, plain
     former = running(database)
     with ThreadPoolExecutor(2) as pool:
         passage = pool.submit(plain.execute, "SELECT docsearch.embed_passages(ARRAY[%s], %s)", SLOW_WORD, SLOW)
-        query = pool.submit(plain.execute, "SELECT docsearch.query_embedding(%s, %s)", SLOW_WORD, SLOW)
+        query = pool.submit(plain.execute, "SELECT docsearch.embed(%s, %s)", SLOW_WORD, SLOW)
         for failed in (passage, query):
             problem = failed.exception(GUARD)
             assert isinstance(problem, psycopg.errors.ExternalRoutineException)

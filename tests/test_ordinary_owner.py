@@ -70,8 +70,7 @@ def test_what_concerns_the_server_stays_with_superusers(owner):
 # Of files and directories that are there, and of some that are not.
 ELSEWHERE = ["/etc", "/", "/no/such/place", "..", "../models", "../no-such-place", "a/../../etc", "./all-MiniLM-L6-v2", ".", "",
              ".hidden", "all-MiniLM-L6-v2/", "all-MiniLM-L6-v2/onnx", "..\\etc", "a\nb", "a\x7fb", "a\u202eb", "x" * 256, "../" * 2000]
-USES = ["SELECT docsearch.query_embedding('x', 'outside')", "SELECT docsearch.embed('x', 'outside')",
-        "SELECT docsearch.embed_passages('{x}', 'outside')", "SELECT * FROM docsearch.passage_embeddings('{x}', 'outside')",
+USES = ["SELECT docsearch.embed('x', 'outside')", "SELECT docsearch.embed_passages('{x}', 'outside')",
         "SELECT docsearch.embedding_dimension('outside')", "SELECT docsearch.test_model('outside')",
         "SELECT docsearch.add_model('outside')", "SELECT docsearch.set_model('kit', 'outside')",
         "SELECT docsearch.create_project('other', model => 'outside')", "SELECT docsearch.index_doc('lost', 'a', 'A', 'A page.')"]
@@ -131,7 +130,7 @@ def test_the_name_of_a_row_is_one_of_its_directory_and_no_more(without_constrain
         with pytest.raises(psycopg.errors.InvalidName):
             owner.execute("SELECT docsearch.index_doc('lost', 'a', 'A', 'A page.')")
         with pytest.raises(psycopg.errors.UndefinedObject):
-            owner.execute("SELECT docsearch.query_embedding('x', %s)", name)
+            owner.execute("SELECT docsearch.embed('x', %s)", name)
         with owner.connect() as connection:
             connection.execute("SELECT set_config('docsearch.default_model', %s, false)", [name])
             with pytest.raises(psycopg.errors.UndefinedObject):

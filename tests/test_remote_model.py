@@ -211,9 +211,7 @@ def roles(database: Database) -> Iterator[dict[str, Database]]:
 # By which a text of the caller's choice reaches the endpoint.
 SENDING = {
     "embed": "SELECT docsearch.embed(%s, 'remote')",
-    "query_embedding": "SELECT docsearch.query_embedding(%s, 'remote')",
     "embed_passages": "SELECT docsearch.embed_passages(ARRAY[%s], 'remote')",
-    "passage_embeddings": "SELECT * FROM docsearch.passage_embeddings(ARRAY[%s], 'remote')",
     "index_doc": "SELECT docsearch.index_doc('kit', 'sent', 'Sent', %s)",
     "index_docs": "SELECT * FROM docsearch.index_docs('kit', jsonb_build_array(jsonb_build_object("
                   "'slug', 'sent', 'title', 'Sent', 'body', %s::text)))",

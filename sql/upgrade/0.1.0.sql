@@ -21,6 +21,8 @@ DROP FUNCTION docsearch.grade_input(text, text, text, jsonb, jsonb);
 DROP FUNCTION docsearch.grade_results(text, text, text, jsonb, jsonb);
 DROP FUNCTION docsearch.index_docs(text, jsonb);
 DROP FUNCTION docsearch.index_progress(text);
+DROP FUNCTION docsearch.passage_embeddings(text[], text);
+DROP FUNCTION docsearch.query_embedding(text, text);
 DROP FUNCTION docsearch.search_answer(text, text, text, jsonb, int, real, text, jsonb, text, int, int);
 DROP FUNCTION docsearch.search_refined(text, text, text, jsonb, int, real, text, jsonb, int);
 DROP FUNCTION docsearch.suggest(text, text, int);

@@ -12,6 +12,7 @@ use crate::models::{batch, embedder, files, registration};
 use crate::postgres::argument::{LongText, Text, Texts, Whole, arguments};
 use crate::postgres::report::{Result, inference, internal, invalid};
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::vector::{Vector, Vectors};
 use crate::tables::schema;
 
 /// Bytes of a text whose tokens are counted, at most.
@@ -44,32 +45,32 @@ fn notice_cut(model: &dyn Embedder, passages: &[String]) -> Result<()> {
 mod docsearch {
     use super::*;
 
-    /// The vector of a query, as real[]; docsearch.embed gives it as vector.
-    #[pg_extern(stable, parallel_restricted, cost = 10000)]
-    #[search_path(pg_catalog, pg_temp)]
-    fn query_embedding(
-        query: Option<LongText<'_>>,
-        model: default!(Option<Text<'_>>, "NULL"),
-    ) -> Result<Option<Vec<f32>>> {
+    /// The vector of a query.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.embed(query text, model text DEFAULT NULL) RETURNS @extschema:vector@.vector
+STABLE PARALLEL RESTRICTED COST 10000
+SET search_path TO pg_catalog, pg_temp
+LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn embed(query: Option<LongText<'_>>, model: Option<Text<'_>>) -> Result<Option<Vector>> {
         arguments!(query, model);
         let caller = &mut Caller::of_call()?;
         let Some(query) = query else {
             return Ok(None);
         };
         let model = embedder::open_for_caller(caller, &files::model_name(model)?)?;
-        model
-            .embed_query(query)
-            .map(Some)
-            .map_err(|failure| inference(&failure))
+        let vector = model.embed_query(query).map_err(|failure| inference(&failure))?;
+        Vector::new(vector).map(Some)
     }
 
-    /// The vectors of passages, as real[]; docsearch.embed_passages gives them as vector[].
-    #[pg_extern(stable, parallel_restricted, cost = 100000)]
-    #[search_path(pg_catalog, pg_temp)]
-    fn passage_embeddings(
-        passages: Option<Texts<'_>>,
-        model: default!(Option<Text<'_>>, "NULL"),
-    ) -> Result<TableIterator<'static, (name!(ordinal, i32), name!(embedding, Option<Vec<f32>>))>> {
+    /// The vectors of passages.
+    #[pg_extern(sql = r#"
+CREATE FUNCTION docsearch.embed_passages(passages text[], model text DEFAULT NULL) RETURNS @extschema:vector@.vector[]
+STABLE PARALLEL RESTRICTED COST 100000
+SET search_path TO pg_catalog, pg_temp
+LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
+"#)]
+    fn embed_passages(passages: Option<Texts<'_>>, model: Option<Text<'_>>) -> Result<Option<Vectors>> {
         arguments!(passages, model);
         let caller = &mut Caller::of_call()?;
         let model = embedder::open_for_caller(caller, &files::model_name(model)?)?;
@@ -81,12 +82,12 @@ mod docsearch {
             .filter_map(|(place, passage)| passage.map(|text| (place, text)))
             .unzip();
         notice_cut(model.as_ref(), &texts)?;
-        let mut vectors = vec![None; count];
+        let mut vectors: Vec<Option<Vector>> = (0..count).map(|_| None).collect();
         let mut batch = model.embed_passages(texts).map_err(|failure| inference(&failure))?;
         while let Some((index, vector)) = batch::next_vector(batch.as_mut())? {
-            vectors[places[index]] = Some(vector?);
+            vectors[places[index]] = Some(Vector::new(vector?)?);
         }
-        Ok(TableIterator::new((1..).zip(vectors)))
+        Ok((count > 0).then_some(Vectors(vectors)))
     }
 
     /// Number of components of a model's vectors.

@@ -110,7 +110,11 @@ impl SearchConfig {
             offset,
             min_score,
             format,
-            dedup: dedup.or(overrides.text("dedup")?).map(parse_dedup).transpose()?.unwrap_or(Dedup::Document),
+            dedup: dedup
+                .or(overrides.text("dedup")?)
+                .map(parse_dedup)
+                .transpose()?
+                .unwrap_or(Dedup::Document),
             syntax: overrides.text("syntax")?.map(syntax).transpose()?.unwrap_or_default(),
             thresholds: thresholds(&weights, min_score),
             transform: overrides.transform()?,

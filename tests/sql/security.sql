@@ -11,6 +11,7 @@ SELECT count(*) FROM search_docs('tea');
 RESET ROLE;
 
 SELECT docsearch.grant_usage('docsearch_reader');
+GRANT EXECUTE ON FUNCTION docsearch.embed_input(bigint, bigint, bigint) TO docsearch_reader;
 ALTER TABLE docsearch.document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY public_only ON docsearch.document FOR SELECT TO docsearch_reader USING (metadata @> '{"public": true}');
 

@@ -18,6 +18,10 @@ const MEMBERS: &str = "SELECT p.oid, p.probin, pg_catalog.format('%I.%I(%s) %s',
      JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE e.extname = 'pg_docsearch'";
 
+/// What the function `p` returns that `sql/declared.sql` makes. It is read and not called: only who owns the extension may call it.
+const DECLARED: &str = r"pg_catalog.replace(pg_catalog.substring(p.prosrc, '^SELECT ''(.*)''::pg_catalog\.text\[\]$'), '''''', '''')
+    ::pg_catalog.text[]";
+
 pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = other_version(owner)?;
     if !exists(owner, "docsearch.declared_functions()")? {
@@ -27,8 +31,9 @@ pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Fin
     let gone = statement::rows(
         owner,
         &format!(
-            "SELECT d.signature FROM pg_catalog.unnest(docsearch.declared_functions()) d (signature)
-             WHERE d.signature NOT IN (SELECT m.signature FROM ({MEMBERS}) m) ORDER BY 1"
+            "SELECT d.signature
+             FROM pg_proc p, pg_catalog.unnest({DECLARED}) d (signature)
+             WHERE p.oid = pg_catalog.to_regprocedure('docsearch.declared_functions()') AND d.signature NOT IN (SELECT m.signature FROM ({MEMBERS}) m) ORDER BY 1"
         ),
         &[],
         |row| row.required::<String>(1),

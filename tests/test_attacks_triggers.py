@@ -1,6 +1,7 @@
 """Whoever may write becomes nobody else by the triggers of attached tables, nor by the keys that they note."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -118,6 +119,57 @@ def test_keys_are_the_same_whatever_a_session_sets(database):
         settled(database)
         assert len(slugs(database, name)) == 1
         role.execute("SET datestyle = 'SQL, DMY'; SET timezone = 'America/Lima'")
+        role.execute(f"DELETE FROM {name}")
+        settled(database)
+        assert slugs(database, name) == []
+
+
+# Two values of each type that a session may write in several ways, and how their slugs end.
+WRITTEN_IN_MANY_WAYS = {
+    "date": (["2026-02-01", "0044-03-15 BC"], ["2026-02-01", "0044-03-15 BC"]),
+    "timestamp": (["2026-02-01 03:04:05.678", "2026-12-11"], ["2026-02-01 03:04:05.678", "2026-12-11 00:00:00"]),
+    "interval": (["1 year 2 mons -3 days 04:05:06.7", "-1 day"], ["1 year 2 mons -3 days +04:05:06.7", "-1 days"]),
+    "real": (["0.1", "16777216"], ["0.1", "1.6777216e+07"]),
+    "double precision": (["0.30000000000000004", "1e300"], ["0.30000000000000004", "1e+300"]),
+    "bytea": ([r"\x00ff", r"\x6162"], [r"\x00ff", r"\x6162"]),
+}
+OTHER_FORMATS = [
+    {"datestyle": "German", "intervalstyle": "iso_8601", "extra_float_digits": "-3", "bytea_output": "escape"},
+    {"datestyle": "SQL, DMY", "intervalstyle": "sql_standard", "extra_float_digits": "0", "bytea_output": "escape"},
+    {"datestyle": "Postgres, MDY", "intervalstyle": "postgres_verbose", "extra_float_digits": "3", "bytea_output": "hex"},
+]
+
+
+@pytest.mark.parametrize("type_name", WRITTEN_IN_MANY_WAYS)
+def test_keys_of_every_type_are_written_alike_by_trigger_worker_and_check(database, type_name):
+    values, ends = WRITTEN_IN_MANY_WAYS[type_name]
+
+    def different() -> list[tuple]:
+        return [connection.execute("SELECT object, detail FROM docsearch.check(deep => true) WHERE problem ~ 'attached'").fetchall()
+                for connection in others]
+
+    def use(formats: dict[str, str]) -> None:
+        for setting, value in formats.items():
+            role.execute(f"SET {setting} = '{value}'")
+
+    with acting(database, "wren") as role, ExitStack() as stack:
+        others = [stack.enter_context(database.connect(options=" ".join(
+            f"-c {setting}={value.replace(' ', '')}" for setting, value in formats.items()))) for formats in OTHER_FORMATS]
+        name = table(role, f"id {type_name} PRIMARY KEY, title text, body text")
+        role.execute(f"INSERT INTO {name} VALUES ('{values[0]}', 'Gull', 'A bird.')")
+        attach(role, name)
+        settled(database)
+        use(OTHER_FORMATS[0])
+        role.execute("INSERT INTO {} VALUES (%s::text::{}, 'Tern', 'A bird.')".format(name, type_name), [values[1]])
+        settled(database)
+        assert slugs(database, name) == sorted(f"{name}/{end}" for end in ends)
+        assert different() == [[]] * len(others)
+        use(OTHER_FORMATS[1])
+        role.execute(f"UPDATE {name} SET body = 'A bird of the coast.'")
+        settled(database)
+        assert slugs(database, name) == sorted(f"{name}/{end}" for end in ends)
+        assert different() == [[]] * len(others)
+        use(OTHER_FORMATS[2])
         role.execute(f"DELETE FROM {name}")
         settled(database)
         assert slugs(database, name) == []

@@ -21,6 +21,7 @@ mod watched;
 pub(crate) use access::Access;
 pub(crate) use agreement::agree_to_earlier;
 pub(crate) use comparison::differences;
+pub(super) use rows::FORMATS;
 pub(crate) use step::{drop_unused, due_in, step};
 pub(crate) use subscription::{REMEDY, subscribed};
 pub(crate) use table::Table;

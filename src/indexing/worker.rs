@@ -8,7 +8,7 @@
 //! something, or has: of the two, one sees the other. Nobody ever waits for a worker.
 
 use std::cell::Cell;
-use std::ffi::CStr;
+use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 use nix::libc::c_int;
@@ -44,27 +44,23 @@ const MOST_EARLY: u8 = 5;
 const TABLES_FIRST: Duration = Duration::from_secs(2);
 
 /// What a database, a role or the server sets is not for this process: neither what names mean nor how
-/// values are written may depend on who owns the database.
-const OWN_SETTINGS: &[(&CStr, &CStr)] = &[
-    (c"search_path", c"pg_catalog, pg_temp"),
-    (c"role", c"none"),
-    (c"row_security", c"on"),
-    (c"datestyle", c"ISO, YMD"),
-    (c"intervalstyle", c"postgres"),
-    (c"extra_float_digits", c"1"),
-    (c"bytea_output", c"hex"),
-    (c"array_nulls", c"on"),
-    (c"transform_null_equals", c"off"),
-    (c"statement_timeout", c"0"),
+/// values are written ([`attached::FORMATS`], too) may depend on who owns the database.
+const OWN_SETTINGS: &[(&str, &str)] = &[
+    ("search_path", "pg_catalog, pg_temp"),
+    ("role", "none"),
+    ("row_security", "on"),
+    ("array_nulls", "on"),
+    ("transform_null_equals", "off"),
+    ("statement_timeout", "0"),
     // Whoever keeps a lock keeps no others waiting.
-    (c"lock_timeout", c"1s"),
+    ("lock_timeout", "1s"),
     // The session that finds a deadlock gives up: the worker, which tries again.
-    (c"deadlock_timeout", c"10ms"),
-    (c"idle_in_transaction_session_timeout", c"0"),
+    ("deadlock_timeout", "10ms"),
+    ("idle_in_transaction_session_timeout", "0"),
     #[cfg(not(feature = "pg16"))]
-    (c"transaction_timeout", c"0"),
-    (c"default_transaction_read_only", c"off"),
-    (c"default_transaction_isolation", c"read committed"),
+    ("transaction_timeout", "0"),
+    ("default_transaction_read_only", "off"),
+    ("default_transaction_isolation", "read committed"),
 ];
 
 thread_local! {
@@ -167,8 +163,11 @@ extern "C-unwind" fn ended(status: c_int, _argument: pg_sys::Datum) {
 
 /// As autovacuum has them: what a server or a database sets is meant for people's statements.
 fn set_own_settings() {
-    for (name, value) in OWN_SETTINGS {
-        // SAFETY: the strings are constants, the settings those of this server.
+    for (name, value) in OWN_SETTINGS.iter().chain(&attached::FORMATS) {
+        let (Ok(name), Ok(value)) = (CString::new(*name), CString::new(*value)) else {
+            continue;
+        };
+        // SAFETY: the strings are copied, the settings those of this server.
         unsafe {
             pg_sys::SetConfigOption(
                 name.as_ptr(),

@@ -10,6 +10,7 @@ use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use super::{Attached, Table};
+use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, internal};
 use crate::postgres::role::{Confined, Owner, Role};
 use crate::postgres::{statement, subtransaction};
@@ -21,6 +22,15 @@ const LARGEST: i64 = 64 << 20;
 pub(super) const LONGEST_KEY: usize = 64 << 10;
 /// The same for a view, whose keys are kept.
 pub(super) const LONGEST_VIEW_KEY: usize = 1024;
+
+/// How keys and other values of rows are written, whatever a session, a role or a database sets: by the trigger, which notes
+/// keys, and by the worker and `check`, which compare them with those of the rows that they read.
+pub(in crate::indexing) const FORMATS: [(&str, &str); 4] = [
+    ("datestyle", "ISO, YMD"),
+    ("intervalstyle", "postgres"),
+    ("extra_float_digits", "1"),
+    ("bytea_output", "hex"),
+];
 
 /// Why rows cannot be read or indexed, by their keys.
 #[derive(Default)]
@@ -142,7 +152,9 @@ impl Attached {
         // SAFETY: takes the lock that reading takes, until the end of the transaction.
         unsafe { pg_sys::LockRelationOid(self.source, pg_sys::AccessShareLock as i32) };
         let reader = Reader::open(owner, self)?;
-        read(&reader, &owner.confined_to(self.reads_as)?)
+        let confined = owner.confined_to(self.reads_as)?;
+        let _formats = LocalSettings::apply(&FORMATS)?;
+        read(&reader, &confined)
     }
 }
 

@@ -12,7 +12,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
 
-use super::rows::LONGEST_KEY;
+use super::rows::{FORMATS, LONGEST_KEY};
 use super::watched;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, error_with_hint};
@@ -23,14 +23,6 @@ use crate::tables::wake;
 /// Keys that are noted by one statement.
 const AT_ONCE: usize = 10_000;
 const BYTES_AT_ONCE: usize = 1 << 20;
-
-/// How keys are written, whatever the session has set: the worker reads them with the same settings.
-const FORMATS: [(&str, &str); 4] = [
-    ("datestyle", "ISO, YMD"),
-    ("intervalstyle", "postgres"),
-    ("extra_float_digits", "1"),
-    ("bytea_output", "hex"),
-];
 
 /// What Postgres asks of a library about each of its functions.
 #[unsafe(no_mangle)]

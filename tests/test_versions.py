@@ -313,6 +313,21 @@ def test_a_dump_of_the_earlier_version_is_restored_into_this_one(site, tmp_path)
     analysed_anew(new)
 
 
+def test_what_is_no_setting_any_more_is_named_after_an_upgrade(site):
+    site.old_files()
+    database = filled(site.new_database("settings"))
+    database.execute("ALTER DATABASE settings SET docsearch.max_boost = '1.5'")
+    site.new_files()
+    database.execute(UPDATE)
+    database.execute(MIGRATE)
+    told: list[str] = []
+    with database.connect() as connection:
+        connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
+        for _ in range(2):
+            assert connection.execute(SEARCH).fetchone()[0] == "ferry"
+    assert told == ["docsearch.max_boost is no setting any more and has no effect"]
+
+
 def test_a_missing_function_is_found(site):
     site.new_files()
     database = filled(site.new_database("missing"))

@@ -5,8 +5,9 @@ use pgrx::datum::DatumWithOid;
 use crate::administration::grant;
 use crate::postgres::report::{self, Result, invalid, undefined};
 use crate::postgres::role::Caller;
-use crate::postgres::{catalog, statement};
-use crate::tables::{model_grant, schema};
+use crate::postgres::statement;
+use crate::tables::model_grant;
+use crate::tables::schema::{self, Part};
 
 /// What everybody has is granted to this number.
 const PUBLIC: i64 = 0;
@@ -122,7 +123,7 @@ impl Revoked {
     }
 
     fn revoke_models(&self, caller: &mut Caller) -> Result<()> {
-        if catalog::table(c"model_grant").is_none() {
+        if !Part::ModelGrants.exists() {
             return Ok(());
         }
         model_grant::remove_role(caller, self.id)

@@ -16,10 +16,11 @@ use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::{catalog, statement};
+use crate::postgres::statement;
 use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::project::Projects;
-use crate::tables::{keys, nearest, project, questions, schema};
+use crate::tables::schema::{self, Part};
+use crate::tables::{keys, nearest, project, questions};
 
 /// Columns of a list of documents.
 const COLUMNS: usize = 9;
@@ -387,7 +388,7 @@ pub(crate) fn body(caller: &Caller, id: DocumentId, most: i32) -> Result<Option<
 
 /// The further fragments of a document, which only a search for a section needs.
 fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> {
-    if !has_entry_share() {
+    if !Part::EntryShare.exists() {
         return Ok(BTreeMap::new());
     }
     let found = statement::lookup(
@@ -401,19 +402,14 @@ fn anchors(caller: &Caller, id: DocumentId) -> Result<BTreeMap<String, String>> 
     Ok(found.unwrap_or_default())
 }
 
-/// Whether documents have pages: tables of version 11 have not, until their owner migrates them.
-pub(crate) fn has_pages() -> bool {
-    catalog::has_column(c"document", c"pages")
-}
-
 /// The pages that a document was put together from, as a column of it.
 pub(crate) fn pages_column() -> &'static str {
-    if has_pages() { "d.pages" } else { "'[]'::jsonb" }
+    Part::Pages.or_else("d.pages", "'[]'::jsonb")
 }
 
 /// The pages of those documents that were put together from any.
 pub(crate) fn grouped_pages(caller: &Caller, documents: &[DocumentId]) -> Result<Vec<(DocumentId, Vec<GroupedPage>)>> {
-    if !has_pages() {
+    if !Part::Pages.exists() {
         return Ok(Vec::new());
     }
     statement::lookup(
@@ -448,20 +444,9 @@ pub(crate) fn addressed_pages(stored: StoredJson, root_url: Option<&str>) -> Vec
     pages
 }
 
-/// Whether documents have a share of entries, and further fragments: tables of version 9 have neither, until their owner
-/// migrates them.
-pub(crate) fn has_entry_share() -> bool {
-    catalog::has_column(c"document", c"entry_share")
-}
-
-/// What the rules compare of a page, as a column of its document: tables of version 12 have none, until their owner migrates
-/// them.
+/// What the rules compare of a page, as a column of its document.
 pub(crate) fn page_keys_column() -> &'static str {
-    if catalog::has_column(c"document", c"page_keys") {
-        "d.page_keys"
-    } else {
-        "NULL::bytea"
-    }
+    Part::PageKeys.or_else("d.page_keys", "NULL::bytea")
 }
 
 pub(crate) fn unknown(caller: &mut Caller, slug: &str, project: Option<&str>) -> Result<pg_sys::panic::ErrorReport> {

@@ -15,6 +15,7 @@ use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::confirmation;
+use crate::tables::schema::Part;
 
 /// Refuses callers who may not have texts sent to this model.
 pub(crate) fn require(caller: &mut Caller, model: i32) -> Result<()> {
@@ -23,8 +24,7 @@ pub(crate) fn require(caller: &mut Caller, model: i32) -> Result<()> {
 
 /// The same of the models that documents of a project are sent to: its own, and the one that is to replace it.
 pub(crate) fn require_of_project(caller: &mut Caller, project: i64) -> Result<()> {
-    // Tables of versions before 9, which are indexed into until they are migrated, know no grants.
-    if catalog::table(c"model_grant").is_none() {
+    if !Part::ModelGrants.exists() {
         return Ok(());
     }
     require_of(

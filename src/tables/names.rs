@@ -18,6 +18,7 @@ use crate::postgres::statement::{self, Row};
 use crate::tables::document_input::DocumentInput;
 use crate::tables::keys;
 use crate::tables::project::Projects;
+use crate::tables::schema::Part;
 use crate::tables::sight::Sight;
 
 /// Most documents that one name may bring; a name that many pages bear tells little.
@@ -79,7 +80,7 @@ pub(crate) fn asked(
     let mut keys = keys_of(forms);
     keys.extend(titles.iter().cloned());
     let (mut borne, mut found) = (Vec::new(), Vec::new());
-    if sight.checks().is_none() && catalog::table(c"definition").is_some() {
+    if sight.checks().is_none() && Part::Definitions.exists() {
         // In one statement: what is visible is known before.
         let mut args = bearing_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
         let bearing = bearing(projects, sight, &mut args);
@@ -178,7 +179,7 @@ fn best_matches(names: Vec<Borne>, forms: &[NameForm]) -> Map<DocumentId, NameMa
 
 /// Documents that define the names, of each name one more at most than are read together.
 fn definers(caller: &mut Caller, projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<Defining>> {
-    if catalog::table(c"definition").is_none() {
+    if !Part::Definitions.exists() {
         return Ok(Vec::new());
     }
     let mut args = Vec::new();
@@ -383,7 +384,7 @@ fn forget(owner: &Owner<'_>, project: i64, id: i64) -> Result<()> {
         "DELETE FROM docsearch.document_name n WHERE n.project_id = $1 AND n.document_id = $2",
         &document,
     )?;
-    if catalog::table(c"definition").is_none() {
+    if !Part::Definitions.exists() {
         return Ok(());
     }
     statement::execute(
@@ -394,7 +395,7 @@ fn forget(owner: &Owner<'_>, project: i64, id: i64) -> Result<()> {
 }
 
 fn write_definitions(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentInput) -> Result<()> {
-    if catalog::table(c"definition").is_none() {
+    if !Part::Definitions.exists() {
         return Ok(());
     }
     let body = input.body.as_deref().unwrap_or_default();

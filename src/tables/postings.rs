@@ -6,10 +6,10 @@
 
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::catalog;
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
+use crate::tables::schema::Part;
 
 mod comparison;
 mod merge;
@@ -18,9 +18,9 @@ mod segment;
 pub(crate) use comparison::{Differences, differences};
 pub(crate) use merge::{merge, merge_any, merge_if_due, merge_upgraded, rebuild};
 
-/// Whether the tables are there: not before version 13.
+/// Whether the tables are there.
 pub(crate) fn exist() -> bool {
-    catalog::table(c"posting_pending").is_some()
+    Part::Postings.exists()
 }
 
 /// Documents whose chunks this transaction writes or deletes.

@@ -8,8 +8,9 @@ use pgrx::pg_sys::panic::ErrorReport;
 
 use crate::postgres::report::{Result, internal, invalid};
 use crate::postgres::role::{Caller, Owner, Role};
-use crate::postgres::{catalog, statement};
+use crate::postgres::statement;
 use crate::tables::project::Project;
+use crate::tables::schema::Part;
 
 /// The source of questions that the author of a document wrote.
 pub(crate) const AUTHOR: &str = "author";
@@ -37,9 +38,9 @@ pub(crate) fn refused(problem: &question::Problem) -> ErrorReport {
     invalid(format!("questions cannot be used: {problem}"), problem.hint())
 }
 
-/// Whether documents have questions: tables of version 14 have not, until their owner migrates them.
+/// Whether documents have questions.
 pub(crate) fn exist() -> bool {
-    catalog::table(c"question").is_some()
+    Part::Questions.exists()
 }
 
 /// The questions of a document, in order.

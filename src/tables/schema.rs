@@ -1,4 +1,6 @@
-//! The version of the tables, and who may change it.
+//! The version of the tables, what those of earlier versions lack, and who may change it.
+
+use std::ffi::CStr;
 
 use pgrx::prelude::*;
 
@@ -8,6 +10,83 @@ use crate::postgres::{catalog, statement};
 
 /// The version of the tables that this extension reads and writes.
 pub(crate) const NEWEST: usize = 15;
+
+/// What tables of earlier versions lack until their owner migrates them. Whatever reads or writes one of these asks whether it
+/// is there: searches, and writing documents, go on meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Tables that are attached.
+    AttachedTables,
+    /// Their changes.
+    Changes,
+    /// Which sections define a name.
+    Definitions,
+    /// Roles that may send texts to a remote model.
+    ModelGrants,
+    /// How far a document is a list, and its further fragments.
+    EntryShare,
+    /// How often a view is read, that is attached.
+    PollEvery,
+    /// Tables that views are made of.
+    WatchedTables,
+    /// When the row of an attached table is tried again.
+    Attempts,
+    /// The pages that a document was put together from.
+    Pages,
+    /// What the rules compare of a page.
+    PageKeys,
+    /// The words of sections, packed.
+    Postings,
+    /// Codes of vectors.
+    VectorCodes,
+    /// The column of an attached table with questions.
+    QuestionsColumn,
+    /// Questions that sections answer.
+    Questions,
+}
+
+impl Part {
+    /// Its table and, if the table is older, its column.
+    fn place(self) -> (&'static CStr, Option<&'static CStr>) {
+        match self {
+            // Version 3.
+            Self::AttachedTables => (c"attached_table", None),
+            Self::Changes => (c"table_change", None),
+            // 4
+            Self::Definitions => (c"definition", None),
+            // 9
+            Self::ModelGrants => (c"model_grant", None),
+            // 10
+            Self::EntryShare => (c"document", Some(c"entry_share")),
+            Self::PollEvery => (c"attached_table", Some(c"poll_every")),
+            Self::WatchedTables => (c"watched_table", None),
+            // 12
+            Self::Attempts => (c"table_change", Some(c"attempts")),
+            Self::Pages => (c"document", Some(c"pages")),
+            // 13
+            Self::PageKeys => (c"document", Some(c"page_keys")),
+            Self::Postings => (c"posting_pending", None),
+            // 14
+            Self::VectorCodes => (c"vector_code", None),
+            // 15
+            Self::QuestionsColumn => (c"attached_table", Some(c"questions_column")),
+            Self::Questions => (c"question", None),
+        }
+    }
+
+    /// Whether the tables have it. Looks into the system's caches, which know it in a transaction that migrates.
+    pub(crate) fn exists(self) -> bool {
+        match self.place() {
+            (table, None) => catalog::table(table).is_some(),
+            (table, Some(column)) => catalog::has_column(table, column),
+        }
+    }
+
+    /// What a statement reads where it exists, or else.
+    pub(crate) fn or_else(self, column: &'static str, otherwise: &'static str) -> &'static str {
+        if self.exists() { column } else { otherwise }
+    }
+}
 
 /// Whether the tables exist.
 pub(crate) fn exists() -> bool {

@@ -8,13 +8,13 @@ use docsearch_core::index::vector_code::{Best, Code, CodeQuery, Codes, Kind, Pac
 use docsearch_core::values::id::ChunkId;
 use pgrx::datum::DatumWithOid;
 
-use crate::postgres::catalog;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 use crate::tables::merging::{is_subscribed, may_merge, require_own, sees_latest};
 use crate::tables::project::{Project, Projects};
+use crate::tables::schema::Part;
 use crate::tables::{model, questions, wake};
 
 mod differences;
@@ -34,9 +34,9 @@ const ROWS: usize = 256;
 /// Vectors that one statement reads: 3 MB of real numbers, at 768 components.
 const VECTORS: usize = 1_000;
 
-/// Whether the table is there: not before version 14.
+/// Whether the table is there.
 pub(crate) fn exist() -> bool {
-    catalog::table(c"vector_code").is_some()
+    Part::VectorCodes.exists()
 }
 
 /// The vectors of a project by a model.

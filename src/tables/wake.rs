@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use crate::postgres::lock::Lock;
 use crate::postgres::report::{Result, warn};
 use crate::postgres::role::{Caller, Role};
-use crate::postgres::{catalog, library, statement};
+use crate::postgres::{library, statement};
+use crate::tables::schema::Part;
 use crate::tables::table_shape::is_reshaped;
 
 /// Pending rows from which on a call that writes merges them, where it may; the worker merges what is more. A search reads the
@@ -100,29 +101,17 @@ pub(crate) fn resume(caller: &mut Caller) -> Result<()> {
         return Ok(());
     }
     LOOKED.set(Some(Instant::now()));
-    if catalog::table(c"table_change").is_none() {
+    if !Part::Changes.exists() {
         return Ok(());
     }
     let waits = {
         let owner = &caller.as_owner()?;
         // Tables of an earlier version have no views, and lack columns that say how they were.
-        let polled = if catalog::has_column(c"attached_table", c"poll_every") {
-            "OR a.poll_every IS NOT NULL"
-        } else {
-            ""
-        };
-        let reshaped = if catalog::has_column(c"attached_table", c"questions_column") {
-            concat!("OR ", is_reshaped!())
-        } else {
-            ""
-        };
+        let polled = Part::PollEvery.or_else("OR a.poll_every IS NOT NULL", "");
+        let reshaped = Part::QuestionsColumn.or_else(concat!("OR ", is_reshaped!()), "");
         // Nor do they try rows again.
-        let changes = if catalog::has_column(c"table_change", c"attempts") {
-            "c.attempts = 0 OR c.next_attempt <= now()"
-        } else {
-            "true"
-        };
-        let postings = if catalog::table(c"posting_pending").is_some() {
+        let changes = Part::Attempts.or_else("c.attempts = 0 OR c.next_attempt <= now()", "true");
+        let postings = if Part::Postings.exists() {
             format!("OR EXISTS (SELECT FROM docsearch.posting_pending OFFSET {MOST_PENDING})")
         } else {
             String::new()

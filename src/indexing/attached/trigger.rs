@@ -18,6 +18,7 @@ use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, error_with_hint};
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
+use crate::tables::schema::Part;
 use crate::tables::wake;
 
 /// Keys that are noted by one statement.
@@ -228,7 +229,7 @@ enum Meaning {
 
 /// What a change of a table means for what is attached with this number; `None` if nothing any more.
 fn meaning(caller: &mut Caller, attached: i32, table: pg_sys::Oid) -> Result<Option<Meaning>> {
-    if catalog::table(c"attached_table").is_none() {
+    if !Part::AttachedTables.exists() {
         return Ok(None);
     }
     let owner = match caller.as_owner() {

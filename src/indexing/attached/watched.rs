@@ -6,7 +6,8 @@ use pgrx::pg_sys;
 use super::Table;
 use crate::postgres::report::{self, Result, error_with_hint};
 use crate::postgres::role::{Caller, Owner, Role};
-use crate::postgres::{catalog, statement};
+use crate::postgres::statement;
+use crate::tables::schema::Part;
 
 /// The tables that an argument names, each once. They have triggers, and owners who may take these away again.
 pub(super) fn tables(caller: &Caller, named: &[pg_sys::Oid]) -> Result<Vec<Table>> {
@@ -76,7 +77,7 @@ pub(super) fn leave(table: &Table, id: i32) {
 
 /// Whether a table tells of its changes for this number.
 pub(super) fn is_watched(owner: &Owner<'_>, id: i32, table: pg_sys::Oid) -> Result<bool> {
-    if catalog::table(c"watched_table").is_none() {
+    if !Part::WatchedTables.exists() {
         return Ok(false);
     }
     // The transaction may see what was there before the table was named, and writes to it all the same.

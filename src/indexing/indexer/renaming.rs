@@ -7,9 +7,9 @@ use super::{BATCH, read_inputs};
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
-use crate::tables::document::has_entry_share;
 use crate::tables::names;
 use crate::tables::project::{self, Project};
+use crate::tables::schema::Part;
 
 /// Writes the names of documents, what they belong to and how far they are lists again.
 pub(crate) fn rename(owner: &Owner<'_>, project: &Project, documents: &[i64]) -> Result<()> {
@@ -17,7 +17,7 @@ pub(crate) fn rename(owner: &Owner<'_>, project: &Project, documents: &[i64]) ->
         pgrx::check_for_interrupts!();
         for (id, input) in read_inputs(owner, project, batch)? {
             names::write(owner, project.id, id, &input, true)?;
-            if !has_entry_share() {
+            if !Part::EntryShare.exists() {
                 continue;
             }
             statement::execute(

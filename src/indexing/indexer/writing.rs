@@ -17,10 +17,10 @@ use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::settings::IndexMode;
-use crate::tables::document::{has_entry_share, has_pages};
 use crate::tables::project::Project;
+use crate::tables::schema::{self, Part};
 use crate::tables::statistics::by_hand::CountedElsewhere;
-use crate::tables::{names, postings, questions, schema};
+use crate::tables::{names, postings, questions};
 
 /// What is there of a document that changes.
 #[derive(Default)]
@@ -180,7 +180,7 @@ impl Indexer<'_> {
             DatumWithOid::from(JsonB(json!(input.anchors))),
             DatumWithOid::from(JsonB(json!(input.pages))),
         ];
-        let (columns, values, set) = match (has_pages(), has_entry_share()) {
+        let (columns, values, set) = match (Part::Pages.exists(), Part::EntryShare.exists()) {
             (true, _) => (
                 ", entry_share, anchors, pages",
                 ", $18, $19, $20",
@@ -227,7 +227,7 @@ impl Indexer<'_> {
 
     /// Writes what is counted of a document whose row stays as it is otherwise.
     fn write_counts(&self, caller: &Caller, id: i64, document: &DocumentPlan) -> Result<Option<i64>> {
-        let set = if has_entry_share() { ", entry_share = $5" } else { "" };
+        let set = Part::EntryShare.or_else(", entry_share = $5", "");
         let written = statement::change(
             caller,
             &format!(

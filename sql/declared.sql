@@ -1,12 +1,13 @@
--- What docsearch.check() compares the functions of a database with. Types are written as that function sees them.
+-- What docsearch.check() compares the functions of a database with. Types are written as that function sees them. It reads the
+-- lines between the first and the last of the body, and calls nothing.
 DO $$
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     EXECUTE pg_catalog.format(
         'CREATE OR REPLACE FUNCTION docsearch.declared_functions() RETURNS text[]
          LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path TO pg_catalog, pg_temp AS %L',
-        pg_catalog.format('SELECT %L::pg_catalog.text[]', (
-            SELECT pg_catalog.array_agg(f.signature ORDER BY f.signature USING OPERATOR(pg_catalog.<))
+        pg_catalog.format(E'SELECT pg_catalog.string_to_array(pg_catalog.btrim($list$\n%s\n$list$, E''\\n''), E''\\n'')', (
+            SELECT pg_catalog.string_agg(f.signature, E'\n' ORDER BY f.signature USING OPERATOR(pg_catalog.<))
             FROM (SELECT pg_catalog.format('%I.%I(%s) %s', n.nspname, p.proname, pg_catalog.oidvectortypes(p.proargtypes),
                                            pg_catalog.format_type(p.prorettype, NULL)) AS signature
                   FROM pg_catalog.pg_extension e

@@ -18,9 +18,9 @@ const MEMBERS: &str = "SELECT p.oid, p.probin, pg_catalog.format('%I.%I(%s) %s',
      JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE e.extname = 'pg_docsearch'";
 
-/// What the function `p` returns that `sql/declared.sql` makes. It is read and not called: only who owns the extension may call it.
-const DECLARED: &str = r"pg_catalog.replace(pg_catalog.substring(p.prosrc, '^SELECT ''(.*)''::pg_catalog\.text\[\]$'), '''''', '''')
-    ::pg_catalog.text[]";
+/// What the function `p` returns, as `sql/declared.sql` writes it: a line each, between the first and the last of its body. It is not
+/// called: only who owns the extension may.
+const DECLARED: &str = r"pg_catalog.trim_array((pg_catalog.string_to_array(p.prosrc, E'\n'))[2:], 1)";
 
 pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = other_version(owner)?;

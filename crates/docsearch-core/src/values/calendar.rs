@@ -37,7 +37,12 @@ impl Day {
     pub fn of(year: i32, month: u8, day: u8) -> Self {
         let month = Month::of(year, month);
         let first = month.first();
-        Self(first.0 + (i32::from(day).clamp(1, month.later(1).first().0 - first.0) - 1))
+        // The last December of the calendar has no month after it.
+        let days = match month.later(1).first().0 - first.0 {
+            days if days > 0 => days,
+            _ => 31,
+        };
+        Self(first.0 + (i32::from(day).clamp(1, days) - 1))
     }
 
     /// The month that it lies in.
@@ -125,6 +130,8 @@ mod tests {
         assert_eq!(Day::of(2000, 3, 1).0 - Day::of(2000, 2, 1).0, 29);
         assert_eq!(Day::of(1900, 3, 1).0 - Day::of(1900, 2, 1).0, 28);
         assert_eq!(Day::of(2024, 2, 31), Day::of(2024, 2, 29));
+        let last = *DATE_YEARS.end();
+        assert_eq!(Day::of(last, 12, 31).0 - Day::of(last, 12, 1).0, 30);
         assert_eq!(Day::of(2025, 12, 15).0, 20_437);
         assert_eq!(Day::of(2025, 12, 15).date(), "2025-12-15");
         assert_eq!(Day::of(2024, 2, 29).date(), "2024-02-29");

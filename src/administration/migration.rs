@@ -73,6 +73,10 @@ const VERSIONS: [Version; schema::NEWEST] = [
         sql: include_str!("../../sql/schema/0015.sql"),
         then: |_| Ok(()),
     },
+    Version {
+        sql: include_str!("../../sql/schema/0016.sql"),
+        then: |caller| rules::seed_framing(caller),
+    },
 ];
 
 /// What makes the tables usable for another role.

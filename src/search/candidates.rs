@@ -1,9 +1,11 @@
 //! The legs of a search, brought together: every candidate gets all of its scores, whichever leg found
 //! it. Only documents that the caller may see are candidates.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use docsearch_core::documents::page_keys::PageKeys;
+use docsearch_core::query::understanding::NameRole;
 use docsearch_core::ranking::fusion::Found;
 use docsearch_core::ranking::legs::{Legs, keep_best};
 use docsearch_core::ranking::page::{DESCRIPTION_BYTES, Page};
@@ -50,6 +52,8 @@ pub(crate) struct Ranking {
     pub(crate) excluding: Vec<String>,
     /// Documents, of those that the caller sees, with one of [`Group::title_keys`]; `None` if there may be others.
     pub(crate) titled: Option<Set<DocumentId>>,
+    /// What the query is about, by the places of the forms.
+    subjects: Vec<(usize, NameRole)>,
 }
 
 impl Ranking {
@@ -75,6 +79,8 @@ pub(super) struct Judging {
     named: Vec<DocumentId>,
     /// Documents that were left out for their distance from the query.
     pub(super) too_distant: usize,
+    /// What the query is about, by the places of the forms.
+    pub(super) subjects: Vec<(usize, NameRole)>,
 }
 
 impl Judging {
@@ -105,8 +111,19 @@ impl Search<'_> {
         let Some(mut basis) = Basis::read(caller, self, group)? else {
             return Ok(Ranking::default());
         };
-        let group = &*group;
         let titled = basis.names.titled.take();
+        let ranking = self.rank_in(caller, group, basis, embeddings)?;
+        group.note_subjects(&ranking.subjects);
+        Ok(Ranking { titled, ..ranking })
+    }
+
+    fn rank_in(
+        &self,
+        caller: &mut Caller,
+        group: &Group<'_>,
+        basis: Basis,
+        embeddings: &mut Embeddings,
+    ) -> Result<Ranking> {
         let lexical = basis.lexical(group);
         let keywords = KeywordLeg::new(caller, &group.projects, &lexical)?;
         // How far the first look goes does not depend on how many are asked for: more results are the same ones first.
@@ -130,7 +147,6 @@ impl Search<'_> {
             ranking.too_distant = further.too_distant;
             ranking.excluding = further.excluding;
         }
-        ranking.titled = titled;
         Ok(ranking)
     }
 
@@ -179,6 +195,7 @@ impl Search<'_> {
             judged: pages.len(),
             leaves_out: left_out > 0,
             too_distant: judging.too_distant,
+            subjects: judging.subjects,
             excluding,
             titled: None,
         })
@@ -207,11 +224,17 @@ impl Search<'_> {
         legs.drop_common();
         mark_older_versions(pages);
         basis.newest.mark(pages);
-        let named = legs.lift(&group.asked_names(&group.typed().unwrap_or_default()), pages);
+        let subjects = legs.subjects(&group.question(), &asked.keywords.lexical.corpora);
+        let mut forms = Cow::Borrowed(&group.forms);
+        for &(form, role) in &subjects {
+            forms.to_mut()[form].role = role;
+        }
+        let named = legs.lift(&group.asked_names(&forms, &group.typed().unwrap_or_default()), pages);
         Judging {
             legs,
             named,
             too_distant,
+            subjects,
         }
     }
 

@@ -7,9 +7,10 @@ use docsearch_core::query::input::Query;
 use docsearch_core::query::lookup::{LookupTerm, TermWeights};
 use docsearch_core::query::place::{KnownNames, place_keys};
 use docsearch_core::query::rule::Rules;
-use docsearch_core::query::understanding::{Class, NameForm, Understanding};
+use docsearch_core::query::understanding::{Class, NameForm, NameRole, Understanding};
 use docsearch_core::ranking::legs::AskedNames;
 use docsearch_core::ranking::score::{MIN_PHRASE_WORDS, Scorer};
+use docsearch_core::ranking::subject::Question;
 use docsearch_core::text::name;
 use docsearch_core::text::word::stem;
 use docsearch_core::values::id::Map;
@@ -45,7 +46,7 @@ pub(crate) struct Group<'a> {
     names: Map<i64, &'a str>,
     rules: Rc<Rules>,
     pub(crate) understanding: Understanding,
-    /// Names that the query asks for or mentions.
+    /// Names that the query asks for or mentions, and what may be one.
     pub(crate) forms: Vec<NameForm>,
     /// Keys of the place that the query names.
     pub(crate) containers: Vec<String>,
@@ -114,7 +115,7 @@ impl<'a> Group<'a> {
         let understanding = Understanding::read(&query.text, &rules, known);
         let terms = |text: &str, understood: Option<&Understanding>| {
             let weights = TermWeights {
-                framed: understanding.asks_about_sign(),
+                framed: understanding.asks_about_sign(&rules),
                 ..config.weights.terms()
             };
             lexical::terms(caller, text, understood, &rules, &first.text_config, weights)
@@ -127,15 +128,16 @@ impl<'a> Group<'a> {
         let excluded = excluded.collect::<Result<_>>()?;
         let terms = terms(&understanding.topic, Some(&understanding))?;
         let searched = Projects::new(projects.iter().copied());
+        let sites = projects.iter().map(|project| project.site());
+        let mut forms = NameForm::addresses(&understanding.text, sites);
+        forms.extend(understanding.names());
+        forms.extend(understanding.names_within(&forms, &rules));
         Ok(Self {
             sight: Sight::of(caller, &searched)?,
             members: members(&understanding, &terms),
             terms,
             excluded,
-            forms: NameForm::addresses(&understanding.text, projects.iter().map(|project| project.site()))
-                .into_iter()
-                .chain(understanding.names())
-                .collect(),
+            forms,
             containers: understanding.container_keys(&rules),
             names: projects
                 .iter()
@@ -152,6 +154,24 @@ impl<'a> Group<'a> {
 
     pub(crate) fn scorer<'b>(&'b self, config: &'b SearchConfig) -> Scorer<'b> {
         Scorer::new(&self.understanding, &self.rules, &config.weights)
+    }
+
+    /// What is looked at for what the query is about.
+    pub(crate) fn question(&self) -> Question<'_> {
+        Question {
+            understanding: &self.understanding,
+            forms: &self.forms,
+            terms: &self.terms,
+            rules: &self.rules,
+        }
+    }
+
+    /// Notes what the query turned out to be about, by the places of the forms.
+    pub(crate) fn note_subjects(&mut self, subjects: &[(usize, NameRole)]) {
+        for &(form, role) in subjects {
+            let compared = role == NameRole::Compared;
+            self.understanding.add_subject(&self.forms[form].text, compared);
+        }
     }
 
     pub(crate) fn rules(&self) -> &Rules {
@@ -187,11 +207,11 @@ impl<'a> Group<'a> {
             .then_some(topic)
     }
 
-    /// What the query asks for by name; `typed` is [`Self::typed`].
-    pub(crate) fn asked_names<'b>(&'b self, typed: &'b str) -> AskedNames<'b> {
+    /// What the query asks for by name; `typed` is [`Self::typed`], `forms` are those of the group.
+    pub(crate) fn asked_names<'b>(&'b self, forms: &'b [NameForm], typed: &'b str) -> AskedNames<'b> {
         AskedNames {
             understanding: &self.understanding,
-            forms: &self.forms,
+            forms,
             containers: &self.containers,
             members: &self.members,
             typed,

@@ -103,7 +103,7 @@ pub(crate) fn by_rules(
     let asked = &group.understanding;
     let need = need(asked, group.rules());
     // A question with an acronym is no name, though a page is called like the acronym.
-    let is_written_out = asked.class == Class::Question && has_acronym(asked);
+    let is_written_out = asked.class == Class::Question && has_acronym(asked, group.rules());
     if names_what_it_means(retrieval) && !is_written_out || need == Need::Nothing {
         return Ok(Transformation::unchanged(
             &asked.text,

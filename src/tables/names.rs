@@ -1,5 +1,7 @@
 //! Names of pages: writing them, and their leg, pages that bear a name a query asks for or one near to it.
 
+mod within;
+
 use std::collections::BTreeSet;
 
 use docsearch_core::documents::definition::{MAX_DEFINING, definitions};
@@ -79,15 +81,22 @@ pub(crate) fn asked(
 ) -> Result<Asked> {
     let mut keys = keys_of(forms);
     keys.extend(titles.iter().cloned());
-    let (mut borne, mut found) = (Vec::new(), Vec::new());
+    let within_keys: Vec<String> = within::keys(forms)
+        .into_iter()
+        .filter(|key| !keys.contains(key))
+        .collect();
+    let (mut borne, mut found, mut within) = (Vec::new(), Vec::new(), Vec::new());
     if sight.checks().is_none() && Part::Definitions.exists() {
         // In one statement: what is visible is known before.
         let mut args = bearing_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
         let bearing = bearing(projects, sight, &mut args);
         let defining = defining_sql(projects, forms, sight, MAX_DEFINING, &mut args);
+        let sentence = within::sql(projects, &within_keys, sight, within::MAX_ROWS, &mut args);
         let owner = &caller.as_owner()?;
-        for row in statement::lookup(owner, &format!("({bearing}) UNION ALL {defining}"), &args, Found::read)? {
+        let sql = format!("({bearing}) UNION ALL {defining} UNION ALL {sentence}");
+        for row in statement::lookup(owner, &sql, &args, Found::read)? {
             match row {
+                Found::Borne(name) if within_keys.contains(&name.1) => within.push(name),
                 Found::Borne(name) => borne.push(name),
                 Found::Defining(documents) => found.push(documents),
             }
@@ -95,6 +104,7 @@ pub(crate) fn asked(
     } else {
         borne = bearers(caller, projects, &keys, sight)?;
         found = definers(caller, projects, forms, sight)?;
+        within = within::bearers(caller, projects, &within_keys, sight)?;
     }
     let is_whole = borne.len() < MAX_NAMED_DOCUMENTS;
     let own = keys_of(forms);
@@ -106,7 +116,7 @@ pub(crate) fn asked(
         .filter(|(_, key, kind)| titles.contains(key) && NameKind::parse(kind) == Some(NameKind::Title));
     Ok(Asked {
         titled: is_whole.then(|| titled.map(|(document, ..)| *document).collect()),
-        matches: best_matches(borne, forms),
+        matches: best_matches(borne.into_iter().chain(within::few(within)), forms),
         defining: few_defining(caller, found, forms, sight)?,
     })
 }
@@ -121,8 +131,10 @@ pub(crate) fn matches(
     Ok(best_matches(bearers(caller, projects, &keys_of(forms), sight)?, forms))
 }
 
+/// The keys of names that the query asks for or mentions.
 fn keys_of(forms: &[NameForm]) -> BTreeSet<String> {
-    forms.iter().map(|form| form.key.clone()).collect()
+    let asked = forms.iter().filter(|form| form.role != NameRole::Within);
+    asked.map(|form| form.key.clone()).collect()
 }
 
 /// The names of documents that have one of the keys.
@@ -157,7 +169,7 @@ fn bearing(projects: &Projects, sight: &Sight, args: &mut Vec<DatumWithOid<'_>>)
     )
 }
 
-fn best_matches(names: Vec<Borne>, forms: &[NameForm]) -> Map<DocumentId, NameMatch> {
+fn best_matches(names: impl IntoIterator<Item = Borne>, forms: &[NameForm]) -> Map<DocumentId, NameMatch> {
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in names {
         let of_project = |form: &&NameForm| form.project.is_none_or(|project| project == document.project);
@@ -209,7 +221,7 @@ fn defining_sql(
     let (keys, places): (Vec<String>, Vec<i32>) = forms
         .iter()
         .zip(0..)
-        .filter(|(form, _)| form.role != NameRole::Qualifier)
+        .filter(|(form, _)| !matches!(form.role, NameRole::Qualifier | NameRole::Within))
         .map(|(form, place)| (form.key.clone(), place))
         .unzip();
     let first = args.len() + 1;
@@ -275,7 +287,12 @@ fn defining_one(owner: &Owner<'_>, project: i64, key: &str, limit: i64) -> Resul
 
 /// Whether one of the matches is what the query asks for, and not only mentions.
 pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
-    let mentioned = [NameRole::WrittenOut, NameRole::Mention, NameRole::Qualifier];
+    let mentioned = [
+        NameRole::WrittenOut,
+        NameRole::Mention,
+        NameRole::Within,
+        NameRole::Qualifier,
+    ];
     matches
         .values()
         .any(|found| !mentioned.contains(&forms[found.form].role))

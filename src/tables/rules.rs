@@ -199,6 +199,10 @@ fn rule(row: &Row) -> Result<RuleRow> {
             word: first,
         },
         "change" => Rule::ChangeWord { word: first },
+        "framing" => Rule::FramingWord { word: first },
+        "comparing" => Rule::ComparingWord { word: first },
+        "modifier" => Rule::ModifierWord { word: first },
+        "scope" => Rule::ScopeWord { word: first },
         "opening" => Rule::OpeningPattern { word: first },
         "closing" => Rule::ClosingPattern { word: first },
         "news_name" => Rule::NewsName {
@@ -263,6 +267,17 @@ pub(crate) fn seed_asking(caller: &Caller) -> Result<()> {
     )
 }
 
+/// Writes what is missing of the words around names and objects.
+pub(crate) fn seed_framing(caller: &Caller) -> Result<()> {
+    let rows = serde_json::to_value(Rules::english().rows()).map_err(internal)?;
+    write_query_words(
+        caller,
+        &rows,
+        "w.kind IN ('framing', 'comparing', 'modifier', 'scope')
+         AND NOT EXISTS (SELECT FROM docsearch.query_word q WHERE q.project_id IS NULL AND q.kind = w.kind AND q.word = w.word)",
+    )
+}
+
 /// Writes those of the rows `r` that belong into a table, which is named like their kind, and for which the condition holds.
 fn write(caller: &Caller, rows: &serde_json::Value, table: &str, columns: &str, condition: &str) -> Result<()> {
     statement::execute(
@@ -322,7 +337,8 @@ fn write_query_words(caller: &Caller, rows: &serde_json::Value, condition: &str)
              SELECT w.kind, w.word
              FROM (SELECT coalesce(r ->> 'asking', split_part(r ->> 'kind', '_', 1)), r ->> 'word' FROM jsonb_array_elements($1) r
                    WHERE r ->> 'kind' IN ('kind_word', 'recency_word', 'question_word', 'stop_word', 'news_word', 'change_word',
-                                          'asking_word', 'opening_pattern', 'closing_pattern'))
+                                          'asking_word', 'framing_word', 'comparing_word', 'modifier_word', 'scope_word',
+                                          'opening_pattern', 'closing_pattern'))
                   AS w(kind, word)
              WHERE {condition}"
         ),

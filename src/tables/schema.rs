@@ -9,7 +9,7 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::{catalog, statement};
 
 /// The version of the tables that this extension reads and writes.
-pub(crate) const NEWEST: usize = 15;
+pub(crate) const NEWEST: usize = 16;
 
 /// What tables of earlier versions lack until their owner migrates them. Whatever reads or writes one of these asks whether it
 /// is there: searches, and writing documents, go on meanwhile.

@@ -42,9 +42,9 @@ SELECT jsonb_array_length(answer -> 'results') AS results, jsonb_path_query_arra
 FROM unnest(ARRAY[0.9, 1]::real[]) least, pg_temp.json('Button', min_score => least) answer;
 
 -- s4_19: each number is true of the rows beside it, also where sections take the places of pages.
-SELECT format('%s results, %s reach it: %s', count(*), count(*) FILTER (WHERE score >= 0.6), min(notice))
+SELECT format('%s results, %s reach it: %s', count(*), count(*) FILTER (WHERE score >= 0.5), min(notice))
        ~ '^(\d+) results, \1 reach it: .*below_threshold: \1 of \d+ results above' AS true_of_rows
-FROM search_docs('magnify or turn the map', 'swiftui', min_score => 0.6, max_results => 10);
+FROM search_docs('magnify or turn the map', 'swiftui', min_score => 0.5, max_results => 10);
 -- Behind the last result it is not said that there is none.
 SELECT jsonb_path_query_array(pg_temp.json('Button', '{"offset": 1000}'), '$.notices[*].message') AS notices;
 

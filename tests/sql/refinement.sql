@@ -62,10 +62,10 @@ FROM unnest(ARRAY['memory', 'partial index', 'mitochondrial inheritance of zebra
      search_docs_json(q, 'kit', max_results => n, config => '{"grade": true}') a GROUP BY q ORDER BY q;
 SELECT q, (g ->> 'relevance')::real < 0.3 AS hardly FROM unnest(ARRAY['best pizza in Naples', 'how tall is mount everest']) q, docsearch.grade_results(q, 'kit') g;
 
--- s1_22, s1_23, s1_26: a search that tries again.
+-- s1_22, s1_23, s1_26: a search that tries again. The best attempt is kept; one that is better by less than 0.05 is not.
 SELECT query, r -> 'iterations' AS iterations, r ->> 'stop_reason' AS stop_reason,
        jsonb_path_query_array(r, '$.trace[*].graded_query') <@ to_jsonb(ARRAY[query]) AS graded_as_written,
-       (SELECT max((t #>> '{grade,score}')::real) FROM jsonb_array_elements(r -> 'trace') t) = (r #>> '{grade,score}')::real AS best
+       (SELECT max((t #>> '{grade,score}')::real) FROM jsonb_array_elements(r -> 'trace') t) < (r #>> '{grade,score}')::real + 0.05 AS best
 FROM unnest(ARRAY['Partial indexes', 'k8s rbac', 'zzqqxx']) query, docsearch.search_refined(query, 'kit') r;
 SELECT docsearch.search_refined('zzqqxx', 'kit', max_refinements => 0) -> 'iterations' AS iterations;
 SELECT docsearch.search_refined('zzqqxx', 'kit', max_refinements => 3);

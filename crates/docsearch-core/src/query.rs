@@ -2,7 +2,6 @@
 
 pub mod exclusion;
 pub mod filter;
-pub mod framing;
 pub mod input;
 pub mod lookup;
 pub mod mention;

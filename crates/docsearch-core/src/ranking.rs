@@ -10,6 +10,7 @@ pub mod page;
 pub mod rank;
 pub mod rerank;
 pub mod score;
+pub mod subject;
 pub mod version;
 pub mod weight;
 pub mod wording;

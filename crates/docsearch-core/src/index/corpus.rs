@@ -21,6 +21,8 @@ pub struct ChunkTerms {
 pub struct TermWeight {
     /// Inverse document frequency times the weight of the term in the query.
     pub idf: f32,
+    /// Whether a chunk has the term as it is written.
+    pub is_held: bool,
 }
 
 /// Statistics of one project, which keyword scores are measured against.

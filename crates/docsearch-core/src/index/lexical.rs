@@ -45,6 +45,7 @@ impl<'a> Lexical<'a> {
                     let sum = if own > 0.0 { own } else { stand_ins.sum() };
                     TermWeight {
                         idf: idf(totals.chunks, sum) * term.weight,
+                        is_held: own > 0.0,
                     }
                 })
                 .collect(),

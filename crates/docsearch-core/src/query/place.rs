@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::query::framing::{compares, frames};
 use crate::query::rule::{MAX_PHRASE_WORDS, Rules};
 use crate::text::identifier::uncontracted;
 use crate::text::name;
@@ -117,8 +116,16 @@ impl Place {
             })
             // "Text vs Label" compares two things, though one of them is a place.
             .filter(|(symbol, _, is_last)| {
-                let beside = if *is_last { symbol.last() } else { symbol.first() };
-                !beside.is_some_and(|word| compares(word))
+                let beside: Vec<String> = match is_last {
+                    true => symbol.iter().rev().take(2).map(|word| word.to_lowercase()).collect(),
+                    false => symbol.iter().take(2).map(|word| word.to_lowercase()).collect(),
+                };
+                let compares = |word: &String| rules.tables().comparing_words.contains(word);
+                match beside.as_slice() {
+                    [first, ..] if compares(first) => false,
+                    [first, second] => !(rules.says_little(first) && compares(second)),
+                    _ => true,
+                }
             })
             .find_map(|(symbol, place, is_last)| {
                 let (own, alias) = canonical(&place.join(" "));
@@ -150,7 +157,9 @@ impl Place {
 fn says_what_to_do(word: &str, rules: &Rules) -> bool {
     let word = uncontracted(word);
     let is_order = |verb: &str| verb == word || !word.ends_with('s');
-    rules.tables().stop_words.contains(word) || frames(word) || rules.verb(word).is_some_and(is_order)
+    rules.tables().stop_words.contains(word)
+        || rules.tables().framing_words.contains(word)
+        || rules.verb(word).is_some_and(is_order)
 }
 
 /// Keys of all that may be the name of a place in a query: what [`KnownNames`] has to know.

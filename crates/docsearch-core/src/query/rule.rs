@@ -84,6 +84,14 @@ pub struct Tables {
     pub news_words: BTreeSet<String>,
     /// Words that ask, beside the number of a version, for what changed with it.
     pub change_words: BTreeSet<String>,
+    /// Words that say what about a name is asked, and not what it is: `parameters` of `Grid parameters`.
+    pub framing_words: BTreeSet<String>,
+    /// Words with which names are compared: `vs`.
+    pub comparing_words: BTreeSet<String>,
+    /// Words that tell one kind of objects from others: `large` of `delete all large files`.
+    pub modifiers: BTreeSet<String>,
+    /// Words that say how many are meant: `all`.
+    pub scopes: BTreeSet<String>,
     /// How questions open, before what is asked: patterns of words in lower case, divided where there are spaces or
     /// apostrophes. `a|b` is one of them, `a|b?` one or none. Several may follow each other.
     pub openings: BTreeSet<String>,
@@ -187,6 +195,26 @@ pub enum Rule {
     },
     /// A word that asks for what changed with a version.
     ChangeWord {
+        /// The word.
+        word: String,
+    },
+    /// One of the words that say what about a name is asked, and not what it is: `parameters` of `Grid parameters`.
+    FramingWord {
+        /// The word.
+        word: String,
+    },
+    /// One of the words with which names are compared: `vs`.
+    ComparingWord {
+        /// The word.
+        word: String,
+    },
+    /// One of the words that tell one kind of objects from others: `large` of `delete all large files`.
+    ModifierWord {
+        /// The word.
+        word: String,
+    },
+    /// One of the words that say how many are meant: `all`.
+    ScopeWord {
         /// The word.
         word: String,
     },
@@ -386,89 +414,6 @@ impl Rules {
             .min_by(f32::total_cmp)
             .unwrap_or(0.0)
     }
-
-    /// Every rule that applies, as rows.
-    pub fn rows(&self) -> Vec<Row> {
-        let tables = &self.tables;
-        let actions = tables.actions.iter().map(|(verb, &intent)| Rule::Action {
-            verb: verb.clone(),
-            intent,
-        });
-        let verbs = tables.action_synonyms.iter().flat_map(|(verb, synonyms)| {
-            synonyms.iter().map(|(synonym, &closeness)| Rule::ActionSynonym {
-                verb: verb.clone(),
-                synonym: synonym.clone(),
-                closeness,
-            })
-        });
-        let conflicts = tables.conflicts.iter().cloned().map(Rule::IntentConflict);
-        let generic = tables.generic_terms.iter().map(|(term, &boost)| Rule::GenericTerm {
-            term: term.clone(),
-            boost,
-        });
-        let synonyms = tables.synonyms.iter().flat_map(|(term, expansions)| {
-            expansions.iter().map(|expansion| Rule::Synonym {
-                term: term.clone(),
-                expansion: expansion.clone(),
-            })
-        });
-        let frameworks = pairs(&tables.framework_aliases, |alias, framework| Rule::FrameworkAlias {
-            alias,
-            framework,
-        });
-        let platforms = pairs(&tables.platforms, |word, platform| Rule::Platform { word, platform });
-        let kinds = words(&tables.kind_words, |word| Rule::KindWord { word });
-        let recency = words(&tables.recency_words, |word| Rule::RecencyWord { word });
-        let questions = words(&tables.question_words, |word| Rule::QuestionWord { word });
-        let stops = words(&tables.stop_words, |word| Rule::StopWord { word });
-        let names = tables.news_names.iter().flat_map(|(&place, names)| {
-            words(names, move |name| Rule::NewsName {
-                place,
-                releases: tables.release_names.contains(&name),
-                name,
-            })
-        });
-        let asking = tables
-            .asking_words
-            .iter()
-            .flat_map(|(&asking, phrases)| words(phrases, move |word| Rule::AskingWord { asking, word }));
-        let news = words(&tables.news_words, |word| Rule::NewsWord { word });
-        let changes = words(&tables.change_words, |word| Rule::ChangeWord { word });
-        let openings = words(&tables.openings, |word| Rule::OpeningPattern { word });
-        let closings = words(&tables.closings, |word| Rule::ClosingPattern { word });
-        let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
-            number,
-            tip: tip.clone(),
-        });
-        actions
-            .chain(verbs)
-            .chain(conflicts)
-            .chain(generic)
-            .chain(synonyms)
-            .chain(frameworks)
-            .chain(platforms)
-            .chain(kinds)
-            .chain(recency)
-            .chain(questions)
-            .chain(stops)
-            .chain(names)
-            .chain(asking)
-            .chain(news)
-            .chain(changes)
-            .chain(openings)
-            .chain(closings)
-            .chain(tips)
-            .map(|rule| Row { rule, enabled: true })
-            .collect()
-    }
-}
-
-fn pairs(map: &BTreeMap<String, String>, rule: impl Fn(String, String) -> Rule) -> impl Iterator<Item = Rule> {
-    map.iter().map(move |(key, value)| rule(key.clone(), value.clone()))
-}
-
-fn words(set: &BTreeSet<String>, rule: impl Fn(String) -> Rule) -> impl Iterator<Item = Rule> {
-    set.iter().map(move |word| rule(word.clone()))
 }
 
 #[cfg(test)]

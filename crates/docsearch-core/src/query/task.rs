@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::query::framing;
 use crate::query::rule::Rules;
 
 /// Fewest words of a query whose sign at the end only says that it is a question, unless it begins with a verb. Chosen:
@@ -42,7 +41,9 @@ pub(crate) fn task<'a>(text: &'a str, rules: &Rules) -> &'a str {
 fn inner(words: &[Word], rules: &Rules) -> (usize, usize) {
     let lower: Vec<&str> = words.iter().map(|word| word.lower.as_str()).collect();
     let asks = |word: &str| rules.tables().question_words.contains(word);
-    let before = |word: &&&str| word.is_empty() || framing::frames(word) || (rules.says_little(word) && !asks(word));
+    let before = |word: &&&str| {
+        word.is_empty() || rules.tables().framing_words.contains(**word) || (rules.says_little(word) && !asks(word))
+    };
     let mut start = rules.frames().opened(&lower);
     if start == 0 {
         let most = lower.iter().take(MAX_BEFORE).take_while(before).count();

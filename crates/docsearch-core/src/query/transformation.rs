@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::documents::keyword::says_little;
 use crate::models::wording_reply;
-use crate::query::framing::frames;
 use crate::query::rule::Rules;
 use crate::query::understanding::{Class, Role, Term, Understanding};
 use crate::text::name::key;
@@ -178,7 +177,7 @@ pub fn need(asked: &Understanding, rules: &Rules) -> Need {
     }
     let class = if asks(asked) { Class::Question } else { asked.class };
     match class {
-        Class::Question if has_acronym(asked) => Need::Synonyms,
+        Class::Question if has_acronym(asked, rules) => Need::Synonyms,
         Class::Question if objects >= WELL_FORMED_TERMS => Need::Synonyms,
         Class::Question => Need::Context,
         Class::Identifier if is_one_abbreviation(asked) => Need::Synonyms,
@@ -203,14 +202,15 @@ fn is_one_abbreviation(asked: &Understanding) -> bool {
 }
 
 /// Whether a word of a query is short for others, as the rules know it.
-pub fn has_acronym(asked: &Understanding) -> bool {
-    asked.terms.iter().any(is_acronym)
+pub fn has_acronym(asked: &Understanding, rules: &Rules) -> bool {
+    asked.terms.iter().any(|term| is_acronym(term, rules))
 }
 
 /// Whether a word is short for others by its letters, and is neither a word of its own that says little nor one that frames
 /// a name.
-fn is_acronym(term: &Term) -> bool {
-    term.role != Role::Generic && !frames(&term.word.text) && term.written_out().is_some()
+fn is_acronym(term: &Term, rules: &Rules) -> bool {
+    let frames = rules.tables().framing_words.contains(&term.word.text);
+    term.role != Role::Generic && !frames && term.written_out().is_some()
 }
 
 /// What the documents have of the abbreviations of a query.
@@ -248,7 +248,7 @@ pub fn transform(
         let word = &term.word.text;
         let in_capitals = is_abbreviation(&asked.text, word);
         let meant = term.written_out().is_none() || !usage.is_word(word, rules);
-        if in_capitals || meant && (!question || is_acronym(term)) {
+        if in_capitals || meant && (!question || is_acronym(term, rules)) {
             added.synonyms(term, rules);
         }
     }
@@ -331,7 +331,9 @@ fn is_content(keyword: &str, rules: &Rules) -> bool {
         let lower = word.to_lowercase();
         let is_participle = lower.ends_with("ed") && !crate::text::word::stem(&lower).ends_with("ed");
         let is_role = ROLES.lines().any(|role| role == lower);
-        let is_empty = says_little(word) || rules.says_little(&lower) || (is_single && frames(&lower));
+        let is_empty = says_little(word)
+            || rules.says_little(&lower)
+            || (is_single && rules.tables().framing_words.contains(&lower));
         word.starts_with(char::is_alphabetic) && !is_participle && !is_role && !is_empty
     };
     plain && !says_little(keyword) && keyword.split_whitespace().all(is_content)

@@ -17,15 +17,16 @@ use crate::text::word::folded;
 
 mod command;
 mod form;
-mod frame;
+mod names;
 mod recency;
 mod term;
+mod within;
 
-pub use form::{NameForm, NameRole, Site};
-pub use frame::Subject;
+pub use form::{NameForm, NameRole, Site, Subject};
 use recency::{Recency, Timing, timing};
 pub use term::{Role, Term};
 use term::{scope, terms};
+pub(crate) use within::{Sentence, frames};
 
 // Chosen, not measured, all four.
 /// Most words of X in "X in Y" for the query to be of that class.
@@ -98,7 +99,8 @@ pub struct Understanding {
     pub parent: Option<String>,
     /// The member: `failure` of `AsyncImagePhase.failure`.
     pub child: Option<String>,
-    /// What a question is about, and what that is compared with.
+    /// The names that the query is about, and what they are compared with: what documents are called, see
+    /// [`Understanding::add_subject`].
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub subjects: Vec<Subject>,
     /// Names of code in the query.
@@ -187,12 +189,11 @@ impl Understanding {
         } else {
             &topic
         };
-        let subjects = Subject::all(place.symbol.as_deref().filter(|_| place.known), &asked, rules);
         let mut understanding = Self {
-            subjects,
+            subjects: Vec::new(),
             class: Class::Words,
             terms: terms(within, named, rules),
-            scope: scope(&topic),
+            scope: scope(&topic, rules),
             platforms: platforms(&topic, place.framework.as_deref(), rules),
             recent: recency.is_some() || period.is_some(),
             only_recent: recency == Some(Recency::Only),
@@ -255,9 +256,8 @@ impl Understanding {
 
     /// Whether it is a question about a name without letters, such as an operator, to which the words of the question say
     /// nothing.
-    pub fn asks_about_sign(&self) -> bool {
-        let is_sign = |subject: &Subject| !subject.text.contains(char::is_alphanumeric);
-        (self.framed || self.class == Class::Question) && self.subjects.iter().any(is_sign)
+    pub fn asks_about_sign(&self, rules: &Rules) -> bool {
+        (self.framed || self.class == Class::Question) && within::is_about_sign(&self.topic, rules)
     }
 
     fn classify(&self, is_question: bool) -> Class {
@@ -299,79 +299,6 @@ impl Understanding {
         keys.sort();
         keys.dedup();
         keys
-    }
-
-    /// The texts that may be names of pages, strongest first, each key once.
-    pub fn names(&self) -> Vec<NameForm> {
-        let mut names: Vec<NameForm> = Vec::new();
-        let mut add = |text: &str, role| {
-            let key = name::key(text);
-            if !key.is_empty() && names.iter().all(|known| known.key != key) {
-                names.push(NameForm {
-                    text: text.to_owned(),
-                    key,
-                    role,
-                    project: None,
-                });
-            }
-        };
-        add(&self.text, NameRole::Whole);
-        add(&self.topic, NameRole::Whole);
-        if let Some(subject) = &self.subject {
-            add(subject, NameRole::Symbol);
-        }
-        if let Some(symbol) = &self.symbol {
-            let role = if self.subject.as_ref() == Some(symbol) {
-                NameRole::Symbol
-            } else {
-                NameRole::Kindless
-            };
-            add(symbol, role);
-        }
-        for subject in &self.subjects {
-            add(&subject.text, subject.role());
-            if let Some(kindless) = &subject.kindless {
-                add(kindless, subject.role());
-            }
-        }
-        if let Some(command) = self.command() {
-            add(&command, NameRole::Subject);
-        }
-        if let (Some(parent), Some(child)) = (&self.parent, &self.child) {
-            add(&format!("{parent} {child}"), NameRole::Path);
-        }
-        if self.terms.len() <= MAX_PHRASE_WORDS {
-            for (at, term) in self.terms.iter().enumerate() {
-                for synonym in &term.synonyms {
-                    let mut words: Vec<&str> = self.terms.iter().map(|term| term.word.text.as_str()).collect();
-                    words[at] = synonym;
-                    add(&words.join(" "), NameRole::Expanded);
-                }
-            }
-        }
-        let whole: Vec<String> = self.topic.split_whitespace().map(folded).collect();
-        let acronyms = self.terms.iter().filter(|term| {
-            self.terms.len() <= MAX_WRITTEN_OUT
-                && ACRONYM.contains(&term.word.text.len())
-                && whole.contains(&term.word.text)
-        });
-        for long in acronyms
-            .flat_map(|term| &term.synonyms)
-            .filter(|long| long.contains(' '))
-        {
-            add(long, NameRole::WrittenOut);
-            add(&format!("{long}s"), NameRole::WrittenOut);
-        }
-        for identifier in &self.identifiers {
-            add(&identifier.text, NameRole::Mention);
-            add(&identifier.name, NameRole::Mention);
-        }
-        for identifier in &self.identifiers {
-            for qualifier in identifier.qualifiers() {
-                add(qualifier, NameRole::Qualifier);
-            }
-        }
-        names
     }
 }
 

@@ -9,6 +9,7 @@ use crate::ranking::closeness;
 use crate::ranking::page::Page;
 use crate::ranking::rank::{Evidence, Mix, base_score, chunk_lexical, document_scores};
 use crate::ranking::score::phrase_strength;
+use crate::ranking::subject::Question;
 use crate::text::name::NameKind;
 use crate::values::id::{ChunkId, DocumentId, Map, Set};
 
@@ -219,13 +220,22 @@ impl Legs {
             }
             named.push(document);
         }
-        let names = self
-            .names
-            .iter()
-            .map(|(document, found)| (*document, found.kind, found.form));
-        closeness::prefer_closest(names, asked.forms, pages);
+        closeness::prefer_closest(self.named(), asked.forms, pages);
         self.lift_defining(asked, pages);
         named
+    }
+
+    /// The forms that the query is about, with the role in which each counts from now on.
+    pub fn subjects(&self, question: &Question<'_>, corpora: &Corpora) -> Vec<(usize, NameRole)> {
+        let defining = self.defining.iter();
+        let defining = defining.map(|(document, form)| (*document, NameKind::Symbol, *form));
+        question.subjects(self.named().chain(defining), &self.evidence, corpora)
+    }
+
+    /// Documents with a name, its kind, and the place of its form.
+    fn named(&self) -> impl Iterator<Item = (DocumentId, NameKind, usize)> {
+        let names = self.names.iter();
+        names.map(|(document, found)| (*document, found.kind, found.form))
     }
 
     fn lift_defining(&self, asked: &AskedNames<'_>, pages: &mut Map<DocumentId, Page>) {

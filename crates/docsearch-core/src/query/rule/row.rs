@@ -1,8 +1,8 @@
-//! Rows of rules put into their tables.
+//! Rows of rules put into their tables, and taken out of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{MAX_PHRASE_WORDS, Row, Rule, RuleError, Tables};
+use super::{MAX_PHRASE_WORDS, Row, Rule, RuleError, Rules, Tables};
 use crate::text::name;
 
 impl Tables {
@@ -76,6 +76,16 @@ impl Tables {
             }
             Rule::NewsWord { word: asking } => set(&mut self.news_words, word("news word", &asking)?, enabled),
             Rule::ChangeWord { word: asking } => set(&mut self.change_words, word("change word", &asking)?, enabled),
+            Rule::FramingWord { word: framing } => {
+                set(&mut self.framing_words, word("framing word", &framing)?, enabled)
+            }
+            Rule::ComparingWord { word: comparing } => {
+                set(&mut self.comparing_words, word("comparing word", &comparing)?, enabled)
+            }
+            Rule::ModifierWord { word: modifier } => {
+                set(&mut self.modifiers, word("modifier word", &modifier)?, enabled)
+            }
+            Rule::ScopeWord { word: scope } => set(&mut self.scopes, word("scope word", &scope)?, enabled),
             Rule::OpeningPattern { word: pattern } => set(&mut self.openings, word("opening", &pattern)?, enabled),
             Rule::ClosingPattern { word: pattern } => set(&mut self.closings, word("closing", &pattern)?, enabled),
             Rule::SearchTip { number, tip } => {
@@ -127,4 +137,97 @@ fn share(name: &'static str, value: f32) -> Result<f32, RuleError> {
     } else {
         Err(RuleError::OutOfRange { name, value })
     }
+}
+
+impl Rules {
+    /// Every rule that applies, as rows.
+    pub fn rows(&self) -> Vec<Row> {
+        let tables = &self.tables;
+        let actions = tables.actions.iter().map(|(verb, &intent)| Rule::Action {
+            verb: verb.clone(),
+            intent,
+        });
+        let verbs = tables.action_synonyms.iter().flat_map(|(verb, synonyms)| {
+            synonyms.iter().map(|(synonym, &closeness)| Rule::ActionSynonym {
+                verb: verb.clone(),
+                synonym: synonym.clone(),
+                closeness,
+            })
+        });
+        let conflicts = tables.conflicts.iter().cloned().map(Rule::IntentConflict);
+        let generic = tables.generic_terms.iter().map(|(term, &boost)| Rule::GenericTerm {
+            term: term.clone(),
+            boost,
+        });
+        let synonyms = tables.synonyms.iter().flat_map(|(term, expansions)| {
+            expansions.iter().map(|expansion| Rule::Synonym {
+                term: term.clone(),
+                expansion: expansion.clone(),
+            })
+        });
+        let frameworks = pairs(&tables.framework_aliases, |alias, framework| Rule::FrameworkAlias {
+            alias,
+            framework,
+        });
+        let platforms = pairs(&tables.platforms, |word, platform| Rule::Platform { word, platform });
+        let kinds = words(&tables.kind_words, |word| Rule::KindWord { word });
+        let recency = words(&tables.recency_words, |word| Rule::RecencyWord { word });
+        let questions = words(&tables.question_words, |word| Rule::QuestionWord { word });
+        let stops = words(&tables.stop_words, |word| Rule::StopWord { word });
+        let names = tables.news_names.iter().flat_map(|(&place, names)| {
+            words(names, move |name| Rule::NewsName {
+                place,
+                releases: tables.release_names.contains(&name),
+                name,
+            })
+        });
+        let asking = tables
+            .asking_words
+            .iter()
+            .flat_map(|(&asking, phrases)| words(phrases, move |word| Rule::AskingWord { asking, word }));
+        let news = words(&tables.news_words, |word| Rule::NewsWord { word });
+        let changes = words(&tables.change_words, |word| Rule::ChangeWord { word });
+        let framing = words(&tables.framing_words, |word| Rule::FramingWord { word });
+        let comparing = words(&tables.comparing_words, |word| Rule::ComparingWord { word });
+        let modifier = words(&tables.modifiers, |word| Rule::ModifierWord { word });
+        let scope = words(&tables.scopes, |word| Rule::ScopeWord { word });
+        let openings = words(&tables.openings, |word| Rule::OpeningPattern { word });
+        let closings = words(&tables.closings, |word| Rule::ClosingPattern { word });
+        let tips = tables.tips.iter().map(|(&number, tip)| Rule::SearchTip {
+            number,
+            tip: tip.clone(),
+        });
+        actions
+            .chain(verbs)
+            .chain(conflicts)
+            .chain(generic)
+            .chain(synonyms)
+            .chain(frameworks)
+            .chain(platforms)
+            .chain(kinds)
+            .chain(recency)
+            .chain(questions)
+            .chain(stops)
+            .chain(names)
+            .chain(asking)
+            .chain(news)
+            .chain(changes)
+            .chain(framing)
+            .chain(comparing)
+            .chain(modifier)
+            .chain(scope)
+            .chain(openings)
+            .chain(closings)
+            .chain(tips)
+            .map(|rule| Row { rule, enabled: true })
+            .collect()
+    }
+}
+
+fn pairs(map: &BTreeMap<String, String>, rule: impl Fn(String, String) -> Rule) -> impl Iterator<Item = Rule> {
+    map.iter().map(move |(key, value)| rule(key.clone(), value.clone()))
+}
+
+fn words(set: &BTreeSet<String>, rule: impl Fn(String) -> Rule) -> impl Iterator<Item = Rule> {
+    set.iter().map(move |word| rule(word.clone()))
 }

@@ -1,6 +1,6 @@
 //! Texts of a query that may be the name of a page.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::values::address::{Address, address_key, decoded, split_question};
 
@@ -29,8 +29,11 @@ pub enum NameRole {
     Compared,
     /// What an acronym in the query is short for, in several words: `multi-factor authentication` of `set up mfa`.
     WrittenOut,
-    /// A name of code in a longer query: it earns a boost, and no lift.
+    /// A name of code in a longer query: it earns a boost, and no lift unless the query is about it.
     Mention,
+    /// Words of a longer query that may be a name; they count only if the query is about it, see
+    /// [`crate::ranking::subject`].
+    Within,
     /// What comes before the last part of a qualified name, such as the module: its page may describe
     /// the member.
     Qualifier,
@@ -48,9 +51,18 @@ impl NameRole {
             Self::Kindless => 0.98,
             Self::Subject => 0.97,
             Self::Expanded => 0.96,
-            Self::Compared | Self::WrittenOut | Self::Mention | Self::Qualifier => 0.0,
+            Self::Compared | Self::WrittenOut | Self::Mention | Self::Within | Self::Qualifier => 0.0,
         }
     }
+}
+
+/// A name that a query is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// As the query writes it.
+    pub text: String,
+    /// Whether another subject is compared with this one.
+    pub compared: bool,
 }
 
 /// A text that may be a page's name.

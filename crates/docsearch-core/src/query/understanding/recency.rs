@@ -1,6 +1,5 @@
 //! Queries for what is new: `what's new?`, `latest posts about Grid`, `release notes`.
 
-use crate::query::framing::frames;
 use crate::query::mention::Identifier;
 use crate::query::period::{self, Period};
 use crate::query::place::KnownNames;
@@ -86,7 +85,7 @@ pub(super) fn timing(topic: &str, rules: &Rules, known: &KnownNames) -> Timing {
     let says_little = |word: &str| {
         parts.iter().any(|&asking| has(asking, word))
             || rules.says_little(word)
-            || frames(word)
+            || tables.framing_words.contains(word)
             || matches!(word, "list" | "show" | "us")
     };
     let only = named.is_empty()

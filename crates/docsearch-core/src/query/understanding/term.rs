@@ -1,8 +1,5 @@
 //! The words of a query that carry meaning, and what they do in it.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use serde::{Deserialize, Serialize};
 
 use crate::query::mention::Identifier;
@@ -30,22 +27,6 @@ pub enum Role {
     /// A word that says little.
     Generic,
 }
-
-/// Words that are modifiers before an object.
-const MODIFIERS: &str = "
-    active additional archived available big blank broken cached closed corrupt current custom damaged dead deleted detailed different
-    disabled distinct draft duplicate duplicated early empty enabled encrypted existing expired external extra failed failing
-    fast favorite final finished foreign former free frequent fresh full hidden huge idle important inactive incoming incomplete
-    individual initial internal invalid large latest left local locked long lost main missing modified multiple nearby nearest new
-    newest next obsolete offline old older oldest online open optional original orphaned outdated outgoing own paid past pending permanent
-    popular previous primary private public raw read-only recent redundant related remaining remote required running secondary secret
-    secure separate shared short similar single slow small specific stale static stopped suspended temporary tiny top
-    trusted unique unknown unread unused upcoming valid various verified visible whole wrong";
-/// Words that say how many are meant.
-const SCOPES: &str = "all any both each entire every few first last many most none only several some";
-
-static MODIFYING: LazyLock<HashSet<&str>> = LazyLock::new(|| MODIFIERS.split_whitespace().collect());
-static SCOPING: LazyLock<HashSet<&str>> = LazyLock::new(|| SCOPES.split_whitespace().collect());
 
 /// A word that carries meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,7 +129,7 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
         }
     }
     for at in 1..terms.len() {
-        let modifies = MODIFYING.contains(terms[at - 1].word.text.as_str());
+        let modifies = tables.modifiers.contains(&terms[at - 1].word.text);
         if modifies && terms[at - 1].role == Role::Object && terms[at].role != Role::Action {
             terms[at - 1].role = Role::Modifier;
         }
@@ -166,11 +147,11 @@ pub(super) fn terms(topic: &str, named: bool, rules: &Rules) -> Vec<Term> {
 }
 
 /// The words of a query that say how many are meant.
-pub(super) fn scope(topic: &str) -> Vec<Term> {
+pub(super) fn scope(topic: &str, rules: &Rules) -> Vec<Term> {
     let words = topic
         .split_whitespace()
         .map(folded)
-        .filter(|word| SCOPING.contains(word.as_str()));
+        .filter(|word| rules.tables().scopes.contains(word));
     let scope = words.map(|word| Term {
         word: Word::new(&word),
         role: Role::Scope,

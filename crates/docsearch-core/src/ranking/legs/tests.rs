@@ -45,7 +45,10 @@ fn terms(times: f32) -> ChunkTerms {
 
 fn corpora() -> Corpora {
     let corpus = Corpus {
-        terms: vec![TermWeight { idf: 2.0 }],
+        terms: vec![TermWeight {
+            idf: 2.0,
+            is_held: true,
+        }],
         average_chunk: 100.0,
         average_document: 100.0,
     };

@@ -25,7 +25,10 @@ const MIX: Mix = Mix {
 
 fn corpora() -> Corpora {
     let corpus = Corpus {
-        terms: vec![TermWeight { idf: 3.0 }],
+        terms: vec![TermWeight {
+            idf: 3.0,
+            is_held: true,
+        }],
         average_chunk: 100.0,
         average_document: 300.0,
     };
@@ -112,7 +115,7 @@ fn two_terms(frequencies: [(f32, f32); 2]) -> ChunkTerms {
 #[test]
 fn a_keyword_score_is_the_share_of_what_the_words_can_reach() {
     let corpus = |idf: [f32; 2]| Corpus {
-        terms: idf.map(|idf| TermWeight { idf }).to_vec(),
+        terms: idf.map(|idf| TermWeight { idf, is_held: true }).to_vec(),
         ..corpora()[&1].clone()
     };
     let score = |found, idf| chunk_lexical(&two_terms(found), &corpus(idf), &MIX.bm25);
@@ -138,7 +141,13 @@ fn words_near_each_other_count_more_up_to_all_that_they_can() {
         };
         let bm25 = Bm25 { proximity, ..MIX.bm25 };
         let corpus = Corpus {
-            terms: vec![TermWeight { idf: 1.0 }; 2],
+            terms: vec![
+                TermWeight {
+                    idf: 1.0,
+                    is_held: true
+                };
+                2
+            ],
             ..corpora()[&1].clone()
         };
         chunk_lexical(&found, &corpus, &bm25)

@@ -1,0 +1,322 @@
+//! The words of a query, and the texts among them that pages may be called: `Grid` of `what are the downsides of Grid`. Which of
+//! them are names the documents know.
+
+use std::ops::Range;
+
+use crate::query::mention::Identifier;
+use crate::query::rule::Rules;
+use crate::text::identifier::uncontracted;
+use crate::text::name;
+use crate::text::token::is_unspaced;
+use crate::text::word::folded;
+
+/// Most words of a name.
+const MAX_NAME_WORDS: usize = 4;
+/// Words of a query that are looked at; a longer one is prose. Chosen, not measured.
+const MAX_SENTENCE_WORDS: usize = 24;
+/// Most words between two names that are compared.
+const MAX_BETWEEN: usize = 3;
+/// After this word there is a place, and not what is asked about.
+const BEFORE_PLACES: &str = "in";
+/// Words between a verb and what it is done to.
+const ARTICLES: [&str; 4] = ["a", "all", "an", "the"];
+/// Signs that end a part of a sentence, over which no name goes.
+const ENDS: [char; 9] = [',', ';', ':', '?', '!', '.', '。', '？', '、'];
+/// Signs around a quoted name.
+const QUOTES: [char; 7] = ['"', '\'', '`', '“', '”', '‘', '’'];
+
+/// A text within a sentence that may be a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// As it is written, without signs around it.
+    pub(crate) text: String,
+    /// Its [`name::key`].
+    pub(crate) key: String,
+    /// Its words.
+    pub(crate) words: Range<usize>,
+}
+
+/// A query as a row of words.
+#[derive(Clone, Debug)]
+pub(crate) struct Sentence {
+    /// What may be a name. None begins or ends with a stop word.
+    pub(crate) runs: Vec<Run>,
+    /// The words, in lower case.
+    words: Vec<String>,
+    /// Which of them are written as code.
+    code: Vec<usize>,
+}
+
+impl Sentence {
+    pub(crate) fn read(text: &str, rules: &Rules) -> Self {
+        let written: Vec<&str> = text
+            .split_whitespace()
+            .flat_map(by_script)
+            .take(MAX_SENTENCE_WORDS)
+            .collect();
+        let bare: Vec<&str> = written.iter().map(|word| bare(word)).collect();
+        let words: Vec<String> = bare.iter().map(|word| folded(word)).collect();
+        let is_shouted = !text.contains(char::is_lowercase);
+        let is_stop = |at: usize| {
+            let is_name = Identifier::read(bare[at]).is_some() || (!is_shouted && is_capital(bare[at]));
+            !is_name && rules.says_little(&words[at])
+        };
+        let mut runs = Vec::new();
+        for from in 0..written.len() {
+            if is_stop(from) || from > 0 && words[from - 1] == BEFORE_PLACES {
+                continue;
+            }
+            for to in from + 1..=written.len().min(from + MAX_NAME_WORDS) {
+                let last = bare[to - 1];
+                if last.is_empty() {
+                    break;
+                }
+                if !is_stop(to - 1) {
+                    let mut name = bare[from..to].to_vec();
+                    name[to - from - 1] = uncontracted(last);
+                    let text = name.join(" ");
+                    let key = name::key(&text);
+                    runs.extend((!key.is_empty()).then_some(Run {
+                        text,
+                        key,
+                        words: from..to,
+                    }));
+                }
+                if written[to - 1].ends_with(ENDS) {
+                    break;
+                }
+            }
+        }
+        let code = (0..words.len()).filter(|&at| is_code(bare[at], written[at]));
+        Self {
+            runs,
+            code: code.collect(),
+            words,
+        }
+    }
+
+    /// Whether the second of two texts is what the first one is compared with: the query compares, and a single word is between
+    /// them, or a few stop words and words of comparisons.
+    pub(crate) fn compares(&self, first: &str, second: &str, rules: &Rules) -> bool {
+        let is_comparing = |word: &String| rules.tables().comparing_words.contains(word);
+        let between = self.between(first, second);
+        let joins = |word: &String| is_comparing(word) || rules.says_little(word);
+        self.words.iter().any(is_comparing)
+            && (1..=MAX_BETWEEN).contains(&between.len())
+            && (between.len() == 1 || between.iter().all(joins))
+    }
+
+    /// Whether a word outside of a name, and of the place that the query names, is written as code: `\g` of
+    /// `\g in regular expressions`.
+    pub(crate) fn has_code_beside(&self, key: &str, place: Option<&str>) -> bool {
+        let own = self.run(key).map_or(0..0, |run| run.words.clone());
+        let place = place.map(folded).unwrap_or_default();
+        let is_place = |at: usize| place.split_whitespace().any(|word| word == self.words[at]);
+        self.code.iter().any(|&at| !own.contains(&at) && !is_place(at))
+    }
+
+    /// Whether a verb and at most an article are before a name, and begin the query.
+    pub(crate) fn has_verb_before(&self, key: &str, rules: &Rules) -> bool {
+        let before = self.run(key).map_or(0, |run| run.words.start);
+        let is_verb = |word: &str| rules.verb(word).is_some() && !frames(word, rules);
+        match &self.words[..before] {
+            [verb] => is_verb(verb),
+            [verb, article] => ARTICLES.contains(&article.as_str()) && is_verb(verb),
+            _ => false,
+        }
+    }
+
+    /// Whether it is nothing but two texts, and stop words between them: neither is asked for before the other.
+    pub(crate) fn is_pair(&self, first: &str, second: &str, rules: &Rules) -> bool {
+        let of = |key: &str| self.run(key).map_or(0, |run| run.words.len());
+        let between = self.between(first, second);
+        of(first) + between.len() + of(second) == self.words.len() && between.iter().all(|word| rules.says_little(word))
+    }
+
+    fn run(&self, key: &str) -> Option<&Run> {
+        self.runs.iter().find(|run| run.key == key)
+    }
+
+    fn between(&self, first: &str, second: &str) -> &[String] {
+        let (Some(first), Some(second)) = (self.run(first), self.run(second)) else {
+            return &[];
+        };
+        self.words.get(first.words.end..second.words.start).unwrap_or_default()
+    }
+}
+
+/// Whether a text asks about a name without letters, such as an operator: all its other words only frame it.
+pub(super) fn is_about_sign(text: &str, rules: &Rules) -> bool {
+    let (signs, words): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|word| is_sign(word));
+    let frames = |word: &&str| {
+        let word = folded(word);
+        rules.says_little(&word) || frames(&word, rules)
+    };
+    !signs.is_empty() && words.iter().all(frames)
+}
+
+/// Whether a word, in lower case, says what about a name is asked, or what kind of thing it is.
+pub(crate) fn frames(word: &str, rules: &Rules) -> bool {
+    let tables = rules.tables();
+    let is_one = |set: &std::collections::BTreeSet<String>| set.contains(word);
+    is_one(&tables.framing_words) || is_one(&tables.comparing_words) || is_one(&tables.kind_words)
+}
+
+/// The parts of a word: in scripts without spaces a name in other letters has none around it, `Gridの使い方`.
+fn by_script(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let end = rest
+            .char_indices()
+            .find(|&(_, c)| is_unspaced(c) != is_unspaced(first))
+            .map_or(rest.len(), |(at, _)| at);
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        Some(part)
+    })
+}
+
+/// Whether a word has marks that no prose has, or is one: `\g`, `[]`, `lc_messages`.
+fn is_code(bare: &str, written: &str) -> bool {
+    let of_prose = |c: char| c.is_alphanumeric() || "-–—'’/&.,…".contains(c);
+    match bare.contains(char::is_alphanumeric) {
+        true => bare.chars().any(|c| !of_prose(c)),
+        false => {
+            written
+                .chars()
+                .any(|c| !of_prose(c) && !ENDS.contains(&c) && !QUOTES.contains(&c))
+                || written == ":"
+        }
+    }
+}
+
+/// Whether a word is written in capitals.
+fn is_capital(word: &str) -> bool {
+    word.len() > 1 && !word.contains(char::is_lowercase) && word.contains(char::is_alphabetic)
+}
+
+/// Whether a word is a name without letters, such as an operator: `->>`, `:=`.
+fn is_sign(word: &str) -> bool {
+    let sign = word.trim_matches(QUOTES);
+    !sign.contains(char::is_alphanumeric) && sign.chars().count() > 1 && !sign.chars().all(|c| "?!.,…-–—".contains(c))
+}
+
+/// A word without quotation marks and punctuation around it.
+fn bare(word: &str) -> &str {
+    if is_sign(word) {
+        // What ends a question ends no operator, as a rule.
+        return word.trim_matches(QUOTES).trim_end_matches(['?', ',']);
+    }
+    word.trim_matches([
+        '"', '\'', '`', '“', '”', '‘', ',', ';', '?', '!', '¿', '¡', '(', ')', '？', '。', '、',
+    ])
+    .trim_end_matches(['.', ':'])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(text: &str) -> Vec<String> {
+        let runs = Sentence::read(text, &Rules::english()).runs;
+        runs.into_iter().map(|run| run.text).collect()
+    }
+
+    fn compares(text: &str) -> bool {
+        let rules = Rules::english();
+        Sentence::read(text, &rules).compares("grid", "table", &rules)
+    }
+
+    #[test]
+    fn every_run_of_words_may_be_a_name() {
+        assert_eq!(runs("downsides of Grid"), ["downsides", "downsides of Grid", "Grid"]);
+        assert_eq!(runs("Grid's cost"), ["Grid", "Grid's cost", "cost"]);
+        assert_eq!(runs("SwiftUI's Grid"), ["SwiftUI", "SwiftUI's Grid", "Grid"]);
+        assert_eq!(runs("Grid, tables"), ["Grid", "tables"]);
+        assert_eq!(
+            runs("macaddr (data type)"),
+            [
+                "macaddr",
+                "macaddr data",
+                "macaddr data type",
+                "data",
+                "data type",
+                "type"
+            ]
+        );
+        assert!(runs("the `NOT` operator").contains(&"NOT".to_owned()));
+        assert!(runs("what is ->>?").contains(&"->>".to_owned()));
+        assert!(runs("what is it?").is_empty());
+    }
+
+    #[test]
+    fn a_name_in_a_sentence_without_spaces_is_found() {
+        for question in ["Gridの使い方を教えてください", "Grid와 다른 것", "怎么使用Grid"] {
+            assert!(runs(question).contains(&"Grid".to_owned()), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_not_what_is_asked_about() {
+        assert!(!runs("lists in Grid").contains(&"Grid".to_owned()));
+    }
+
+    #[test]
+    fn names_are_compared_by_words_between_them() {
+        for question in [
+            "which is better, Grid or Table",
+            "Grid compared to Table",
+            "how is Grid different from Table?",
+            "difference between Grid and the Table",
+            "when should I use Grid instead of Table?",
+            "Unterschied zwischen Grid und Table",
+            "differenza tra Grid e Table",
+        ] {
+            assert!(compares(question), "{question}");
+        }
+        for question in [
+            "Grid with Table",
+            "Grid of the Table",
+            "Table or Grid",
+            "Grid alignment or Table",
+        ] {
+            assert!(!compares(question), "{question}");
+        }
+    }
+
+    #[test]
+    fn code_beside_a_name_is_told_from_prose() {
+        let has_code = |text: &str| Sentence::read(text, &Rules::english()).has_code_beside("grid", Some("tide_kit"));
+        for query in ["\\g in Grid", "[] of Grid", ": in Grid", "lc_messages of Grid"] {
+            assert!(has_code(query), "{query}");
+        }
+        for query in [
+            "Grid - how does it work?",
+            "the so-called \"Grid\" (new)",
+            "¿qué es Grid?",
+            "Grid's cost, in short",
+            "Grid in tide_kit",
+        ] {
+            assert!(!has_code(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn words_around_a_sign_ask_about_it() {
+        let rules = Rules::english();
+        assert!(is_about_sign("what is ->>", &rules) && is_about_sign("what does `:=` mean", &rules));
+        assert!(!is_about_sign("what is Grid", &rules) && !is_about_sign("read a key with ->>", &rules));
+    }
+
+    proptest! {
+        #[test]
+        fn however_long_a_text_is_few_names_are_looked_for(text in "([a-zü一の]{0,3}[ ,.?]{0,2}){0,200}") {
+            let sentence = Sentence::read(&text, &Rules::english());
+            prop_assert!(sentence.runs.len() <= MAX_SENTENCE_WORDS * MAX_NAME_WORDS);
+            prop_assert!(sentence.runs.iter().all(|run| run.words.end <= sentence.words.len()));
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What a query is about: a name in it that the documents know, where the other words only frame it.
+//!
+//! Words frame a name if no section has them together with it. `alternatives to Grid` is about Grid, as is a question in
+//! a language that no document is written in; `align columns in Grid` is about what the section says that has all these words.
+
+use crate::documents::question_chunk::is_question;
+use crate::index::corpus::{ChunkTerms, Corpora, Corpus};
+use crate::query::lookup::LookupTerm;
+use crate::query::mention::Identifier;
+use crate::query::rule::Rules;
+use crate::query::understanding::{NameForm, NameRole, Sentence, Understanding, frames};
+use crate::ranking::rank::Evidence;
+use crate::text::name::NameKind;
+use crate::text::token::tokens;
+use crate::values::id::{DocumentId, Map};
+
+/// Most documents of a project with a name that is recognised: what more have says little of one. Chosen, not measured.
+const MAX_DOCUMENTS: usize = 2;
+/// How much of a word counts that a section has with the name, but not in its title or headings.
+const IN_BODY: f32 = 0.5;
+/// The least share of the other words, by their inverse document frequency, with which a section is what is asked for, by how
+/// many of them any section has: the more words meet by chance, the smaller the share that says something. Chosen on 840
+/// questions in 35 frames over four documentations, where most names should be recognised, and 706 questions that people
+/// asked of eighteen, of which few should lose their first page.
+const MEETS: [f32; 5] = [1.0, 0.51, 0.45, 0.4, 0.34];
+/// Of several names the first is the subject that says at least this share of what the rarest says. Chosen on the same.
+const NEARLY_AS_RARE: f32 = 0.3;
+
+/// What is known of a query when its subject is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What its text says.
+    pub understanding: &'a Understanding,
+    /// The forms that were looked up.
+    pub forms: &'a [NameForm],
+    /// The words that were looked up.
+    pub terms: &'a [LookupTerm],
+    /// The rules.
+    pub rules: &'a Rules,
+}
+
+/// A name that may be the subject.
+struct Candidate<'a> {
+    form: usize,
+    documents: Vec<DocumentId>,
+    /// Places of its terms.
+    own: Vec<usize>,
+    corpus: &'a Corpus,
+}
+
+impl Candidate<'_> {
+    fn idf(&self) -> f32 {
+        self.own.iter().map(|&term| self.corpus.terms[term].idf).sum()
+    }
+
+    /// Whether another name has all its words, and more.
+    fn is_within(&self, other: &Self) -> bool {
+        other.own.len() > self.own.len() && self.own.iter().all(|term| other.own.contains(term))
+    }
+}
+
+impl Question<'_> {
+    /// The forms that the query is about, with the role in which each counts from now on: the subject, and what it is
+    /// compared with. `names` are the kinds of the names that brought documents, with the places of the forms.
+    pub(crate) fn subjects(
+        &self,
+        names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
+        evidence: &Evidence,
+        corpora: &Corpora,
+    ) -> Vec<(usize, NameRole)> {
+        // Those for what is new are about time.
+        if self.understanding.only_recent || self.understanding.releases {
+            return Vec::new();
+        }
+        let found = self.candidates(names, corpora);
+        let found: Vec<&Candidate<'_>> = found
+            .iter()
+            .filter(|one| !found.iter().any(|other| one.is_within(other)))
+            .collect();
+        let sentence = Sentence::read(&self.understanding.topic, self.rules);
+        let compared = self.compared(&found, &sentence);
+        let is_framed = |candidate: &Candidate<'_>| {
+            let key = self.key(candidate);
+            // "manage notes" says what to do: then verbs decide, and not the names of what it is done to.
+            if sentence.has_verb_before(key, self.rules)
+                || sentence.has_code_beside(key, self.understanding.container.as_deref())
+            {
+                return false;
+            }
+            let beside = compared.filter(|pair| pair.iter().any(|one| one.form == candidate.form));
+            let beside = beside.into_iter().flatten().flat_map(|one| one.own.iter().copied());
+            self.is_framed(candidate, &beside.collect::<Vec<usize>>(), evidence)
+        };
+        let framed: Vec<&Candidate<'_>> = found.iter().copied().filter(|candidate| is_framed(candidate)).collect();
+        let is_pair =
+            compared.is_some_and(|[first, second]| sentence.is_pair(self.key(first), self.key(second), self.rules));
+        let rarest = framed.iter().map(|candidate| candidate.idf()).fold(0.0, f32::max);
+        let first = compared.map(|[first, _]| first.form);
+        let subject = framed
+            .iter()
+            .find(|candidate| Some(candidate.form) == first || candidate.idf() >= rarest * NEARLY_AS_RARE);
+        let mut forms: Vec<(usize, NameRole)> = Vec::new();
+        for candidate in &framed {
+            let role = match subject {
+                Some(subject) if subject.form == candidate.form && !is_pair => NameRole::Subject,
+                _ => NameRole::Compared,
+            };
+            if forms.iter().all(|(form, _)| *form != candidate.form) {
+                forms.push((candidate.form, role));
+            }
+        }
+        forms
+    }
+
+    fn key(&self, candidate: &Candidate<'_>) -> &str {
+        &self.forms[candidate.form].key
+    }
+
+    /// The names within the query that a few documents of a project have, in the order of the query.
+    fn candidates<'a>(
+        &self,
+        names: impl Iterator<Item = (DocumentId, NameKind, usize)>,
+        corpora: &'a Corpora,
+    ) -> Vec<Candidate<'a>> {
+        let mut documents: Map<(i64, usize), Vec<DocumentId>> = Map::default();
+        for (document, kind, form) in names {
+            let is_within = matches!(self.forms[form].role, NameRole::Within | NameRole::Mention);
+            if is_within && !matches!(kind, NameKind::Path | NameKind::Address | NameKind::Unprefixed) {
+                documents.entry((document.project, form)).or_default().push(document);
+            }
+        }
+        let candidate = |((project, form), documents): ((i64, usize), Vec<DocumentId>)| {
+            let corpus = corpora.get(&project).filter(|_| documents.len() <= MAX_DOCUMENTS)?;
+            let own = self.terms_of(&self.forms[form].text);
+            Some(Candidate {
+                form,
+                documents,
+                own,
+                corpus,
+            })
+        };
+        let mut candidates: Vec<Candidate<'_>> = documents.into_iter().filter_map(candidate).collect();
+        candidates.sort_by_key(|candidate| (candidate.own.first().copied(), candidate.form));
+        candidates
+    }
+
+    /// The places of the terms that a text has.
+    fn terms_of(&self, text: &str) -> Vec<usize> {
+        let words: Vec<&str> = tokens(text).map(|token| &text[token.range]).collect();
+        let is_own = |term: &LookupTerm| words.iter().any(|word| term.text.eq_ignore_ascii_case(word));
+        let own = self.terms.iter().enumerate().filter(|(_, term)| is_own(term));
+        own.map(|(place, _)| place).collect()
+    }
+
+    /// The first two names that the query compares.
+    fn compared<'a, 'b>(&self, found: &[&'a Candidate<'b>], sentence: &Sentence) -> Option<[&'a Candidate<'b>; 2]> {
+        let compares = |first: &Candidate<'_>, second: &Candidate<'_>| {
+            sentence.compares(self.key(first), self.key(second), self.rules)
+        };
+        found.iter().enumerate().find_map(|(place, &first)| {
+            let second = found[place + 1..].iter().find(|second| compares(first, second))?;
+            Some([first, *second])
+        })
+    }
+
+    /// Whether the words beside a name, and beside some others, only frame it.
+    fn is_framed(&self, candidate: &Candidate<'_>, beside: &[usize], evidence: &Evidence) -> bool {
+        let place = self.understanding.container.as_deref();
+        let place = place.map_or_else(Vec::new, |place| self.terms_of(place));
+        let as_name = candidate.own.iter().any(|&at| self.terms[at].name);
+        let is_general = !as_name && self.is_general(&self.forms[candidate.form].text);
+        // "module object" is no question about object.
+        let frames = |word: &str| frames(word, self.rules) && !(is_general && self.is_general(word));
+        let says_more =
+            |term: &LookupTerm| term.written && term.whole && !term.little && !frames(&term.text.to_lowercase());
+        let others: Vec<usize> = (0..self.terms.len())
+            .filter(|at| !candidate.own.contains(at) && !beside.contains(at) && !place.contains(at))
+            .filter(|&at| says_more(&self.terms[at]))
+            .collect();
+        if others.is_empty() {
+            return true;
+        }
+        let corpus = candidate.corpus;
+        let known: Vec<usize> = others.iter().copied().filter(|&at| corpus.terms[at].is_held).collect();
+        let is_code = |at: &usize| Identifier::read(&self.terms[*at].text).is_some();
+        let Some(&least) = MEETS.get(known.len()).filter(|_| !known.iter().any(is_code)) else {
+            return false;
+        };
+        let all: f32 = others.iter().map(|&at| corpus.terms[at].idf).sum();
+        let meets = |terms: &ChunkTerms| {
+            let closeness = |at: usize| terms.frequencies.get(at).map_or(0.0, |found| found.closeness);
+            if !candidate.own.iter().all(|&at| closeness(at) >= 1.0) {
+                return 0.0;
+            }
+            let here = known.iter().filter(|&&at| closeness(at) > 0.0).map(|&at| {
+                let found = &terms.frequencies[at];
+                let heads = found.title > 0.0 || found.heading > 0.0;
+                closeness(at) * corpus.terms[at].idf * if heads { 1.0 } else { IN_BODY }
+            });
+            here.sum::<f32>() / all
+        };
+        let project = candidate.documents.first().map(|document| document.project);
+        let sections = evidence.terms.iter();
+        let sections = sections.filter(|(id, _)| Some(id.document.project) == project && !is_question(id.chunk));
+        let most = sections.map(|(_, terms)| meets(terms)).fold(0.0, f32::max);
+        most < if is_general { least * IN_BODY } else { least }
+    }
+
+    /// Whether a name is a word for a kind of things, or a general one: `operator`, `type`.
+    fn is_general(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let tables = self.rules.tables();
+        let is_general = |word: &str| tables.kind_words.contains(word) || tables.generic_terms.contains_key(word);
+        is_general(&name) || name.strip_suffix('s').is_some_and(is_general)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::{self, Project};
 use crate::tables::vector_codes::OfModel;
@@ -76,42 +77,32 @@ impl CheckScope {
     fn models(&self, owner: &Owner<'_>) -> Result<Vec<ModelState>> {
         statement::rows(
             owner,
-            "SELECT m.id, m.name, m.digest, m.dimension, c.oid IS NOT NULL, a.atttypmod,
-                    EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id)),
-                    coalesce(m.directory, m.name), m.remote
-             FROM docsearch.model m
-             LEFT JOIN pg_class c ON c.relname = 'vector_' || m.id AND c.relnamespace = 'docsearch'::regnamespace
-             LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
-             WHERE $1::bigint IS NULL OR m.id = (SELECT p.model_id FROM docsearch.project p WHERE p.id = $1)
-             ORDER BY m.id",
+            &format!(
+                "SELECT {} FROM docsearch.model m
+                 LEFT JOIN pg_class c ON c.relname = 'vector_' || m.id AND c.relnamespace = 'docsearch'::regnamespace
+                 LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
+                 WHERE $1::bigint IS NULL OR m.id = (SELECT p.model_id FROM docsearch.project p WHERE p.id = $1)
+                 ORDER BY m.id",
+                ModelState::select_list()
+            ),
             &[self.id()],
-            |row| {
-                Ok(ModelState {
-                    id: row.required(1)?,
-                    name: row.required(2)?,
-                    digest: row.required(3)?,
-                    dimension: row.required(4)?,
-                    has_table: row.required(5)?,
-                    stored_dimension: row.optional(6)?,
-                    used: row.required(7)?,
-                    directory: row.required(8)?,
-                    remote: row.required(9)?,
-                })
-            },
+            ModelState::read,
         )
     }
 }
 
-struct ModelState {
-    id: i32,
-    name: String,
-    directory: String,
-    digest: String,
-    dimension: i32,
-    has_table: bool,
-    stored_dimension: Option<i32>,
-    used: bool,
-    remote: bool,
+row_type! {
+    struct ModelState {
+        id: i32 = "m.id",
+        name: String = "m.name",
+        directory: String = "coalesce(m.directory, m.name)",
+        digest: String = "m.digest",
+        dimension: i32 = "m.dimension",
+        has_table: bool = "c.oid IS NOT NULL",
+        stored_dimension: Option<i32> = "a.atttypmod",
+        used: bool = "EXISTS (SELECT FROM docsearch.project p WHERE m.id IN (p.model_id, p.next_model_id))",
+        remote: bool = "m.remote",
+    }
 }
 
 /// Something that is not as it should be.

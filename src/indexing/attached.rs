@@ -32,6 +32,7 @@ use crate::postgres::condition::Condition;
 use crate::postgres::owner::require_may_act_as;
 use crate::postgres::report::{self, Result, error_with_hint, invalid, undefined};
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::{catalog, statement};
 use crate::tables::project::{self, Project};
 use crate::tables::{schema, wake};
@@ -290,31 +291,33 @@ pub(crate) fn detach_all(caller: &mut Caller, project: i64) -> Result<()> {
     Ok(())
 }
 
-/// A row of `docsearch.attached_table`.
-struct Attached {
-    id: i32,
-    project: i64,
-    source: pg_sys::Oid,
-    source_root: String,
-    slug_prefix: String,
-    key: String,
-    title: Option<String>,
-    body: String,
-    category: Option<String>,
-    metadata: Vec<String>,
-    published_at: Option<String>,
-    changed_at: Option<String>,
-    questions: Option<String>,
-    rows_where: Option<String>,
-    access: String,
-    /// How often a view is read, as bytes in hexadecimal.
-    poll_every: Option<String>,
-    loaded_to: Option<String>,
-    /// The role that owned the table when it was attached.
-    reads_as: pg_sys::Oid,
-    /// The role that attached it.
-    writes_as: pg_sys::Oid,
-    step_rows: i32,
+row_type! {
+    /// A row of `docsearch.attached_table`.
+    struct Attached {
+        id: i32 = "a.id",
+        project: i64 = "a.project_id",
+        source: pg_sys::Oid = "a.source::oid",
+        source_root: String = "a.source_root",
+        slug_prefix: String = "a.slug_prefix",
+        key: String = "a.key_column::text",
+        title: Option<String> = "a.title_column::text",
+        body: String = "a.body_column::text",
+        category: Option<String> = "a.category_column::text",
+        metadata: Vec<String> = "a.metadata_columns::text[]",
+        published_at: Option<String> = "a.published_at_column::text",
+        changed_at: Option<String> = "a.changed_at_column::text",
+        questions: Option<String> = "a.questions_column::text",
+        rows_where: Option<String> = "a.rows_where",
+        access: String = "a.access",
+        /// How often a view is read, as bytes in hexadecimal.
+        poll_every: Option<String> = "encode(interval_send(a.poll_every), 'hex')",
+        loaded_to: Option<String> = "a.loaded_to",
+        /// The role that owned the table when it was attached.
+        reads_as: pg_sys::Oid = "a.reads_as::oid",
+        /// The role that attached it.
+        writes_as: pg_sys::Oid = "a.writes_as::oid",
+        step_rows: i32 = "a.step_rows",
+    }
 }
 
 impl Attached {
@@ -401,36 +404,15 @@ fn read(role: &dyn Role, condition: &str, args: &[DatumWithOid<'_>]) -> Result<V
     statement::latest(
         role,
         &format!(
-            "SELECT a.id, a.project_id, a.source::oid, a.source_root, a.slug_prefix, a.key_column::text,
-                    a.title_column::text, a.body_column::text, a.category_column::text, a.metadata_columns::text[],
-                    a.published_at_column::text, a.loaded_to, a.reads_as::oid, a.writes_as::oid,
-                    a.step_rows, a.changed_at_column::text, a.access, a.rows_where,
-                    encode(interval_send(a.poll_every), 'hex'), a.questions_column::text
-             FROM docsearch.attached_table a WHERE {condition} ORDER BY a.next_attempt, a.id"
+            "SELECT {} FROM docsearch.attached_table a WHERE {condition} ORDER BY a.next_attempt, a.id",
+            Attached::select_list()
         ),
         args,
         |row| {
+            let attached = Attached::read(row)?;
             Ok(Attached {
-                id: row.required(1)?,
-                project: row.required(2)?,
-                source: row.required(3)?,
-                source_root: row.required(4)?,
-                slug_prefix: row.required(5)?,
-                key: row.required(6)?,
-                title: row.optional(7)?,
-                body: row.required(8)?,
-                category: row.optional(9)?,
-                metadata: row.required(10)?,
-                published_at: row.optional(11)?,
-                loaded_to: row.optional(12)?,
-                reads_as: row.required(13)?,
-                writes_as: row.required(14)?,
-                step_rows: row.required::<i32>(15)?.clamp(1, step::STEP_ROWS),
-                changed_at: row.optional(16)?,
-                access: row.required(17)?,
-                rows_where: row.optional(18)?,
-                poll_every: row.optional(19)?,
-                questions: row.optional(20)?,
+                step_rows: attached.step_rows.clamp(1, step::STEP_ROWS),
+                ..attached
             })
         },
     )

@@ -17,10 +17,12 @@ use pgrx::prelude::*;
 
 mod asked;
 mod cutting;
+mod inputs;
 mod passages;
 mod plan;
 mod renaming;
 mod writing;
+use inputs::read_inputs;
 use passages::PassageVectors;
 use plan::{ChunkPlan, DocumentPlan, KnownDocument, Plan};
 use writing::Stored;
@@ -28,7 +30,6 @@ use writing::Stored;
 use crate::indexing::keywords::Keywords;
 use crate::indexing::{embedding_queue, model_switch};
 use crate::models::embedder;
-use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, inference, internal};
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::{statement, subtransaction};
@@ -39,7 +40,7 @@ use crate::tables::project::Project;
 use crate::tables::questions::{self, AUTHOR};
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{document, model_grant, sight, terms, vector_codes, wake};
+use crate::tables::{model_grant, sight, terms, vector_codes, wake};
 
 pub(crate) use asked::{WrittenQuestions, add_questions, set_questions};
 pub(crate) use renaming::{rename, rename_all};
@@ -219,41 +220,6 @@ fn write_delta(owner: &Owner<'_>, project: &Project, delta: Delta) -> Result<()>
     statistics::write(owner, delta, project.id)?;
     postings::merge_if_due(owner, project.id)?;
     vector_codes::merge_if_due(owner, project.id)
-}
-
-/// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
-/// not given.
-fn read_inputs(owner: &Owner<'_>, project: &Project, documents: &[i64]) -> Result<Vec<(i64, DocumentInput)>> {
-    statement::rows(
-        owner,
-        &format!(
-            "SELECT d.id, d.slug, d.title, d.category, d.summary,
-                    ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                    d.metadata, d.body,
-                    ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL), {}
-             FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
-            document::pages_column()
-        ),
-        &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
-        |row| {
-            let body: String = row.required(8)?;
-            let lead = markdown::lead_paragraph(&body);
-            let StoredJson(metadata) = row.required(7)?;
-            let input = DocumentInput {
-                slug: row.required(2)?,
-                title: row.required(3)?,
-                category: row.optional(4)?,
-                summary: row.optional(5)?.filter(|summary| lead.as_ref() != Some(summary)),
-                keywords: row.required(6)?,
-                metadata: Some(metadata),
-                body: Some(body),
-                source_urls: row.required(9)?,
-                pages: document::pages_of(row.required(10)?),
-                ..DocumentInput::default()
-            };
-            Ok((row.required(1)?, input))
-        },
-    )
 }
 
 /// A document that was written by others each time, or that a policy hides.

@@ -8,6 +8,7 @@ use crate::indexing::attached;
 use crate::indexing::embedding_queue::ATTEMPTS;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::{questions, sight};
 
@@ -94,11 +95,35 @@ struct Queue {
     errors: Vec<Option<String>>,
 }
 
+row_type! {
+    struct CountedRow {
+        project: i64 = "d.project_id",
+        all: i64 = "d.number",
+        waiting: i64 = "coalesce(q.waiting, 0)",
+        waiting_chunks: i64 = "coalesce(q.chunks, 0)",
+        failed: i64 = "coalesce(q.failed, 0)",
+        error: Option<String> = "q.error",
+    }
+}
+
+row_type! {
+    struct ProjectRow {
+        id: i64 = "p.id",
+        name: String = "p.name",
+        changes: i64 = "t.changes",
+        rate: Option<f64> = "r.rate",
+        switching_to: Option<String> = "m.name",
+        error_of_switch: Option<String> = "p.switch_error",
+        error_of_table: Option<String> = "t.error",
+        error_of_worker: Option<String> = "CASE WHEN o.owns OR NOT $3 THEN w.error END",
+    }
+}
+
 fn count(role: &dyn Role, queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<i64, Documents>> {
     let counted = statement::rows(
         role,
         &format!(
-            "SELECT d.project_id, d.number, coalesce(q.waiting, 0), coalesce(q.chunks, 0), coalesce(q.failed, 0), q.error
+            "SELECT {}
              FROM (SELECT d.project_id, count(*) FROM docsearch.document d WHERE d.project_id = ANY ($1)
                    GROUP BY d.project_id) d(project_id, number)
              LEFT JOIN (
@@ -109,18 +134,20 @@ fn count(role: &dyn Role, queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<
                  FROM {queue}
                  JOIN docsearch.document d ON d.project_id = q.project_id AND d.id = q.document_id
                  WHERE q.project_id = ANY ($1) GROUP BY q.project_id
-             ) q(project_id, waiting, chunks, failed, error) USING (project_id)"
+             ) q(project_id, waiting, chunks, failed, error) USING (project_id)",
+            CountedRow::select_list()
         ),
         args,
         |row| {
+            let row = CountedRow::read(row)?;
             let documents = Documents {
-                all: row.required(2)?,
-                waiting: row.required(3)?,
-                waiting_chunks: row.required(4)?,
-                failed: row.required(5)?,
-                error: row.optional(6)?,
+                all: row.all,
+                waiting: row.waiting,
+                waiting_chunks: row.waiting_chunks,
+                failed: row.failed,
+                error: row.error,
             };
-            Ok((row.required::<i64>(1)?, documents))
+            Ok((row.project, documents))
         },
     )?;
     Ok(counted.into_iter().collect())
@@ -142,60 +169,60 @@ pub(crate) fn rows(caller: &mut Caller, projects: &[i64], mut documents: Map<i64
         .collect();
     statement::rows(
         owner,
-        "SELECT p.id, p.name, t.changes, r.rate, m.name, p.switch_error, t.error,
-                CASE WHEN o.owns OR NOT $3 THEN w.error END
-         FROM docsearch.project p
-         CROSS JOIN (SELECT pg_has_role($2, n.nspowner, 'USAGE') FROM pg_namespace n WHERE n.nspname = 'docsearch') o(owns)
-         LEFT JOIN docsearch.model m ON m.id = p.next_model_id
-         CROSS JOIN LATERAL (
-             SELECT count(c.id) FILTER (WHERE s.owns OR NOT $3),
-                    (array_agg(a.error) FILTER (WHERE a.error IS NOT NULL AND s.owns))[1]
-             FROM docsearch.attached_table a
+        &format!(
+            "SELECT {}
+             FROM docsearch.project p
+             CROSS JOIN (SELECT pg_has_role($2, n.nspowner, 'USAGE') FROM pg_namespace n WHERE n.nspname = 'docsearch') o(owns)
+             LEFT JOIN docsearch.model m ON m.id = p.next_model_id
              CROSS JOIN LATERAL (
-                 SELECT o.owns OR EXISTS (SELECT FROM pg_class s
-                                          WHERE s.oid = a.source AND pg_has_role($2, s.relowner, 'USAGE'))
-             ) s(owns)
-             LEFT JOIN docsearch.table_change c ON c.attached_id = a.id
-             WHERE a.project_id = p.id
-         ) t(changes, error)
-         LEFT JOIN LATERAL (
-             SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
-             FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since AND NOT $3
-         ) r(rate) ON true
-         LEFT JOIN docsearch.embedding_rate w ON w.project_id = p.id
-         WHERE p.id = ANY ($1) ORDER BY p.name",
+                 SELECT count(c.id) FILTER (WHERE s.owns OR NOT $3),
+                        (array_agg(a.error) FILTER (WHERE a.error IS NOT NULL AND s.owns))[1]
+                 FROM docsearch.attached_table a
+                 CROSS JOIN LATERAL (
+                     SELECT o.owns OR EXISTS (SELECT FROM pg_class s
+                                              WHERE s.oid = a.source AND pg_has_role($2, s.relowner, 'USAGE'))
+                 ) s(owns)
+                 LEFT JOIN docsearch.table_change c ON c.attached_id = a.id
+                 WHERE a.project_id = p.id
+             ) t(changes, error)
+             LEFT JOIN LATERAL (
+                 SELECT r.documents / extract(epoch FROM r.until - r.since)::float8
+                 FROM docsearch.embedding_rate r WHERE r.project_id = p.id AND r.until > r.since AND NOT $3
+             ) r(rate) ON true
+             LEFT JOIN docsearch.embedding_rate w ON w.project_id = p.id
+             WHERE p.id = ANY ($1) ORDER BY p.name",
+            ProjectRow::select_list()
+        ),
         &[
             DatumWithOid::from(projects.to_vec()),
             DatumWithOid::from(who),
             DatumWithOid::from(limited),
         ],
         |row| {
+            let row = ProjectRow::read(row)?;
             let Documents {
                 all,
                 waiting,
                 waiting_chunks,
                 failed,
                 error,
-            } = documents.remove(&row.required::<i64>(1)?).unwrap_or_default();
-            let (questions, stale) = asked.remove(&row.required::<i64>(1)?).unwrap_or_default();
-            let of_attached = troubles.remove(&row.required::<i64>(1)?);
-            let rate: Option<f64> = row.optional(4)?;
-            let seconds = rate.filter(|rate| *rate > 0.0).map(|rate| waiting as f64 / rate);
+            } = documents.remove(&row.id).unwrap_or_default();
+            let (questions, stale) = asked.remove(&row.id).unwrap_or_default();
+            let of_attached = troubles.remove(&row.id);
+            let seconds = row.rate.filter(|rate| *rate > 0.0).map(|rate| waiting as f64 / rate);
             let time_left = seconds.map(Interval::from_seconds);
-            let of_switch: Option<String> = row.optional(6)?;
-            let of_table: Option<String> = row.optional(7)?;
-            let of_worker: Option<String> = row.optional(8)?;
+            let failure = row.error_of_worker.or(error).or(row.error_of_switch);
             Ok((
-                row.required(2)?,
+                row.name,
                 all - waiting - failed,
                 waiting,
                 waiting_chunks,
                 failed,
-                row.required(3)?,
-                rate,
+                row.changes,
+                row.rate,
                 time_left,
-                row.optional(5)?,
-                of_worker.or(error).or(of_switch).or(of_attached).or(of_table),
+                row.switching_to,
+                failure.or(of_attached).or(row.error_of_table),
                 questions,
                 stale,
             ))

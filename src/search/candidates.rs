@@ -19,6 +19,7 @@ use pgrx::datum::DatumWithOid;
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::search::basis::{Asked, Basis, Reach, Scope, Search};
 use crate::search::conditions::CONDITIONS;
@@ -32,7 +33,7 @@ use crate::search::section;
 use crate::tables::schema::Part;
 use crate::tables::sight::Sight;
 use crate::tables::vectors::Nearest;
-use crate::tables::{document, keys, names};
+use crate::tables::{document, names};
 
 /// The documents of a group of projects, ranked.
 #[derive(Default)]
@@ -403,42 +404,62 @@ impl Search<'_> {
         ));
         args.push(DatumWithOid::from(needs.metadata));
         args.push(DatumWithOid::from(needs.age));
-        let entry_share = Part::EntryShare.or_else("d.entry_share", "0::real");
         // Looking at conditions that are not there took an eighth of a millisecond for 200 documents.
         let is_filtered = self.category.is_some() || !self.filter.is_empty() || superseded.is_some();
         let conditions = if is_filtered { CONDITIONS } else { "true" };
         statement::lookup(
             caller,
             &format!(
-                "SELECT d.project_id, d.id, d.title, d.slug, d.category, left(d.summary, $9),
-                        CASE WHEN $10 THEN d.metadata END,
-                        CASE WHEN $11 THEN {AGE} END, CASE WHEN $11 THEN {DAY} END, d.version, d.kind, {entry_share}, {}
+                "SELECT {}
                  FROM unnest($1::bigint[], $8::bigint[]) AS found(project_id, id)
                       JOIN docsearch.document d USING (project_id, id)
                  WHERE {conditions}",
-                document::page_keys_column()
+                PageRow::select_list()
             ),
             &args,
             |row| {
-                let id = keys::document_id(row)?;
+                let row = PageRow::read(row)?;
                 let page = Page {
-                    project: asked.group.name_of(id.project),
-                    title: row.required(3)?,
-                    slug: row.required(4)?,
-                    category: row.optional(5)?,
-                    description: row.optional::<String>(6)?.unwrap_or_default(),
-                    metadata: row.optional::<StoredJson>(7)?.map(|metadata| metadata.0),
-                    age_days: row.optional(8)?,
-                    day: row.optional(9)?.map(Day),
-                    version: row.optional(10)?,
-                    kind: row.optional(11)?,
-                    entry_share: row.required(12)?,
-                    keys: row.optional(13)?.and_then(PageKeys::read),
+                    project: asked.group.name_of(row.project),
+                    title: row.title,
+                    slug: row.slug,
+                    category: row.category,
+                    description: row.description.unwrap_or_default(),
+                    metadata: row.metadata.map(|metadata| metadata.0),
+                    age_days: row.age_days,
+                    day: row.day.map(Day),
+                    version: row.version,
+                    kind: row.kind,
+                    entry_share: row.entry_share,
+                    keys: row.keys.and_then(PageKeys::read),
                     ..Page::default()
+                };
+                let id = DocumentId {
+                    project: row.project,
+                    document: row.document,
                 };
                 Ok((id, page))
             },
         )
         .map(|pages| pages.into_iter().collect())
+    }
+}
+
+row_type! {
+    /// What the rules look at in a page, as [`Search::pages`] selects it.
+    struct PageRow {
+        project: i64 = "d.project_id",
+        document: i64 = "d.id",
+        title: String = "d.title",
+        slug: String = "d.slug",
+        category: Option<String> = "d.category",
+        description: Option<String> = "left(d.summary, $9)",
+        metadata: Option<StoredJson> = "CASE WHEN $10 THEN d.metadata END",
+        age_days: Option<f32> = format!("CASE WHEN $11 THEN {AGE} END"),
+        day: Option<i32> = format!("CASE WHEN $11 THEN {DAY} END"),
+        version: Option<String> = "d.version",
+        kind: Option<String> = "d.kind",
+        entry_share: f32 = Part::EntryShare.or_else("d.entry_share", "0::real"),
+        keys: Option<Vec<u8>> = document::page_keys_column(),
     }
 }

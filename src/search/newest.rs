@@ -11,11 +11,11 @@ use pgrx::datum::DatumWithOid;
 
 use crate::postgres::report::Result;
 use crate::postgres::role::Caller;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement::{self, Row};
 use crate::search::conditions::CONDITIONS;
 use crate::search::group::Group;
 use crate::search::transform;
-use crate::tables::keys;
 
 /// Days since a document `d` was published; an infinite date says nothing.
 pub(super) const AGE: &str =
@@ -72,15 +72,31 @@ struct Listed {
     day: Option<Day>,
 }
 
+row_type! {
+    struct ListedRow {
+        project: i64 = "d.project_id",
+        document: i64 = "d.id",
+        slug: String = "d.slug",
+        title: String = "d.title",
+        version: Option<String> = "d.version",
+        age_days: Option<f32> = AGE,
+        day: Option<i32> = DAY,
+    }
+}
+
 impl Listed {
     fn read(row: &Row) -> Result<Self> {
+        let row = ListedRow::read(row)?;
         Ok(Self {
-            document: keys::document_id(row)?,
-            slug: row.required(3)?,
-            title: row.required(4)?,
-            version: row.optional(5)?,
-            age_days: row.optional(6)?,
-            day: row.optional(7)?.map(Day),
+            document: DocumentId {
+                project: row.project,
+                document: row.document,
+            },
+            slug: row.slug,
+            title: row.title,
+            version: row.version,
+            age_days: row.age_days,
+            day: row.day.map(Day),
         })
     }
 }
@@ -127,7 +143,7 @@ impl Newest {
             DatumWithOid::from(period.as_ref().map(|days| days.start.0)),
             DatumWithOid::from(period.as_ref().map(|days| days.end.0)),
         ]);
-        let columns = format!("d.project_id, d.id, d.slug, d.title, d.version, {AGE}, {DAY}");
+        let columns = ListedRow::select_list();
         let of_projects = format!(
             "FROM docsearch.document d WHERE {} AND {CONDITIONS}",
             group.projects.condition("d")

@@ -20,6 +20,7 @@ use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::postgres::tsvector::TsVectorBytes;
 use crate::search::config::SearchConfig;
@@ -183,40 +184,51 @@ struct DocumentView {
     pages: Vec<GroupedPage>,
 }
 
+row_type! {
+    struct ViewRow {
+        document: i64 = "d.id",
+        slug: String = "d.slug",
+        title: String = "d.title",
+        category: Option<String> = "d.category",
+        url: Option<String> = "coalesce(d.source_urls[1], d.metadata ->> 'url')",
+        chunk_count: i32 = "d.chunk_count",
+        bytes: i32 = "octet_length(d.body)",
+        updated_at: String = as_iso("d.updated_at"),
+        source_key: Option<String> = "CASE WHEN starts_with(d.source_root, 'table:') THEN d.source_path END",
+        metadata: StoredJson = "d.metadata",
+        pages: StoredJson = pages_column(),
+    }
+}
+
 /// The documents of the sections that the caller sees.
 fn document_views(caller: &Caller, project: &Project, chunks: &[ChunkId]) -> Result<HashMap<DocumentId, DocumentView>> {
     let documents: BTreeSet<DocumentId> = chunks.iter().map(|chunk| chunk.document).collect();
     let rows = statement::lookup(
         caller,
         &format!(
-            "SELECT d.id, d.slug, d.title, d.category, coalesce(d.source_urls[1], d.metadata ->> 'url'), d.chunk_count,
-                    octet_length(d.body), {},
-                    CASE WHEN starts_with(d.source_root, 'table:') THEN d.source_path END, d.metadata, {}
-             FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
-            as_iso("d.updated_at"),
-            pages_column()
+            "SELECT {} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)",
+            ViewRow::select_list()
         ),
         &keys::document_arguments(&documents),
         |row| {
-            let slug: String = row.required(2)?;
+            let row = ViewRow::read(row)?;
+            let root_url = project.root_url.as_deref();
             let document = DocumentView {
                 project: project.name.clone(),
-                title: row.required(3)?,
-                category: row.optional(4)?,
-                url: row
-                    .optional(5)?
-                    .or_else(|| project::address(project.root_url.as_deref(), &slug)),
-                chunk_count: row.required(6)?,
-                bytes: usize::try_from(row.required::<i32>(7)?).unwrap_or_default(),
-                updated_at: row.required(8)?,
-                source_key: row.optional(9)?,
-                metadata: row.required::<StoredJson>(10)?.0,
-                pages: addressed_pages(row.required(11)?, project.root_url.as_deref()),
-                slug,
+                title: row.title,
+                category: row.category,
+                url: row.url.or_else(|| project::address(root_url, &row.slug)),
+                chunk_count: row.chunk_count,
+                bytes: usize::try_from(row.bytes).unwrap_or_default(),
+                updated_at: row.updated_at,
+                source_key: row.source_key,
+                metadata: row.metadata.0,
+                pages: addressed_pages(row.pages, root_url),
+                slug: row.slug,
             };
             let id = DocumentId {
                 project: project.id,
-                document: row.required(1)?,
+                document: row.document,
             };
             Ok((id, document))
         },
@@ -252,6 +264,18 @@ impl SectionView {
     }
 }
 
+row_type! {
+    struct SectionRow {
+        project: i64 = "c.project_id",
+        document: i64 = "c.document_id",
+        chunk: i32 = "c.chunk_no",
+        path: Vec<String> = "c.heading_path",
+        anchor: String = "c.anchor",
+        body: String = "c.body",
+        terms: TsVectorBytes = "c.terms",
+    }
+}
+
 /// Heading path and snippet of sections whose documents the caller sees. `terms` are those that are looked for in each.
 fn section_views<'a, 't>(
     caller: &mut Caller,
@@ -263,20 +287,24 @@ fn section_views<'a, 't>(
     let rows = statement::lookup(
         owner,
         &format!(
-            "SELECT c.project_id, c.document_id, c.chunk_no, c.heading_path, c.anchor, c.body, c.terms
-         FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)"
+            "SELECT {} FROM {WANTED_CHUNKS} JOIN docsearch.chunk c USING (project_id, document_id, chunk_no)",
+            SectionRow::select_list()
         ),
         &keys::chunk_arguments(chunks),
         |row| {
-            let id = keys::chunk_id(row)?;
-            let path: Vec<String> = row.required(4)?;
-            let body: String = row.required(6)?;
-            let bytes: TsVectorBytes = row.required(7)?;
-            let matches = body_matches(bytes.as_bytes(), terms(&id));
+            let row = SectionRow::read(row)?;
+            let id = ChunkId {
+                document: DocumentId {
+                    project: row.project,
+                    document: row.document,
+                },
+                chunk: row.chunk,
+            };
+            let matches = body_matches(row.terms.as_bytes(), terms(&id));
             let section = SectionView {
-                path: path.join(" > "),
-                anchor: row.required(5)?,
-                snippet: snippet(&markdown::plain_text(&body), &matches, length),
+                path: row.path.join(" > "),
+                anchor: row.anchor,
+                snippet: snippet(&markdown::plain_text(&row.body), &matches, length),
             };
             Ok((id, section))
         },

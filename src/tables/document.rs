@@ -16,6 +16,7 @@ use crate::postgres::jsonb::StoredJson;
 use crate::postgres::owner;
 use crate::postgres::report::{Result, error_with_hint, invalid, undefined};
 use crate::postgres::role::{Caller, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::keys::WANTED_DOCUMENTS;
 use crate::tables::project::Projects;
@@ -25,18 +26,20 @@ use crate::tables::{keys, nearest, project, questions};
 /// Columns of a list of documents.
 const COLUMNS: usize = 9;
 
-/// A document in a list.
-pub(crate) struct DocumentSummary {
-    pub(crate) project: String,
-    pub(crate) category: Option<String>,
-    pub(crate) slug: String,
-    pub(crate) title: String,
-    pub(crate) kind: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) version: Option<String>,
-    pub(crate) chunk_count: i32,
-    pub(crate) updated_at: TimestampWithTimeZone,
-    pub(crate) last_updated: String,
+row_type! {
+    /// A document in a list.
+    pub(crate) struct DocumentSummary {
+        pub(crate) project: String = "p.name",
+        pub(crate) category: Option<String> = "d.category",
+        pub(crate) slug: String = "d.slug",
+        pub(crate) title: String = "d.title",
+        pub(crate) kind: Option<String> = "d.kind",
+        pub(crate) description: Option<String> = "left(d.summary, 200)",
+        pub(crate) version: Option<String> = "d.version",
+        pub(crate) chunk_count: i32 = "d.chunk_count",
+        pub(crate) updated_at: TimestampWithTimeZone = "d.updated_at",
+        pub(crate) last_updated: String = as_iso("d.updated_at"),
+    }
 }
 
 impl DocumentSummary {
@@ -79,16 +82,14 @@ pub(crate) fn listed(
     let rows = statement::rows(
         caller,
         &format!(
-            "SELECT p.name, d.category, d.slug, d.title, d.kind, left(d.summary, 200), d.version, d.chunk_count,
-                    d.updated_at, {}
-             FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
+            "SELECT {} FROM docsearch.document d JOIN docsearch.project p ON p.id = d.project_id
              WHERE ($1::text IS NULL OR p.name = $1)
                AND ($2::text IS NULL OR d.category = $2 OR starts_with(d.category, $2 || '/'))
                AND ($3::text IS NULL OR d.kind = $3)
              ORDER BY CASE WHEN $4 = 'date' THEN d.updated_at END DESC,
                       CASE WHEN $4 = 'category' THEN d.category END,
                       lower(d.title), p.name, d.slug",
-            as_iso("d.updated_at")
+            DocumentSummary::select_list()
         ),
         &[
             DatumWithOid::from(project),
@@ -96,20 +97,7 @@ pub(crate) fn listed(
             DatumWithOid::from(kind),
             DatumWithOid::from(order),
         ],
-        |row| {
-            Ok(DocumentSummary {
-                project: row.required(1)?,
-                category: row.optional(2)?,
-                slug: row.required(3)?,
-                title: row.required(4)?,
-                kind: row.optional(5)?,
-                description: row.optional(6)?,
-                version: row.optional(7)?,
-                chunk_count: row.required(8)?,
-                updated_at: row.required(9)?,
-                last_updated: row.required(10)?,
-            })
-        },
+        DocumentSummary::read,
     )?;
     if let Some(category) = category.filter(|_| rows.is_empty() && kind.is_none()) {
         let (projects, _) = project::searched(caller, project)?;
@@ -268,9 +256,9 @@ fn read(caller: &Caller, condition: &str, slug: &str, project: Option<&str>) -> 
     statement::rows(
         caller,
         &format!(
-            "{} FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
+            "SELECT {} FROM docsearch.project p JOIN docsearch.document d ON d.project_id = p.id
              WHERE {condition} ORDER BY p.name",
-            select()
+            StoredRow::select_list()
         ),
         &[DatumWithOid::from(slug), DatumWithOid::from(project)],
         stored,
@@ -282,9 +270,9 @@ pub(crate) fn of_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(Documen
     let found = statement::lookup(
         caller,
         &format!(
-            "{} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
+            "SELECT {} FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
                   JOIN docsearch.project p ON p.id = d.project_id",
-            select()
+            StoredRow::select_list()
         ),
         &keys::document_arguments(ids),
         stored,
@@ -292,47 +280,61 @@ pub(crate) fn of_ids(caller: &Caller, ids: &[DocumentId]) -> Result<Vec<(Documen
     Ok(found.into_iter().map(|found| (found.id, found.document)).collect())
 }
 
-/// The columns of [`stored`].
-fn select() -> String {
-    format!(
-        "SELECT d.project_id, d.id, p.name, d.slug, d.title, d.category, d.kind, d.version,
-                coalesce(d.source_urls[1], d.metadata ->> 'url'), p.root_url,
-                ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL),
-                ARRAY(SELECT k.keyword FROM unnest(d.keywords) AS k(keyword) WHERE k.keyword IS NOT NULL),
-                {}, {}, {}, d.summary, d.body, {}",
-        as_iso("d.published_at"),
-        as_iso("d.created_at"),
-        as_iso("d.updated_at"),
-        pages_column(),
-    )
+/// The texts of an array, without NULL.
+pub(crate) fn texts_of(array: &str) -> String {
+    format!("ARRAY(SELECT e.element FROM unnest({array}) AS e(element) WHERE e.element IS NOT NULL)")
+}
+
+row_type! {
+    struct StoredRow {
+        project_id: i64 = "d.project_id",
+        id: i64 = "d.id",
+        project: String = "p.name",
+        root_url: Option<String> = "p.root_url",
+        slug: String = "d.slug",
+        title: String = "d.title",
+        category: Option<String> = "d.category",
+        kind: Option<String> = "d.kind",
+        version: Option<String> = "d.version",
+        url: Option<String> = "coalesce(d.source_urls[1], d.metadata ->> 'url')",
+        source_urls: Vec<String> = texts_of("d.source_urls"),
+        keywords: Vec<String> = texts_of("d.keywords"),
+        published_at: Option<String> = as_iso("d.published_at"),
+        created_at: String = as_iso("d.created_at"),
+        updated_at: String = as_iso("d.updated_at"),
+        summary: Option<String> = "d.summary",
+        body: String = "d.body",
+        pages: StoredJson = pages_column(),
+    }
 }
 
 fn stored(row: &statement::Row) -> Result<StoredDocument> {
-    let slug: String = row.required(4)?;
-    let root_url: Option<String> = row.optional(10)?;
+    let row = StoredRow::read(row)?;
+    let root_url = row.root_url.as_deref();
     Ok(StoredDocument {
-        id: keys::document_id(row)?,
+        id: DocumentId {
+            project: row.project_id,
+            document: row.id,
+        },
         document: Document {
-            project: row.required(3)?,
-            title: row.required(5)?,
-            category: row.optional(6)?,
-            kind: row.optional(7)?,
-            version: row.optional(8)?,
-            url: row
-                .optional(9)?
-                .or_else(|| project::address(root_url.as_deref(), &slug)),
-            source_urls: row.required(11)?,
-            keywords: row.required(12)?,
+            project: row.project,
+            title: row.title,
+            category: row.category,
+            kind: row.kind,
+            version: row.version,
+            url: row.url.or_else(|| project::address(root_url, &row.slug)),
+            source_urls: row.source_urls,
+            keywords: row.keywords,
             metadata: Value::Null,
             anchors: BTreeMap::new(),
-            published_at: row.optional(13)?,
-            created_at: row.required(14)?,
-            updated_at: row.required(15)?,
-            summary: row.optional(16)?,
-            body: row.required(17)?,
-            pages: addressed_pages(row.required(18)?, root_url.as_deref()),
+            published_at: row.published_at,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            summary: row.summary,
+            body: row.body,
+            pages: addressed_pages(row.pages, root_url),
             questions: Vec::new(),
-            slug,
+            slug: row.slug,
         },
     })
 }

@@ -13,9 +13,10 @@ use crate::administration::check::{CheckScope, Finding, Mend};
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
 use crate::tables::project::Project;
-use crate::tables::{names, vectors};
+use crate::tables::{document, names, vectors};
 
 /// Documents that one statement reads.
 const BATCH: i64 = 1_000;
@@ -51,6 +52,33 @@ pub(super) fn documents(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
     Ok(findings)
 }
 
+row_type! {
+    struct ChunkRow {
+        document: i64 = "c.document_id",
+        chunk: i32 = "c.chunk_no",
+        title: String = "d.title",
+        headings: Vec<String> = "c.heading_path",
+        body: String = format!("CASE WHEN $4 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END"),
+        input_hash: String = "c.input_hash",
+        counts_differ: bool = "c.document_term_count <> d.term_count",
+    }
+}
+
+row_type! {
+    struct NamedRow {
+        id: i64 = "d.id",
+        title: String = "d.title",
+        slug: String = "d.slug",
+        category: Option<String> = "d.category",
+        metadata: StoredJson = "d.metadata",
+        names: Vec<String> = "coalesce(n.names, '{}')",
+        body: String = "d.body",
+        definitions: Vec<String> = "ARRAY(SELECT f.key FROM docsearch.definition f
+                                          WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key)",
+        source_urls: Vec<String> = document::texts_of("d.source_urls"),
+    }
+}
+
 /// Documents with a chunk whose hash is not the one of its text. (That of the document is of what its
 /// author gave, which is not all stored: a summary or keywords may be ours.)
 fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
@@ -59,11 +87,10 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
         statement::rows(
             owner,
             &format!(
-                "SELECT c.document_id, c.input_hash, d.title, c.heading_path,
-                    CASE WHEN $4 AND c.chunk_no < {FIRST} THEN d.body ELSE c.body END,
-                    c.document_term_count <> d.term_count, c.chunk_no
+                "SELECT {}
              FROM docsearch.chunk c JOIN docsearch.document d ON d.project_id = c.project_id AND d.id = c.document_id
-             WHERE c.project_id = $1 AND c.document_id > $2 AND c.document_id <= $3"
+             WHERE c.project_id = $1 AND c.document_id > $2 AND c.document_id <= $3",
+                ChunkRow::select_list()
             ),
             &[
                 DatumWithOid::from(project.id),
@@ -73,12 +100,10 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
             ],
             |row| {
                 pgrx::check_for_interrupts!();
-                let (title, headings, body): (String, Vec<String>, String) =
-                    (row.required(3)?, row.required(4)?, row.required(5)?);
-                let embedded = embedded_text(row.required(7)?, project.one_vector, &title, &headings, &body);
-                let differs = row.required::<String>(2)? != digest(&[&embedded]);
-                if differs || row.required(6)? {
-                    outdated.insert(row.required::<i64>(1)?);
+                let row = ChunkRow::read(row)?;
+                let embedded = embedded_text(row.chunk, project.one_vector, &row.title, &row.headings, &row.body);
+                if row.input_hash != digest(&[&embedded]) || row.counts_differ {
+                    outdated.insert(row.document);
                 }
                 Ok(())
             },
@@ -105,15 +130,14 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
         in_batches(owner, project, |from, to| {
             statement::rows(
                 owner,
-                "SELECT d.id, d.title, d.slug, d.category, d.metadata, coalesce(n.names, '{}'), d.body,
-                        ARRAY(SELECT f.key FROM docsearch.definition f
-                              WHERE f.project_id = d.project_id AND f.document_id = d.id ORDER BY f.key),
-                        ARRAY(SELECT u.url FROM unnest(d.source_urls) AS u(url) WHERE u.url IS NOT NULL)
-                 FROM docsearch.document d
-                 LEFT JOIN (SELECT n.document_id, array_agg(n.kind || ' ' || n.key) FROM docsearch.document_name n
-                            WHERE n.project_id = $1 AND n.document_id > $2 AND n.document_id <= $3
-                            GROUP BY n.document_id) n(id, names) ON n.id = d.id
-                 WHERE d.project_id = $1 AND d.id > $2 AND d.id <= $3 ORDER BY d.id",
+                &format!(
+                    "SELECT {} FROM docsearch.document d
+                     LEFT JOIN (SELECT n.document_id, array_agg(n.kind || ' ' || n.key) FROM docsearch.document_name n
+                                WHERE n.project_id = $1 AND n.document_id > $2 AND n.document_id <= $3
+                                GROUP BY n.document_id) n(id, names) ON n.id = d.id
+                     WHERE d.project_id = $1 AND d.id > $2 AND d.id <= $3 ORDER BY d.id",
+                    NamedRow::select_list()
+                ),
                 &[
                     DatumWithOid::from(project.id),
                     DatumWithOid::from(from),
@@ -121,27 +145,24 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
                 ],
                 |row| {
                     pgrx::check_for_interrupts!();
-                    let (id, title, slug): (i64, String, String) =
-                        (row.required(1)?, row.required(2)?, row.required(3)?);
-                    let category: Option<String> = row.optional(4)?;
-                    let StoredJson(metadata) = row.required(5)?;
-                    let mut stored: Vec<String> = row.required(6)?;
-                    let named = names::names_of(&title, &slug, Some(&metadata), &row.required::<Vec<String>>(9)?);
+                    let row = NamedRow::read(row)?;
+                    let StoredJson(metadata) = row.metadata;
+                    let mut stored = row.names;
+                    let named = names::names_of(&row.title, &row.slug, Some(&metadata), &row.source_urls);
                     let mut named: Vec<String> = named
                         .into_iter()
                         .map(|name| format!("{} {}", name.kind.as_str(), name.key))
                         .collect();
                     stored.sort();
                     named.sort();
-                    let defined: Vec<String> = row.required(8)?;
-                    if stored != named || definitions(&title, &row.required::<String>(7)?).into_iter().ne(defined) {
-                        misnamed.push(id);
+                    if stored != named || definitions(&row.title, &row.body).into_iter().ne(row.definitions) {
+                        misnamed.push(row.id);
                     }
-                    let mut places = name::containers(category.as_deref(), Some(&metadata))
+                    let mut places = name::containers(row.category.as_deref(), Some(&metadata))
                         .into_iter()
                         .map(name::key);
                     if places.any(|key| !key.is_empty() && !containers.contains(&key)) {
-                        homeless.push(id);
+                        homeless.push(row.id);
                     }
                     Ok(())
                 },

@@ -13,6 +13,7 @@ use super::{Attached, Table};
 use crate::postgres::owner::LocalSettings;
 use crate::postgres::report::{Result, error_with_hint, in_one_line, internal};
 use crate::postgres::role::{Confined, Owner, Role};
+use crate::postgres::row_type::row_type;
 use crate::postgres::{statement, subtransaction};
 
 /// Most bytes of rows that are read at once, and of one row: more than a document may have.
@@ -64,6 +65,20 @@ impl Rows {
         self.documents.extend(other.documents);
         self.gone.extend(other.gone);
         self.problems.0.extend(other.problems.0);
+    }
+}
+
+row_type! {
+    /// A row as text. What is larger than can be indexed stays where it is.
+    struct SourceRow {
+        key: String = "r.key",
+        size: i64 = "r.size",
+        title: Option<String> = "CASE WHEN r.fits THEN r.title END",
+        body: Option<String> = "CASE WHEN r.fits THEN r.body END",
+        category: Option<String> = "CASE WHEN r.fits THEN r.category END",
+        metadata: Option<String> = "CASE WHEN r.fits THEN r.metadata END",
+        published_at: Option<String> = "CASE WHEN r.fits THEN r.published_at END",
+        questions: Option<String> = "CASE WHEN r.fits THEN r.questions END",
     }
 }
 
@@ -248,10 +263,7 @@ impl<'a> Reader<'a> {
             |row| row.required::<String>(1),
         )?;
         let sql = format!(
-            // What is larger than can be indexed stays where it is.
-            "SELECT r.key, CASE WHEN r.fits THEN r.title END, CASE WHEN r.fits THEN r.body END,
-                    CASE WHEN r.fits THEN r.category END, CASE WHEN r.fits THEN r.metadata END,
-                    CASE WHEN r.fits THEN r.published_at END, CASE WHEN r.fits THEN r.questions END, r.size
+            "SELECT {}
              FROM (SELECT s.*, s.size <= {LARGEST} AS fits
                    FROM (SELECT v.*, coalesce(octet_length(v.title), 0)::bigint + coalesce(octet_length(v.body), 0)
                                      + coalesce(octet_length(v.category), 0) + coalesce(octet_length(v.metadata), 0)
@@ -259,6 +271,7 @@ impl<'a> Reader<'a> {
                          FROM (SELECT t.{key}::text AS key, {} AS title, {} AS body, {} AS category, {} AS metadata,
                                       {} AS published_at, {} AS questions
                                FROM {} t WHERE t.{key} = ANY ($1::text[]::{key_type}[]) {condition} OFFSET 0) v OFFSET 0) s OFFSET 0) r",
+            SourceRow::select_list(),
             self.text(attached.title.as_ref())?,
             self.text(Some(&attached.body))?,
             self.text(attached.category.as_ref())?,
@@ -277,25 +290,28 @@ impl<'a> Reader<'a> {
         let (mut there, mut documents) = (HashSet::new(), HashMap::new());
         let mut taken = 0;
         let read = statement::rows(confined, &sql, &[DatumWithOid::from(keys.to_vec())], |row| {
-            let (key, size): (String, i64) = (row.required(1)?, row.required(8)?);
-            if size > LARGEST {
-                return Ok((key, None));
+            let row = SourceRow::read(row)?;
+            if row.size > LARGEST {
+                return Ok((row.key, None));
             }
-            taken += size;
+            taken += row.size;
             if taken > LARGEST {
                 self.exceeds.set(true);
                 return Err(internal("the rows are too large to be read at once"));
             }
-            let columns = [row.optional(2)?, row.optional(3)?, row.optional(4)?, row.optional(6)?];
-            let json: [Option<String>; 2] = [row.optional(5)?, row.optional(7)?];
-            Ok((key, Some((columns, json))))
+            Ok((row.key.clone(), Some(row)))
         })?;
-        for (key, columns) in read {
-            let document = match columns {
-                Some((_, [_, Some(questions)])) if questions.len() > JSON_BYTES => {
+        for (key, row) in read {
+            let document = match row {
+                Some(row)
+                    if row
+                        .questions
+                        .as_ref()
+                        .is_some_and(|questions| questions.len() > JSON_BYTES) =>
+                {
                     Err(format!("the questions have more than {} MB", JSON_BYTES >> 20))
                 }
-                Some((texts, json)) => self.document(&key, texts, json).map_err(|problem| problem.to_string()),
+                Some(row) => self.document(row).map_err(|problem| problem.to_string()),
                 None => Err(format!("the row has more than {} MB", LARGEST >> 20)),
             };
             match document {
@@ -314,27 +330,22 @@ impl<'a> Reader<'a> {
         Ok(rows)
     }
 
-    fn document(
-        &self,
-        key: &str,
-        [title, body, category, published_at]: [Option<String>; 4],
-        [metadata, questions]: [Option<String>; 2],
-    ) -> serde_json::Result<Value> {
+    fn document(&self, row: SourceRow) -> serde_json::Result<Value> {
         let json = |text: Option<String>| text.as_deref().map(serde_json::from_str::<Value>).transpose();
-        let questions = json(questions)?.filter(|questions| !questions.is_null());
+        let questions = json(row.questions)?.filter(|questions| !questions.is_null());
         // A row without questions removes those of its document; without a column for them, stored questions stay.
         let questions = questions.or_else(|| self.attached.questions.as_ref().map(|_| json!([])));
-        let title = title.filter(|title| !title.trim().is_empty());
+        let title = row.title.filter(|title| !title.trim().is_empty());
         Ok(json!({
-            "slug": self.attached.slug(key),
-            "title": title.unwrap_or_else(|| key.to_owned()),
-            "body": body.unwrap_or_default(),
-            "category": category,
-            "metadata": json(metadata)?,
-            "published_at": published_at,
+            "slug": self.attached.slug(&row.key),
+            "title": title.unwrap_or_else(|| row.key.clone()),
+            "body": row.body.unwrap_or_default(),
+            "category": row.category,
+            "metadata": json(row.metadata)?,
+            "published_at": row.published_at,
             "questions": questions,
             "source_root": self.attached.source_root,
-            "source_path": key,
+            "source_path": row.key,
         }))
     }
 

@@ -3,7 +3,8 @@
 use docsearch_core::documents::markdown;
 use pgrx::datum::DatumWithOid;
 
-use super::{BATCH, read_inputs};
+use super::BATCH;
+use super::inputs::read_inputs;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner, Role};
 use crate::postgres::statement;

@@ -1,0 +1,62 @@
+//! Stored documents, as they would be given.
+
+use docsearch_core::documents::markdown;
+use pgrx::datum::DatumWithOid;
+
+use crate::postgres::jsonb::StoredJson;
+use crate::postgres::report::Result;
+use crate::postgres::role::Owner;
+use crate::postgres::row_type::row_type;
+use crate::postgres::statement;
+use crate::tables::document;
+use crate::tables::document_input::DocumentInput;
+use crate::tables::project::Project;
+
+row_type! {
+    struct InputRow {
+        id: i64 = "d.id",
+        slug: String = "d.slug",
+        title: String = "d.title",
+        category: Option<String> = "d.category",
+        summary: Option<String> = "d.summary",
+        keywords: Vec<String> = document::texts_of("d.keywords"),
+        metadata: StoredJson = "d.metadata",
+        body: String = "d.body",
+        source_urls: Vec<String> = document::texts_of("d.source_urls"),
+        pages: StoredJson = document::pages_column(),
+    }
+}
+
+/// Documents as they would be given to be stored as they are: a summary that is the lead paragraph was
+/// not given.
+pub(super) fn read_inputs(
+    owner: &Owner<'_>,
+    project: &Project,
+    documents: &[i64],
+) -> Result<Vec<(i64, DocumentInput)>> {
+    statement::rows(
+        owner,
+        &format!(
+            "SELECT {} FROM docsearch.document d WHERE d.project_id = $1 AND d.id = ANY ($2) ORDER BY d.slug",
+            InputRow::select_list()
+        ),
+        &[DatumWithOid::from(project.id), DatumWithOid::from(documents.to_vec())],
+        |row| {
+            let row = InputRow::read(row)?;
+            let lead = markdown::lead_paragraph(&row.body);
+            let input = DocumentInput {
+                slug: row.slug,
+                title: row.title,
+                category: row.category,
+                summary: row.summary.filter(|summary| lead.as_ref() != Some(summary)),
+                keywords: row.keywords,
+                metadata: Some(row.metadata.0),
+                body: Some(row.body),
+                source_urls: row.source_urls,
+                pages: document::pages_of(row.pages),
+                ..DocumentInput::default()
+            };
+            Ok((row.id, input))
+        },
+    )
+}

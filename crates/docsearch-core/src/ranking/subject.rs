@@ -82,6 +82,10 @@ impl Question<'_> {
         let is_framed = |candidate: &Candidate<'_>| {
             let key = self.key(candidate);
             // "manage notes" says what to do: then verbs decide, and not the names of what it is done to.
+            // With more words it is a sentence about something, whether documents have them or not.
+            if sentence.words_beside(key, self.rules) >= MEETS.len() {
+                return false;
+            }
             if sentence.has_verb_before(key, self.rules)
                 || sentence.has_code_beside(key, self.understanding.container.as_deref())
             {

@@ -115,6 +115,14 @@ impl Sentence {
         self.code.iter().any(|&at| !own.contains(&at) && !is_place(at))
     }
 
+    /// How many words outside of a name neither are stop words nor frame it.
+    pub(crate) fn words_beside(&self, key: &str, rules: &Rules) -> usize {
+        let own = self.run(key).map_or(0..0, |run| run.words.clone());
+        let words = self.words.iter().enumerate();
+        let says_more = |word: &str| !word.is_empty() && !rules.says_little(word) && !frames(word, rules);
+        words.filter(|(at, word)| !own.contains(at) && says_more(word)).count()
+    }
+
     /// Whether a verb and at most an article are before a name, and begin the query.
     pub(crate) fn has_verb_before(&self, key: &str, rules: &Rules) -> bool {
         let before = self.run(key).map_or(0, |run| run.words.start);

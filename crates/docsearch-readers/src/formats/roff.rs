@@ -4,6 +4,7 @@ mod man;
 mod mdoc;
 mod mdoc_name;
 mod page;
+mod part;
 mod request;
 mod table;
 #[cfg(test)]

@@ -1,32 +1,24 @@
 //! The macros of `mdoc`: what a word is stands in the macro before it.
 
+use super::Header;
 use super::mdoc_name::{CLOSINGS, ENCLOSURES, OPENINGS, font_of, is_inline, is_opening, is_punctuation};
 use super::page::{Node, Page, Term};
+use super::part::{Part, parts};
 use super::request::Line;
 use super::text::{Font, Fonts, Text};
-use super::{Header, table};
 
 /// The page that the lines make.
 pub(super) fn page(lines: &[Line]) -> (Header, Page) {
     let mut reader = Reader::default();
-    let mut at = 0;
-    while at < lines.len() {
-        at += match &lines[at] {
-            Line::Macro { name, .. } if name == "TS" => {
-                let (length, node) = table::read(&lines[at..]);
+    for part in parts(lines) {
+        match part {
+            Part::Table(node) => {
                 reader.end_paragraph();
                 reader.page.push(node);
-                length
             }
-            Line::Macro { name, arguments } => {
-                reader.macro_line(name, arguments);
-                1
-            }
-            Line::Text(text) => {
-                reader.text_line(text);
-                1
-            }
-        };
+            Part::Macro { name, arguments } => reader.macro_line(name, arguments),
+            Part::Text(text) => reader.text_line(text),
+        }
     }
     reader.end_code();
     reader.end_paragraph();

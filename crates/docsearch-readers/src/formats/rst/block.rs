@@ -2,9 +2,10 @@
 
 use super::identifier::Place;
 use super::label::Elsewhere;
-use super::line::{adornment, dedent, fence, hang, indentation, indented_extent, outdent};
+use super::line::{adornment, dedent, fence, indentation, indented_extent, outdent};
 use super::reference::References;
 use super::{directive, inline, table};
+use crate::text::markdown_text::{self, hang};
 use crate::text::term::opens_section;
 
 /// Nesting beyond which text is kept as paragraphs.
@@ -238,7 +239,7 @@ impl Reader {
             Some((name, text)) => (self.field_label(name), text),
             None => {
                 let (option, text) = option_parts(&lines[0])?;
-                (format!("{}:", inline::code(option)), text)
+                (format!("{}:", markdown_text::code(option)), text)
             }
         };
         let extent = 1 + indented_extent(lines, 1, 1);
@@ -254,7 +255,7 @@ impl Reader {
     fn field_label(&self, name: &str) -> String {
         match name.split_once(' ') {
             Some(("param" | "parameter" | "arg" | "keyword" | "raises" | "ivar" | "var", rest)) => {
-                format!("{}:", inline::code(rest))
+                format!("{}:", markdown_text::code(rest))
             }
             _ => format!("**{}:**", self.inline(name)),
         }

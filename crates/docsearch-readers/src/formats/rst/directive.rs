@@ -2,8 +2,8 @@
 
 use super::block::{Reader, Scope, Step, is_item};
 use super::line::{adornment, dedent, fence, indentation, indented_extent};
-use super::{identifier, inline, reference, table};
-use crate::text::target;
+use super::{identifier, reference, table};
+use crate::text::{markdown_text, target};
 
 /// A directive taken apart.
 struct Directive {
@@ -177,7 +177,7 @@ fn language_of(directive: &str) -> &str {
 }
 
 fn module(reader: &Reader, directive: &Directive) -> Vec<String> {
-    let name = inline::code(&directive.argument());
+    let name = markdown_text::code(&directive.argument());
     let synopsis = directive
         .option("synopsis")
         .map(|text| format!(": {}", reader.inline(text)));
@@ -320,7 +320,10 @@ fn definition(reader: &mut Reader, directive: &Directive, following: &[String], 
         })
         .collect();
     if directive.content.is_empty() || !scope.allows_headings {
-        let mut blocks: Vec<String> = signatures.iter().map(|signature| inline::code(signature)).collect();
+        let mut blocks: Vec<String> = signatures
+            .iter()
+            .map(|signature| markdown_text::code(signature))
+            .collect();
         if let Some(first) = blocks.first_mut() {
             first.insert_str(0, &mark);
         }
@@ -328,10 +331,10 @@ fn definition(reader: &mut Reader, directive: &Directive, following: &[String], 
         return blocks;
     }
     let anchor = id.map(|id| format!(" {{#{id}}}")).unwrap_or_default();
-    let heading = format!("{}{anchor}", inline::code(&name));
+    let heading = format!("{}{anchor}", markdown_text::code(&name));
     let mut blocks = vec![reader.heading(&heading, scope.definitions + 1)];
     if signatures.len() > 1 || !name.ends_with(&signatures[0]) {
-        blocks.extend(signatures.iter().map(|signature| inline::code(signature)));
+        blocks.extend(signatures.iter().map(|signature| markdown_text::code(signature)));
     }
     let inner = scope.inside(name);
     blocks.extend(reader.blocks(&directive.content, &inner));
@@ -378,7 +381,7 @@ fn container(reader: &mut Reader, directive: &Directive, scope: &Scope) -> Vec<S
     let argument = directive.argument();
     let mut blocks = Vec::new();
     if directive.name.starts_with("auto") {
-        blocks.push(inline::code(&argument));
+        blocks.push(markdown_text::code(&argument));
     }
     blocks.extend(reader.blocks(&directive.content, &scope.nested()));
     blocks

@@ -1,6 +1,7 @@
 //! Inline markup of reST to inline markdown.
 
 use super::reference::References;
+use crate::text::markdown_text::code;
 
 /// Roles whose content is prose; all others name code.
 const PROSE_ROLES: [&str; 16] = [
@@ -70,24 +71,6 @@ fn append(output: &mut String, markdown: &str) {
 
 /// Bytes consumed and what they become.
 type Piece = (usize, String);
-
-/// Inline code that may hold backticks.
-pub(super) fn code(text: &str) -> String {
-    let text = single_line(text);
-    if text.is_empty() {
-        return text;
-    }
-    if !text.contains('`') {
-        return format!("`{text}`");
-    }
-    let longest = text
-        .split(|character| character != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0);
-    let marker = "`".repeat(longest + 1);
-    format!("{marker} {text} {marker}")
-}
 
 fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -86,19 +86,3 @@ fn trim_blank(lines: &[String]) -> &[String] {
 pub(super) fn fence(language: &str, code: &[String]) -> String {
     fence::block(language, &code.join("\n"))
 }
-
-/// `text` with every line after the first indented by `width` spaces.
-pub(super) fn hang(text: &str, width: usize) -> String {
-    let indent = " ".repeat(width);
-    let mut output = String::with_capacity(text.len());
-    for (number, line) in text.split('\n').enumerate() {
-        if number > 0 {
-            output.push('\n');
-            if !line.is_empty() {
-                output.push_str(&indent);
-            }
-        }
-        output.push_str(line);
-    }
-    output
-}

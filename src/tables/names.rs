@@ -61,7 +61,7 @@ impl Found {
     fn read(row: &Row) -> Result<Self> {
         let project: i64 = row.required(1)?;
         Ok(match row.optional::<Vec<i64>>(5)? {
-            None => Self::Borne((keys::document_id(row)?, row.required(3)?, row.required(4)?)),
+            None => Self::Borne(borne(row)?),
             Some(documents) => {
                 let form = usize::try_from(row.required::<i32>(6)?).unwrap_or_default();
                 let ids = documents.into_iter().map(|document| DocumentId { project, document });
@@ -69,6 +69,10 @@ impl Found {
             }
         })
     }
+}
+
+fn borne(row: &Row) -> Result<Borne> {
+    Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
 }
 
 /// Documents that bear and define names; `titles` are keys of titles to look for besides.
@@ -142,9 +146,7 @@ fn bearers(caller: &mut Caller, projects: &Projects, keys: &BTreeSet<String>, si
     let read = |owner: &Owner<'_>, limit: i64| {
         let mut args = bearing_arguments(projects, keys, limit);
         let sql = bearing(projects, sight, &mut args);
-        statement::lookup(owner, &sql, &args, |row| {
-            Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
-        })
+        statement::lookup(owner, &sql, &args, borne)
     };
     sight.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }

@@ -1,19 +1,17 @@
 //! Documents that are called like words within a query.
 
 use docsearch_core::query::understanding::{NameForm, NameRole};
+use docsearch_core::ranking::subject::MAX_DOCUMENTS;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use super::{Borne, MAX_NAMED_DOCUMENTS};
+use super::{Borne, MAX_NAMED_DOCUMENTS, borne};
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner};
 use crate::postgres::statement;
-use crate::tables::keys;
 use crate::tables::project::Projects;
 use crate::tables::sight::Sight;
 
-/// Most documents of a project that words within a query may bring: what more are called so is no subject.
-const MAX_DOCUMENTS: usize = 2;
 /// Rows of such a name that are read.
 pub(super) const MAX_ROWS: i64 = 32;
 
@@ -31,9 +29,7 @@ pub(super) fn bearers(caller: &mut Caller, projects: &Projects, keys: &[String],
     let read = |owner: &Owner<'_>, limit: i64| {
         let mut args = vec![projects.argument()];
         let sql = sql(projects, keys, sight, limit, &mut args);
-        statement::lookup(owner, &sql, &args, |row| {
-            Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
-        })
+        statement::lookup(owner, &sql, &args, borne)
     };
     sight.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }

@@ -14,8 +14,8 @@ use crate::text::name::NameKind;
 use crate::text::token::tokens;
 use crate::values::id::{DocumentId, Map};
 
-/// Most documents of a project with a name that is recognised: what more have says little of one. Chosen, not measured.
-const MAX_DOCUMENTS: usize = 2;
+/// Most documents of a project with a name that is recognised: a name of more says little. Chosen, not measured.
+pub const MAX_DOCUMENTS: usize = 2;
 /// How much of a word counts that a section has with the name, but not in its title or headings.
 const IN_BODY: f32 = 0.5;
 /// The least share of the other words, by their inverse document frequency, with which a section is what is asked for, by how
@@ -73,6 +73,10 @@ impl Question<'_> {
             return Vec::new();
         }
         let found = self.candidates(names, corpora);
+        // Most queries have none, and need not be read again.
+        if found.is_empty() {
+            return Vec::new();
+        }
         let found: Vec<&Candidate<'_>> = found
             .iter()
             .filter(|one| !found.iter().any(|other| one.is_within(other)))
@@ -81,12 +85,10 @@ impl Question<'_> {
         let compared = self.compared(&found, &sentence);
         let is_framed = |candidate: &Candidate<'_>| {
             let key = self.key(candidate);
-            // "manage notes" says what to do: then verbs decide, and not the names of what it is done to.
-            // With more words it is a sentence about something, whether documents have them or not.
-            if sentence.words_beside(key, self.rules) >= MEETS.len() {
-                return false;
-            }
-            if sentence.has_verb_before(key, self.rules)
+            // With more words it is a sentence about something, whether documents have them or not. "manage notes" says what
+            // to do: then verbs decide, and not the names of what it is done to.
+            if sentence.words_beside(key, self.rules) >= MEETS.len()
+                || sentence.has_verb_before(key, self.rules)
                 || sentence.has_code_beside(key, self.understanding.container.as_deref())
             {
                 return false;

@@ -166,8 +166,9 @@ pub(super) fn is_about_sign(text: &str, rules: &Rules) -> bool {
 /// Whether a word, in lower case, says what about a name is asked, or what kind of thing it is.
 pub(crate) fn frames(word: &str, rules: &Rules) -> bool {
     let tables = rules.tables();
-    let is_one = |set: &std::collections::BTreeSet<String>| set.contains(word);
-    is_one(&tables.framing_words) || is_one(&tables.comparing_words) || is_one(&tables.kind_words)
+    [&tables.framing_words, &tables.comparing_words, &tables.kind_words]
+        .iter()
+        .any(|set| set.contains(word))
 }
 
 /// The parts of a word: in scripts without spaces a name in other letters has none around it, `Gridの使い方`.

@@ -18,6 +18,8 @@ const MAX_SENTENCE_WORDS: usize = 24;
 const MAX_BETWEEN: usize = 3;
 /// After this word there is a place, and not what is asked about.
 const BEFORE_PLACES: &str = "in";
+/// So many stop words of the rules show that a sentence is in their language: one may be a word of another. Chosen.
+const STOP_WORDS_OF_SENTENCE: usize = 2;
 /// Words between a verb and what it is done to.
 const ARTICLES: [&str; 4] = ["a", "all", "an", "the"];
 /// Signs that end a part of a sentence, over which no name goes.
@@ -115,12 +117,19 @@ impl Sentence {
         self.code.iter().any(|&at| !own.contains(&at) && !is_place(at))
     }
 
-    /// How many words outside of a name neither are stop words nor frame it.
+    /// How many words outside of a name say something, in a sentence of the language that the rules have stop words for: in
+    /// others its articles and verbs would count. 0 without two stop words.
     pub(crate) fn words_beside(&self, key: &str, rules: &Rules) -> usize {
         let own = self.run(key).map_or(0..0, |run| run.words.clone());
-        let words = self.words.iter().enumerate();
-        let says_more = |word: &str| !word.is_empty() && !rules.says_little(word) && !frames(word, rules);
-        words.filter(|(at, word)| !own.contains(at) && says_more(word)).count()
+        let beside = self.words.iter().enumerate();
+        let beside = beside.filter(|(at, word)| !own.contains(at) && !word.is_empty());
+        let (stop, others): (Vec<&str>, Vec<&str>) = beside
+            .map(|(_, word)| word.as_str())
+            .partition(|word| rules.says_little(word));
+        if stop.len() < STOP_WORDS_OF_SENTENCE {
+            return 0;
+        }
+        others.iter().filter(|word| !frames(word, rules)).count()
     }
 
     /// Whether a verb and at most an article are before a name, and begin the query.
@@ -294,6 +303,15 @@ mod tests {
         ] {
             assert!(!compares(question), "{question}");
         }
+    }
+
+    #[test]
+    fn words_beside_a_name_count_in_a_known_language() {
+        let rules = Rules::english();
+        let beside = |text: &str| Sentence::read(text, &rules).words_beside("grid", &rules);
+        assert_eq!(beside("notice that the browser went away before the grid was drawn"), 6);
+        assert_eq!(beside("quels sont les inconvénients de Grid"), 0);
+        assert_eq!(beside("was muss ich bei Grid beachten"), 0);
     }
 
     #[test]

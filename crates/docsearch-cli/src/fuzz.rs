@@ -3,9 +3,9 @@
 use docsearch_fuzz::{Format, Target, check, execute};
 
 use crate::serving::{mcp_server, serve};
+use crate::sources::document_source::DocumentSource;
 use crate::sources::json_lines::JsonLines;
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 use crate::{connection, crawling};
 
@@ -35,9 +35,9 @@ fn json_lines(input: &[u8]) {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), input).expect("a disk with room");
     let mut lines = JsonLines::open(file.path(), Some("root"), 4096).expect("the file");
-    let mut survey = Survey::default();
+    let mut statistics = SourceStatistics::default();
     while let Some(documents) = lines
-        .next(&mut survey, &Report::plain())
+        .next(&mut statistics, &Report::plain())
         .expect("a file that can be read")
     {
         assert!(documents.iter().all(|document| !document.slug.trim().is_empty()));

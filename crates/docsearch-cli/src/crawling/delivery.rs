@@ -137,7 +137,7 @@ impl Output for Delivery<'_> {
             Problem::Failed(_) => "failed",
         };
         let from = visit.from.as_deref().map(Url::as_str);
-        self.report.tell(event, visit.url.as_str(), from, problem);
+        self.report.message(event, visit.url.as_str(), from, problem);
     }
 
     fn progress(&mut self, counts: &Counts) {

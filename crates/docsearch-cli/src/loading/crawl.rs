@@ -197,7 +197,7 @@ struct Crawl<'a> {
 }
 
 /// What a crawl has given.
-struct Harvest {
+struct CrawlResult {
     summary: Summary,
     /// The page of every slug.
     slugs: HashMap<String, Url>,
@@ -207,7 +207,7 @@ struct Harvest {
     questions_left_out: u64,
 }
 
-impl Harvest {
+impl CrawlResult {
     fn is_interrupted(&self) -> bool {
         self.summary.incomplete == Some(Incomplete::Interrupted)
     }
@@ -233,17 +233,17 @@ impl Crawl<'_> {
             }
             Ok(())
         };
-        let harvest = self.harvest(&mut sink)?;
+        let result = self.crawl_pages(&mut sink)?;
         printer.finish()?;
         if reader == Reader::HasGone {
             return Ok(Outcome::Complete);
         }
-        if harvest.is_interrupted() {
+        if result.is_interrupted() {
             self.report.note(&format!("interrupted: {GOING_ON}"));
         } else {
-            self.close(&harvest)?;
+            self.close(&result)?;
         }
-        Ok(harvest.outcome(0))
+        Ok(result.outcome(0))
     }
 
     fn load(&self, client: &mut Client) -> Result<Outcome, Error> {
@@ -252,32 +252,32 @@ impl Crawl<'_> {
         let batch = usize::try_from(args.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS);
         let mut loader = Loader::new(client, &args.project, batch)?;
         let mut sink = |document| loader.push(document).map(|_| ());
-        let harvest = self.harvest(&mut sink)?;
-        let (mut tally, refusals) = if harvest.is_interrupted() {
+        let result = self.crawl_pages(&mut sink)?;
+        let (mut tally, refusals) = if result.is_interrupted() {
             // What is not sent is in the cache.
             loader.abandon()
         } else {
             loader.finish()?
         };
-        self.tell_refusals(&harvest, &refusals);
-        if harvest.summary.counts.pages > 0 {
-            match harvest.summary.incomplete {
-                None => tally.deleted = self.delete_missing(client, &harvest)?,
+        self.report_refusals(&result, &refusals);
+        if result.summary.counts.pages > 0 {
+            match result.summary.incomplete {
+                None => tally.deleted = self.delete_missing(client, &result)?,
                 Some(Incomplete::Interrupted) => {}
                 Some(reason) => self.report.warning("", format!("nothing was deleted: {reason}")),
             }
             project::finish_load(client, &args.project, &tally)?;
         }
-        if !harvest.is_interrupted() {
-            self.close(&harvest)?;
+        if !result.is_interrupted() {
+            self.close(&result)?;
         }
-        let backlog = match harvest.is_interrupted() {
+        let backlog = match result.is_interrupted() {
             true => Backlog::default(),
             false => Backlog::settle(client, &args.project, args.wait, self.stop, &self.report)?,
         };
         let refused = tally.failed;
-        self.tell_end(&harvest, tally, &backlog);
-        Ok(match harvest.outcome(refused) {
+        self.report_end(&result, tally, &backlog);
+        Ok(match result.outcome(refused) {
             _ if backlog.is_interrupted => Outcome::Interrupted,
             Outcome::Complete if backlog.has_failed() => Outcome::Partial,
             outcome => outcome,
@@ -285,7 +285,7 @@ impl Crawl<'_> {
     }
 
     /// Crawls; documents go to `sink`.
-    fn harvest(&self, sink: Sink<'_>) -> Result<Harvest, Error> {
+    fn crawl_pages(&self, sink: Sink<'_>) -> Result<CrawlResult, Error> {
         let args = self.args;
         let options = ClientOptions {
             timeout: args.timeout,
@@ -311,7 +311,7 @@ impl Crawl<'_> {
             None => start::Listing::default(),
             Some(listing) => match listing? {
                 Ok(listing) => listing,
-                Err(Failure::Interrupted) => return Ok(Harvest::interrupted()),
+                Err(Failure::Interrupted) => return Ok(CrawlResult::interrupted()),
                 Err(failure) => {
                     let name = args.sitemap.as_deref().unwrap_or_default();
                     self.report.failed(name, &failure);
@@ -349,7 +349,7 @@ impl Crawl<'_> {
         }
         let failed = summary.failed.iter().filter_map(|url| Url::parse(url).ok());
         let kept_paths = failed.map(|url| url.path().to_owned()).chain(unread.iter().cloned());
-        Ok(Harvest {
+        Ok(CrawlResult {
             kept_paths: kept_paths.collect(),
             unread: unread.len() as u64,
             questions_left_out,
@@ -418,15 +418,15 @@ impl Crawl<'_> {
     }
 
     /// A page that failed keeps its document.
-    fn delete_missing(&self, client: &mut Client, harvest: &Harvest) -> Result<u64, Error> {
-        let keep = harvest.slugs.keys().cloned().collect();
-        project::delete_missing(client, &self.args.project, &self.starts.name, keep, &harvest.kept_paths)
+    fn delete_missing(&self, client: &mut Client, result: &CrawlResult) -> Result<u64, Error> {
+        let keep = result.slugs.keys().cloned().collect();
+        project::delete_missing(client, &self.args.project, &self.starts.name, keep, &result.kept_paths)
     }
 
     /// Ends the crawl for good: the next one is a new one.
-    fn close(&self, harvest: &Harvest) -> Result<(), Error> {
+    fn close(&self, result: &CrawlResult) -> Result<(), Error> {
         self.cache.finish()?;
-        let summary = &harvest.summary;
+        let summary = &result.summary;
         if summary.incomplete.is_none() {
             self.cache.prune(&summary.failed)?;
         }
@@ -436,9 +436,9 @@ impl Crawl<'_> {
         }
     }
 
-    fn tell_refusals(&self, harvest: &Harvest, refusals: &[Refusal]) {
+    fn report_refusals(&self, result: &CrawlResult, refusals: &[Refusal]) {
         for refusal in refusals {
-            let address = harvest
+            let address = result
                 .slugs
                 .get(&refusal.slug)
                 .map_or(refusal.slug.as_str(), Url::as_str);
@@ -446,13 +446,13 @@ impl Crawl<'_> {
         }
     }
 
-    fn tell_end(&self, harvest: &Harvest, mut tally: Tally, backlog: &Backlog) {
-        let counts = &harvest.summary.counts;
-        tally.failed += counts.failed + harvest.unread;
+    fn report_end(&self, result: &CrawlResult, mut tally: Tally, backlog: &Backlog) {
+        let counts = &result.summary.counts;
+        tally.failed += counts.failed + result.unread;
         let ending = Ending {
             tally: &tally,
             skipped: counts.skipped,
-            interrupted: match (harvest.is_interrupted(), backlog.is_interrupted) {
+            interrupted: match (result.is_interrupted(), backlog.is_interrupted) {
                 (true, _) => Some(GOING_ON),
                 (_, true) => Some(backlog::FOLLOWING),
                 _ => None,
@@ -464,7 +464,7 @@ impl Crawl<'_> {
         );
         let mut fields = json!({
             "visited": counts.visited, "pages": counts.pages, "fetched": counts.fetched, "cached": counts.cached,
-            "complete": harvest.summary.incomplete.is_none(),
+            "complete": result.summary.incomplete.is_none(),
         });
         if let (Some(fields), Value::Object(backlog)) = (fields.as_object_mut(), backlog.fields()) {
             fields.extend(backlog);
@@ -473,7 +473,7 @@ impl Crawl<'_> {
     }
 }
 
-impl Harvest {
+impl CrawlResult {
     fn interrupted() -> Self {
         Self {
             summary: Summary {

@@ -21,10 +21,10 @@ use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
 use crate::sources::choice;
-use crate::sources::distinct_supply::DistinctSupply;
+use crate::sources::distinct_titles::DistinctTitles;
+use crate::sources::document_source::{DocumentSource, FileOptions, Files};
 use crate::sources::source_options::SourceOptions;
-use crate::sources::supply::{FileOptions, Files, Supply};
-use crate::sources::survey::Survey;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 use crate::terminal::shown;
 use docsearch_readers::document::Document;
@@ -32,7 +32,7 @@ use docsearch_readers::markup::InputFormat;
 use execution::{Destination, execute_all};
 use job::Job;
 use plan::Plan;
-use run::Manner;
+use run::RunOptions;
 use selection::Selection;
 use watch::Watch;
 
@@ -158,8 +158,8 @@ pub(crate) struct IndexArgs {
 }
 
 impl IndexArgs {
-    fn manner(&self) -> Manner {
-        Manner {
+    fn run_options(&self) -> RunOptions {
+        RunOptions {
             batch: usize::try_from(self.batch).unwrap_or(DEFAULT_BATCH_DOCUMENTS),
             wait: self.wait,
             json: self.json,
@@ -174,7 +174,7 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
         return keep_fresh(args, connection);
     }
     let Selection { jobs, file } = Selection::new(args)?;
-    let mut manner = args.manner();
+    let mut run_options = args.run_options();
     if let Some(file) = &file
         && !args.json
     {
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &IndexArgs, connection: &ConnectionArgs) -> Result<Outco
         _ => Destination::database(connection),
     };
     let mut interrupt = jobs.iter().any(Job::unpacks).then(Interrupt::watch).transpose()?;
-    execute_all(&jobs, &mut manner, &mut destination, &mut interrupt)
+    execute_all(&jobs, &mut run_options, &mut destination, &mut interrupt)
 }
 
 /// Indexes again whenever something has changed, until a signal ends it. What goes wrong the first time ends it, too;
@@ -228,7 +228,7 @@ fn refresh(
     let mut destination = Destination::database(connection);
     execute_all(
         &selection.jobs,
-        &mut args.manner(),
+        &mut args.run_options(),
         &mut destination,
         &mut Some(interrupt.clone()),
     )
@@ -248,12 +248,12 @@ pub(crate) fn read_folder(root: &Path, source_root: &str) -> Result<(Vec<Documen
     for problem in &plan.problems {
         report.skipped("", problem);
     }
-    let mut survey = Survey::default();
+    let mut statistics = SourceStatistics::default();
     let interrupt = Interrupt::default();
-    let mut supply = DistinctSupply::new(&mut files, &interrupt);
+    let mut source = DistinctTitles::new(&mut files, &interrupt);
     let mut documents = Vec::new();
-    while let Some(found) = supply.next(&mut survey, &report)? {
+    while let Some(found) = source.next(&mut statistics, &report)? {
         documents.extend(found);
     }
-    Ok((documents, survey.skipped() + plan.problems.len()))
+    Ok((documents, statistics.skipped() + plan.problems.len()))
 }

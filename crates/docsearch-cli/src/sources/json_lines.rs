@@ -8,8 +8,8 @@ use docsearch_readers::document::{Document, Reading};
 use docsearch_readers::page_questions::with_document;
 
 use crate::process::error::Error;
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::document_source::DocumentSource;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
 /// The name that stands for standard input.
@@ -87,8 +87,8 @@ fn message(error: &serde_json::Error) -> String {
         .map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
-impl Supply for JsonLines<'_> {
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+impl DocumentSource for JsonLines<'_> {
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
         self.number += 1;
         let place = format!("{}:{}", self.name, self.number);
         let document = match self.line() {
@@ -107,11 +107,11 @@ impl Supply for JsonLines<'_> {
                     warning: None,
                     left_out,
                 };
-                survey.admit(&place, vec![reading], report)
+                statistics.admit(&place, vec![reading], report)
             }
             Err(reason) => {
                 report.skipped(&place, &reason);
-                survey.skip_unknown();
+                statistics.skip_unknown();
                 Vec::new()
             }
         }))
@@ -126,16 +126,16 @@ impl Supply for JsonLines<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: &str, source_root: Option<&str>) -> (Vec<Document>, Survey) {
+    fn read(text: &str, source_root: Option<&str>) -> (Vec<Document>, SourceStatistics) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         let mut lines = JsonLines::open(file.path(), source_root, 200).unwrap();
-        let mut survey = Survey::default();
+        let mut statistics = SourceStatistics::default();
         let mut documents = Vec::new();
-        while let Some(found) = lines.next(&mut survey, &Report::plain()).unwrap() {
+        while let Some(found) = lines.next(&mut statistics, &Report::plain()).unwrap() {
             documents.extend(found);
         }
-        (documents, survey)
+        (documents, statistics)
     }
 
     #[test]
@@ -146,14 +146,14 @@ mod tests {
              not json\n{{\"slug\":\"b\",\"title\":\"B\"}}\n{{\"slug\":\"c\",\"title\":\"C\",\"body\":\"\",\"colour\":1}}\n\
              {{\"slug\":\"{long}\"}}\n{{\"slug\":\"n\",\"title\":\"N\",\"body\":\"\\u0000\"}}\n{{\"slug\":\"d\",\"title\":\"D\",\"body\":\"\"}}"
         );
-        let (documents, survey) = read(&text, Some("given"));
+        let (documents, statistics) = read(&text, Some("given"));
         let slugs: Vec<&str> = documents.iter().map(|document| document.slug.as_str()).collect();
         assert_eq!(slugs, ["a", "d"]);
         assert_eq!(documents[0].source_root, "own");
         assert_eq!(documents[0].metadata["n"], 1);
         assert_eq!(documents[1].source_root, "given");
-        assert_eq!(survey.skipped(), 5);
-        assert!(survey.is_incomplete());
+        assert_eq!(statistics.skipped(), 5);
+        assert!(statistics.is_incomplete());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::terminal::{Tally, shown, shown_json};
 /// Characters of a source, and of what happened to it.
 const MOST_CHARS: usize = 4_000;
 /// So much of what was told can be told again.
-pub(crate) const MAX_TOLD: usize = 1_000;
+pub(crate) const MAX_MESSAGES: usize = 1_000;
 /// Between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 /// Between two lines of progress where no bar is shown: so much time, or so many sources.
@@ -33,7 +33,7 @@ pub(crate) struct Ending<'a> {
 
 /// What was told of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct Message {
     event: String,
     source: String,
     reason: String,
@@ -50,7 +50,7 @@ pub(crate) struct Report {
     /// Whether progress is told by lines: people read a log, where there is no bar.
     has_lines: bool,
     last_line: Cell<(Instant, u64)>,
-    told: RefCell<Vec<Told>>,
+    messages: RefCell<Vec<Message>>,
 }
 
 impl Report {
@@ -83,43 +83,43 @@ impl Report {
             last_progress: Cell::new(None),
             has_lines: false,
             last_line: Cell::new((Instant::now(), 0)),
-            told: RefCell::default(),
+            messages: RefCell::default(),
         }
     }
 
     pub(crate) fn skipped(&self, source: &str, reason: impl Display) {
-        self.tell("skipped", source, None, &reason);
+        self.message("skipped", source, None, &reason);
     }
 
     pub(crate) fn failed(&self, source: &str, reason: impl Display) {
-        self.tell("failed", source, None, &reason);
+        self.message("failed", source, None, &reason);
     }
 
     pub(crate) fn warning(&self, source: &str, reason: impl Display) {
-        self.tell("warning", source, None, &reason);
+        self.message("warning", source, None, &reason);
     }
 
-    /// What was told of sources so far, at most one more than [`MAX_TOLD`].
-    pub(crate) fn told(&self) -> Vec<Told> {
-        self.told.borrow().clone()
+    /// What was told of sources so far, at most one more than [`MAX_MESSAGES`].
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        self.messages.borrow().clone()
     }
 
     /// Tells what was told before.
-    pub(crate) fn tell_again(&self, told: &[Told]) {
-        for Told { event, source, reason } in told {
-            self.tell(event, source, None, reason);
+    pub(crate) fn repeat(&self, messages: &[Message]) {
+        for Message { event, source, reason } in messages {
+            self.message(event, source, None, reason);
         }
     }
 
     /// Tells what happened to a source, which may be empty for all of them, and whose link led
     /// there.
-    pub(crate) fn tell(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
+    pub(crate) fn message(&self, event: &str, source: &str, from: Option<&str>, reason: &dyn Display) {
         let (source, reason) = (clipped(source), reason.to_string());
         let reason = clipped(&reason);
-        let mut told = self.told.borrow_mut();
+        let mut messages = self.messages.borrow_mut();
         // One more shows that it is not all.
-        if told.len() <= MAX_TOLD {
-            told.push(Told {
+        if messages.len() <= MAX_MESSAGES {
+            messages.push(Message {
                 event: event.to_owned(),
                 source: source.as_ref().to_owned(),
                 reason: reason.as_ref().to_owned(),

@@ -7,8 +7,8 @@ use crate::loading::link_check::LinkCheck;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::document_source::DocumentSource;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 use crate::terminal::shown;
 
@@ -16,26 +16,26 @@ impl Run<'_> {
     /// Tells of every link into the documentation that leads nowhere. `exists` tells of a path whether there is a file.
     pub(super) fn check_links(
         &self,
-        supply: &mut dyn Supply,
+        source: &mut dyn DocumentSource,
         interrupt: &Interrupt,
         exists: impl Fn(&str) -> bool,
     ) -> Result<Outcome, Error> {
-        let report = Report::new(self.manner.json, supply.len());
-        self.tell_problems(&report);
-        let mut survey = Survey::default();
+        let report = Report::new(self.options.json, source.len());
+        self.report_problems(&report);
+        let mut statistics = SourceStatistics::default();
         let mut check = LinkCheck::default();
-        while let Some(documents) = supply.next(&mut survey, &report)? {
+        while let Some(documents) = source.next(&mut statistics, &report)? {
             if interrupt.is_raised() {
                 return Ok(Outcome::Interrupted);
             }
             documents.into_iter().for_each(|document| check.add(document));
         }
         let (links, broken) = check.run(exists);
-        if self.manner.json {
+        if self.options.json {
             check.pages().for_each(|page| report.event(&page));
         }
         for link in &broken {
-            if self.manner.json {
+            if self.options.json {
                 report.event(&json!({
                     "event": "broken_link",
                     "source_path": link.source_path,
@@ -54,17 +54,17 @@ impl Run<'_> {
             "pages": check.len(),
             "links": links,
             "broken": broken.len(),
-            "skipped": survey.skipped() + self.problems.len(),
-            "left_out": survey.left_out(),
+            "skipped": statistics.skipped() + self.problems.len(),
+            "left_out": statistics.left_out(),
         });
         report.checked(
             &format!("{} pages, {links} links, {} broken", check.len(), broken.len()),
             &ending,
         );
-        if let (Some(text), false) = (survey.left_out().text(), self.manner.json) {
+        if let (Some(text), false) = (statistics.left_out().text(), self.options.json) {
             report.note(&text);
         }
-        let is_clean = broken.is_empty() && survey.skipped() == 0 && self.problems.is_empty();
+        let is_clean = broken.is_empty() && statistics.skipped() == 0 && self.problems.is_empty();
         Ok(if is_clean { Outcome::Complete } else { Outcome::Partial })
     }
 }

@@ -7,17 +7,17 @@ use std::path::PathBuf;
 use postgres::Client;
 
 use super::job::{Job, Reading, Source};
-use super::last_run::FoundFiles;
-use super::plan::{Plan, Root, Surroundings};
-use super::run::{Manner, Run};
+use super::last_run::FileSnapshot;
+use super::plan::{Plan, PlanContext, Root};
+use super::run::{Run, RunOptions};
 use crate::connection::ConnectionArgs;
 use crate::loading::project;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
-use crate::sources::asked_supply;
+use crate::sources::document_source::{DocumentSource, FileOptions, Files};
 use crate::sources::json_lines::JsonLines;
-use crate::sources::supply::{FileOptions, Files, Supply};
+use crate::sources::with_questions::QuestionFiles;
 use crate::terminal::report::Report;
 
 /// Where documents go.
@@ -44,16 +44,16 @@ impl<'a> Destination<'a> {
 /// Does all jobs.
 pub(super) fn execute_all(
     jobs: &[Job],
-    manner: &mut Manner,
+    run_options: &mut RunOptions,
     destination: &mut Destination<'_>,
     interrupt: &mut Option<Interrupt>,
 ) -> Result<Outcome, Error> {
     let mut outcome = Outcome::Complete;
     for job in jobs {
         if jobs.len() > 1 {
-            manner.before = format!("{}: ", job.project);
+            run_options.before = format!("{}: ", job.project);
         }
-        match execute(job, manner, destination, interrupt)? {
+        match execute(job, run_options, destination, interrupt)? {
             Outcome::Interrupted => return Ok(Outcome::Interrupted),
             Outcome::Complete => {}
             other => outcome = other,
@@ -65,7 +65,7 @@ pub(super) fn execute_all(
 /// Does a job. Signals are watched for once there is a connection, if they are not yet.
 fn execute(
     job: &Job,
-    manner: &Manner,
+    run_options: &RunOptions,
     destination: &mut Destination<'_>,
     interrupt: &mut Option<Interrupt>,
 ) -> Result<Outcome, Error> {
@@ -75,7 +75,7 @@ fn execute(
             let mut lines = JsonLines::open(path, source_root, job.max_file_size)?;
             let run = Run {
                 job,
-                manner,
+                options: run_options,
                 folders: source_root.map(Root::named).into_iter().collect(),
                 problems: Vec::new(),
                 found: None,
@@ -86,21 +86,21 @@ fn execute(
         Source::Paths(paths, reading) => {
             let is_printed = matches!(destination, Destination::StandardOutput);
             let watched = interrupt.clone().unwrap_or_default();
-            let surroundings = Surroundings {
+            let context = PlanContext {
                 source_root: job.source_root.as_deref(),
                 reading,
                 filter: &reading.options.filter()?,
                 interrupt: &watched,
-                report: &Report::new(manner.json && !is_printed, None),
+                report: &Report::new(run_options.json && !is_printed, None),
             };
-            let mut plan = Plan::new(paths, &surroundings)?;
+            let mut plan = Plan::new(paths, &context)?;
             let roots: BTreeSet<PathBuf> = plan.inputs.iter().map(|input| input.root.clone()).collect();
             let options = file_options(job, reading, std::mem::take(&mut plan.left_out));
             let is_sent = matches!(destination, Destination::Database { .. });
             let found = is_sent
-                .then(|| FoundFiles::of(&plan, &options, &reading.groups))
+                .then(|| FileSnapshot::of(&plan, &options, &reading.groups))
                 .flatten();
-            let mut asked = asked_supply::Folders::default();
+            let mut asked = QuestionFiles::default();
             plan.nested_questions.iter().for_each(|path| asked.leave_out(path));
             for (root, source_root) in plan
                 .inputs
@@ -114,7 +114,7 @@ fn execute(
             let mut files = Files::new(plan.inputs, options);
             let run = Run {
                 job,
-                manner,
+                options: run_options,
                 folders: plan.folders,
                 problems: plan.problems,
                 found,
@@ -150,14 +150,14 @@ fn file_options(job: &Job, reading: &Reading, left_out: BTreeMap<&'static str, u
 
 fn deliver(
     run: &Run<'_>,
-    supply: &mut dyn Supply,
+    source: &mut dyn DocumentSource,
     destination: &mut Destination<'_>,
     interrupt: &mut Option<Interrupt>,
 ) -> Result<Outcome, Error> {
     match destination {
-        Destination::StandardOutput => run.print(supply, &interrupt.clone().unwrap_or_default()),
+        Destination::StandardOutput => run.print(source, &interrupt.clone().unwrap_or_default()),
         // Lines of JSON have no folder whose links could be followed.
-        Destination::LinkCheck => run.check_links(supply, &interrupt.clone().unwrap_or_default(), |_| false),
+        Destination::LinkCheck => run.check_links(source, &interrupt.clone().unwrap_or_default(), |_| false),
         Destination::Database { connection, client } => {
             let client = match client {
                 Some(client) => client,
@@ -168,7 +168,7 @@ fn deliver(
                 Some(interrupt) => interrupt,
                 None => interrupt.insert(Interrupt::watch()?),
             };
-            run.load(supply, client, interrupt)
+            run.load(source, client, interrupt)
         }
     }
 }

@@ -20,9 +20,9 @@ use super::plan::{Plan, Root};
 use crate::loading::project;
 use crate::process::cache_folder;
 use crate::process::error::Error;
-use crate::sources::supply::FileOptions;
-use crate::sources::survey::LeftOut;
-use crate::terminal::report::{self, Told};
+use crate::sources::document_source::FileOptions;
+use crate::sources::statistics::LeftOut;
+use crate::terminal::report::{self, Message};
 
 /// A file that was changed so little before it was looked at can change again without another time.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ const OTHERS: [&str; 2] = [".git", "node_modules"];
 
 /// The files of a run as they are.
 #[derive(Debug)]
-pub(super) struct FoundFiles {
+pub(super) struct FileSnapshot {
     digest: String,
     source_roots: Vec<String>,
 }
@@ -46,7 +46,7 @@ pub(super) struct LastRun {
     pub(super) documents: u64,
     pub(super) skipped: u64,
     pub(super) left_out: LeftOut,
-    pub(super) told: Vec<Told>,
+    pub(super) messages: Vec<Message>,
 }
 
 /// A run with digests of the files that it read and of the documents that it left behind.
@@ -57,7 +57,7 @@ struct Record<R> {
     run: R,
 }
 
-impl FoundFiles {
+impl FileSnapshot {
     /// Those of a plan, as `options` have them read; `None` where they cannot be told from changed ones.
     pub(super) fn of(plan: &Plan, options: &FileOptions, groups: &[GroupRule]) -> Option<Self> {
         let is_read_anew = !plan.unpacked.is_empty() || !plan.problems.is_empty() || options.links == Links::Anywhere;
@@ -114,7 +114,7 @@ impl FoundFiles {
     pub(super) fn keep(&self, client: &mut Client, project: &str, run: &LastRun) -> Result<(), Error> {
         if let Some(path) = self
             .path(client, project)?
-            .filter(|_| run.told.len() <= report::MAX_TOLD)
+            .filter(|_| run.messages.len() <= report::MAX_MESSAGES)
         {
             let record = Record {
                 files: self.digest.clone(),

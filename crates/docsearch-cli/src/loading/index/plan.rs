@@ -10,15 +10,15 @@ use docsearch_readers::page_questions::question_file;
 use super::job::Reading;
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
+use crate::sources::document_source::Input;
 use crate::sources::git::{self, Address, Checkout, Place, Repository};
 use crate::sources::source_options::PathFilter;
-use crate::sources::supply::Input;
 use crate::sources::unpacked::Unpacked;
 use crate::sources::{archive, folder};
 use crate::terminal::report::Report;
 
 /// What every path of a run has in common.
-pub(super) struct Surroundings<'a> {
+pub(super) struct PlanContext<'a> {
     /// As the user says.
     pub(super) source_root: Option<&'a str>,
     pub(super) reading: &'a Reading,
@@ -28,7 +28,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) report: &'a Report,
 }
 
-impl Surroundings<'_> {
+impl PlanContext<'_> {
     fn prefix(&self) -> Option<&str> {
         self.reading.options.prefix.as_deref()
     }
@@ -78,57 +78,51 @@ struct Folder<'a> {
 }
 
 impl Plan {
-    pub(super) fn new(paths: &[PathBuf], surroundings: &Surroundings<'_>) -> Result<Self, Error> {
+    pub(super) fn new(paths: &[PathBuf], context: &PlanContext<'_>) -> Result<Self, Error> {
         let mut plan = Self::default();
         for path in paths {
             if let Some(address) = Address::parse(path)? {
-                plan.add_repository(&address, surroundings)?;
+                plan.add_repository(&address, context)?;
                 continue;
             }
             let full = fs::canonicalize(path).map_err(Error::file(path))?;
             if full.is_dir() {
-                plan.add_checkout(&full, surroundings)?;
+                plan.add_checkout(&full, context)?;
             } else if let Some(kind) = archive::kind(&full) {
-                plan.add_archive(&full, kind, surroundings)?;
+                plan.add_archive(&full, kind, context)?;
             } else {
-                plan.add_file(&full, surroundings)?;
+                plan.add_file(&full, context)?;
             }
         }
         Ok(plan)
     }
 
     /// A folder, which may belong to a repository.
-    fn add_checkout(&mut self, path: &Path, surroundings: &Surroundings<'_>) -> Result<(), Error> {
-        let checkout = checkout_around(path, surroundings)?;
+    fn add_checkout(&mut self, path: &Path, context: &PlanContext<'_>) -> Result<(), Error> {
+        let checkout = checkout_around(path, context)?;
         let folder = Folder {
             path,
             shown: &path.to_string_lossy(),
-            root: root_of(path, checkout.as_ref(), surroundings)?,
+            root: root_of(path, checkout.as_ref(), context)?,
         };
-        let first = self.add_folder(&folder, surroundings.reading.links, surroundings.filter)?;
+        let first = self.add_folder(&folder, context.reading.links, context.filter)?;
         if let Some(checkout) = checkout
             && let Some(head) = checkout.head()
         {
-            self.date(first, &checkout.repository, &head, &checkout.below, surroundings.report)?;
+            self.date(first, &checkout.repository, &head, &checkout.below, context.report)?;
         }
         Ok(())
     }
 
     /// The files of a commit.
-    fn add_repository(&mut self, address: &Address, surroundings: &Surroundings<'_>) -> Result<(), Error> {
-        let interrupt = surroundings.interrupt;
+    fn add_repository(&mut self, address: &Address, context: &PlanContext<'_>) -> Result<(), Error> {
+        let interrupt = context.interrupt;
         let reference = address.reference.as_deref();
         match &address.place {
             Place::Remote(url) => {
-                let fetched = git::fetch(url, reference, interrupt, |note| surroundings.report.note(note))?;
+                let fetched = git::fetch(url, reference, interrupt, |note| context.report.note(note))?;
                 let name = git::name(url);
-                self.add_commit(
-                    &fetched.repository,
-                    &fetched.commit,
-                    &address.below,
-                    &name,
-                    surroundings,
-                )
+                self.add_commit(&fetched.repository, &fetched.commit, &address.below, &name, context)
             }
             Place::Local(path) => {
                 let path = fs::canonicalize(path).map_err(Error::file(path))?;
@@ -148,7 +142,7 @@ impl Plan {
                         .chain(address.below.components())
                         .collect::<PathBuf>(),
                     &name,
-                    surroundings,
+                    context,
                 )
             }
         }
@@ -160,27 +154,27 @@ impl Plan {
         commit: &str,
         below: &Path,
         name: &str,
-        surroundings: &Surroundings<'_>,
+        context: &PlanContext<'_>,
     ) -> Result<(), Error> {
-        let files = git::export(repository, commit, below, surroundings.interrupt)?;
+        let files = git::export(repository, commit, below, context.interrupt)?;
         let name = git::name_below(name, below);
         let folder = Folder {
             path: &files.top().join(below),
             shown: &name,
-            root: surroundings
+            root: context
                 .source_root
-                .map_or_else(|| Root::named(&with_prefix(&name, surroundings.prefix())), Root::named),
+                .map_or_else(|| Root::named(&with_prefix(&name, context.prefix())), Root::named),
         };
-        let first = self.add_folder(&folder, surroundings.reading.links, surroundings.filter)?;
-        self.date(first, repository, commit, below, surroundings.report)?;
-        self.keep(files, &name, surroundings.report);
+        let first = self.add_folder(&folder, context.reading.links, context.filter)?;
+        self.date(first, repository, commit, below, context.report)?;
+        self.keep(files, &name, context.report);
         Ok(())
     }
 
     /// An archive belongs to what its name says without a version, so that the next release takes the place of the
     /// last.
-    fn add_archive(&mut self, path: &Path, kind: archive::Kind, surroundings: &Surroundings<'_>) -> Result<(), Error> {
-        let files = archive::unpack(path, kind, surroundings.interrupt)?;
+    fn add_archive(&mut self, path: &Path, kind: archive::Kind, context: &PlanContext<'_>) -> Result<(), Error> {
+        let files = archive::unpack(path, kind, context.interrupt)?;
         let inner = archive::inner_folder(files.top());
         let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut names = vec![file_name(path)];
@@ -192,11 +186,11 @@ impl Plan {
             .map(|name| archive::without_version(name))
             .find(|name| !name.is_empty())
             .unwrap_or_else(|| "archive".to_owned());
-        let root = match surroundings.source_root {
+        let root = match context.source_root {
             Some(name) => Root::named(name),
             None => Root {
                 is_guess: true,
-                ..Root::named(&with_prefix(&name, surroundings.prefix()))
+                ..Root::named(&with_prefix(&name, context.prefix()))
             },
         };
         let folder = Folder {
@@ -204,8 +198,8 @@ impl Plan {
             shown: &path.to_string_lossy(),
             root,
         };
-        self.add_folder(&folder, surroundings.reading.links, surroundings.filter)?;
-        self.keep(files, &names[0], surroundings.report);
+        self.add_folder(&folder, context.reading.links, context.filter)?;
+        self.keep(files, &names[0], context.report);
         Ok(())
     }
 
@@ -267,7 +261,7 @@ impl Plan {
     }
 
     /// A file belongs to its folder, as if the folder were indexed.
-    fn add_file(&mut self, path: &Path, surroundings: &Surroundings<'_>) -> Result<(), Error> {
+    fn add_file(&mut self, path: &Path, context: &PlanContext<'_>) -> Result<(), Error> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Error::Usage(format!("{} is no file", path.display())));
         };
@@ -278,11 +272,11 @@ impl Plan {
                 path.display()
             )));
         }
-        let checkout = checkout_around(folder, surroundings)?;
+        let checkout = checkout_around(folder, context)?;
         self.inputs.push(Input {
             root: folder.to_owned(),
             relative: PathBuf::from(name),
-            source_root: root_of(folder, checkout.as_ref(), surroundings)?.name,
+            source_root: root_of(folder, checkout.as_ref(), context)?.name,
             is_named: true,
             committed: None,
         });
@@ -290,7 +284,7 @@ impl Plan {
             && let Some(head) = checkout.head()
         {
             let first = self.inputs.len() - 1;
-            self.date(first, &checkout.repository, &head, &checkout.below, surroundings.report)?;
+            self.date(first, &checkout.repository, &head, &checkout.below, context.report)?;
         }
         Ok(())
     }
@@ -324,12 +318,12 @@ impl Plan {
 }
 
 /// The work tree around a folder. That it cannot be read is no reason not to index the folder.
-fn checkout_around(folder: &Path, surroundings: &Surroundings<'_>) -> Result<Option<Checkout>, Error> {
-    match Checkout::around(folder, surroundings.interrupt) {
+fn checkout_around(folder: &Path, context: &PlanContext<'_>) -> Result<Option<Checkout>, Error> {
+    match Checkout::around(folder, context.interrupt) {
         Ok(checkout) => Ok(checkout),
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Err(error) => {
-            surroundings.report.warning(
+            context.report.warning(
                 "",
                 format!("pages have no dates, and belong to the folder's full path: {error}"),
             );
@@ -339,8 +333,8 @@ fn checkout_around(folder: &Path, surroundings: &Surroundings<'_>) -> Result<Opt
 }
 
 /// To whom the pages of a folder belong: to its remote, wherever it is checked out, or else to its full path.
-fn root_of(folder: &Path, checkout: Option<&Checkout>, surroundings: &Surroundings<'_>) -> Result<Root, Error> {
-    if let Some(name) = surroundings.source_root {
+fn root_of(folder: &Path, checkout: Option<&Checkout>, context: &PlanContext<'_>) -> Result<Root, Error> {
+    if let Some(name) = context.source_root {
         return Ok(Root::named(name));
     }
     let full = folder.to_string_lossy().into_owned();
@@ -349,7 +343,7 @@ fn root_of(folder: &Path, checkout: Option<&Checkout>, surroundings: &Surroundin
     };
     Ok(match checkout.repository.name()? {
         Some(name) => Root {
-            name: with_prefix(&git::name_below(&name, &checkout.below), surroundings.prefix()),
+            name: with_prefix(&git::name_below(&name, &checkout.below), context.prefix()),
             formerly: Some(full),
             is_guess: false,
         },

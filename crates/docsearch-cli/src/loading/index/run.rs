@@ -7,7 +7,7 @@ use postgres::Client;
 use serde_json::json;
 
 use super::job::{Job, Source};
-use super::last_run::{FoundFiles, LastRun};
+use super::last_run::{FileSnapshot, LastRun};
 use super::plan::Root;
 use crate::loading::backlog::{self, Backlog, WaitArgs};
 use crate::loading::printer::{Printer, Reader};
@@ -15,18 +15,18 @@ use crate::loading::project::{self, Loader};
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
 use crate::process::outcome::Outcome;
-use crate::sources::asked_supply::{AskedSupply, Folders};
-use crate::sources::distinct_supply::DistinctSupply;
-use crate::sources::grouped_supply::GroupedSupply;
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::distinct_titles::DistinctTitles;
+use crate::sources::document_source::DocumentSource;
+use crate::sources::grouped_pages::GroupedPages;
+use crate::sources::statistics::SourceStatistics;
+use crate::sources::with_questions::{QuestionFiles, WithQuestions};
 use crate::terminal::Tally;
 use crate::terminal::report::{Ending, Report};
 use crate::terminal::shown;
 
 /// How documents are sent, and what is told of it.
 #[derive(Debug, Clone)]
-pub(super) struct Manner {
+pub(super) struct RunOptions {
     /// Documents of a transaction.
     pub(super) batch: usize,
     pub(super) wait: WaitArgs,
@@ -39,84 +39,84 @@ pub(super) struct Manner {
 }
 
 /// How a run went.
-struct Course {
+struct RunResult {
     tally: Tally,
-    told: LastRun,
+    last_run: LastRun,
     is_interrupted: bool,
 }
 
 pub(super) struct Run<'a> {
     pub(super) job: &'a Job,
-    pub(super) manner: &'a Manner,
+    pub(super) options: &'a RunOptions,
     /// Source roots that are complete: what they no longer hold is deleted.
     pub(super) folders: Vec<Root>,
     pub(super) problems: Vec<String>,
     /// The files, if changed ones can be told from them.
-    pub(super) found: Option<FoundFiles>,
+    pub(super) found: Option<FileSnapshot>,
     /// The questions of the folders; when the last document has come, they are gone.
-    pub(super) asked: RefCell<Folders>,
+    pub(super) asked: RefCell<QuestionFiles>,
 }
 
 impl Run<'_> {
     /// Prints the documents.
-    pub(super) fn print(&self, supply: &mut dyn Supply, interrupt: &Interrupt) -> Result<Outcome, Error> {
+    pub(super) fn print(&self, source: &mut dyn DocumentSource, interrupt: &Interrupt) -> Result<Outcome, Error> {
         let report = Report::plain();
-        self.tell_problems(&report);
-        let mut survey = Survey::default();
-        let mut pages = AskedSupply::of_pages(supply, &self.asked);
+        self.report_problems(&report);
+        let mut statistics = SourceStatistics::default();
+        let mut pages = WithQuestions::of_pages(source, &self.asked);
         let mut grouped = self.grouped(&mut pages)?;
-        let mut asked = AskedSupply::of_groups(&mut grouped, &self.asked);
-        let mut supply = self.titled(&mut asked, interrupt);
+        let mut asked = WithQuestions::of_groups(&mut grouped, &self.asked);
+        let mut source = self.titled(&mut asked, interrupt);
         let mut printer = Printer::new();
-        'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
+        'source: while let Some(documents) = source.next(&mut statistics, &report)? {
             for document in &documents {
                 if interrupt.is_raised() || printer.print(document)? == Reader::HasGone {
-                    break 'supply;
+                    break 'source;
                 }
             }
         }
         printer.finish()?;
-        if let Some(text) = survey.left_out().text() {
+        if let Some(text) = statistics.left_out().text() {
             eprintln!("{}", shown(&text));
         }
         if interrupt.is_raised() {
             return Ok(Outcome::Interrupted);
         }
-        let clean = survey.skipped() == 0 && self.problems.is_empty();
+        let clean = statistics.skipped() == 0 && self.problems.is_empty();
         Ok(if clean { Outcome::Complete } else { Outcome::Partial })
     }
 
     /// Sends the documents to the database.
     pub(super) fn load(
         &self,
-        supply: &mut dyn Supply,
+        source: &mut dyn DocumentSource,
         client: &mut Client,
         interrupt: &Interrupt,
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
-        let mut pages = AskedSupply::of_pages(supply, &self.asked);
+        let mut pages = WithQuestions::of_pages(source, &self.asked);
         let mut grouped = self.grouped(&mut pages)?;
         let total = grouped.len();
-        let report = Report::new(self.manner.json, total);
-        self.tell_problems(&report);
-        if let Some(found) = self.found.as_ref().filter(|_| !self.manner.refresh)
+        let report = Report::new(self.options.json, total);
+        self.report_problems(&report);
+        if let Some(found) = self.found.as_ref().filter(|_| !self.options.refresh)
             && let Some(last) = found.last_run(client, project)?
         {
             return self.repeat(last, client, interrupt, &report);
         }
-        let mut survey = Survey::default();
+        let mut statistics = SourceStatistics::default();
         let owners = match self.folders.is_empty() {
             true => HashMap::new(),
             false => project::source_roots(client, project)?,
         };
-        let mut asked = AskedSupply::of_groups(&mut grouped, &self.asked);
-        let mut supply = self.titled(&mut asked, interrupt);
-        let mut loader = Loader::new(client, project, self.manner.batch)?;
+        let mut asked = WithQuestions::of_groups(&mut grouped, &self.asked);
+        let mut source = self.titled(&mut asked, interrupt);
+        let mut loader = Loader::new(client, project, self.options.batch)?;
         let (mut sources, mut sent) = (0, 0);
-        'supply: while let Some(documents) = supply.next(&mut survey, &report)? {
+        'source: while let Some(documents) = source.next(&mut statistics, &report)? {
             for document in documents {
                 if interrupt.is_raised() {
-                    break 'supply;
+                    break 'source;
                 }
                 sent += loader.push(document)?;
             }
@@ -137,37 +137,37 @@ impl Run<'_> {
             loader.finish()?
         };
         for refusal in &refusals {
-            report.failed(&survey.place_of(&refusal.slug), &refusal.reason);
+            report.failed(&statistics.place_of(&refusal.slug), &refusal.reason);
         }
-        if let Some(text) = survey.left_out().text() {
+        if let Some(text) = statistics.left_out().text() {
             report.note(&text);
         }
-        let told = LastRun {
+        let last_run = LastRun {
             documents: tally.documents(),
-            skipped: (survey.skipped() + self.problems.len()) as u64,
-            left_out: survey.left_out().clone(),
-            told: report.told(),
+            skipped: (statistics.skipped() + self.problems.len()) as u64,
+            left_out: statistics.left_out().clone(),
+            messages: report.messages(),
         };
         if !is_interrupted {
-            tally.deleted = self.delete_missing(client, &survey, &tally, &report)?;
-            self.tell_moved(client, &owners, &tally, &report)?;
+            tally.deleted = self.delete_missing(client, &statistics, &tally, &report)?;
+            self.report_moved(client, &owners, &tally, &report)?;
         }
         project::finish_load(client, project, &tally)?;
         // What was told of deleting depends on what was there before.
-        let is_settled = !is_interrupted && tally.failed == 0 && report.told().len() == told.told.len();
+        let is_settled = !is_interrupted && tally.failed == 0 && report.messages().len() == last_run.messages.len();
         if let Some(found) = self.found.as_ref().filter(|_| is_settled) {
-            found.keep(client, project, &told)?;
+            found.keep(client, project, &last_run)?;
         }
-        let course = Course {
+        let result = RunResult {
             tally,
-            told,
+            last_run,
             is_interrupted,
         };
-        self.end(&course, client, interrupt, &report)
+        self.end(&result, client, interrupt, &report)
     }
 
     /// Pages of folders that were listed whole may be grouped; lines of JSON are as they are.
-    fn grouped<'s>(&'s self, supply: &'s mut dyn Supply) -> Result<GroupedSupply<'s>, Error> {
+    fn grouped<'s>(&'s self, source: &'s mut dyn DocumentSource) -> Result<GroupedPages<'s>, Error> {
         let (rules, prefix) = match &self.job.source {
             Source::Paths(_, reading) => (reading.groups.as_slice(), reading.options.prefix.as_deref()),
             Source::Lines(_) => (&[][..], None),
@@ -176,15 +176,15 @@ impl Run<'_> {
             true => self.folders.iter().map(|root| root.name.as_str()).collect(),
             false => HashSet::new(),
         };
-        GroupedSupply::new(supply, rules, prefix, complete)
+        GroupedPages::new(source, rules, prefix, complete)
     }
 
     /// Files of a folder may have the same title; lines of JSON are as they are, and may come from a program that never
     /// ends.
-    fn titled<'s>(&self, supply: &'s mut dyn Supply, interrupt: &'s Interrupt) -> Box<dyn Supply + 's> {
+    fn titled<'s>(&self, source: &'s mut dyn DocumentSource, interrupt: &'s Interrupt) -> Box<dyn DocumentSource + 's> {
         match &self.job.source {
-            Source::Paths(..) => Box::new(DistinctSupply::new(supply, interrupt)),
-            Source::Lines(_) => Box::new(supply),
+            Source::Paths(..) => Box::new(DistinctTitles::new(source, interrupt)),
+            Source::Lines(_) => Box::new(source),
         }
     }
 
@@ -196,7 +196,7 @@ impl Run<'_> {
         interrupt: &Interrupt,
         report: &Report,
     ) -> Result<Outcome, Error> {
-        report.tell_again(&last.told);
+        report.repeat(&last.messages);
         if let Some(text) = last.left_out.text() {
             report.note(&text);
         }
@@ -205,52 +205,52 @@ impl Run<'_> {
             unchanged: last.documents,
             ..Tally::default()
         };
-        let course = Course {
+        let result = RunResult {
             tally,
-            told: last,
+            last_run: last,
             is_interrupted: false,
         };
-        self.end(&course, client, interrupt, report)
+        self.end(&result, client, interrupt, report)
     }
 
     /// Waits for vectors if that is wanted, and tells how it went.
     fn end(
         &self,
-        course: &Course,
+        result: &RunResult,
         client: &mut Client,
         interrupt: &Interrupt,
         report: &Report,
     ) -> Result<Outcome, Error> {
         let project = &self.job.project;
-        let backlog = match course.is_interrupted {
+        let backlog = match result.is_interrupted {
             true => Backlog::default(),
-            false => Backlog::settle(client, project, self.manner.wait, interrupt, report)?,
+            false => Backlog::settle(client, project, self.options.wait, interrupt, report)?,
         };
-        if course.tally.changed > 0 && !course.is_interrupted {
-            tell_stale(client, project, report)?;
+        if result.tally.changed > 0 && !result.is_interrupted {
+            report_stale(client, project, report)?;
         }
         let ending = Ending {
-            tally: &course.tally,
-            skipped: course.told.skipped,
-            interrupted: match (course.is_interrupted, backlog.is_interrupted) {
+            tally: &result.tally,
+            skipped: result.last_run.skipped,
+            interrupted: match (result.is_interrupted, backlog.is_interrupted) {
                 (true, _) => Some("whole batches are in, nothing is half done; run it again to go on"),
                 (_, true) => Some(backlog::FOLLOWING),
                 _ => None,
             },
         };
         let mut fields = backlog.fields();
-        fields["left_out"] = course.told.left_out.total().into();
-        fields["left_out_by"] = json!(course.told.left_out);
+        fields["left_out"] = result.last_run.left_out.total().into();
+        fields["left_out_by"] = json!(result.last_run.left_out);
         fields["project"] = project.as_str().into();
-        report.done(&self.manner.before, &ending, fields);
+        report.done(&self.options.before, &ending, fields);
         Ok(match ending.interrupted {
             Some(_) => Outcome::Interrupted,
-            None if backlog.has_failed() || course.told.skipped > 0 || course.tally.failed > 0 => Outcome::Partial,
+            None if backlog.has_failed() || result.last_run.skipped > 0 || result.tally.failed > 0 => Outcome::Partial,
             None => Outcome::Complete,
         })
     }
 
-    pub(super) fn tell_problems(&self, report: &Report) {
+    pub(super) fn report_problems(&self, report: &Report) {
         for problem in &self.problems {
             report.skipped("", problem);
         }
@@ -259,7 +259,7 @@ impl Run<'_> {
     fn delete_missing(
         &self,
         client: &mut Client,
-        survey: &Survey,
+        statistics: &SourceStatistics,
         tally: &Tally,
         report: &Report,
     ) -> Result<u64, Error> {
@@ -270,14 +270,14 @@ impl Run<'_> {
             report.warning("", "nothing was deleted: parts of the folder could not be listed");
             return Ok(0);
         }
-        if survey.is_incomplete() {
+        if statistics.is_incomplete() {
             report.warning("", "nothing was deleted: some lines could not be read");
             return Ok(0);
         }
         let project = &self.job.project;
         let mut deleted = 0;
         for root in &self.folders {
-            if !survey.knows(&root.name) {
+            if !statistics.knows(&root.name) {
                 report.warning(&root.name, "no documents found; nothing was deleted");
                 continue;
             }
@@ -290,7 +290,7 @@ impl Run<'_> {
                 continue;
             }
             let names = [Some(&root.name), root.formerly.as_ref()];
-            let kept = survey.kept(&root.name);
+            let kept = statistics.kept(&root.name);
             for stored in names.into_iter().flatten() {
                 deleted += project::delete_missing(client, project, stored, kept.slugs.clone(), &kept.paths)?;
             }
@@ -305,7 +305,7 @@ impl Run<'_> {
     }
 
     /// Tells that most pages of this run belonged to another source root, whose other pages nobody deletes any more.
-    fn tell_moved(
+    fn report_moved(
         &self,
         client: &mut Client,
         before: &HashMap<String, u64>,
@@ -351,7 +351,7 @@ fn literal(text: &str) -> String {
 }
 
 /// Notes how many questions of the project were written for sections as they were before.
-fn tell_stale(client: &mut Client, project: &str, report: &Report) -> Result<(), Error> {
+fn report_stale(client: &mut Client, project: &str, report: &Report) -> Result<(), Error> {
     let stale = client.query_opt(
         "SELECT p.questions_stale FROM docsearch.index_progress($1) p WHERE p.questions_stale > 0",
         &[&project],

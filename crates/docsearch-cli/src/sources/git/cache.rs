@@ -224,7 +224,7 @@ fn lock(path: &Path, interrupt: &Interrupt) -> Result<File, Error> {
 /// Why nothing came from a host, and what helps.
 fn not_fetched(address: &str, failure: Failure) -> Error {
     let reason = match failure {
-        Failure::Told(reason) => reason,
+        Failure::Message(reason) => reason,
         Failure::Fatal(error) => return error,
     };
     let shown = without_credentials(address);

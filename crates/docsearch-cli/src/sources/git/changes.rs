@@ -42,7 +42,7 @@ pub(crate) fn changes(
 ) -> Result<Changes, Error> {
     let is_shallow = match repository.git.ask(&["rev-parse", "--is-shallow-repository"]) {
         Ok(answer) => answer == "true",
-        Err(Failure::Told(_)) => false,
+        Err(Failure::Message(_)) => false,
         Err(Failure::Fatal(error)) => return Err(error),
     };
     let mut arguments: Vec<OsString> = [
@@ -75,7 +75,7 @@ pub(crate) fn changes(
     });
     match read {
         // A history whose end is missing tells what it can.
-        Ok(()) | Err(Failure::Told(_)) => Ok(reading.changes),
+        Ok(()) | Err(Failure::Message(_)) => Ok(reading.changes),
         Err(Failure::Fatal(error)) => Err(error),
     }
 }

@@ -28,7 +28,7 @@ impl Checkout {
         let around = Repository::open(folder, interrupt)?;
         let top = match around.git.ask(&["rev-parse", "--show-toplevel"]) {
             Ok(top) if !top.is_empty() => PathBuf::from(top),
-            Ok(_) | Err(Failure::Told(_)) => return Ok(None),
+            Ok(_) | Err(Failure::Message(_)) => return Ok(None),
             Err(Failure::Fatal(error)) => return Err(error),
         };
         let Ok(below) = folder.strip_prefix(&top) else {

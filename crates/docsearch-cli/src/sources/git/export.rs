@@ -71,7 +71,7 @@ pub(crate) fn export(
     }
     match read {
         Ok(()) => {}
-        Err(Failure::Told(reason)) => return Err(lacking(&reason)),
+        Err(Failure::Message(reason)) => return Err(lacking(&reason)),
         Err(Failure::Fatal(error)) => return Err(error),
     }
     files.finish();

@@ -77,14 +77,14 @@ pub(super) enum Reach {
 #[derive(Debug)]
 pub(super) enum Failure {
     /// It said why.
-    Told(String),
+    Message(String),
     Fatal(Error),
 }
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Told(text) => Self::Usage(format!("git: {text}")),
+            Failure::Message(text) => Self::Usage(format!("git: {text}")),
             Failure::Fatal(error) => error,
         }
     }
@@ -202,7 +202,7 @@ impl Git {
         if succeeded || !is_whole {
             return Ok(());
         }
-        Err(Failure::Told(reason(&told)))
+        Err(Failure::Message(reason(&told)))
     }
 
     fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {

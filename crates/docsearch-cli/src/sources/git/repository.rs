@@ -46,7 +46,7 @@ impl Repository {
         git.check()?;
         match git.ask(&["rev-parse", "--git-dir"]) {
             Ok(_) => Ok(Self { git, network: None }),
-            Err(Failure::Told(reason)) => Err(Error::Usage(not_read(folder, &reason))),
+            Err(Failure::Message(reason)) => Err(Error::Usage(not_read(folder, &reason))),
             Err(Failure::Fatal(error)) => Err(error),
         }
     }
@@ -57,7 +57,7 @@ impl Repository {
         let arguments = ["rev-parse", "--quiet", "--verify", "--end-of-options", &wanted];
         match self.git.ask(&arguments) {
             Ok(commit) => Ok(commit),
-            Err(Failure::Told(_)) => Err(no_such(reference, &self.names()?)),
+            Err(Failure::Message(_)) => Err(no_such(reference, &self.names()?)),
             Err(Failure::Fatal(error)) => Err(error),
         }
     }
@@ -79,7 +79,7 @@ impl Repository {
     pub(crate) fn origin(&self) -> Result<Option<String>, Error> {
         match self.git.ask(&["config", "--get", "remote.origin.url"]) {
             Ok(address) => Ok((!address.is_empty()).then_some(address)),
-            Err(Failure::Told(_)) => Ok(None),
+            Err(Failure::Message(_)) => Ok(None),
             Err(Failure::Fatal(error)) => Err(error),
         }
     }
@@ -103,7 +103,7 @@ impl Repository {
             .read(&arguments, Vec::new(), |output| whole(output, &mut listing));
         match listed {
             Ok(()) => {}
-            Err(Failure::Told(_)) => return Ok(None),
+            Err(Failure::Message(_)) => return Ok(None),
             Err(Failure::Fatal(error)) => return Err(error),
         }
         Ok(Some(

@@ -12,7 +12,7 @@ fn planned(paths: &[&Path], source_root: Option<&str>, prefix: Option<&str>) -> 
         exclude: vec!["/drafts/**".to_owned()],
         ..SourceOptions::default()
     };
-    let surroundings = Surroundings {
+    let context = PlanContext {
         source_root,
         filter: &options.filter().unwrap(),
         reading: &Reading {
@@ -22,7 +22,7 @@ fn planned(paths: &[&Path], source_root: Option<&str>, prefix: Option<&str>) -> 
         interrupt: &Interrupt::default(),
         report: &Report::plain(),
     };
-    Plan::new(&paths, &surroundings)
+    Plan::new(&paths, &context)
 }
 
 fn read(plan: &Plan) -> Vec<(String, &str, Option<&str>)> {

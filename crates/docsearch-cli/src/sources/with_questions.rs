@@ -1,4 +1,4 @@
-//! A supply whose documents have the questions that files in their folders give them.
+//! A source whose documents have the questions that files in their folders give them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -10,13 +10,13 @@ use docsearch_readers::page_questions::question_file::{HINTS, NAME, Page, Questi
 use serde_json::json;
 
 use crate::process::error::Error;
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::document_source::DocumentSource;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
 /// The questions of a source root.
 #[derive(Debug, Default)]
-struct Questions {
+struct FolderQuestions {
     file: QuestionFile,
     warnings: Vec<Warning>,
     /// Files that gave documents.
@@ -27,13 +27,13 @@ struct Questions {
 
 /// What files of questions there are, by the source root of their folder.
 #[derive(Debug, Default)]
-pub(crate) struct Folders {
-    questions: BTreeMap<String, Questions>,
+pub(crate) struct QuestionFiles {
+    questions: BTreeMap<String, FolderQuestions>,
     /// Files that are not read, and why.
     problems: Vec<(String, String)>,
 }
 
-impl Folders {
+impl QuestionFiles {
     /// Warns of a file of questions that is not at the root of its folder.
     pub(crate) fn leave_out(&mut self, path: &Path) {
         let folder = path.parent().unwrap_or(path).display();
@@ -67,9 +67,9 @@ impl Folders {
         let questions = self
             .questions
             .entry(source_root.to_owned())
-            .or_insert_with(|| Questions {
+            .or_insert_with(|| FolderQuestions {
                 is_whole: true,
-                ..Questions::default()
+                ..FolderQuestions::default()
             });
         questions.file.join(file);
         questions.warnings.append(&mut warnings);
@@ -77,7 +77,7 @@ impl Folders {
     }
 }
 
-/// What comes from a supply.
+/// What comes from a source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Pages,
@@ -85,60 +85,60 @@ enum Stage {
     Grouped,
 }
 
-pub(crate) struct AskedSupply<'a> {
-    supply: &'a mut dyn Supply,
-    folders: &'a RefCell<Folders>,
+pub(crate) struct WithQuestions<'a> {
+    source: &'a mut dyn DocumentSource,
+    folders: &'a RefCell<QuestionFiles>,
     stage: Stage,
 }
 
-impl<'a> AskedSupply<'a> {
+impl<'a> WithQuestions<'a> {
     /// Pages with their questions, before any are grouped.
-    pub(crate) fn of_pages(supply: &'a mut dyn Supply, folders: &'a RefCell<Folders>) -> Self {
+    pub(crate) fn of_pages(source: &'a mut dyn DocumentSource, folders: &'a RefCell<QuestionFiles>) -> Self {
         Self {
-            supply,
+            source,
             folders,
             stage: Stage::Pages,
         }
     }
 
     /// The same once they are grouped: lines may name the folder whose pages became a document.
-    pub(crate) fn of_groups(supply: &'a mut dyn Supply, folders: &'a RefCell<Folders>) -> Self {
+    pub(crate) fn of_groups(source: &'a mut dyn DocumentSource, folders: &'a RefCell<QuestionFiles>) -> Self {
         Self {
-            supply,
+            source,
             folders,
             stage: Stage::Grouped,
         }
     }
 
     /// Warns of files that gave no documents.
-    fn end(&mut self, survey: &mut Survey, report: &Report) {
+    fn end(&mut self, statistics: &mut SourceStatistics, report: &Report) {
         for questions in self.folders.take().questions.into_values() {
             if questions.is_whole {
-                warn(&questions.file.unmet(&questions.met), survey, report);
+                warn(&questions.file.unmet(&questions.met), statistics, report);
             }
         }
     }
 }
 
-impl Supply for AskedSupply<'_> {
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+impl DocumentSource for WithQuestions<'_> {
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
         let problems = std::mem::take(&mut self.folders.borrow_mut().problems);
         for (file, problem) in problems {
             report.warning(&file, problem);
-            survey.skip_question();
+            statistics.skip_question();
         }
         for questions in self.folders.borrow_mut().questions.values_mut() {
             let warnings = std::mem::take(&mut questions.warnings);
-            warn(&warnings, survey, report);
+            warn(&warnings, statistics, report);
             if questions.file.is_damaged() && !warnings.is_empty() {
                 report.note(&format!(
                     "{NAME} has lines that cannot be read: the questions of its pages stay as they are"
                 ));
             }
         }
-        let Some(mut documents) = self.supply.next(survey, report)? else {
+        let Some(mut documents) = self.source.next(statistics, report)? else {
             if self.stage == Stage::Grouped {
-                self.end(survey, report);
+                self.end(statistics, report);
             }
             return Ok(None);
         };
@@ -157,7 +157,7 @@ impl Supply for AskedSupply<'_> {
             for (path, documents) in of_file {
                 let pages: Vec<Page<'_>> = documents.iter().map(|document| page(document)).collect();
                 let (placed, warnings) = placed(&path, questions.file.of(&path), &pages, HINTS);
-                warn(&warnings, survey, report);
+                warn(&warnings, statistics, report);
                 for (document, asked) in documents.into_iter().zip(placed) {
                     document.questions = (!questions.file.is_damaged()).then(|| json!(asked));
                 }
@@ -168,7 +168,7 @@ impl Supply for AskedSupply<'_> {
     }
 
     fn len(&self) -> Option<u64> {
-        self.supply.len()
+        self.source.len()
     }
 }
 
@@ -180,11 +180,11 @@ fn page(document: &Document) -> Page<'_> {
     }
 }
 
-fn warn(warnings: &[Warning], survey: &mut Survey, report: &Report) {
+fn warn(warnings: &[Warning], statistics: &mut SourceStatistics, report: &Report) {
     for warning in warnings {
         report.warning(&format!("{NAME}:{}", warning.line), &warning.reason);
         if warning.is_left_out {
-            survey.skip_question();
+            statistics.skip_question();
         }
     }
 }

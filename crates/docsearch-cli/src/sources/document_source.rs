@@ -16,7 +16,7 @@ use docsearch_readers::markup::Markup;
 use docsearch_readers::site::{SiteOptions, Sites};
 
 use crate::process::error::Error;
-use crate::sources::survey::Survey;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
 /// Threads that read at most.
@@ -26,18 +26,18 @@ const READ_AHEAD: usize = 64;
 /// As the main thread has it; pages may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
 
-pub(crate) trait Supply {
+pub(crate) trait DocumentSource {
     /// The documents of the next source, which may be none; `None` at the end. What is wrong with
     /// a source is told and noted.
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error>;
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error>;
 
     /// Sources, where that is known before the end.
     fn len(&self) -> Option<u64>;
 }
 
-impl<S: Supply + ?Sized> Supply for &mut S {
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
-        (**self).next(survey, report)
+impl<S: DocumentSource + ?Sized> DocumentSource for &mut S {
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+        (**self).next(statistics, report)
     }
 
     fn len(&self) -> Option<u64> {
@@ -75,14 +75,14 @@ pub(crate) struct FileOptions {
 
 /// What is known of the folders of a run besides their files.
 #[derive(Debug)]
-struct Folders {
+struct FolderContext {
     sites: HashMap<PathBuf, Sites>,
     frames: Frames,
     included: IncludedFiles,
     labels: LabelledFolders,
 }
 
-impl Folders {
+impl FolderContext {
     fn of(inputs: &[Input], options: &SiteOptions) -> Self {
         let mut sites = HashMap::new();
         for input in inputs {
@@ -124,7 +124,7 @@ impl Files {
     }
 
     fn start(&mut self) -> Result<(), Error> {
-        let folders = Arc::new(Folders::of(&self.inputs, &self.options.site));
+        let folders = Arc::new(FolderContext::of(&self.inputs, &self.options.site));
         let readers = thread::available_parallelism()
             .map_or(1, usize::from)
             .min(MAX_READERS)
@@ -140,7 +140,7 @@ impl Files {
 /// wants them any more.
 fn start_reader(
     inputs: &Arc<Vec<Input>>,
-    folders: &Arc<Folders>,
+    folders: &Arc<FolderContext>,
     options: &FileOptions,
     first: usize,
     step: usize,
@@ -177,9 +177,9 @@ fn start_reader(
     Ok(receiver)
 }
 
-impl Supply for Files {
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
-        survey.leave_out_all(&std::mem::take(&mut self.options.left_out));
+impl DocumentSource for Files {
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+        statistics.leave_out_all(&std::mem::take(&mut self.options.left_out));
         if self.next >= self.inputs.len() {
             return Ok(None);
         }
@@ -194,14 +194,14 @@ impl Supply for Files {
             .map_err(|_| Error::Usage(format!("cannot read on at {}", input.relative.display())))?;
         let place = input.relative.display().to_string();
         Ok(Some(match readings {
-            Ok(readings) => survey.admit(&place, readings, report),
+            Ok(readings) => statistics.admit(&place, readings, report),
             Err(Unreadable::NoDocumentation(reason)) if !input.is_named => {
-                survey.leave_out(reason);
+                statistics.leave_out(reason);
                 Vec::new()
             }
             Err(reason) => {
                 report.skipped(&place, &reason);
-                survey.skip(
+                statistics.skip(
                     &input.source_root,
                     &slug::from_path(&input.relative, self.options.prefix.as_deref()),
                     &place,
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    fn documents(root: &Path, files: &[(&str, bool)], survey: &mut Survey) -> Vec<Document> {
+    fn documents(root: &Path, files: &[(&str, bool)], statistics: &mut SourceStatistics) -> Vec<Document> {
         let inputs: Vec<Input> = files
             .iter()
             .map(|(file, is_named)| Input {
@@ -240,7 +240,7 @@ mod tests {
         };
         let mut files = Files::new(inputs, options);
         let mut documents = Vec::new();
-        while let Some(found) = files.next(survey, &Report::plain()).unwrap() {
+        while let Some(found) = files.next(statistics, &Report::plain()).unwrap() {
             documents.extend(found);
         }
         documents
@@ -252,11 +252,11 @@ mod tests {
         fs::write(folder.path().join("bad.md"), b"\xff").unwrap();
         fs::write(folder.path().join("data.json"), "{\"a\": 1}").unwrap();
         fs::write(folder.path().join("good.md"), "# Good").unwrap();
-        let mut survey = Survey::default();
+        let mut statistics = SourceStatistics::default();
         let files = [("bad.md", false), ("data.json", false), ("good.md", false)];
-        assert_eq!(documents(folder.path(), &files, &mut survey).len(), 1);
-        assert_eq!((survey.skipped(), survey.left_out().total()), (1, 1));
-        documents(folder.path(), &[("data.json", true)], &mut survey);
-        assert_eq!((survey.skipped(), survey.left_out().total()), (2, 1));
+        assert_eq!(documents(folder.path(), &files, &mut statistics).len(), 1);
+        assert_eq!((statistics.skipped(), statistics.left_out().total()), (1, 1));
+        documents(folder.path(), &[("data.json", true)], &mut statistics);
+        assert_eq!((statistics.skipped(), statistics.left_out().total()), (2, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! A supply in which small pages are grouped: their documents come once all pages are read.
+//! A source in which small pages are grouped: their documents come once all pages are read.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -9,12 +9,12 @@ use docsearch_readers::document::Document;
 use docsearch_readers::document::page_group::{Group, GroupRule, Groups, MAX_BODY_BYTES, synthesise};
 
 use crate::process::error::Error;
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::document_source::DocumentSource;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
-pub(crate) struct GroupedSupply<'a> {
-    supply: &'a mut dyn Supply,
+pub(crate) struct GroupedPages<'a> {
+    source: &'a mut dyn DocumentSource,
     groups: Groups<'a>,
     prefix: Option<&'a str>,
     /// Source roots of which all pages are there: of others a group would lose those that are not.
@@ -36,16 +36,16 @@ struct Waiting {
     is_too_large: bool,
 }
 
-impl<'a> GroupedSupply<'a> {
+impl<'a> GroupedPages<'a> {
     pub(crate) fn new(
-        supply: &'a mut dyn Supply,
+        source: &'a mut dyn DocumentSource,
         rules: &'a [GroupRule],
         prefix: Option<&'a str>,
         complete: HashSet<&'a str>,
     ) -> Result<Self, Error> {
         let groups = Groups::new(rules)?;
         Ok(Self {
-            supply,
+            source,
             has_ended: groups.is_empty(),
             groups,
             prefix,
@@ -86,12 +86,12 @@ impl<'a> GroupedSupply<'a> {
     }
 
     /// The document of a group; its pages, if they cannot become one; nothing, if not all of them are known.
-    fn settle(&self, waiting: Waiting, survey: &mut Survey, report: &Report) -> Vec<Document> {
+    fn settle(&self, waiting: Waiting, statistics: &mut SourceStatistics, report: &Report) -> Vec<Document> {
         let Waiting { group, mut pages, .. } = waiting;
         pages.sort_by_key(|(place, _)| *place);
         let mut pages: Vec<Document> = pages.into_iter().map(|(_, page)| page).collect();
         let slugs: Vec<String> = pages.iter().map(|page| page.slug.clone()).collect();
-        let first = survey.place_of(&slugs[0]);
+        let first = statistics.place_of(&slugs[0]);
         let document = match synthesise(&group, self.groups.rule(&group), &mut pages, self.prefix) {
             Ok(document) => document,
             Err(reason) => {
@@ -99,15 +99,15 @@ impl<'a> GroupedSupply<'a> {
                 return pages;
             }
         };
-        if let Some(reason) = self.missing(&group, survey) {
+        if let Some(reason) = self.missing(&group, statistics) {
             report.warning(
                 &first,
                 format!("document \"{}\" stays as it is: {reason}", document.slug),
             );
-            survey.keep(&document.slug, &first);
+            statistics.keep(&document.slug, &first);
             return Vec::new();
         }
-        if !survey.group(&slugs, &document.slug, &first) {
+        if !statistics.group(&slugs, &document.slug, &first) {
             report.warning(
                 &first,
                 format!(
@@ -122,17 +122,17 @@ impl<'a> GroupedSupply<'a> {
         if left_out > 0 {
             let reason = format!("{left_out} of {asked} questions left out: a document has at most {OF_DOCUMENT}");
             report.warning(&first, reason);
-            (0..left_out).for_each(|_| survey.skip_question());
+            (0..left_out).for_each(|_| statistics.skip_question());
         }
         vec![document]
     }
 
     /// Why pages of a group may not be there.
-    fn missing(&self, group: &Group, survey: &Survey) -> Option<String> {
+    fn missing(&self, group: &Group, statistics: &SourceStatistics) -> Option<String> {
         if !self.complete.contains(group.source_root()) {
             return Some("not all of its pages are read\nHINT:  Index the whole folder.".to_owned());
         }
-        let mut unread = survey.unread();
+        let mut unread = statistics.unread();
         let (_, path) = unread.find(|(root, path)| self.groups.may_hold(group, root, Path::new(path)))?;
         Some(format!(
             "{path} cannot be read\nHINT:  Correct the file, or leave it out with exclude."
@@ -140,9 +140,9 @@ impl<'a> GroupedSupply<'a> {
     }
 }
 
-impl Supply for GroupedSupply<'_> {
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
-        if let Some(documents) = self.supply.next(survey, report)? {
+impl DocumentSource for GroupedPages<'_> {
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+        if let Some(documents) = self.source.next(statistics, report)? {
             let mut others = Vec::with_capacity(documents.len());
             for document in documents {
                 match self.groups.of(&document) {
@@ -159,14 +159,14 @@ impl Supply for GroupedSupply<'_> {
         let documents = waiting
             .into_iter()
             .filter(|waiting| !waiting.is_too_large)
-            .flat_map(|waiting| self.settle(waiting, survey, report));
+            .flat_map(|waiting| self.settle(waiting, statistics, report));
         Ok(Some(documents.collect()))
     }
 
     /// All groups count as one source.
     fn len(&self) -> Option<u64> {
         let own = u64::from(!self.groups.is_empty());
-        self.supply.len().map(|others| others + own)
+        self.source.len().map(|others| others + own)
     }
 }
 

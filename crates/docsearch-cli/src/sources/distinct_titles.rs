@@ -1,4 +1,4 @@
-//! A supply whose documents have titles of their own: the first is handed out once all are read.
+//! A source whose documents have titles of their own: the first is handed out once all are read.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -9,61 +9,61 @@ use serde_json::json;
 
 use crate::process::error::Error;
 use crate::process::interrupt::Interrupt;
-use crate::sources::spool::{Documents, Spool};
-use crate::sources::supply::Supply;
-use crate::sources::survey::Survey;
+use crate::sources::document_buffer::{BufferedDocuments, DocumentBuffer};
+use crate::sources::document_source::DocumentSource;
+use crate::sources::statistics::SourceStatistics;
 use crate::terminal::report::Report;
 
-pub(crate) struct DistinctSupply<'a> {
-    supply: &'a mut dyn Supply,
+pub(crate) struct DistinctTitles<'a> {
+    source: &'a mut dyn DocumentSource,
     interrupt: &'a Interrupt,
     read: Option<Read>,
 }
 
 /// What was read.
 struct Read {
-    documents: Documents,
-    /// Documents of each source.
+    documents: BufferedDocuments,
+    /// BufferedDocuments of each source.
     counts: VecDeque<usize>,
     titles: HashMap<String, String>,
 }
 
-impl<'a> DistinctSupply<'a> {
-    pub(crate) fn new(supply: &'a mut dyn Supply, interrupt: &'a Interrupt) -> Self {
+impl<'a> DistinctTitles<'a> {
+    pub(crate) fn new(source: &'a mut dyn DocumentSource, interrupt: &'a Interrupt) -> Self {
         Self {
-            supply,
+            source,
             interrupt,
             read: None,
         }
     }
 
-    fn read(&mut self, survey: &mut Survey, report: &Report) -> Result<Read, Error> {
-        let (mut spool, mut titles, mut counts) = (Spool::new(), Titles::default(), VecDeque::new());
-        let total = self.supply.len();
-        while let Some(documents) = self.supply.next(survey, report)? {
+    fn read(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Read, Error> {
+        let (mut buffer, mut titles, mut counts) = (DocumentBuffer::new(), Titles::default(), VecDeque::new());
+        let total = self.source.len();
+        while let Some(documents) = self.source.next(statistics, report)? {
             if self.interrupt.is_raised() {
                 break;
             }
             counts.push_back(documents.len());
             for document in &documents {
                 titles.add(document);
-                spool.push(document).map_err(no_room)?;
+                buffer.push(document).map_err(no_room)?;
             }
             let read = counts.len() as u64;
             report.reading(read, total, || json!({"read": read, "total": total}));
         }
         Ok(Read {
-            documents: spool.documents().map_err(no_room)?,
+            documents: buffer.documents().map_err(no_room)?,
             counts,
             titles: titles.distinct(),
         })
     }
 }
 
-impl Supply for DistinctSupply<'_> {
-    fn next(&mut self, survey: &mut Survey, report: &Report) -> Result<Option<Vec<Document>>, Error> {
+impl DocumentSource for DistinctTitles<'_> {
+    fn next(&mut self, statistics: &mut SourceStatistics, report: &Report) -> Result<Option<Vec<Document>>, Error> {
         if self.read.is_none() {
-            self.read = Some(self.read(survey, report)?);
+            self.read = Some(self.read(statistics, report)?);
         }
         let Some(read) = &mut self.read else { return Ok(None) };
         let Some(count) = read.counts.pop_front() else {
@@ -83,7 +83,7 @@ impl Supply for DistinctSupply<'_> {
     }
 
     fn len(&self) -> Option<u64> {
-        self.supply.len()
+        self.source.len()
     }
 }
 

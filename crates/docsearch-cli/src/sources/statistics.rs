@@ -60,7 +60,7 @@ pub(crate) struct Kept {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct SourceStatistics {
     /// First source of every slug.
     slugs: HashMap<String, String>,
     skipped: Vec<SkippedSource>,
@@ -73,7 +73,7 @@ pub(crate) struct Survey {
     roots: HashSet<String>,
 }
 
-impl Survey {
+impl SourceStatistics {
     /// The documents whose slugs are new.
     pub(crate) fn admit(&mut self, place: &str, readings: Vec<Reading>, report: &Report) -> Vec<Document> {
         let mut documents = Vec::with_capacity(readings.len());
@@ -227,42 +227,42 @@ mod tests {
 
     #[test]
     fn the_second_document_of_a_slug_is_left_out_and_its_source_kept() {
-        let mut survey = Survey::default();
+        let mut statistics = SourceStatistics::default();
         let report = Report::plain();
-        assert_eq!(survey.admit("guide.md", vec![reading("guide")], &report).len(), 1);
-        let rest = survey.admit("api.yaml", vec![reading("guide"), reading("other")], &report);
+        assert_eq!(statistics.admit("guide.md", vec![reading("guide")], &report).len(), 1);
+        let rest = statistics.admit("api.yaml", vec![reading("guide"), reading("other")], &report);
         assert_eq!(rest.len(), 1);
-        assert_eq!(survey.skipped[0].path, "api.yaml");
-        assert_eq!(survey.place_of("guide"), "guide.md");
-        assert!(survey.knows("docs") && !survey.knows("other"));
+        assert_eq!(statistics.skipped[0].path, "api.yaml");
+        assert_eq!(statistics.place_of("guide"), "guide.md");
+        assert!(statistics.knows("docs") && !statistics.knows("other"));
     }
 
     #[test]
     fn the_source_of_a_page_is_left_out() {
-        let mut survey = Survey::default();
+        let mut statistics = SourceStatistics::default();
         let report = Report::plain();
-        survey.admit("a/guide.html", vec![reading("a/guide")], &report);
+        statistics.admit("a/guide.html", vec![reading("a/guide")], &report);
         assert!(
-            survey
+            statistics
                 .admit("a/guide.txt", vec![reading("a/guide")], &report)
                 .is_empty()
         );
-        assert_eq!((survey.skipped(), survey.left_out().total()), (0, 1));
-        survey.admit("b/guide.txt", vec![reading("a/guide")], &report);
-        assert_eq!(survey.skipped(), 1);
+        assert_eq!((statistics.skipped(), statistics.left_out().total()), (0, 1));
+        statistics.admit("b/guide.txt", vec![reading("a/guide")], &report);
+        assert_eq!(statistics.skipped(), 1);
     }
 
     #[test]
     fn what_is_left_out_is_told_in_one_line() {
-        let mut survey = Survey::default();
-        assert_eq!(survey.left_out().text(), None);
+        let mut statistics = SourceStatistics::default();
+        assert_eq!(statistics.left_out().text(), None);
         for reason in ["redirect", "search page", "redirect"] {
-            survey.leave_out(reason);
+            statistics.leave_out(reason);
         }
         assert_eq!(
-            survey.left_out().text().unwrap(),
+            statistics.left_out().text().unwrap(),
             "left out 3 files that are no documentation (redirect: 2, search page: 1)"
         );
-        assert_eq!(survey.skipped(), 0);
+        assert_eq!(statistics.skipped(), 0);
     }
 }

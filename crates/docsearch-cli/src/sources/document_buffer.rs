@@ -1,4 +1,4 @@
-//! Documents that wait for the others of their run, in memory or, where they are many, in a temporary file.
+//! BufferedDocuments that wait for the others of their run, in memory or, where they are many, in a temporary file.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
@@ -8,9 +8,9 @@ use tempfile::SpooledTempFile;
 /// Bytes that are kept in memory.
 const MAX_IN_MEMORY: usize = 64 << 20;
 
-pub(crate) struct Spool(BufWriter<SpooledTempFile>);
+pub(crate) struct DocumentBuffer(BufWriter<SpooledTempFile>);
 
-impl Spool {
+impl DocumentBuffer {
     pub(crate) fn new() -> Self {
         Self(BufWriter::new(SpooledTempFile::new(MAX_IN_MEMORY)))
     }
@@ -21,22 +21,22 @@ impl Spool {
     }
 
     /// The documents, in the order in which they came.
-    pub(crate) fn documents(self) -> io::Result<Documents> {
+    pub(crate) fn documents(self) -> io::Result<BufferedDocuments> {
         let mut file = self.0.into_inner()?;
         file.rewind()?;
-        Ok(Documents {
+        Ok(BufferedDocuments {
             lines: BufReader::new(file),
             line: Vec::new(),
         })
     }
 }
 
-pub(crate) struct Documents {
+pub(crate) struct BufferedDocuments {
     lines: BufReader<SpooledTempFile>,
     line: Vec<u8>,
 }
 
-impl Documents {
+impl BufferedDocuments {
     /// `None` after the last one.
     pub(crate) fn next(&mut self) -> io::Result<Option<Document>> {
         self.line.clear();

@@ -49,7 +49,7 @@ mod docsearch {
         let documents = progress::documents(caller, &ids)?;
         let rows = progress::rows(caller, &ids, documents)?;
         if waiting::is_waited_for(caller)? {
-            wake::rouse();
+            wake::now();
         }
         Ok(TableIterator::new(rows))
     }

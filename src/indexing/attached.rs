@@ -143,7 +143,7 @@ pub(crate) fn attach(
     attached.agree(caller, table)?;
     watched::watch(caller, id, &watched)?;
     subscription::warn_of(caller, watched.iter().chain([table]).map(|table| table.oid).collect())?;
-    wake::wake()
+    wake::after_commit()
 }
 
 /// An interval as it is, whatever the session makes of it as text.
@@ -197,7 +197,7 @@ pub(crate) fn read_again(caller: &mut Caller, table: &Table, project: Option<i64
     if noted.is_empty() {
         return Err(not_attached(table));
     }
-    wake::wake()
+    wake::after_commit()
 }
 
 fn not_attached(table: &Table) -> pg_sys::panic::ErrorReport {

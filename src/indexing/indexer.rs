@@ -136,7 +136,7 @@ fn finish(owner: &Owner<'_>, project: &Project, delta: Delta, outcomes: &[Outcom
         embedding_queue::add_all(owner, project.id, slugs.collect())?;
     }
     if overtaken || mode == IndexMode::Deferred {
-        wake::wake()?;
+        wake::after_commit()?;
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(crate) fn begin(caller: &mut Caller, project: &Project, model: i32) -> Resul
             &[DatumWithOid::from(project.id), DatumWithOid::from(model)],
         )?;
     }
-    wake::wake()
+    wake::after_commit()
 }
 
 /// Whether the project got another model while documents were written for this one. Until the end of the transaction it

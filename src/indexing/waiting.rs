@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// tables cannot be read.
 pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
     require_fresh_snapshots()?;
-    if wake::has_noted() {
+    if wake::is_pending() {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "documents of this transaction cannot be waited for",
@@ -36,7 +36,7 @@ pub(crate) fn wait(caller: &mut Caller, timeout: Duration) -> Result<bool> {
         }
         // Somebody may have ended the worker, or the server may have been restarted.
         if woken.is_none_or(|woken| woken.elapsed() > Duration::from_secs(1)) {
-            wake::rouse();
+            wake::now();
             woken = Some(Instant::now());
         }
         latch::wait(None, LOOK.min(timeout.saturating_sub(begun.elapsed())));

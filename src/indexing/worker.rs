@@ -90,9 +90,9 @@ pub extern "C-unwind" fn docsearch_indexer(argument: pg_sys::Datum) {
         return;
     }
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP);
-    wake::is_never_needed();
+    wake::mark_as_worker();
     set_own_settings();
-    EARLY.set(wake::ended_early());
+    EARLY.set(wake::early_exits());
     // SAFETY: the argument is the Oid that `start` gave.
     unsafe {
         let database = pg_sys::Oid::from_datum(argument, false).unwrap_or(pg_sys::InvalidOid);

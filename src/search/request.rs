@@ -438,7 +438,7 @@ impl Request<'_> {
 
     /// A search before anything was found.
     pub(super) fn begin(&self, caller: &mut Caller, query: &Query, config: &SearchConfig) -> Result<Retrieval<'_>> {
-        wake::resume(caller)?;
+        wake::if_due(caller)?;
         let rules = rules::current(caller)?;
         let mut retrieval = Retrieval {
             groups: Group::all(caller, &self.projects, query, &rules, config)?,

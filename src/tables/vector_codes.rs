@@ -87,7 +87,7 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     }
     for (of, codes) in excessive(owner, Some(project))? {
         if codes > MADE_BY_CALLS {
-            wake::wake()?;
+            wake::after_commit()?;
         } else {
             rebuild_if_allowed(owner, of)?;
         }

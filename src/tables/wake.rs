@@ -1,7 +1,7 @@
-//! The bell of the background worker: whoever leaves something to it rings.
+//! Wakes the background worker.
 //!
-//! A transaction that leaves something shares [`Lock::Leaving`] until its end, and starts a worker if none keeps
-//! [`Lock::Worker`]; what the worker does with both is said there.
+//! A transaction that leaves work to it shares [`Lock::Leaving`] until its end, and starts a worker if none holds
+//! [`Lock::Worker`]. `indexing::worker` says what the worker does with both locks.
 
 use pgrx::bgworkers::{BackgroundWorker, BackgroundWorkerBuilder};
 use pgrx::pg_sys;
@@ -16,23 +16,23 @@ use crate::postgres::{library, statement};
 use crate::tables::schema::Part;
 use crate::tables::table_shape::is_reshaped;
 
-/// Pending rows from which on a call that writes merges them, where it may; the worker merges what is more. A search reads the
-/// chunks of each pending document, some 40 µs, and of more than a hundred documents it reads no postings. A merge has costs of
-/// its own: some milliseconds.
-pub(crate) const MOST_PENDING: i64 = 32;
+/// Number of pending rows at which a call that writes merges them, if it may; otherwise the worker does. A search reads the
+/// chunks of each pending document, about 40 µs, and reads no postings if there are more than 100 of them. A merge takes a few
+/// milliseconds.
+pub(crate) const MAX_PENDING: i64 = 32;
 
-/// A connection that searches looks so often whether a worker is missing.
-const RESUME: Duration = Duration::from_secs(60);
+/// How often a connection that searches checks whether a worker is missing.
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 thread_local! {
-    /// The transaction that has left something to the worker last.
-    static NOTED: Cell<Option<TransactionPart>> = const { Cell::new(None) };
-    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// The last transaction that left work to the worker.
+    static PENDING: Cell<Option<TransactionPart>> = const { Cell::new(None) };
+    static CHECKED: Cell<Option<Instant>> = const { Cell::new(None) };
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says that this process is the worker, which starts no other while it works.
-pub(crate) fn is_never_needed() {
+/// Marks this process as the worker, which starts no other one.
+pub(crate) fn mark_as_worker() {
     IS_WORKER.set(true);
 }
 
@@ -44,9 +44,9 @@ struct TransactionPart {
 }
 
 impl TransactionPart {
-    /// Of a transaction that has changed something.
-    fn now() -> Option<Self> {
-        // SAFETY: both ask for the identity of the transaction.
+    /// `None` if the transaction has not changed anything.
+    fn current() -> Option<Self> {
+        // SAFETY: both return the identity of the transaction.
         let (transaction, subtransaction) = unsafe {
             (
                 pg_sys::GetTopFullTransactionIdIfAny().value,
@@ -60,59 +60,58 @@ impl TransactionPart {
     }
 }
 
-/// Sees to it that a worker runs once this transaction is committed.
-pub(crate) fn wake() -> Result<()> {
-    let now = TransactionPart::now();
-    if !may_start() || now.is_some() && NOTED.get() == now {
+/// Ensures that a worker runs once this transaction is committed.
+pub(crate) fn after_commit() -> Result<()> {
+    let current = TransactionPart::current();
+    if !may_start() || current.is_some() && PENDING.get() == current {
         return Ok(());
     }
     Lock::Leaving.share();
-    NOTED.set(now);
-    rouse();
+    PENDING.set(current);
+    now();
     Ok(())
 }
 
-/// The same for what was committed before: no lock is held.
-pub(crate) fn rouse() {
+/// Starts a worker, if none runs, for work that is committed already.
+pub(crate) fn now() {
     if may_start() && !Lock::Worker.is_kept() {
         start_after(0);
     }
 }
 
 fn may_start() -> bool {
-    // SAFETY: asks for the state of the server.
+    // SAFETY: reads the state of the server.
     let standby = unsafe { pg_sys::RecoveryInProgress() };
     // SAFETY: a flag that the server sets once, when a process starts.
     !standby && !IS_WORKER.get() && unsafe { pg_sys::IsUnderPostmaster }
 }
 
-/// Whether this transaction has left something to the worker.
-pub(crate) fn has_noted() -> bool {
-    let (noted, now) = (NOTED.get(), TransactionPart::now());
-    noted
-        .zip(now)
-        .is_some_and(|(noted, now)| noted.transaction == now.transaction)
+/// Whether this transaction has left work to the worker.
+pub(crate) fn is_pending() -> bool {
+    let (pending, current) = (PENDING.get(), TransactionPart::current());
+    pending
+        .zip(current)
+        .is_some_and(|(pending, current)| pending.transaction == current.transaction)
 }
 
-/// After a restart of the server, or when the worker has given up, nobody else thinks of what waits:
-/// connections look now and then.
-pub(crate) fn resume(caller: &mut Caller) -> Result<()> {
-    if LOOKED.get().is_some_and(|looked| looked.elapsed() < RESUME) {
+/// Starts a worker if work is due, at most once in [`CHECK_INTERVAL`]. After a restart of the server, or after the worker has
+/// given up, nothing else starts one.
+pub(crate) fn if_due(caller: &mut Caller) -> Result<()> {
+    if CHECKED.get().is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
         return Ok(());
     }
-    LOOKED.set(Some(Instant::now()));
+    CHECKED.set(Some(Instant::now()));
     if !Part::Changes.exists() {
         return Ok(());
     }
-    let waits = {
+    let is_due = {
         let owner = &caller.as_owner()?;
-        // Tables of an earlier version have no views, and lack columns that say how they were.
+        // Earlier versions of the tables have no attached views, no columns for the shape of attached tables, no attempts.
         let polled = Part::PollEvery.or_else("OR a.poll_every IS NOT NULL", "");
         let reshaped = Part::QuestionsColumn.or_else(concat!("OR ", is_reshaped!()), "");
-        // Nor do they try rows again.
         let changes = Part::Attempts.or_else("c.attempts = 0 OR c.next_attempt <= now()", "true");
         let postings = if Part::Postings.exists() {
-            format!("OR EXISTS (SELECT FROM docsearch.posting_pending OFFSET {MOST_PENDING})")
+            format!("OR EXISTS (SELECT FROM docsearch.posting_pending OFFSET {MAX_PENDING})")
         } else {
             String::new()
         };
@@ -131,20 +130,20 @@ pub(crate) fn resume(caller: &mut Caller) -> Result<()> {
             |row| row.required::<bool>(1),
         )?
     };
-    if waits == Some(true) {
-        rouse();
+    if is_due == Some(true) {
+        now();
     }
     Ok(())
 }
 
-/// How many workers were ended early before this process, which is one, by what it was given at its start.
-pub(crate) fn ended_early() -> u8 {
+/// The number of workers before this one that were terminated early in a row, as passed at its start.
+pub(crate) fn early_exits() -> u8 {
     BackgroundWorker::get_extra().parse().unwrap_or_default()
 }
 
-/// Asks the server for a worker that comes after so many which were ended early.
-pub(crate) fn start_after(early: u8) {
-    // SAFETY: a variable of the server that holds for the life of the process.
+/// Starts a worker, and passes it the number of workers before it that were terminated early in a row.
+pub(crate) fn start_after(early_exits: u8) {
+    // SAFETY: a variable that the server sets once, when a process starts.
     let database = unsafe { pg_sys::MyDatabaseId };
     let started = BackgroundWorkerBuilder::new("docsearch indexer")
         .set_type("docsearch indexer")
@@ -152,7 +151,7 @@ pub(crate) fn start_after(early: u8) {
         .set_function("docsearch_indexer")
         .enable_spi_access()
         .set_argument(database.into_datum())
-        .set_extra(&early.to_string())
+        .set_extra(&early_exits.to_string())
         .load_dynamic();
     if started.is_err() {
         warn(

@@ -267,5 +267,5 @@ fn note(caller: &mut Caller, attached: i32, keys: Vec<Option<String>>) -> Result
             &[DatumWithOid::from(attached), DatumWithOid::from(keys)],
         )?;
     }
-    wake::wake()
+    wake::after_commit()
 }

@@ -25,7 +25,7 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     let due = statement::one(
         owner,
         "SELECT count(*) >= $2 FROM (SELECT FROM docsearch.posting_pending p WHERE p.project_id = $1 LIMIT $2) p",
-        &[DatumWithOid::from(project), DatumWithOid::from(wake::MOST_PENDING)],
+        &[DatumWithOid::from(project), DatumWithOid::from(wake::MAX_PENDING)],
         |row| row.required::<bool>(1),
     )?;
     if due != Some(true) {
@@ -37,7 +37,7 @@ pub(crate) fn merge_if_due(owner: &Owner<'_>, project: i64) -> Result<()> {
     if is_subscribed(owner, TABLE)? {
         Ok(())
     } else {
-        wake::wake()
+        wake::after_commit()
     }
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn merge_upgraded(caller: &mut Caller) -> Result<()> {
     for (project, is_small) in projects {
         is_done &= is_small && merge(owner, project, i64::MAX)?;
     }
-    if is_done { Ok(()) } else { wake::wake() }
+    if is_done { Ok(()) } else { wake::after_commit() }
 }
 
 /// Takes up to so many documents out of the pending ones, ascending.

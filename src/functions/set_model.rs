@@ -8,7 +8,7 @@ use crate::models::{files, registration};
 use crate::postgres::argument::{Text, arguments};
 use crate::postgres::report::{Result, invalid};
 use crate::postgres::role::{Caller, Role};
-use crate::tables::{model_grant, project, schema, sight};
+use crate::tables::{model_grant, project, schema, visibility};
 
 #[pg_schema]
 mod docsearch {
@@ -31,7 +31,7 @@ mod docsearch {
         let model = files::model_name(Some(model))?;
         schema::require_current(caller)?;
         caller.require_writer()?;
-        sight::require_whole(caller, &project)?;
+        visibility::require_whole(caller, &project)?;
         let model = {
             let owner = &caller.as_owner()?;
             registration::register(owner, &model, None, Unfit::Refused)?

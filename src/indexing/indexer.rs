@@ -40,7 +40,7 @@ use crate::tables::project::Project;
 use crate::tables::questions::{self, AUTHOR};
 use crate::tables::statistics;
 use crate::tables::vectors::VectorTable;
-use crate::tables::{model_grant, sight, terms, vector_codes, wake};
+use crate::tables::{model_grant, terms, vector_codes, visibility, wake};
 
 pub(crate) use asked::{WrittenQuestions, add_questions, set_questions};
 pub(crate) use renaming::{rename, rename_all};
@@ -270,7 +270,7 @@ impl<'a> Indexer<'a> {
             special_tokens: tokenizer.special_tokens(),
             ..ChunkLimits::default()
         };
-        let limited = sight::policies_apply(caller)?;
+        let limited = visibility::policies_apply(caller)?;
         let owner = &caller.as_owner()?;
         Ok(Self {
             project,

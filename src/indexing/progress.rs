@@ -10,7 +10,7 @@ use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::postgres::row_type::row_type;
 use crate::postgres::statement;
-use crate::tables::{questions, sight};
+use crate::tables::{questions, visibility};
 
 /// A row of the result.
 pub(crate) type Row = (
@@ -41,7 +41,7 @@ pub(crate) struct Documents {
 
 /// Counts documents of projects, all that the caller sees.
 pub(crate) fn documents(caller: &mut Caller, projects: &[i64]) -> Result<Map<i64, Documents>> {
-    let limited = sight::policies_apply(caller)?;
+    let limited = visibility::policies_apply(caller)?;
     let of_projects = DatumWithOid::from(projects.to_vec());
     if !limited {
         return count(
@@ -157,7 +157,7 @@ fn count(role: &dyn Role, queue: &str, args: &[DatumWithOid<'_>]) -> Result<Map<
 /// the worker from going on, where policies hide documents. The rate is that of all documents, and not for those to whom
 /// policies apply.
 pub(crate) fn rows(caller: &mut Caller, projects: &[i64], mut documents: Map<i64, Documents>) -> Result<Vec<Row>> {
-    let limited = sight::policies_apply(caller)?;
+    let limited = visibility::policies_apply(caller)?;
     let mut asked = questions::counted(caller, projects, limited)?;
     let who = caller.id();
     let owner = &caller.as_owner()?;

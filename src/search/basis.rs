@@ -17,8 +17,8 @@ use crate::search::group::Group;
 use crate::search::lexical::KeywordLeg;
 use crate::search::newest::Newest;
 use crate::search::vocabulary;
-use crate::tables::sight::{MAX_LISTED, Sight};
 use crate::tables::vectors::VectorTable;
+use crate::tables::visibility::{MAX_LISTED, Visibility};
 use crate::tables::{keys, names};
 
 /// What a search looks for, the same in every project.
@@ -55,13 +55,13 @@ pub(super) enum Scope {
 impl Scope {
     fn read(caller: &Caller, search: &Search<'_>, group: &Group<'_>, superseded: Option<&[i64]>) -> Result<Self> {
         if search.category.is_none() && search.filter.is_empty() {
-            let listed = match &group.sight {
-                Sight::Everything => None,
-                Sight::Listed(_) => group
-                    .sight
+            let listed = match &group.visibility {
+                Visibility::All => None,
+                Visibility::Listed(_) => group
+                    .visibility
                     .listed()
                     .map(|documents| documents.iter().copied().collect()),
-                Sight::Checked(visibility) => visibility.listed(),
+                Visibility::Checked(check) => check.listed(),
             };
             return Ok(listed.map_or(Self::Everywhere, Self::Listed));
         }
@@ -110,9 +110,9 @@ pub(super) struct Reach {
 
 impl Reach {
     /// Whether there is nothing beyond, of what the caller sees.
-    pub(super) fn is_everything(self, caller: &Caller, sight: &Sight) -> Result<bool> {
-        match sight.checks() {
-            Some(visibility) => visibility.has_at_most(caller, self.window),
+    pub(super) fn is_everything(self, caller: &Caller, visibility: &Visibility) -> Result<bool> {
+        match visibility.check() {
+            Some(check) => check.has_at_most(caller, self.window),
             None => Ok(self.window as f64 >= self.sections),
         }
     }
@@ -136,7 +136,7 @@ pub(super) struct Basis {
     pub(super) frequencies: ChunkFrequencies,
     pub(super) reach: Reach,
     pub(super) vectors: VectorTable,
-    pub(super) names: names::Asked,
+    pub(super) names: names::NameMatches,
     pub(super) newest: Newest,
     /// For a query that has a vector.
     pub(super) mix: Mix,
@@ -156,11 +156,11 @@ impl Basis {
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
         let (totals, mut frequencies) =
             group
-                .sight
+                .visibility
                 .totals_and_frequencies(caller, &group.projects, lexemes.collect())?;
         vocabulary::correct(
             caller,
-            &group.sight,
+            &group.visibility,
             &group.projects,
             &mut group.terms,
             &mut frequencies,
@@ -180,7 +180,13 @@ impl Basis {
                 likely: usize::try_from(weights.candidates).unwrap_or(usize::MAX) / LIKELY,
             },
             vectors: VectorTable::of(group.model)?,
-            names: names::asked(caller, &group.projects, &group.forms, &group.title_keys(), &group.sight)?,
+            names: names::find(
+                caller,
+                &group.projects,
+                &group.forms,
+                &group.title_keys(),
+                &group.visibility,
+            )?,
             newest: Newest::of(caller, group, weights, args)?,
             mix: if is_literal { mix.without_questions() } else { mix },
             superseded,

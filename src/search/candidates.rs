@@ -31,8 +31,8 @@ use crate::search::query_vector::Embeddings;
 use crate::search::retrieval::milliseconds;
 use crate::search::section;
 use crate::tables::schema::Part;
-use crate::tables::sight::Sight;
 use crate::tables::vectors::Nearest;
+use crate::tables::visibility::Visibility;
 use crate::tables::{document, names};
 
 /// The documents of a group of projects, ranked.
@@ -59,8 +59,8 @@ pub(crate) struct Ranking {
 
 impl Ranking {
     /// Whether a further look can find more, of what the caller sees.
-    fn has_more(&self, caller: &Caller, reach: Reach, sight: &Sight) -> Result<bool> {
-        Ok(self.leaves_out || !reach.is_everything(caller, sight)?)
+    fn has_more(&self, caller: &Caller, reach: Reach, visibility: &Visibility) -> Result<bool> {
+        Ok(self.leaves_out || !reach.is_everything(caller, visibility)?)
     }
 }
 
@@ -133,11 +133,11 @@ impl Search<'_> {
         let embedding = embeddings.of(caller, group)?;
         let asked = Asked::new(group, &basis, &keywords, embedding.as_deref());
         let mut ranking = self.rank_within(caller, &asked, reach, words)?;
-        while ranking.judged < self.least_found(&basis.scope) && ranking.has_more(caller, reach, &group.sight)? {
+        while ranking.judged < self.least_found(&basis.scope) && ranking.has_more(caller, reach, &group.visibility)? {
             reach = reach.further();
             ranking = self.rank_further(caller, &asked, reach)?;
         }
-        while ranking.judged < self.config.found_at_least() && ranking.has_more(caller, reach, &group.sight)? {
+        while ranking.judged < self.config.found_at_least() && ranking.has_more(caller, reach, &group.visibility)? {
             reach = reach.further();
             let further = self.rank_further(caller, &asked, reach)?;
             ranking.found.append(further.found);
@@ -289,8 +289,8 @@ impl Search<'_> {
         let lexical = keywords.lexical;
         let documents = scope.listed();
         let near = match group.typed() {
-            Some(typed) if lexical.lacks_a_word && !names::any_asked(&names.matches, &group.forms) => {
-                names::near(caller, &group.projects, &typed, &group.sight)?
+            Some(typed) if lexical.lacks_a_word && !names::any_direct(&names.matches, &group.forms) => {
+                names::near(caller, &group.projects, &typed, &group.visibility)?
             }
             _ => Set::default(),
         };
@@ -301,13 +301,13 @@ impl Search<'_> {
             documents: documents.as_deref(),
         };
         let mut evidence = Evidence {
-            terms: keywords.candidates(caller, wanted, &mix.bm25, &group.sight)?,
+            terms: keywords.candidates(caller, wanted, &mix.bm25, &group.visibility)?,
             ..Evidence::default()
         };
         let phrase = match group.phrase() {
             Some(phrase) => {
                 let among = keywords.with_every_word(&evidence.terms, budget);
-                keywords.holding(caller, phrase, group.text_config, among, &group.sight)?
+                keywords.holding(caller, phrase, group.text_config, among, &group.visibility)?
             }
             None => Set::default(),
         };
@@ -343,7 +343,7 @@ impl Search<'_> {
                 query: embedding,
                 limit: self.config.nearest(mix.hybrid, window, best.len()),
                 documents: documents.as_deref(),
-                visibility: group.sight.checks(),
+                check: group.visibility.check(),
                 sections: sections as i64,
             };
             evidence.similarity = basis

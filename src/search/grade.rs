@@ -140,8 +140,10 @@ fn graded_terms(caller: &mut Caller, groups: &[Group<'_>], terms: &[&LookupTerm]
         let lexemes = terms
             .iter()
             .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()));
-        let frequencies = group.sight.frequencies(caller, &group.projects, lexemes.collect())?;
-        chunks += Totals::all_chunks(&group.sight.totals(caller, &group.projects)?);
+        let frequencies = group
+            .visibility
+            .frequencies(caller, &group.projects, lexemes.collect())?;
+        chunks += Totals::all_chunks(&group.visibility.totals(caller, &group.projects)?);
         for (sum, term) in sums.iter_mut().zip(terms) {
             let own: f64 = term.lexemes.iter().map(|lexeme| frequencies.sum(lexeme)).sum();
             *sum += own;

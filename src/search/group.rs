@@ -25,7 +25,7 @@ use crate::search::lexical;
 use crate::tables::model::ModelRow;
 use crate::tables::project::{Project, Projects};
 use crate::tables::rules::Rulebook;
-use crate::tables::sight::{self, Sight};
+use crate::tables::visibility::{self, Visibility};
 
 /// Most words of a query that is taken for a name half typed or mistyped.
 const MAX_NEAR_WORDS: usize = 3;
@@ -38,7 +38,7 @@ const MAX_EXACT_PHRASE_WORDS: usize = 40;
 pub(crate) struct Group<'a> {
     pub(crate) projects: Projects,
     /// What the caller sees of them.
-    pub(crate) sight: Sight,
+    pub(crate) visibility: Visibility,
     pub(crate) model: &'a ModelRow,
     pub(crate) text_config: &'a str,
     /// With the weights of the projects.
@@ -133,7 +133,7 @@ impl<'a> Group<'a> {
         forms.extend(understanding.names());
         forms.extend(understanding.names_within(&forms, &rules));
         Ok(Self {
-            sight: Sight::of(caller, &searched)?,
+            visibility: Visibility::of(caller, &searched)?,
             members: members(&understanding, &terms),
             terms,
             excluded,
@@ -252,7 +252,7 @@ fn containers(caller: &mut Caller, projects: &[Project], query: &str, rules: &Ru
             Container::read,
         )?
     };
-    if sight::policies_apply(caller)? {
+    if visibility::policies_apply(caller)? {
         known = seen(caller, known)?;
     }
     let mut by_project: Map<i64, Vec<String>> = Map::default();

@@ -23,9 +23,9 @@ use crate::postgres::tsvector::TsVectorBytes;
 use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::posting_lists::PostingLists;
 use crate::tables::project::Projects;
-use crate::tables::sight::Sight;
 use crate::tables::terms;
 use crate::tables::visibility::Visibility;
+use crate::tables::visibility_check::VisibilityCheck;
 
 /// Where a filter or policies list documents, so many times the keyword budget are read: words
 /// say less there of how many sections are left to read.
@@ -105,10 +105,10 @@ impl<'a> KeywordLeg<'a> {
         caller: &mut Caller,
         wanted: Wanted<'_>,
         bm25: &Bm25,
-        sight: &Sight,
+        visibility: &Visibility,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(postings) = &self.postings else {
-            return self.by_index(caller, wanted.budget, wanted.documents, sight);
+            return self.by_index(caller, wanted.budget, wanted.documents, visibility);
         };
         let listed: Option<Set<i64>> = wanted.documents.map(|listed| listed.iter().copied().collect());
         let budget = match wanted.documents {
@@ -117,19 +117,19 @@ impl<'a> KeywordLeg<'a> {
             None => wanted.budget,
         };
         let mut found = postings.best(bm25, wanted.window, budget, |documents| {
-            match (&listed, sight.checks()) {
+            match (&listed, visibility.check()) {
                 (Some(listed), _) => {
                     let listed = documents.iter().filter(|id| listed.contains(&id.document));
                     Ok(Some(listed.copied().collect()))
                 }
-                (None, Some(visibility)) => visibility.among(caller, documents.iter().copied()).map(Some),
+                (None, Some(check)) => check.among(caller, documents.iter().copied()).map(Some),
                 (None, None) => Ok(None),
             }
         })?;
         let mut pending = postings.pending().clone();
         pending.retain(|id| listed.as_ref().is_none_or(|listed| listed.contains(&id.document)));
-        if let (None, Some(visibility)) = (&listed, sight.checks()) {
-            pending = visibility.among(caller, pending)?;
+        if let (None, Some(check)) = (&listed, visibility.check()) {
+            pending = check.among(caller, pending)?;
         }
         if !pending.is_empty() {
             let pending: Vec<i64> = pending.into_iter().map(|id| id.document).collect();
@@ -152,15 +152,15 @@ impl<'a> KeywordLeg<'a> {
         caller: &mut Caller,
         budget: i64,
         documents: Option<&[i64]>,
-        sight: &Sight,
+        visibility: &Visibility,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         let Some(documents) = documents else {
             let sections = format!(
                 "docsearch.chunk c WHERE {} AND (c.terms @@ $2::tsquery)",
                 self.projects.check("c")
             );
-            if let Some(visibility) = sight.checks() {
-                return self.visible(caller, &sections, budget, visibility);
+            if let Some(check) = visibility.check() {
+                return self.visible(caller, &sections, budget, check);
             }
             let owner = &caller.as_owner()?;
             return self.matching(owner, &sections, self.lexical.readings(budget), budget, None);
@@ -236,7 +236,7 @@ impl<'a> KeywordLeg<'a> {
         caller: &mut Caller,
         sections: &str,
         budget: i64,
-        visibility: &Visibility,
+        check: &VisibilityCheck,
     ) -> Result<Map<ChunkId, ChunkTerms>> {
         let most = usize::try_from(budget).unwrap_or_default();
         let mut found: Vec<ChunkId> = Vec::new();
@@ -253,7 +253,7 @@ impl<'a> KeywordLeg<'a> {
                     keys::chunk_id,
                 )
             };
-            found.extend(visibility.first(caller, most - found.len(), read, |id| id.document)?);
+            found.extend(check.first(caller, most - found.len(), read, |id| id.document)?);
         }
         let owner = &caller.as_owner()?;
         self.of_chunks(owner, &found)
@@ -311,7 +311,7 @@ impl<'a> KeywordLeg<'a> {
         phrase: &str,
         text_config: &str,
         among: Option<Vec<ChunkId>>,
-        sight: &Sight,
+        visibility: &Visibility,
     ) -> Result<Set<DocumentId>> {
         if among.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Set::default());
@@ -329,7 +329,7 @@ impl<'a> KeywordLeg<'a> {
                     vec![self.projects.argument()],
                 ),
             };
-            let seen = sight.condition("c.document_id", &mut args);
+            let seen = visibility.condition("c.document_id", &mut args);
             let before = args.len();
             let sql = format!(
                 "SELECT DISTINCT c.project_id, c.document_id FROM {sections} {seen}
@@ -349,7 +349,7 @@ impl<'a> KeywordLeg<'a> {
                 statement::rows(owner, &sql, &args, keys::document_id)
             }
         };
-        let found = sight.first(caller, MAX_HOLDING + 1, read, |id| *id)?;
+        let found = visibility.first(caller, MAX_HOLDING + 1, read, |id| *id)?;
         Ok(if found.len() <= MAX_HOLDING {
             found.into_iter().collect()
         } else {

@@ -22,7 +22,7 @@ const TOPIC_DOCUMENTS: i64 = 500;
 /// Keywords, most frequent first, that are compared by their stems for topics.
 const STEMMED: i64 = 60;
 /// Sections with a word that are read at least.
-const WITNESSES: i64 = 200;
+const DOCUMENTS_READ: i64 = 200;
 /// Sections whose documents are read for how a word is written.
 const TEXTS: usize = 5;
 
@@ -47,11 +47,11 @@ pub(crate) fn suggestions(
     let mut named: Vec<(String, String)> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for group in groups {
-        let mut found: Set<DocumentId> = names::matches(caller, &group.projects, &group.forms, &group.sight)?
+        let mut found: Set<DocumentId> = names::matches(caller, &group.projects, &group.forms, &group.visibility)?
             .into_keys()
             .collect();
         if let Some(typed) = group.typed() {
-            found.extend(names::near(caller, &group.projects, &typed, &group.sight)?);
+            found.extend(names::near(caller, &group.projects, &typed, &group.visibility)?);
         }
         named.extend(titles(caller, &found)?.into_values());
         words.extend(near_words(caller, group)?);
@@ -139,9 +139,9 @@ fn titles(caller: &Caller, documents: &Set<DocumentId>) -> Result<Map<DocumentId
 
 /// Words of documents that the caller sees, near to words of the query that no document has.
 fn near_words(caller: &mut Caller, group: &Group<'_>) -> Result<Vec<String>> {
-    let (projects, sight) = (&group.projects, &group.sight);
+    let (projects, visibility) = (&group.projects, &group.visibility);
     let lexemes = group.terms.iter().flat_map(|term| term.lexemes.iter().cloned());
-    let known = sight.frequencies(caller, projects, lexemes.collect())?;
+    let known = visibility.frequencies(caller, projects, lexemes.collect())?;
     let unknown = |term: &&LookupTerm| {
         term.whole
             && term.lexemes.iter().all(|lexeme| known.sum(lexeme) == 0.0)
@@ -149,20 +149,21 @@ fn near_words(caller: &mut Caller, group: &Group<'_>) -> Result<Vec<String>> {
     };
     let unknown = group.terms.iter().filter(unknown);
     let words: Vec<&[String]> = unknown.map(|term| term.lexemes.as_slice()).collect();
-    let found = vocabulary::nearest(caller, sight, projects, &words)?;
+    let found = vocabulary::nearest(caller, visibility, projects, &words)?;
     let mut near: HashMap<String, Vec<DocumentId>> = HashMap::new();
     for found in found.into_iter().flat_map(|(found, _)| found) {
-        let read =
-            |owner: &Owner<'_>, limit: i64| sight.witnesses(owner, projects, &found.lexeme, limit.max(WITNESSES));
-        let witnesses = sight.first(caller, TEXTS, read, |id| *id)?;
-        near.insert(found.lexeme, witnesses);
+        let read = |owner: &Owner<'_>, limit: i64| {
+            visibility.documents_with(owner, projects, &found.lexeme, limit.max(DOCUMENTS_READ))
+        };
+        let documents = visibility.first(caller, TEXTS, read, |id| *id)?;
+        near.insert(found.lexeme, documents);
     }
-    let witnesses: Set<DocumentId> = near.values().flatten().copied().collect();
-    let seen = titles(caller, &witnesses)?;
+    let documents: Set<DocumentId> = near.values().flatten().copied().collect();
+    let seen = titles(caller, &documents)?;
     let owner = &caller.as_owner()?;
     let mut words = Vec::new();
-    for (lexeme, witnesses) in near {
-        let seen: Vec<DocumentId> = witnesses
+    for (lexeme, documents) in near {
+        let seen: Vec<DocumentId> = documents
             .into_iter()
             .filter(|id| seen.contains_key(id))
             .take(TEXTS)

@@ -134,7 +134,7 @@ fn is_known(caller: &mut Caller, group: &Group<'_>) -> Result<bool> {
         .iter()
         .flat_map(|term| term.looked_up().map(|(lexeme, _)| lexeme.to_owned()))
         .collect();
-    let frequencies = group.sight.frequencies(caller, &group.projects, lexemes.clone())?;
+    let frequencies = group.visibility.frequencies(caller, &group.projects, lexemes.clone())?;
     Ok(lexemes.iter().any(|lexeme| frequencies.sum(lexeme) > 0.0))
 }
 
@@ -159,8 +159,8 @@ fn telling_words(
     let words: Vec<String> = related.iter().map(|(keyword, _)| keyword.clone()).collect();
     let lexemes = lexemes(caller, group, words)?;
     let looked_up = lexemes.iter().flatten().cloned().collect();
-    let frequencies = group.sight.frequencies(caller, &group.projects, looked_up)?;
-    let chunks = Totals::all_chunks(&group.sight.totals(caller, &group.projects)?);
+    let frequencies = group.visibility.frequencies(caller, &group.projects, looked_up)?;
+    let chunks = Totals::all_chunks(&group.visibility.totals(caller, &group.projects)?);
     let rarest = |lexemes: &Vec<String>| {
         let rarities = lexemes.iter().map(|lexeme| idf(chunks, frequencies.sum(lexeme)));
         rarities.fold(0.0, f32::max)
@@ -191,7 +191,7 @@ fn usage(caller: &mut Caller, group: &Group<'_>) -> Result<Usage> {
     }
     let (of_short, of_long) = (lexemes(caller, group, short.clone())?, lexemes(caller, group, long)?);
     let looked_up = of_short.iter().chain(&of_long).flatten().cloned().collect();
-    let frequencies = group.sight.frequencies(caller, &group.projects, looked_up)?;
+    let frequencies = group.visibility.frequencies(caller, &group.projects, looked_up)?;
     let has = |lexemes: &Vec<String>| !lexemes.is_empty() && lexemes.iter().all(|lexeme| frequencies.sum(lexeme) > 0.0);
     let those = |lexemes: &[Vec<String>]| {
         let words = short.iter().zip(lexemes);

@@ -9,8 +9,8 @@ use docsearch_core::query::lookup::LookupTerm;
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Role};
 use crate::tables::project::Projects;
-use crate::tables::sight::Sight;
 use crate::tables::statistics::{self, Between};
+use crate::tables::visibility::Visibility;
 
 /// Most words that stand in for one.
 const STAND_INS: usize = 3;
@@ -26,7 +26,7 @@ const CHECKED_WORDS: usize = 16;
 /// two. The caller sees a document with each of them.
 pub(crate) fn correct(
     caller: &mut Caller,
-    sight: &Sight,
+    visibility: &Visibility,
     projects: &Projects,
     terms: &mut [LookupTerm],
     frequencies: &mut ChunkFrequencies,
@@ -42,7 +42,7 @@ pub(crate) fn correct(
     };
     let unknown: Vec<&mut LookupTerm> = terms.iter_mut().filter(unknown).collect();
     let words: Vec<&[String]> = unknown.iter().map(|term| term.lexemes.as_slice()).collect();
-    let found = nearest(caller, sight, projects, &words)?;
+    let found = nearest(caller, visibility, projects, &words)?;
     for (term, (near, known)) in unknown.into_iter().zip(found) {
         for near in near {
             frequencies.take(&known, &near.lexeme);
@@ -56,23 +56,23 @@ pub(crate) fn correct(
 /// frequencies. A word is given by its lexemes, itself the last.
 pub(crate) fn nearest(
     caller: &mut Caller,
-    sight: &Sight,
+    visibility: &Visibility,
     projects: &Projects,
     words: &[&[String]],
 ) -> Result<Vec<(Vec<Near>, ChunkFrequencies)>> {
-    let words = match sight {
-        Sight::Everything | Sight::Listed(_) => words,
-        Sight::Checked(_) => &words[..words.len().min(CHECKED_WORDS)],
+    let words = match visibility {
+        Visibility::All | Visibility::Listed(_) => words,
+        Visibility::Checked(_) => &words[..words.len().min(CHECKED_WORDS)],
     };
     let around = |lexemes: &[String]| Around::of(lexemes.last().map_or("", String::as_str));
-    let listed = match sight {
-        Sight::Listed(listed) if !words.is_empty() => {
+    let listed = match visibility {
+        Visibility::Listed(listed) if !words.is_empty() => {
             let first = |text: &str| text.chars().next();
             let beginnings = words.iter().flat_map(|lexemes| around(lexemes).beginnings);
             let letters: BTreeSet<Option<char>> = beginnings.map(|beginning| first(&beginning)).collect();
             Some(listed.vocabulary(caller, projects, |lexeme| letters.contains(&first(lexeme)))?)
         }
-        Sight::Everything | Sight::Listed(_) | Sight::Checked(_) => None,
+        Visibility::All | Visibility::Listed(_) | Visibility::Checked(_) => None,
     };
     let vocabularies = match &listed {
         Some(listed) => words.iter().map(|lexemes| around(lexemes).within(listed)).collect(),
@@ -81,8 +81,8 @@ pub(crate) fn nearest(
     let mut found = Vec::with_capacity(words.len());
     for (lexemes, vocabulary) in words.iter().zip(vocabularies) {
         let near = by_nearness(lexemes, &vocabulary);
-        found.push(if sight.checks().is_some() {
-            nearest_seen(caller, sight, projects, near)?
+        found.push(if visibility.check().is_some() {
+            nearest_seen(caller, visibility, projects, near)?
         } else {
             let near = nearest_of_all(near);
             let mut frequencies = ChunkFrequencies::default();
@@ -107,7 +107,7 @@ fn nearest_of_all(mut near: Vec<Near>) -> Vec<Near> {
 /// passed over, some words at a time; nor does it decide which of equally near words come first.
 fn nearest_seen(
     caller: &mut Caller,
-    sight: &Sight,
+    visibility: &Visibility,
     projects: &Projects,
     mut near: Vec<Near>,
 ) -> Result<(Vec<Near>, ChunkFrequencies)> {
@@ -121,10 +121,12 @@ fn nearest_seen(
     };
     while near.peek().is_some_and(|next| !is_enough(&found, next)) {
         let part: Vec<Near> = near.by_ref().take(AT_ONCE).collect();
-        let seen = sight.witnessed(caller, projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
+        let seen =
+            visibility.visible_lexemes(caller, projects, part.iter().map(|near| near.lexeme.clone()).collect())?;
         found.extend(part.into_iter().filter(|near| seen.contains(&near.lexeme)));
     }
-    let frequencies = sight.frequencies(caller, projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
+    let frequencies =
+        visibility.frequencies(caller, projects, found.iter().map(|near| near.lexeme.clone()).collect())?;
     let chunks = |near: &Near| frequencies.sum(&near.lexeme);
     found.sort_by(|a, b| {
         let by_chunks = chunks(b).total_cmp(&chunks(a));

@@ -1,4 +1,4 @@
-//! Names of pages: writing them, and their leg, pages that bear a name a query asks for or one near to it.
+//! Names of pages: writes them, and is the name retriever, which finds pages by a name of the query or one near to it.
 
 mod within;
 
@@ -21,47 +21,47 @@ use crate::tables::document_input::DocumentInput;
 use crate::tables::keys;
 use crate::tables::project::Projects;
 use crate::tables::schema::Part;
-use crate::tables::sight::Sight;
+use crate::tables::visibility::Visibility;
 
-/// Most documents that one name may bring; a name that many pages bear tells little.
+/// Most documents that names retrieve: a name of many pages distinguishes none of them.
 const MAX_NAMED_DOCUMENTS: usize = 200;
-/// Most documents that each way of being near may bring.
+/// Most documents that each kind of near match retrieves.
 const MAX_NEAR: usize = 100;
-/// Documents that define a name are read together for all names, so many of each.
+/// Documents with a definition of a name that one statement reads for each name, where their visibility is checked afterwards.
 const DEFINING_TOGETHER: usize = 50;
-/// Least trigram similarity of a name, whatever the session has set: two neighbours that are swapped in the middle of a short
-/// name leave little of it (`pg_dmup`). What is too far is left out later, by its letters.
+/// Least trigram similarity of a name, whatever the session has set. It is low because two swapped letters in the middle of
+/// a short name (`pg_dmup`) change most of its trigrams. Matches that are too far are dropped later, by edit distance.
 const LEAST_SIMILARITY: &str = "0.1";
-/// Longest text, in characters of its key, that is taken for a name half typed or mistyped.
+/// Longest text, in characters of its key, that is taken for a half typed or mistyped name.
 const MAX_NEAR_CHARS: usize = 64;
 
-/// What is known of the names that a query asks for.
-pub(crate) struct Asked {
-    /// Documents that bear one of the names.
+/// The documents that have or define a name of the query.
+pub(crate) struct NameMatches {
+    /// Documents that have one of the names.
     pub(crate) matches: Map<DocumentId, NameMatch>,
-    /// Documents with a section that defines one of the names, and the place of the form. What more than a few documents of a
-    /// project define that the caller sees brings none.
+    /// Documents with a section that defines one of the names, and the index of the name in the query's. A name that more
+    /// than [`MAX_DEFINING`] visible documents of a project define has none.
     pub(crate) defining: Vec<(DocumentId, usize)>,
-    /// Of the documents that the caller sees, those with one of the titles that were looked for; `None` if there may be others.
+    /// The visible documents with one of the given titles; `None` if there may be others.
     pub(crate) titled: Option<Set<DocumentId>>,
 }
 
-/// A name that a document has: its key and kind.
-type Borne = (DocumentId, String, String);
-/// Documents of a project that define the name at a place.
+/// A document, and the key and kind of a name that it has.
+type NamedDocument = (DocumentId, String, String);
+/// Documents of a project that define the name at an index.
 type Defining = (Vec<DocumentId>, usize);
 
-/// A row of [`BEARING`] or [`DEFINING`].
-enum Found {
-    Borne(Borne),
+/// A row of [`named_documents_sql`] or [`defining_sql`].
+enum Match {
+    Named(NamedDocument),
     Defining(Defining),
 }
 
-impl Found {
+impl Match {
     fn read(row: &Row) -> Result<Self> {
         let project: i64 = row.required(1)?;
         Ok(match row.optional::<Vec<i64>>(5)? {
-            None => Self::Borne(borne(row)?),
+            None => Self::Named(named_document(row)?),
             Some(documents) => {
                 let form = usize::try_from(row.required::<i32>(6)?).unwrap_or_default();
                 let ids = documents.into_iter().map(|document| DocumentId { project, document });
@@ -71,87 +71,95 @@ impl Found {
     }
 }
 
-fn borne(row: &Row) -> Result<Borne> {
+fn named_document(row: &Row) -> Result<NamedDocument> {
     Ok((keys::document_id(row)?, row.required(3)?, row.required(4)?))
 }
 
-/// Documents that bear and define names; `titles` are keys of titles to look for besides.
-pub(crate) fn asked(
+/// Finds the documents that have or define one of the names; `titles` are keys of further titles to look for.
+pub(crate) fn find(
     caller: &mut Caller,
     projects: &Projects,
     forms: &[NameForm],
     titles: &[String],
-    sight: &Sight,
-) -> Result<Asked> {
+    visibility: &Visibility,
+) -> Result<NameMatches> {
     let mut keys = keys_of(forms);
     keys.extend(titles.iter().cloned());
     let within_keys: Vec<String> = within::keys(forms)
         .into_iter()
         .filter(|key| !keys.contains(key))
         .collect();
-    let (mut borne, mut found, mut within) = (Vec::new(), Vec::new(), Vec::new());
-    if sight.checks().is_none() && Part::Definitions.exists() {
-        // In one statement: what is visible is known before.
-        let mut args = bearing_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
-        let bearing = bearing(projects, sight, &mut args);
-        let defining = defining_sql(projects, forms, sight, MAX_DEFINING, &mut args);
-        let sentence = within::sql(projects, &within_keys, sight, within::MAX_ROWS, &mut args);
+    let (mut named, mut defining, mut within) = (Vec::new(), Vec::new(), Vec::new());
+    if visibility.check().is_none() && Part::Definitions.exists() {
+        // One statement is enough where visibility is known before.
+        let mut args = named_documents_arguments(projects, &keys, MAX_NAMED_DOCUMENTS as i64);
+        let named_sql = named_documents_sql(projects, visibility, &mut args);
+        let defining_sql = defining_sql(projects, forms, visibility, MAX_DEFINING, &mut args);
+        let within_sql = within::sql(projects, &within_keys, visibility, within::MAX_ROWS, &mut args);
         let owner = &caller.as_owner()?;
-        let sql = format!("({bearing}) UNION ALL {defining} UNION ALL {sentence}");
-        for row in statement::lookup(owner, &sql, &args, Found::read)? {
+        let sql = format!("({named_sql}) UNION ALL {defining_sql} UNION ALL {within_sql}");
+        for row in statement::lookup(owner, &sql, &args, Match::read)? {
             match row {
-                Found::Borne(name) if within_keys.contains(&name.1) => within.push(name),
-                Found::Borne(name) => borne.push(name),
-                Found::Defining(documents) => found.push(documents),
+                Match::Named(document) if within_keys.contains(&document.1) => within.push(document),
+                Match::Named(document) => named.push(document),
+                Match::Defining(documents) => defining.push(documents),
             }
         }
     } else {
-        borne = bearers(caller, projects, &keys, sight)?;
-        found = definers(caller, projects, forms, sight)?;
-        within = within::bearers(caller, projects, &within_keys, sight)?;
+        named = named_documents(caller, projects, &keys, visibility)?;
+        defining = defining_documents(caller, projects, forms, visibility)?;
+        within = within::named_documents(caller, projects, &within_keys, visibility)?;
     }
-    let is_whole = borne.len() < MAX_NAMED_DOCUMENTS;
+    let is_complete = named.len() < MAX_NAMED_DOCUMENTS;
     let own = keys_of(forms);
-    if !is_whole && own.len() < keys.len() {
-        borne = bearers(caller, projects, &own, sight)?;
+    if !is_complete && own.len() < keys.len() {
+        named = named_documents(caller, projects, &own, visibility)?;
     }
-    let titled = borne
+    let titled = named
         .iter()
         .filter(|(_, key, kind)| titles.contains(key) && NameKind::parse(kind) == Some(NameKind::Title));
-    Ok(Asked {
-        titled: is_whole.then(|| titled.map(|(document, ..)| *document).collect()),
-        matches: best_matches(borne.into_iter().chain(within::few(within)), forms),
-        defining: few_defining(caller, found, forms, sight)?,
+    Ok(NameMatches {
+        titled: is_complete.then(|| titled.map(|(document, ..)| *document).collect()),
+        matches: best_matches(named.into_iter().chain(within::few(within)), forms),
+        defining: few_defining(caller, defining, forms, visibility)?,
     })
 }
 
-/// Documents that bear one of the names.
+/// Documents that have one of the names.
 pub(crate) fn matches(
     caller: &mut Caller,
     projects: &Projects,
     forms: &[NameForm],
-    sight: &Sight,
+    visibility: &Visibility,
 ) -> Result<Map<DocumentId, NameMatch>> {
-    Ok(best_matches(bearers(caller, projects, &keys_of(forms), sight)?, forms))
+    Ok(best_matches(
+        named_documents(caller, projects, &keys_of(forms), visibility)?,
+        forms,
+    ))
 }
 
-/// The keys of names that the query asks for or mentions.
+/// The keys of the query's names, without those that may only be names within it.
 fn keys_of(forms: &[NameForm]) -> BTreeSet<String> {
-    let asked = forms.iter().filter(|form| form.role != NameRole::Within);
-    asked.map(|form| form.key.clone()).collect()
+    let own = forms.iter().filter(|form| form.role != NameRole::Within);
+    own.map(|form| form.key.clone()).collect()
 }
 
-/// The names of documents that have one of the keys.
-fn bearers(caller: &mut Caller, projects: &Projects, keys: &BTreeSet<String>, sight: &Sight) -> Result<Vec<Borne>> {
+/// The documents that have a name with one of the keys.
+fn named_documents(
+    caller: &mut Caller,
+    projects: &Projects,
+    keys: &BTreeSet<String>,
+    visibility: &Visibility,
+) -> Result<Vec<NamedDocument>> {
     let read = |owner: &Owner<'_>, limit: i64| {
-        let mut args = bearing_arguments(projects, keys, limit);
-        let sql = bearing(projects, sight, &mut args);
-        statement::lookup(owner, &sql, &args, borne)
+        let mut args = named_documents_arguments(projects, keys, limit);
+        let sql = named_documents_sql(projects, visibility, &mut args);
+        statement::lookup(owner, &sql, &args, named_document)
     };
-    sight.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
+    visibility.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }
 
-fn bearing_arguments(projects: &Projects, keys: &BTreeSet<String>, limit: i64) -> Vec<DatumWithOid<'static>> {
+fn named_documents_arguments(projects: &Projects, keys: &BTreeSet<String>, limit: i64) -> Vec<DatumWithOid<'static>> {
     vec![
         projects.argument(),
         DatumWithOid::from(Vec::from_iter(keys.iter().cloned())),
@@ -159,19 +167,19 @@ fn bearing_arguments(projects: &Projects, keys: &BTreeSet<String>, limit: i64) -
     ]
 }
 
-fn bearing(projects: &Projects, sight: &Sight, args: &mut Vec<DatumWithOid<'_>>) -> String {
-    let seen = sight.condition("n.document_id", args);
+fn named_documents_sql(projects: &Projects, visibility: &Visibility, args: &mut Vec<DatumWithOid<'_>>) -> String {
+    let condition = visibility.condition("n.document_id", args);
     format!(
         "SELECT n.project_id, n.document_id, n.key, n.kind, NULL::bigint[], NULL::int
          FROM unnest($2::text[]) AS wanted(key),
               LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
-                       WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} OFFSET 0) n
+                       WHERE {} AND n.key = wanted.key COLLATE \"C\" {condition} OFFSET 0) n
          LIMIT $3",
         projects.condition("n")
     )
 }
 
-fn best_matches(names: impl IntoIterator<Item = Borne>, forms: &[NameForm]) -> Map<DocumentId, NameMatch> {
+fn best_matches(names: impl IntoIterator<Item = NamedDocument>, forms: &[NameForm]) -> Map<DocumentId, NameMatch> {
     let mut found: Map<DocumentId, NameMatch> = Map::default();
     for (document, key, kind) in names {
         let of_project = |form: &&NameForm| form.project.is_none_or(|project| project == document.project);
@@ -179,7 +187,7 @@ fn best_matches(names: impl IntoIterator<Item = Borne>, forms: &[NameForm]) -> M
         let (Some(kind), Some(form)) = (NameKind::parse(&kind), form) else {
             continue;
         };
-        // The forms stand in the order of what they say.
+        // Forms are in descending order of evidence.
         let this = NameMatch { kind, form };
         match found.get(&document) {
             Some(known) if (known.form, known.kind) <= (form, kind) => {}
@@ -191,32 +199,37 @@ fn best_matches(names: impl IntoIterator<Item = Borne>, forms: &[NameForm]) -> M
     found
 }
 
-/// Documents that define the names, of each name one more at most than are read together.
-fn definers(caller: &mut Caller, projects: &Projects, forms: &[NameForm], sight: &Sight) -> Result<Vec<Defining>> {
+/// Documents that define the names: of each name, one more at most than [`read_together`], to know that there are more.
+fn defining_documents(
+    caller: &mut Caller,
+    projects: &Projects,
+    forms: &[NameForm],
+    visibility: &Visibility,
+) -> Result<Vec<Defining>> {
     if !Part::Definitions.exists() {
         return Ok(Vec::new());
     }
     let mut args = Vec::new();
-    let sql = defining_sql(projects, forms, sight, read_together(sight), &mut args);
+    let sql = defining_sql(projects, forms, visibility, read_together(visibility), &mut args);
     let owner = &caller.as_owner()?;
-    let rows = statement::lookup(owner, &sql, &args, Found::read)?.into_iter();
+    let rows = statement::lookup(owner, &sql, &args, Match::read)?.into_iter();
     let defining = rows.filter_map(|row| match row {
-        Found::Defining(documents) => Some(documents),
-        Found::Borne(_) => None,
+        Match::Defining(documents) => Some(documents),
+        Match::Named(_) => None,
     });
     Ok(defining.collect())
 }
 
-/// How many documents that define a name are read together.
-fn read_together(sight: &Sight) -> usize {
-    sight.checks().map_or(MAX_DEFINING, |_| DEFINING_TOGETHER)
+/// Documents with a definition of a name that one statement reads.
+fn read_together(visibility: &Visibility) -> usize {
+    visibility.check().map_or(MAX_DEFINING, |_| DEFINING_TOGETHER)
 }
 
-/// The statement of [`definers`], with further arguments.
+/// The statement of [`defining_documents`], which appends its arguments.
 fn defining_sql(
     projects: &Projects,
     forms: &[NameForm],
-    sight: &Sight,
+    visibility: &Visibility,
     together: usize,
     args: &mut Vec<DatumWithOid<'_>>,
 ) -> String {
@@ -233,13 +246,13 @@ fn defining_sql(
         DatumWithOid::from(places),
         DatumWithOid::from(i64::try_from(together + 1).unwrap_or(i64::MAX)),
     ]);
-    let seen = sight.condition("d.document_id", args);
+    let condition = visibility.condition("d.document_id", args);
     format!(
         "SELECT p.id, NULL::bigint, NULL::text, NULL::text, d.ids, f.place
          FROM unnest(${first}::bigint[]) AS p(id), unnest(${}::text[], ${}::int[]) AS f(key, place),
               LATERAL (SELECT array_agg(few.document_id) AS ids
                        FROM (SELECT d.document_id FROM docsearch.definition d
-                             WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {seen} LIMIT ${}) few) d
+                             WHERE d.project_id = p.id AND d.key = f.key COLLATE \"C\" {condition} LIMIT ${}) few) d
          WHERE d.ids IS NOT NULL",
         first + 1,
         first + 2,
@@ -247,22 +260,22 @@ fn defining_sql(
     )
 }
 
-/// Those of the documents that the caller sees, without what more than a few of them define.
+/// The visible ones of the documents, without those of a name that more than [`MAX_DEFINING`] define.
 fn few_defining(
     caller: &mut Caller,
     found: Vec<Defining>,
     forms: &[NameForm],
-    sight: &Sight,
+    visibility: &Visibility,
 ) -> Result<Vec<(DocumentId, usize)>> {
-    let together = read_together(sight);
+    let together = read_together(visibility);
     let mut defining = Vec::new();
     for (documents, form) in found {
-        let documents = match (documents.first().copied(), sight.checks()) {
-            (Some(first), Some(visibility)) if documents.len() > together => {
+        let documents = match (documents.first().copied(), visibility.check()) {
+            (Some(first), Some(check)) if documents.len() > together => {
                 let read = |owner: &Owner<'_>, limit| defining_one(owner, first.project, &forms[form].key, limit);
-                visibility.first(caller, MAX_DEFINING + 1, read, |id| *id)?
+                check.first(caller, MAX_DEFINING + 1, read, |id| *id)?
             }
-            (_, Some(visibility)) => visibility.among(caller, documents)?.into_iter().collect(),
+            (_, Some(check)) => check.among(caller, documents)?.into_iter().collect(),
             (_, None) => documents,
         };
         if documents.len() <= MAX_DEFINING {
@@ -272,7 +285,7 @@ fn few_defining(
     Ok(defining)
 }
 
-/// Documents of a project with a section that defines a name, at most so many.
+/// The first `limit` documents of a project with a section that defines a name.
 fn defining_one(owner: &Owner<'_>, project: i64, key: &str, limit: i64) -> Result<Vec<DocumentId>> {
     statement::lookup(
         owner,
@@ -287,8 +300,8 @@ fn defining_one(owner: &Owner<'_>, project: i64, key: &str, limit: i64) -> Resul
     )
 }
 
-/// Whether one of the matches is what the query asks for, and not only mentions.
-pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
+/// Whether a match is a name that the query is about, not one that it only mentions.
+pub(crate) fn any_direct(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]) -> bool {
     let mentioned = [
         NameRole::WrittenOut,
         NameRole::Mention,
@@ -300,19 +313,24 @@ pub(crate) fn any_asked(matches: &Map<DocumentId, NameMatch>, forms: &[NameForm]
         .any(|found| !mentioned.contains(&forms[found.form].role))
 }
 
-/// Documents with names that begin like `typed`, differ from it in a letter or two, or whose words begin with its letters.
+/// Documents with names that start with `typed`, differ from it in a letter or two, or have its letters in this order.
 /// `typed` is a key.
-pub(crate) fn near(caller: &mut Caller, projects: &Projects, typed: &str, sight: &Sight) -> Result<Set<DocumentId>> {
+pub(crate) fn near(
+    caller: &mut Caller,
+    projects: &Projects,
+    typed: &str,
+    visibility: &Visibility,
+) -> Result<Set<DocumentId>> {
     let length = typed.chars().count();
-    let letters = typed.chars().all(char::is_alphanumeric);
-    if !(3..=MAX_NEAR_CHARS).contains(&length) || !letters {
+    let is_word = typed.chars().all(char::is_alphanumeric);
+    if !(3..=MAX_NEAR_CHARS).contains(&length) || !is_word {
         return Ok(Set::default());
     }
     let trigram = catalog::trigram_schema()?;
     let _settings = LocalSettings::apply(&[("pg_trgm.similarity_threshold", LEAST_SIMILARITY)])?;
     let first: String = typed.chars().take(1).collect();
-    let spread: String = typed.chars().flat_map(|letter| [letter, '%']).collect();
-    let most = i64::try_from(MAX_NEAR).unwrap_or(i64::MAX);
+    let pattern: String = typed.chars().flat_map(|letter| [letter, '%']).collect();
+    let limit = i64::try_from(MAX_NEAR).unwrap_or(i64::MAX);
     let arguments = |limit: i64| {
         vec![
             projects.argument(),
@@ -320,16 +338,16 @@ pub(crate) fn near(caller: &mut Caller, projects: &Projects, typed: &str, sight:
             DatumWithOid::from(after(typed)),
             DatumWithOid::from(first.as_str()),
             DatumWithOid::from(after(&first)),
-            DatumWithOid::from(spread.as_str()),
+            DatumWithOid::from(pattern.as_str()),
             DatumWithOid::from(limit),
         ]
     };
-    let mut args = arguments(most);
-    let seen = sight.condition("n.document_id", &mut args);
-    let condition = format!("{} {seen}", projects.condition("n"));
-    let similar = format!("{} {seen}", projects.check("n"));
-    // Those that are visible must come in one order, however many are read.
-    let (by_key, last) = match sight.checks() {
+    let mut args = arguments(limit);
+    let visible = visibility.condition("n.document_id", &mut args);
+    let condition = format!("{} {visible}", projects.condition("n"));
+    let similar = format!("{} {visible}", projects.check("n"));
+    // The order of visible documents must not depend on the limit.
+    let (by_key, tie_break) = match visibility.check() {
         Some(_) => (
             "ORDER BY n.key, n.project_id, n.document_id",
             ", n.key, n.project_id, n.document_id",
@@ -345,14 +363,14 @@ pub(crate) fn near(caller: &mut Caller, projects: &Projects, typed: &str, sight:
             "SELECT n.project_id, n.document_id FROM docsearch.document_name n
              WHERE {similar} AND n.key OPERATOR({trigram}.%) $2
                AND length(n.key) BETWEEN length($2) - 2 AND length($2) + 2
-             ORDER BY {trigram}.similarity(n.key, $2) DESC{last} LIMIT $7"
+             ORDER BY {trigram}.similarity(n.key, $2) DESC{tie_break} LIMIT $7"
         ),
         format!(
             "SELECT n.project_id, n.document_id FROM docsearch.document_name n
              WHERE {condition} AND n.key >= $4 AND n.key < $5 AND n.key LIKE $6 AND n.kind <> 'path' {by_key} LIMIT $7"
         ),
     ];
-    let Some(visibility) = sight.checks() else {
+    let Some(check) = visibility.check() else {
         let owner = &caller.as_owner()?;
         let found = statement::rows(
             owner,
@@ -365,13 +383,13 @@ pub(crate) fn near(caller: &mut Caller, projects: &Projects, typed: &str, sight:
     let mut found = Set::default();
     for way in &ways {
         let read = |owner: &Owner<'_>, limit| statement::rows(owner, way, &arguments(limit), keys::document_id);
-        found.extend(visibility.first(caller, MAX_NEAR, read, |id| *id)?);
+        found.extend(check.first(caller, MAX_NEAR, read, |id| *id)?);
     }
     Ok(found)
 }
 
-/// Writes the names of a document, those that it defines, and what it belongs to, in place of what may be there if it is
-/// `known`.
+/// Writes the names of a document, the names that it defines, and its containers. Replaces those stored before if the document
+/// is `known`.
 pub(crate) fn write(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentInput, known: bool) -> Result<()> {
     let (keys, kinds): (Vec<String>, Vec<String>) =
         names_of(&input.title, &input.slug, input.metadata.as_ref(), &input.source_urls)
@@ -379,7 +397,7 @@ pub(crate) fn write(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentIn
             .map(|name| (name.key, name.kind.as_str().to_owned()))
             .unzip();
     if known {
-        forget(owner, project, id)?;
+        delete(owner, project, id)?;
     }
     statement::execute(
         owner,
@@ -396,7 +414,7 @@ pub(crate) fn write(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentIn
     write_containers(owner, project, input)
 }
 
-fn forget(owner: &Owner<'_>, project: i64, id: i64) -> Result<()> {
+fn delete(owner: &Owner<'_>, project: i64, id: i64) -> Result<()> {
     let document = [DatumWithOid::from(project), DatumWithOid::from(id)];
     statement::execute(
         owner,
@@ -433,7 +451,7 @@ fn write_definitions(owner: &Owner<'_>, project: i64, id: i64, input: &DocumentI
     )
 }
 
-/// Rows that are there already are left alone, so that two loads never wait for each other.
+/// Leaves existing rows alone, so that two loads never wait for each other.
 fn write_containers(owner: &Owner<'_>, project: i64, input: &DocumentInput) -> Result<()> {
     let (keys, names): (Vec<String>, Vec<String>) =
         name::containers(input.category.as_deref(), input.metadata.as_ref())

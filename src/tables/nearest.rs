@@ -1,4 +1,4 @@
-//! What may have been meant by a slug that no document has.
+//! The hint for a slug that no document has: which documents may be meant.
 
 use docsearch_core::query::understanding::NameForm;
 use docsearch_core::values::id::DocumentId;
@@ -10,14 +10,14 @@ use crate::postgres::{catalog, statement};
 use crate::tables::keys::{self, WANTED_DOCUMENTS};
 use crate::tables::names;
 use crate::tables::project::{self, Project, Projects};
-use crate::tables::sight::Sight;
+use crate::tables::visibility::Visibility;
 
-/// So much of a slug is compared with others, in characters: none is much longer.
+/// Characters of a slug that are compared with others: no slug is much longer.
 const MAX_COMPARED_CHARS: usize = 1_200;
-/// Documents that a hint names at most.
-const NAMED: i64 = 3;
+/// Most documents that a hint names.
+const MAX_HINTED: i64 = 3;
 
-/// The hint of an error: the documents with this address, or else those of other projects with it, or else the nearest.
+/// The hint of an error: documents with this address, else documents of other projects with it, else the nearest ones.
 pub(super) fn hint(caller: &mut Caller, slug: &str, project: Option<&str>) -> Result<String> {
     let all = project::selected(caller, None)?;
     let is_project = |known: &&Project| known.name == slug.trim_matches('/');
@@ -45,7 +45,7 @@ pub(super) fn hint(caller: &mut Caller, slug: &str, project: Option<&str>) -> Re
     })
 }
 
-/// References of the documents of projects that have this address, as searches understand it, or this slug.
+/// References of the documents with this slug, or with this address as searches understand it.
 fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Vec<String>> {
     let sites = || projects.iter().map(Project::site);
     let mut forms = NameForm::addresses(slug, sites());
@@ -56,8 +56,8 @@ fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Ve
         return Ok(Vec::new());
     }
     let searched = Projects::new(projects);
-    let sight = Sight::of(caller, &searched)?;
-    let found = names::matches(caller, &searched, &forms, &sight)?;
+    let visibility = Visibility::of(caller, &searched)?;
+    let found = names::matches(caller, &searched, &forms, &visibility)?;
     let found: Vec<DocumentId> = found.into_keys().collect();
     statement::rows(
         caller,
@@ -65,14 +65,14 @@ fn addressed(caller: &mut Caller, slug: &str, projects: &[Project]) -> Result<Ve
             "SELECT p.name || '/' || d.slug
              FROM {WANTED_DOCUMENTS} JOIN docsearch.document d USING (project_id, id)
                   JOIN docsearch.project p ON p.id = d.project_id
-             ORDER BY 1 LIMIT {NAMED}"
+             ORDER BY 1 LIMIT {MAX_HINTED}"
         ),
         &keys::document_arguments(&found),
         |row| row.required(1),
     )
 }
 
-/// References of the documents with the nearest slugs and titles: those of the project that the reference names come first.
+/// References of the documents with the nearest slugs and titles, first those of the project that the slug begins with.
 fn near(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<String>> {
     let trigram = catalog::trigram_schema()?;
     let compared: String = slug.chars().take(MAX_COMPARED_CHARS).collect();
@@ -86,7 +86,7 @@ fn near(caller: &Caller, slug: &str, project: Option<&str>) -> Result<Vec<String
              WHERE $2::text IS NULL OR p.name = $2
              ORDER BY w.named DESC,
                       greatest({trigram}.similarity(d.slug, g.given), {trigram}.similarity(d.title, g.given)) DESC, d.slug, p.name
-             LIMIT {NAMED}"
+             LIMIT {MAX_HINTED}"
         ),
         &[DatumWithOid::from(compared), DatumWithOid::from(project)],
         |row| row.required(1),

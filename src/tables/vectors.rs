@@ -15,7 +15,7 @@ use crate::tables::keys::{self, WANTED_CHUNKS};
 use crate::tables::model::ModelRow;
 use crate::tables::project::Projects;
 use crate::tables::vector_codes::{self, Estimated, OfModel};
-use crate::tables::visibility::Visibility;
+use crate::tables::visibility_check::VisibilityCheck;
 
 mod tables;
 
@@ -57,8 +57,8 @@ pub(crate) struct Nearest<'a> {
     pub(crate) limit: i64,
     /// Documents to look in, if not in all.
     pub(crate) documents: Option<&'a [i64]>,
-    /// What to ask of each document, if the caller does not see all and `documents` does not list them.
-    pub(crate) visibility: Option<&'a Visibility>,
+    /// The check of each document, if the caller does not see all and `documents` does not list them.
+    pub(crate) check: Option<&'a VisibilityCheck>,
     /// How many sections the projects have.
     pub(crate) sections: i64,
 }
@@ -192,7 +192,7 @@ impl VectorTable {
         most: [(Kind, usize); KINDS],
         wanted: Nearest<'_>,
     ) -> Result<Option<[Estimated; KINDS]>> {
-        let Some(visibility) = wanted.visibility else {
+        let Some(check) = wanted.check else {
             let owner = &caller.as_owner()?;
             return vector_codes::nearest(owner, wanted.projects, self.model, wanted.query, most);
         };
@@ -209,7 +209,7 @@ impl VectorTable {
                     of_kind.chunks
                 }))
             };
-            let chunks = visibility.first(caller, most, read, |id| id.document)?;
+            let chunks = check.first(caller, most, read, |id| id.document)?;
             estimated.push(Estimated { chunks, codes });
         }
         Ok(estimated.try_into().ok().filter(|_| there))
@@ -218,7 +218,7 @@ impl VectorTable {
     /// The nearest of a kind that the caller sees, all of them compared.
     fn nearest_of_all(&self, caller: &mut Caller, kind: Kind, wanted: Nearest<'_>) -> Result<Vec<(ChunkId, f32)>> {
         // Which of equally near ones come must not depend on how many are read.
-        let last = match wanted.visibility {
+        let last = match wanted.check {
             Some(_) => ", v.project_id, v.document_id, v.chunk_no",
             None => "",
         };
@@ -233,8 +233,8 @@ impl VectorTable {
             let _settings = LocalSettings::by_index()?;
             statement::lookup(owner, &sql, &wanted.arguments(limit), similarity)
         };
-        match wanted.visibility {
-            Some(visibility) => visibility.first(caller, wanted.enough(), read, |(id, _)| id.document),
+        match wanted.check {
+            Some(check) => check.first(caller, wanted.enough(), read, |(id, _)| id.document),
             None => read(&caller.as_owner()?, wanted.limit),
         }
     }

@@ -192,7 +192,7 @@ fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>
                 query: &asked.vector,
                 limit: NEAREST,
                 documents,
-                visibility: None,
+                check: None,
                 sections: i64::MAX,
             };
             let near = table.nearest(owner.as_caller(), wanted, 0)?;

@@ -1,62 +1,67 @@
-//! Documents that are called like words within a query.
+//! Documents with a name that is part of a query.
 
 use docsearch_core::query::understanding::{NameForm, NameRole};
 use docsearch_core::ranking::subject::MAX_DOCUMENTS;
 use docsearch_core::values::id::{DocumentId, Map, Set};
 use pgrx::datum::DatumWithOid;
 
-use super::{Borne, MAX_NAMED_DOCUMENTS, borne};
+use super::{MAX_NAMED_DOCUMENTS, NamedDocument, named_document};
 use crate::postgres::report::Result;
 use crate::postgres::role::{Caller, Owner};
 use crate::postgres::statement;
 use crate::tables::project::Projects;
-use crate::tables::sight::Sight;
+use crate::tables::visibility::Visibility;
 
-/// Rows of such a name that are read.
+/// Most rows of each name that are read.
 pub(super) const MAX_ROWS: i64 = 32;
 
-/// The keys of what may be a name within the query.
+/// The keys of words that may be names within the query.
 pub(super) fn keys(forms: &[NameForm]) -> Vec<String> {
     let within = forms.iter().filter(|form| form.role == NameRole::Within);
     within.map(|form| form.key.clone()).collect()
 }
 
-/// The names of documents that have one of the keys that may be names within a query.
-pub(super) fn bearers(caller: &mut Caller, projects: &Projects, keys: &[String], sight: &Sight) -> Result<Vec<Borne>> {
+/// The documents that have a name with one of the keys.
+pub(super) fn named_documents(
+    caller: &mut Caller,
+    projects: &Projects,
+    keys: &[String],
+    visibility: &Visibility,
+) -> Result<Vec<NamedDocument>> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
     let read = |owner: &Owner<'_>, limit: i64| {
         let mut args = vec![projects.argument()];
-        let sql = sql(projects, keys, sight, limit, &mut args);
-        statement::lookup(owner, &sql, &args, borne)
+        let sql = sql(projects, keys, visibility, limit, &mut args);
+        statement::lookup(owner, &sql, &args, named_document)
     };
-    sight.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
+    visibility.first(caller, MAX_NAMED_DOCUMENTS, read, |(document, ..)| *document)
 }
 
 pub(super) fn sql(
     projects: &Projects,
     keys: &[String],
-    sight: &Sight,
+    visibility: &Visibility,
     limit: i64,
     args: &mut Vec<DatumWithOid<'_>>,
 ) -> String {
     args.push(DatumWithOid::from(keys.to_vec()));
     let wanted = args.len();
     args.push(DatumWithOid::from(limit));
-    let most = args.len();
-    let seen = sight.condition("n.document_id", args);
+    let maximum = args.len();
+    let condition = visibility.condition("n.document_id", args);
     format!(
         "SELECT n.project_id, n.document_id, n.key, n.kind, NULL::bigint[], NULL::int
          FROM unnest(${wanted}::text[]) AS wanted(key),
               LATERAL (SELECT n.project_id, n.document_id, n.key, n.kind FROM docsearch.document_name n
-                       WHERE {} AND n.key = wanted.key COLLATE \"C\" {seen} LIMIT ${most}) n",
+                       WHERE {} AND n.key = wanted.key COLLATE \"C\" {condition} LIMIT ${maximum}) n",
         projects.condition("n")
     )
 }
 
-/// Those of the names that a few documents of a project have.
-pub(super) fn few(names: Vec<Borne>) -> impl Iterator<Item = Borne> {
+/// Drops names that more than [`MAX_DOCUMENTS`] documents of a project have.
+pub(super) fn few(names: Vec<NamedDocument>) -> impl Iterator<Item = NamedDocument> {
     let mut documents: Map<(i64, String), Set<DocumentId>> = Map::default();
     for (document, key, _) in &names {
         let of_key = documents.entry((document.project, key.clone())).or_default();

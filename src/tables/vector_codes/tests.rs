@@ -159,7 +159,7 @@ mod tests {
             query: &query,
             limit,
             documents: None,
-            visibility: None,
+            check: None,
             sections: limit,
         };
         let (by_codes, compared) = (

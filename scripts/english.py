@@ -62,6 +62,8 @@ ALLOWED: list[tuple[str, set[str], str]] = []
 
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 FENCE = re.compile(r"^ *(```|~~~)")
+# What a page sets up for its blocks to run.
+COMMENT = re.compile(r"<!--.*?-->", re.S)
 
 
 def files(below: list[str]) -> Iterator[str]:
@@ -116,6 +118,7 @@ def sentences(paragraph: str) -> Iterator[str]:
 
 def long_sentences(name: str, text: str) -> Iterator[str]:
     """Sentences of more than LONGEST words."""
+    text = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
     for number, paragraph in paragraphs(text):
         for sentence in sentences(paragraph):
             words = len(re.findall(r"\w[\w'’.-]*", sentence))

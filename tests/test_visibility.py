@@ -1,7 +1,7 @@
 """What a search answers is what it would answer if the documents that policies hide were not there.
 
 The law: no number that is shown counts what was dropped for the caller, and how far a search looks does not depend on what
-is hidden. What remains stands in docs/security.md, "What can be learnt": the sizes of the projects, and how frequent a word
+is hidden. What remains stands in docs/security.md, "What callers can infer": the sizes of the projects, and how frequent a word
 is that stands in more than 200 sections. So the statistics are the same here with the hidden documents and without them.
 
 The caller sees more documents than are listed (1,000). Hidden ones are loaded first, so that whatever is read in the order
@@ -98,7 +98,7 @@ LISTS = [
     "SELECT jsonb_agg(l) FROM list_docs('firm') l", "SELECT list_docs_json('firm', max_tokens => 400)",
     "SELECT jsonb_agg(to_jsonb(p)) FROM docsearch.index_progress('firm') p",
 ]
-# What can be learnt: sizes, and the frequencies of words in more than 200 sections.
+# What callers can infer: sizes, and the frequencies of words in more than 200 sections.
 LEARNT = {
     "project_stat": """SELECT project_id, sum(documents)::bigint, sum(document_words)::bigint, sum(chunks)::bigint,
                               sum(chunk_words)::bigint, 0, false

@@ -20,8 +20,7 @@ use crate::settings;
 mod docsearch {
     use super::*;
 
-    /// A prompt for a language model: the question, the best sections as numbered contexts with their sources, and
-    /// what to do with them, in the language of the question. Nothing is sent anywhere.
+    /// Returns a prompt that has a language model answer a question from the best sections.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]
@@ -81,7 +80,7 @@ mod docsearch {
         ))
     }
 
-    /// The language of a text as an ISO 639-1 code, such as en or ja; that of docsearch.default_language if it is not known.
+    /// Returns the language of a text as an ISO 639-1 code.
     #[pg_extern(stable, parallel_safe, strict)]
     #[search_path(pg_catalog, pg_temp)]
     fn detect_language(text: LongText<'_>) -> Result<Option<String>> {
@@ -94,7 +93,7 @@ mod docsearch {
         Ok(language.map(|language| language.code.to_owned()))
     }
 
-    /// The text search configuration for the language of a text, simple if there is none.
+    /// Returns the text search configuration for the language of a text, or simple.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.detect_text_config(text text) RETURNS regconfig
 STABLE STRICT PARALLEL SAFE

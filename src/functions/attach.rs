@@ -16,8 +16,7 @@ use crate::tables::{model_grant, schema};
 mod docsearch {
     use super::*;
 
-    /// Indexes the rows of a table, now and whenever they change, in the background. Returns the name
-    /// of the project.
+    /// Indexes the rows of a table or view in the background, now and whenever they change.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.attach_table(
     source regclass,
@@ -105,7 +104,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok(project.name)
     }
 
-    /// Reads all rows of an attached table or view again, in the background, and removes documents that have none.
+    /// Has the background worker read all rows of an attached table or view again.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.read_table(
     source regclass,
@@ -126,7 +125,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         attached::read_again(caller, &table, project.map(|project| project.id))
     }
 
-    /// Ends what attach_table began and returns how many documents were removed.
+    /// Ends the indexing of an attached table or view, and returns the number of documents deleted.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.detach_table(
     source regclass,

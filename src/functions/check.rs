@@ -13,7 +13,7 @@ use crate::tables::schema;
 mod docsearch {
     use super::*;
 
-    /// What is wrong with the tables, indexes, models and derived rows, of one project or of all.
+    /// Compares derived data with the documents, and returns a row for each problem.
     #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -35,7 +35,7 @@ mod docsearch {
         found(caller, project, false).map(TableIterator::new)
     }
 
-    /// The same, and with `deep` what is stored of attached tables against their rows, as who reads them, and postings against the words.
+    /// Does the same as check(project), and compares attached tables with their documents if deep is true.
     #[pg_extern(name = "check", volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -97,7 +97,7 @@ mod docsearch {
         Ok(rows)
     }
 
-    /// Mends what docsearch.check finds, and says what it did. Indexing waits until the transaction ends.
+    /// Repairs what check finds, and returns a row for each repair.
     #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

@@ -15,7 +15,7 @@ use crate::tables::{project, schema, wake};
 mod docsearch {
     use super::*;
 
-    /// How far background indexing is, project by project.
+    /// Returns the progress of background indexing, a row for each project.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -54,7 +54,7 @@ mod docsearch {
         Ok(TableIterator::new(rows))
     }
 
-    /// Waits until everything that was committed has its vectors. False if that took too long.
+    /// Waits until everything that was committed is indexed; returns false after the timeout.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn wait_for_index(timeout: default!(Option<Interval>, "'5 minutes'")) -> Result<bool> {

@@ -14,7 +14,7 @@ use crate::tables::document::{self, DocumentSummary};
 use crate::tables::lock_limit::LockLimit;
 use crate::tables::project;
 
-/// The markdown of a document: title, category, sources, date, summary and sections.
+/// Returns a document, or one section of it, as Markdown.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 fn load_doc(
@@ -32,7 +32,7 @@ fn load_doc(
     document::load(caller, slug, project, section, shape)
 }
 
-/// A document with everything that is known of it, its sections and its markdown.
+/// Returns the document of load_doc as a JSON object.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 fn load_doc_json(
@@ -50,7 +50,7 @@ fn load_doc_json(
     document::load_json(caller, slug, project, section, shape).map(JsonB)
 }
 
-/// Several documents within a length that they share: a slug that cannot be loaded has its error in its row.
+/// Returns several documents as Markdown, one row for each slug.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::type_complexity)]
@@ -86,7 +86,7 @@ fn load_docs(
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))
 }
 
-/// The documents that the caller sees, without their text.
+/// Returns the documents that the caller can see, without their text.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::type_complexity)]
@@ -145,7 +145,7 @@ fn list_docs(
     })))
 }
 
-/// The documents that the caller sees as a tree of categories, with counts.
+/// Returns the documents of list_docs as a tree of categories.
 #[pg_extern(stable, parallel_unsafe)]
 #[search_path(pg_catalog, pg_temp)]
 fn list_docs_json(

@@ -13,8 +13,7 @@ use crate::tables::document;
 mod docsearch {
     use super::*;
 
-    /// The steps from the legs of a search to the score of one document, in the order of their
-    /// application. The last value of `after` is the score that search_docs gives it.
+    /// Returns the steps in which search_docs computes the score of a document.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

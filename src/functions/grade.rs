@@ -17,7 +17,7 @@ use crate::search::retrieval::Detail;
 mod docsearch {
     use super::*;
 
-    /// How good the answer to a query is: score, relevance, completeness, grounded, reasoning and should_refine.
+    /// Grades how well the results of a search answer its query.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn grade_results(
@@ -36,7 +36,7 @@ mod docsearch {
         serde_json::to_value(grade).map(JsonB).map_err(internal)
     }
 
-    /// What a grade is made of, by name.
+    /// Returns the features that grade_results weighs, by name.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn grade_features(
@@ -54,7 +54,7 @@ mod docsearch {
         serde_json::to_value(features.named()).map(JsonB).map_err(internal)
     }
 
-    /// The contexts that a grade is about: at most 15, the first 500 characters of each.
+    /// Returns the contexts that grade_results grades, best first.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn grade_input(

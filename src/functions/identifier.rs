@@ -8,7 +8,7 @@ use pgrx::prelude::*;
 mod docsearch {
     use super::*;
 
-    /// The identifier with a space between its words.
+    /// Returns an identifier with a space between its words.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn split_identifier(identifier: Text<'_>) -> Result<String> {
         arguments!(identifier);

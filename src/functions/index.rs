@@ -22,7 +22,7 @@ use crate::tables::project;
 mod docsearch {
     use super::*;
 
-    /// Indexes a document, new or changed, and says which: added, changed or unchanged.
+    /// Inserts or updates a document, and returns added, changed or unchanged.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]
@@ -99,8 +99,7 @@ mod docsearch {
         Ok(outcome.action.to_owned())
     }
 
-    /// Indexes an array of documents: objects whose keys are the arguments of index_doc. One row
-    /// for each; a document that fails does not lose the others.
+    /// Inserts or updates the documents of a JSON array, and returns a row for each.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -148,7 +147,7 @@ mod docsearch {
         Ok(TableIterator::new(rows.collect::<Vec<_>>()))
     }
 
-    /// Removes a document; false if there is none with this slug.
+    /// Deletes a document, and returns whether there was one.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn delete_doc(project: Text<'_>, slug: Text<'_>) -> Result<bool> {
@@ -158,7 +157,7 @@ mod docsearch {
         Ok(!deletion::delete(caller, &project, vec![slug.to_owned()], None)?.is_empty())
     }
 
-    /// Removes the documents of a source root whose slug is not in keep, and returns their slugs.
+    /// Deletes the documents of a source root whose slug is not in keep, and returns their slugs.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn delete_missing(
@@ -190,7 +189,7 @@ mod docsearch {
         )?))
     }
 
-    /// The text that was embedded for a chunk.
+    /// Returns the text that was embedded for a chunk.
     #[pg_extern(stable, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn embed_input(project_id: i64, document_id: i64, chunk_no: Whole) -> Result<Option<String>> {

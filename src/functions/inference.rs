@@ -16,7 +16,7 @@ use crate::settings;
 mod docsearch {
     use super::*;
 
-    /// How inference is doing.
+    /// Returns the state of inference, its counters, and the versions of the software.
     #[pg_extern(volatile, parallel_restricted)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -99,7 +99,7 @@ mod docsearch {
         Ok(TableIterator::once(row))
     }
 
-    /// Ends the inference program and waits for the next one.
+    /// Restarts the inference program, and returns its process id.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn restart_inference() -> Result<i32> {

@@ -12,10 +12,7 @@ use crate::tables::project;
 mod docsearch {
     use super::*;
 
-    /// Searches a project for each unique name of its documents (a title, symbol or slug leaf that no
-    /// other document bears) and each slug of several parts in each of their forms, and lists those that do
-    /// not bring their page first. Then, for each form, a row with how many there are and how many of them
-    /// hold. With `sample`, of so many names and slugs.
+    /// Checks that a search for each unique name or slug of a project returns its page first.
     #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

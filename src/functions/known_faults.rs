@@ -10,7 +10,7 @@ use crate::postgres::versions;
 mod docsearch {
     use super::*;
 
-    /// The known faults of the server and of pgvector. `CREATE EXTENSION` warns of each, and stops at what is refused.
+    /// Returns the known faults of this server and of its pgvector.
     #[pg_extern(volatile, parallel_restricted)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

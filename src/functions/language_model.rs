@@ -9,7 +9,7 @@ use crate::postgres::report::Result;
 mod docsearch {
     use super::*;
 
-    /// Asks the language model for one word.
+    /// Asks the language model for one word, and returns the answer with the time that it took.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn test_language_model() -> Result<String> {

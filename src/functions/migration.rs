@@ -12,7 +12,7 @@ use crate::tables::schema;
 mod docsearch {
     use super::*;
 
-    /// Brings the tables in schema docsearch to the version of this extension and returns it.
+    /// Upgrades the tables to the version of the extension, and returns this version.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn migrate() -> Result<i32> {
@@ -20,7 +20,7 @@ mod docsearch {
         migration::migrate(caller)
     }
 
-    /// Gives a role what searching needs, or indexing too.
+    /// Grants a role the right to search or, with write, to index.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn grant_usage(role: Text<'_>, write: default!(bool, false)) -> Result<()> {
@@ -31,7 +31,7 @@ mod docsearch {
         grant::usage(caller, role, write)
     }
 
-    /// Takes back what grant_usage and grant_model gave.
+    /// Revokes all rights on schema docsearch, its tables and its models from a role.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn revoke_usage(role: Text<'_>) -> Result<()> {
@@ -40,7 +40,7 @@ mod docsearch {
         revocation::revoke(caller, role)
     }
 
-    /// Removes everything that DROP EXTENSION leaves.
+    /// Drops everything that DROP EXTENSION leaves behind, including all documents.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn drop_all(confirm: default!(Option<Text<'_>>, "NULL")) -> Result<()> {

@@ -45,7 +45,7 @@ fn notice_cut(model: &dyn Embedder, passages: &[String]) -> Result<()> {
 mod docsearch {
     use super::*;
 
-    /// The vector of a query.
+    /// Returns the vector of a query.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.embed(query text, model text DEFAULT NULL) RETURNS @extschema:vector@.vector
 STABLE PARALLEL RESTRICTED COST 10000
@@ -63,7 +63,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Vector::new(vector).map(Some)
     }
 
-    /// The vectors of passages.
+    /// Returns the vectors of passages, in the same order.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.embed_passages(passages text[], model text DEFAULT NULL) RETURNS @extschema:vector@.vector[]
 STABLE PARALLEL RESTRICTED COST 100000
@@ -90,7 +90,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok((count > 0).then_some(Vectors(vectors)))
     }
 
-    /// Number of components of a model's vectors.
+    /// Returns the number of components of a model's vectors.
     #[pg_extern(stable, parallel_restricted)]
     #[search_path(pg_catalog, pg_temp)]
     fn embedding_dimension(model: default!(Option<Text<'_>>, "NULL")) -> Result<i32> {
@@ -100,9 +100,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         i32::try_from(embedder::describe(model.as_ref())?.info.dimension).map_err(internal)
     }
 
-    /// Makes a model known whose files lie in a directory below docsearch.model_directory, after
-    /// checking the files and embedding some texts. Returns its number. Without the self-test, one that
-    /// does not tell them apart is a warning.
+    /// Registers a model whose files are below docsearch.model_directory, and returns its number.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn add_model(
@@ -133,8 +131,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         registration::register(owner, &name, directory.as_deref(), unfit)
     }
 
-    /// Makes a model known that an OpenAI-compatible endpoint runs, after embedding some texts with it.
-    /// Returns its number.
+    /// Registers a model that runs behind an OpenAI-compatible interface, and returns its number.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments, reason = "the SQL function has them")]
@@ -180,7 +177,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok(registered.id)
     }
 
-    /// Embeds a text with a model, and the texts of the self-test if it runs on this server.
+    /// Embeds a text with a model, and returns the number of components and the time that it took.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn test_model(model: default!(Option<Text<'_>>, "NULL")) -> Result<String> {

@@ -13,7 +13,7 @@ use crate::tables::model_grant;
 mod docsearch {
     use super::*;
 
-    /// Lets a role give a remote model to projects.
+    /// Grants a role the right to have texts sent to the endpoint of a remote model.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn grant_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
@@ -22,7 +22,7 @@ mod docsearch {
         ModelGrant::named(caller, role, model, "SELECT docsearch.grant_model(...)")?.give(caller)
     }
 
-    /// Takes back what grant_model gave. Projects keep their models.
+    /// Revokes what grant_model granted.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn revoke_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
@@ -31,7 +31,7 @@ mod docsearch {
         ModelGrant::named(caller, role, model, "SELECT docsearch.revoke_model(...)")?.take_back(caller)
     }
 
-    /// Refuses projects a remote model that who gives it may not use. A trigger of the table of projects.
+    /// Refuses a remote model that the caller has no right to; a trigger function of project.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.project_model() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';

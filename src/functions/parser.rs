@@ -21,6 +21,7 @@ struct ParserState {
 pub(crate) mod docsearch {
     use super::*;
 
+    /// Starts parsing a text; called by the text search parser docsearch.code_parser.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn code_parser_start(text: Internal, length: i32) -> Result<Internal> {
         let base = pointer::<c_char>(text)?;
@@ -36,6 +37,7 @@ pub(crate) mod docsearch {
         }))
     }
 
+    /// Returns the next token of a text; called by the text search parser docsearch.code_parser.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn code_parser_token(mut state: Internal, start: Internal, length: Internal) -> Result<Internal> {
         let start = pointer::<*mut c_char>(start)?;
@@ -56,6 +58,7 @@ pub(crate) mod docsearch {
         Ok(Internal::from(Some(pg_sys::Datum::from(token.kind as i32))))
     }
 
+    /// Ends parsing a text; called by the text search parser docsearch.code_parser.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn code_parser_end(mut state: Internal) {
         // SAFETY: the state is what code_parser_start returned. What it holds is freed now, itself
@@ -65,6 +68,7 @@ pub(crate) mod docsearch {
         }
     }
 
+    /// Returns the token types; called by the text search parser docsearch.code_parser.
     #[pg_extern(immutable, strict, parallel_safe)]
     fn code_parser_types(_parser: Internal) -> Result<Internal> {
         let mut types = Vec::with_capacity(TokenKind::ALL.len() + 1);

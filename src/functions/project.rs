@@ -12,7 +12,7 @@ use crate::postgres::role::Caller;
 mod docsearch {
     use super::*;
 
-    /// Creates a project and returns its id. The first call makes the tables.
+    /// Creates a project and returns its id.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.create_project(
     name text,
@@ -49,7 +49,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         )
     }
 
-    /// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
+    /// Changes settings of a project and returns all its settings.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn configure_project(name: Option<Text<'_>>, settings: Option<Json<'_>>) -> Result<JsonB> {
@@ -58,7 +58,7 @@ AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         creation::configure(caller, name, settings).map(JsonB)
     }
 
-    /// Removes a project with all its documents and returns how many documents there were.
+    /// Deletes a project with all its documents, and returns the number of these.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn drop_project(name: Text<'_>) -> Result<i64> {

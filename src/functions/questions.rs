@@ -17,7 +17,7 @@ use crate::tables::{document, project};
 mod docsearch {
     use super::*;
 
-    /// Replaces the questions of a document that are of one source, and returns how many there are.
+    /// Replaces the questions of a document that have one source, and returns their number.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn set_questions(
@@ -48,7 +48,7 @@ mod docsearch {
         i64::try_from(count).map_err(internal)
     }
 
-    /// Has the language model write questions for sections that have none, or only stale ones, and returns what was done.
+    /// Has the language model write questions for sections that have none, or only stale ones.
     #[pg_extern(volatile, parallel_unsafe, cost = 1000000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]
@@ -100,7 +100,7 @@ mod docsearch {
         )))
     }
 
-    /// The questions that documents of a project answer, of those that the caller sees.
+    /// Returns the questions that the documents of a project answer.
     #[pg_extern(stable, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

@@ -14,8 +14,7 @@ use crate::search::request::Arguments;
 mod docsearch {
     use super::*;
 
-    /// Searches, grades the answer against the query, and tries up to two better queries while the grade asks for
-    /// it. The best answer, with its grade and a trace of all.
+    /// Searches, grades the answer, and tries better queries while the grade is too low.
     #[pg_extern(volatile, parallel_unsafe, cost = 30000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments)]

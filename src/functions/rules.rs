@@ -13,8 +13,7 @@ use crate::tables::rules;
 mod docsearch {
     use super::*;
 
-    /// Puts the shipped rules back in place of those of all projects; rules of single projects stay.
-    /// Returns how many there are. The owner of the tables may.
+    /// Replaces the rules for all projects with the shipped rules, and returns their number.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn reset_rules() -> report::Result<i64> {
@@ -23,7 +22,7 @@ mod docsearch {
         rules::reset(caller)
     }
 
-    /// Tells every backend to read the rules again. A trigger of the tables of rules.
+    /// Has every backend read the rules again; a trigger function of the tables of rules.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.rules_changed() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';

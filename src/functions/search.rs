@@ -13,7 +13,7 @@ use crate::search::config;
 use crate::search::request::Arguments;
 use crate::search::retrieval::Detail;
 
-/// The documents that best answer a query, best first.
+/// Returns the documents that best answer a query, best first.
 #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -98,7 +98,7 @@ fn search_docs(
     Ok(TableIterator::new(rows.collect::<Vec<_>>()))
 }
 
-/// The documents that best answer a query, with everything that is known of the answer.
+/// Returns the answer of search_docs as a JSON object.
 #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::too_many_arguments)]
@@ -130,7 +130,7 @@ fn search_docs_json(
     ))
 }
 
-/// The documents that best answer a query, as text for a terminal or a language model.
+/// Returns the answer of search_docs as text for a terminal or a language model.
 #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
 #[search_path(pg_catalog, pg_temp)]
 #[allow(clippy::too_many_arguments)]
@@ -169,7 +169,7 @@ fn search_docs_text(
 mod docsearch {
     use super::*;
 
-    /// The text of `search_docs_text`, and what a program asks of it.
+    /// Returns the text of search_docs_text with the number of results, the confidence and the codes of notices.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::too_many_arguments, clippy::type_complexity)]

@@ -14,8 +14,7 @@ use crate::tables::{model_grant, project, schema, visibility};
 mod docsearch {
     use super::*;
 
-    /// Gives a project another model, in the background: the old one serves until the new one has
-    /// embedded everything.
+    /// Replaces the model of a project in the background.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn set_model(project: Option<Text<'_>>, model: Option<Text<'_>>) -> Result<()> {

@@ -12,8 +12,7 @@ use crate::postgres::statement;
 mod docsearch {
     use super::*;
 
-    /// Every setting with its value, where the value comes from, its unit and a sentence of help; and, without docsearch.
-    /// before their names, the weights that are keys of config and of projects alone.
+    /// Returns the settings and weights that the caller may read.
     #[pg_extern(stable, parallel_safe)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

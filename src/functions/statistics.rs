@@ -15,7 +15,7 @@ use crate::tables::{postings, project, schema, statistics};
 mod docsearch {
     use super::*;
 
-    /// Adds up the changes of a project's statistics. Indexing does it by itself now and then.
+    /// Merges the pending changes of the term statistics of a project.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn merge_statistics(project: Text<'_>) -> Result<()> {
@@ -27,7 +27,7 @@ mod docsearch {
         statistics::merge(owner, project.id)
     }
 
-    /// Counts what statements by hand write to documents and chunks. A trigger of these tables.
+    /// Keeps statistics and pending documents up to date; a trigger function of document and chunk.
     #[pg_extern(sql = r#"
 CREATE FUNCTION docsearch.count_changes() RETURNS trigger
 LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
@@ -40,7 +40,7 @@ LANGUAGE c AS 'MODULE_PATHNAME', '@FUNCTION_NAME@';
         Ok(TriggerRow(None))
     }
 
-    /// Ends a load: merges the project's statistics, postings and codes of vectors, and has the planner count.
+    /// Merges the statistics, postings and vector codes of a project, and analyses the tables.
     #[pg_extern(volatile, parallel_unsafe)]
     #[search_path(pg_catalog, pg_temp)]
     fn finish_load(project: Text<'_>) -> Result<()> {

@@ -21,8 +21,7 @@ const MAX_SUGGESTIONS: i32 = 100;
 mod docsearch {
     use super::*;
 
-    /// What to search for instead of an unfinished or mistyped text: names, completions, corrections
-    /// and plainer phrasings, best first.
+    /// Returns what an unfinished or mistyped text may mean, best first.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     #[allow(clippy::type_complexity)]

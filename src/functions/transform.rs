@@ -13,8 +13,7 @@ use crate::search::transform;
 mod docsearch {
     use super::*;
 
-    /// A query with abbreviations written out, words of the documents if it is vague, and the month if it asks for
-    /// what is new.
+    /// Returns a query with the terms that could be added to it.
     #[pg_extern(volatile, parallel_unsafe, cost = 10000)]
     #[search_path(pg_catalog, pg_temp)]
     fn transform_query(

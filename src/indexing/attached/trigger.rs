@@ -32,7 +32,7 @@ pub(crate) extern "C" fn pg_finfo_docsearch_attached_changed() -> &'static pg_sy
     &RECORD
 }
 
-/// `docsearch.attached_changed`.
+/// Records which rows changed; a trigger function of attached tables.
 ///
 /// # Safety
 ///

@@ -275,16 +275,16 @@ pub(crate) fn define() {
     }
     GucRegistry::define_string_guc(
         c"docsearch.default_model",
-        c"Model of new projects: the name of a directory below docsearch.model_directory.",
-        c"A project keeps the model that it was created with.",
+        c"Model of new projects and of embed.",
+        c"The name of a directory below docsearch.model_directory. A project keeps the model that it was created with.",
         &DEFAULT_MODEL,
         GucContext::Userset,
         flags,
     );
     GucRegistry::define_int_guc(
         c"docsearch.threads",
-        c"Threads that embed passages; 0 is half the cores, at least one.",
-        c"One more embeds queries only.",
+        c"Number of threads that embed passages; 0 is half the cores, at least one.",
+        c"One more thread embeds only queries.",
         &THREADS,
         0,
         1024,
@@ -293,7 +293,7 @@ pub(crate) fn define() {
     );
     GucRegistry::define_enum_guc(
         c"docsearch.index_mode",
-        c"When documents get their vectors: while they are indexed (immediate) or afterwards, in the background (deferred).",
+        c"When documents get their vectors: while they are indexed (immediate) or later in the background (deferred).",
         c"Keyword search finds deferred documents at once. docsearch.wait_for_index() waits for their vectors.",
         &INDEX_MODE,
         GucContext::Userset,
@@ -301,8 +301,8 @@ pub(crate) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.attached_read_timeout",
-        c"How long the background worker may read and index rows of an attached table at a time.",
-        c"Everybody else's documents wait meanwhile. A table that exceeds it is read in smaller parts, and a single row that does is left out.",
+        c"Maximum time for which the worker reads and indexes rows of an attached table without a pause.",
+        c"Documents of other tables and projects wait meanwhile. A table that exceeds it is read in smaller parts, and a single row that does is left out.",
         &ATTACHED_READ_TIMEOUT,
         100,
         600_000,
@@ -311,8 +311,8 @@ pub(crate) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.lock_timeout",
-        c"How long searches, and functions that load and list documents, wait for a lock of another session; 0 is no limit.",
-        c"lock_timeout holds as well, if it is shorter.",
+        c"Maximum time for which functions that read documents wait for a lock of another session; 0 is no limit.",
+        c"If lock_timeout is shorter, it applies.",
         &LOCK_TIMEOUT,
         0,
         i32::MAX,
@@ -322,15 +322,15 @@ pub(crate) fn define() {
     GucRegistry::define_enum_guc(
         c"docsearch.inference",
         c"Where models run: in one program for the whole server (service) or in each backend (in_process).",
-        c"In a backend the first embedding of every connection loads the model, and a crash of the library is one of the server.",
+        c"In a backend, the first embedding of each connection loads the model, and a crash of the library is a crash of the server.",
         &INFERENCE,
         GucContext::Suset,
         flags,
     );
     GucRegistry::define_int_guc(
         c"docsearch.inference_timeout",
-        c"How long the inference program may take to start or to answer.",
-        c"After that a search goes on with keywords, and indexing fails.",
+        c"Maximum time for the inference program to start or to answer.",
+        c"After it a search goes on with keywords, and indexing fails.",
         &INFERENCE_TIMEOUT,
         LEAST_INFERENCE_TIMEOUT.as_millis() as i32,
         3_600_000,
@@ -339,8 +339,8 @@ pub(crate) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.inference_text_limit",
-        c"How long one text may take to embed.",
-        c"A text that takes longer fails, and others go on. If the thread does not come back from it, the inference program is started again.",
+        c"Maximum time for embedding one text.",
+        c"A text that takes longer fails, and others go on. If its thread does not return, the inference program is restarted.",
         &INFERENCE_TEXT_LIMIT,
         100,
         3_600_000,
@@ -349,7 +349,7 @@ pub(crate) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.inference_memory_limit",
-        c"Greatest size of the inference program's data; 0 is no limit.",
+        c"Maximum size of the inference program's data; 0 is no limit.",
         c"The default model needs about 150 MB, and 65 MB more for each thread.",
         &INFERENCE_MEMORY_LIMIT,
         0,
@@ -359,8 +359,8 @@ pub(crate) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.query_cache_size",
-        c"Memory of the inference program for the vectors of queries that were asked before; 0 is none.",
-        c"An eighth of it comes on top for answers of a language model.",
+        c"Memory of the inference program for vectors of earlier queries; 0 is none.",
+        c"The cache for answers of a language model takes an eighth of it in addition.",
         &QUERY_CACHE_SIZE,
         0,
         1 << 30,
@@ -369,24 +369,24 @@ pub(crate) fn define() {
     );
     GucRegistry::define_string_guc(
         c"docsearch.inference_program",
-        c"Program docsearch-inference.",
-        c"Not set: the one that was installed with the extension.",
+        c"Path of the program docsearch-inference.",
+        c"If not set, the program that was installed with the extension.",
         &INFERENCE_PROGRAM,
         GucContext::Sighup,
         GucFlags::SUPERUSER_ONLY,
     );
     GucRegistry::define_string_guc(
         c"docsearch.onnxruntime_path",
-        c"Library libonnxruntime.so of ONNX Runtime 1.24 or newer.",
-        c"Not set: the copy that was installed with the extension.",
+        c"Path of libonnxruntime.so of ONNX Runtime 1.24 or newer.",
+        c"If not set, the library that was installed with the extension.",
         &ONNXRUNTIME_PATH,
         GucContext::Sighup,
         GucFlags::SUPERUSER_ONLY,
     );
     GucRegistry::define_string_guc(
         c"docsearch.model_directory",
-        c"Directory that holds the directories of models, or is the directory of one.",
-        c"Not set: the one that was installed with the extension.",
+        c"Directory that holds the directories of models, or directory of a single model.",
+        c"If not set, the directory that was installed with the extension.",
         &MODEL_DIRECTORY,
         GucContext::Sighup,
         GucFlags::SUPERUSER_ONLY,

@@ -12,34 +12,34 @@ use super::{Int, Real};
 reals! {
     REALS:
     LLM_TRANSFORM_TEMPERATURE c"llm_transform_temperature" = 0.3 in 0.0..2.0:
-        c"How far a language model that words a query strays from the likeliest words: 0 not at all.";
+        c"Temperature of the language model when it rewrites a query; 0 is the most likely words only.";
     LLM_TRANSFORM_TOP_P c"llm_transform_top_p" = 0.95 in 0.0..1.0:
-        c"A language model that words a query chooses among the likeliest words that together have this probability; 1 is all.";
+        c"Probability of the most likely words (top_p) from which the language model chooses when it rewrites a query; 1 is all.";
     LLM_GRADE_TEMPERATURE c"llm_grade_temperature" = 0.2 in 0.0..2.0:
-        c"How far a language model that grades results strays from the likeliest words: 0 not at all.";
+        c"Temperature of the language model when it grades results; 0 is the most likely words only.";
     LLM_GRADE_TOP_P c"llm_grade_top_p" = 0.95 in 0.0..1.0:
-        c"A language model that grades results chooses among the likeliest words that together have this probability; 1 is all.";
+        c"Probability of the most likely words (top_p) from which the language model chooses when it grades results; 1 is all.";
 }
 
 ints! {
     INTS:
     LLM_TRANSFORM_TOP_K c"llm_transform_top_k" = 40 in 0..1_000_000:
-        c"A language model that words a query chooses among so many of the likeliest words; 0 is all.";
+        c"Number of the most likely words (top_k) from which the language model chooses when it rewrites a query; 0 is all.";
     LLM_GRADE_TOP_K c"llm_grade_top_k" = 40 in 0..1_000_000:
-        c"A language model that grades results chooses among up to this many of the likeliest words; 0 is all.";
+        c"Number of the most likely words (top_k) from which the language model chooses when it grades results; 0 is all.";
 }
 
 // What a search may cost is up to who pays for it.
 ints! {
     LIMITS:
     LLM_MAX_CALLS c"llm_max_calls" = 5 in 0..20:
-        c"Greatest number of questions to a language model for one search; 0 asks none.";
+        c"Maximum number of calls to the language model for one search; 0 is none.";
     LLM_TRANSFORM_MAX_TOKENS c"llm_transform_max_tokens" = 200 in 1..32_768:
-        c"Greatest length of what a language model makes of a query, in its tokens.";
+        c"Maximum length of the language model's reply when it rewrites a query, in its tokens.";
     LLM_GRADE_MAX_TOKENS c"llm_grade_max_tokens" = 300 in 1..32_768:
-        c"Greatest length of what a language model says of results, in its tokens.";
+        c"Maximum length of the language model's reply when it grades results, in its tokens.";
     LLM_QUESTIONS_MAX_TOKENS c"llm_questions_max_tokens" = 400 in 1..32_768:
-        c"Greatest length of the questions that a language model writes for one section, in its tokens.";
+        c"Maximum length of the language model's reply when it writes questions for a section, in its tokens.";
 }
 
 /// Base of the interface of a language model; nothing is asked of one without it.
@@ -102,8 +102,8 @@ pub(super) fn define() {
     unsafe {
         GucRegistry::define_string_guc_with_hooks(
             c"docsearch.llm_url",
-            c"Base of the OpenAI-compatible interface of a language model, such as http://127.0.0.1:8080/v1.",
-            c"Not set: no language model is asked, and nothing is sent anywhere.",
+            c"Base URL of the OpenAI-compatible interface of a language model.",
+            c"For example http://127.0.0.1:8080/v1. If not set, no language model is called, and nothing is sent anywhere.",
             &LLM_URL,
             GucContext::Suset,
             GucFlags::SUPERUSER_ONLY,
@@ -122,16 +122,16 @@ pub(super) fn define() {
     );
     GucRegistry::define_string_guc(
         c"docsearch.llm_api_key_file",
-        c"File that holds the API key for docsearch.llm_url, readable for the operating system user of the server.",
-        c"Read again at each call. Not set: no key is sent.",
+        c"File with the API key for docsearch.llm_url, readable by the server's operating system user.",
+        c"It is read again at each call. If not set, no key is sent.",
         &LLM_API_KEY_FILE,
         GucContext::Suset,
         GucFlags::SUPERUSER_ONLY,
     );
     GucRegistry::define_int_guc(
         c"docsearch.llm_timeout",
-        c"How long a language model may take for one answer, attempts and pauses between them together.",
-        c"After that a search goes on with rules.",
+        c"Maximum time for an answer of the language model, including retries and the pauses between them.",
+        c"After it a search goes on with rules.",
         &LLM_TIMEOUT,
         10,
         3_600_000,
@@ -140,8 +140,8 @@ pub(super) fn define() {
     );
     GucRegistry::define_int_guc(
         c"docsearch.endpoint_timeout",
-        c"How long the endpoint of a remote model may take to embed, attempts and pauses between them together.",
-        c"After that indexing fails. A search goes on with keywords after docsearch.inference_timeout, if that is shorter.",
+        c"Maximum time for the endpoint of a remote model to embed, including retries and the pauses between them.",
+        c"After it indexing fails. A search goes on with keywords after docsearch.inference_timeout, if that is shorter.",
         &ENDPOINT_TIMEOUT,
         10,
         3_600_000,

@@ -31,8 +31,8 @@ pub(crate) fn default_language() -> Result<Option<Language>> {
 pub(super) fn define() {
     GucRegistry::define_string_guc(
         c"docsearch.default_language",
-        c"Language that detect_language gives for a text that does not show its own, as an ISO 639-1 code.",
-        c"Empty: none.",
+        c"Language that detect_language returns for a text that does not show its own, as an ISO 639-1 code.",
+        c"If empty, none.",
         &DEFAULT_LANGUAGE,
         GucContext::Userset,
         GucFlags::default(),

@@ -113,31 +113,31 @@ macro_rules! weights {
 weights! {
     #[setting]
     hybrid_weight: f32 = -1.0 in -1.0..=1.0, "share",
-        "Share of the dense score in the base score: 0 is keywords alone, 1 is vectors alone, -1 is the share for the class of the query.",
+        "Share of vectors in the base score: 0 is keywords alone, 1 vectors alone, -1 the share for the class of the query.",
         "off: classes of queries differ";
     hybrid_weight_identifier: f32 = 0.5 in 0.0..=1.0, "share",
-        "Share of the dense score where the query is a name of code.",
+        "Share of vectors in the base score where the query is a name of code.",
         "from 0.2 over 0.3 and 0.4 to 0.5, P@1 of python-docs symbol rises from .875 to .911 and of postgres-docs identifier from .776 to .816; at 0.6 the latter is .803";
     hybrid_weight_in_pattern: f32 = 0.5 in 0.0..=1.0, "share",
-        "Share of the dense score where the query is X in Y, and Y is known.",
+        "Share of vectors in the base score where the query is X in Y, and Y is known.",
         "chosen, as for names of code; not measured alone";
     hybrid_weight_question: f32 = 0.5 in 0.0..=1.0, "share",
-        "Share of the dense score where the query is a question.",
+        "Share of vectors in the base score where the query is a question.",
         "decision 28: at .6, .7 and .8 ray-docs-pages loses .003, .018 and .035 of nDCG@10, tools-bfcl-live .001, .007 and .011";
     hybrid_weight_words: f32 = 0.4 in 0.0..=1.0, "share",
-        "Share of the dense score where the query is some words.",
+        "Share of vectors in the base score where the query is other words.",
         "with weight_keyword 0: tldr-commands unnamed .539 (0.5: .524), tools-azure-mcp .928 (.914), python-docs index-concept .799 (.807), postgres-docs and scifact (train) the same within .004";
     hybrid_weight_generic: f32 = 0.2 in 0.0..=1.0, "share",
-        "Share of the dense score where the query is a generic term alone.",
+        "Share of vectors in the base score where the query is a generic term alone.",
         "chosen: a generic term alone is a word to be found as it stands";
     document_share: f32 = 0.5 in 0.0..=1.0, "share",
         "Share of the document as a whole in the keyword score; the rest is its best section.",
         "decision 28: at .25 how-questions gain .029 of nDCG@10, symptoms lose .031 and ray-docs-pages .010";
     bm25_k1: f32 = 1.0 in 0.0..=10.0, "factor",
-        "BM25F: how soon more occurrences of a word stop to count.",
+        "BM25F k1: saturation of the term frequency; at 0 only the first occurrence of a word counts.",
         "tools-azure-mcp: P@1 .839 at 0.9 and 1.0, .827 at 1.2; python-docs symbol: .821, .839, .857";
     bm25_b: f32 = 0.4 in 0.0..=1.0, "share",
-        "BM25F: how much longer texts are held back.",
+        "BM25F b: how much scores are normalised by the length of the text; 0 is not at all.",
         "python-docs: nDCG@10 .770 to .774 from 0.2 to 0.4, .754 at 0.75; scifact does not tell them apart";
     weight_title: f32 = 2.0 in 0.0..=100.0, "factor",
         "BM25F: weight of a word in the title; a word in the body weighs 1.",
@@ -149,25 +149,25 @@ weights! {
         "BM25F: weight of a keyword of the document.",
         "see hybrid_weight_words: keywords are words of the body already";
     weight_question: f32 = 2.0 in 0.0..=100.0, "factor",
-        "BM25F: how often a word counts that is in any of the questions which the page answers.",
+        "BM25F: number of occurrences that a word counts for if any question that the page answers has it.",
         "questions of hatch, fastify and npm (57): 48, 50, 51 first pages at 0, 1 and 2, 51 up to 4";
     question_word_share: f32 = 1.0 in 0.0..=1.0, "share",
-        "Share of the words of the best question of a page in its keyword score, where they say more than its text.",
+        "Share of the words of a page's best question in its keyword score, where they match better than its text.",
         "the same: 50, 50, 51 first pages at .6, .8, 1.0";
     question_vector_share: f32 = 0.7 in 0.0..=1.0, "share",
-        "Share of the similarity of the best question of a page in its dense score, where that is nearer than its text.",
+        "Share of the similarity of a page's best question in its vector score, where it is nearer than its text.",
         "the same: 50, 51, 51, 48 at .6, .7, .8, 1.0";
     question_allowance: f32 = 0.06 in 0.0..=1.0, "score",
-        "What the scores of a page with questions lose, so that pages without keep up.",
+        "Deduction from the scores of a page with questions, so that pages without can compete.",
         "decision 36: with questions on every other page, those without lose 1 of 47 first pages at .05 to .07 and 3 to 10 below; with questions on all it changes none";
     part_weight: f32 = 0.3 in 0.0..=1.0, "share",
-        "How much the parts of an identifier count beside the identifier whole.",
+        "Weight of the parts of an identifier, relative to the whole identifier.",
         "chosen: a part says less than the identifier whole";
     weight_stop_word: f32 = 0.1 in 0.0..=1.0, "share",
-        "How much stop words and question words count beside other words in queries of more than six words.",
+        "Weight of stop words and question words in queries of more than six words, relative to other words.",
         "decision 8: 0 to 0.3 are alike";
     boost_in_pattern: f32 = 0.8 in 0.0..=1.0, "share of the score",
-        "Boost of a page that X in Y names: whole if its title is X, less if its path or its words are.",
+        "Boost of the page that X in Y names; 0.75 of it for the path alone, 0.5 for words of the name.",
         "S0.6: 40 to 80 % of the score";
     boost_framework: f32 = 0.25 in 0.0..=1.0, "share of the score",
         "Boost of pages that belong to the Y of X in Y.",
@@ -179,10 +179,10 @@ weights! {
         "Boost of a page that has all words of the query in its name.",
         "S0.8: 40 %";
     boost_name_words: f32 = 0.25 in 0.0..=1.0, "share of the score",
-        "Boost of a page whose name has no word but those of the query, among pages named by verbs; with some of them, the square of their share.",
+        "Boost of a page whose name has no word but those of the query, among pages that are named by verbs.",
         "tools-azure-mcp: P@1 .851 without it, .863 with it; tools-livemcp .839 and .871; among pages that are not named by verbs it misleads: postgres-docs index-sub loses .05";
     boost_api_name: f32 = 0.4 in 0.0..=1.0, "share of the score",
-        "Boost of a page whose name the query is or mentions; three quarters if not as written.",
+        "Boost of a page whose name the query is or mentions; 0.75 of it if not as written.",
         "S0.9: 30 to 40 %";
     boost_generic_term: f32 = 1.0 in 0.0..=10.0, "factor",
         "Factor of the boosts in the table generic_term.",
@@ -194,7 +194,7 @@ weights! {
         "Boost of a page with the query's verb in its summary.",
         "S2.6";
     weight_task: f32 = 0.75 in 0.0..=1.0, "score",
-        "Strength of a page whose name has only the verb and objects of a query of up to four words that say something: write_file for save a text file. Less for a verb that only means the same.",
+        "Strength of a page whose name has only the verb and objects of a query of up to four significant words.",
         "tools-azure-mcp; decision 8";
     boost_object_name: f32 = 0.2 in 0.0..=1.0, "share of the score",
         "Boost of a page with another word of a query with a verb in its name.",
@@ -203,13 +203,13 @@ weights! {
         "Boost of a page with another word of a query with a verb in its summary.",
         "S2.17";
     modifier_factor: f32 = 0.5 in 0.0..=1.0, "factor",
-        "Factor of the boosts of an object for a word that only tells which objects are meant: large of large files.",
+        "Factor of the boosts of an object for a word that only says which objects are meant: large of large files.",
         "S2.14: 10 of 20 %";
     scope_factor: f32 = 0.5 in 0.0..=1.0, "factor",
-        "The same for a page whose name says how many are meant, as the query does: by a word such as all, or as a list of what it asks for.",
+        "Factor of boost_object_name for a page whose name and the query both say how many objects are meant.",
         "decision 8";
     synonym_factor: f32 = 1.2 in 0.0..=10.0, "factor",
-        "Factor of a verb's boost where a page has a synonym of it.",
+        "Factor of a verb's boost where the page has a synonym of the verb.",
         "S2.4: 120 %";
     diminishing_factor: f32 = 0.8 in 0.0..=1.0, "factor",
         "Factor of all boosts of words for each further word found.",
@@ -224,19 +224,19 @@ weights! {
         "Boost of a page with a quoted phrase in its title or summary.",
         "chosen, as for an object in a name";
     boost_recency: f32 = 0.3 in 0.0..=1.0, "share of the score",
-        "Boost of a new page, where the query asks for what is new.",
+        "Boost of a page published today, where the query asks for what is new.",
         "chosen, for S1.8";
     recency_half_life: f32 = 90.0 in 1.0..=36500.0, "days",
-        "Days after which the boost of new pages is half.",
+        "Age in days at which the boost for recency is half.",
         "chosen: a quarter of a year";
     penalty_intent_conflict: f32 = 1.0 in 0.0..=10.0, "factor",
         "Factor of the penalties in the table intent_conflict.",
         "S2.9: the rules give 20 to 30 %";
     penalty_elsewhere: f32 = 0.25 in 0.0..=1.0, "share of the score",
-        "Share of the score that a page loses which states that it belongs elsewhere than to the Y of X in Y.",
+        "Share of the score that a page loses which says that it belongs to another framework than the Y of X in Y.",
         "decision 8";
     penalty_older_version: f32 = 0.05 in 0.0..=1.0, "share of the score",
-        "Share of the score that a page loses of which a newer version was found.",
+        "Share of the score that a page loses if a newer version of it was found.",
         "chosen: it decides between pages that are equal otherwise";
     penalty_list: f32 = 0.5 in 0.0..=1.0, "share of the score",
         "Share of the score that indexes, tables of contents and other lists of names lose, unless the query is their own name.",
@@ -245,71 +245,71 @@ weights! {
         "Share of the score that release notes, changelogs and blogs lose, unless the query asks for what is new or for a version.",
         "chosen: they name what other pages explain";
     weight_proximity: f32 = 0.4 in 0.0..=2.0, "share of the keyword score",
-        "How much more the keyword score of a section counts where all words that are neighbours in the query are near each other in it; half of it in questions, and nothing for names and generic terms.",
+        "Increase of a section's keyword score where all words that are neighbours in the query are near each other in it.",
         "of 0, .2 and .4 the last is best on postgres-docs, python-docs and tldr-commands (nDCG@10 +.005, +.012 and +.006), and no set loses significantly; names lose by it";
     weight_definition: f32 = 0.6 in 0.0..=1.0, "share of the score",
-        "Strength of the only section of a project that defines a name which the query asks for.",
+        "Strength of the only section of a project that defines a name which the query asks for; 0 is off.",
         "decision 8";
     decay_slope: f32 = 0.0 in 0.0..=10.0, "factor",
-        "Distant pages lose this much of their dense score for each unit of distance (1 less the dense score).",
+        "Share of its vector score that a distant page loses for each unit of distance (1 minus the vector score).",
         "S0.11, decision 17: off, since the curve belongs to other embedding spaces";
     decay_floor: f32 = 0.1 in 0.0..=1.0, "factor",
-        "What distant pages keep of their dense score at least.",
+        "Minimum share of its vector score that a distant page keeps.",
         "S0.11";
     max_boost: f32 = 2.0 in 1.0..=10.0, "factor",
-        "Greatest factor of all boosts together.",
+        "Maximum factor of all boosts together.",
         "S2.19";
     transform_share: f32 = 0.5 in 0.0..=1.0, "share",
-        "Of what a transformed query finds better than the query itself, the share that is added to a score.",
+        "Share of what a transformed query scores above the query itself that is added to a score.",
         "decision 14";
     question_share: f32 = 0.5 in 0.0..=1.0, "share",
-        "Of what a question in a query of several sentences finds better than the query as a whole, the share that is added to a score.",
+        "Share of what a question in a query of several sentences scores above the whole query that is added to a score.",
         "decision 8";
     grade_min_score: f32 = 0.6 in 0.0..=1.0, "grade",
-        "Answers of a lower grade are to be refined.",
+        "Score of a grade below which an answer is to be refined.",
         "S1.14";
     grade_min_relevance: f32 = 0.65 in 0.0..=1.0, "grade",
-        "Answers of a lower relevance are to be refined.",
+        "Relevance below which an answer is to be refined.",
         "S1.14";
     grade_min_completeness: f32 = 0.55 in 0.0..=1.0, "grade",
-        "Answers of a lower completeness are to be refined.",
+        "Completeness below which an answer is to be refined.",
         "S1.14";
     dedup_similarity: f32 = 0.8 in 0.0..=1.0, "cosine similarity",
-        "With dedup 'similar', greatest cosine similarity of a further section to those of its document that stand before it.",
+        "Maximum cosine similarity of a further section to those of its document above it, with dedup similar.",
         "S4.12";
     #[setting]
     confidence_high: f32 = 0.85 in 0.0..=1.0, "trust",
-        "Least trust in a result of high confidence: its score and its lead over the next document.",
+        "Minimum trust in a result with high confidence.",
         "decision 8: all development sets";
     #[setting]
     confidence_medium: f32 = 0.35 in 0.0..=1.0, "trust",
-        "Least trust in a result of medium confidence.",
+        "Minimum trust in a result with medium confidence.",
         "decision 8: all development sets";
     #[setting]
     confidence_lead: f32 = 2.0 in 0.0..=10.0, "factor",
-        "How much the lead of the first result over the next document, up to 0.2, adds to the trust in it.",
+        "Factor with which the lead of the first result over the next document adds to the trust in it.",
         "decision 8: all development sets";
     max_distance: f32 = 2.0 in 0.0..=2.0, "cosine distance",
-        "Sections that are farther from the query are not retrieved by vectors; 2 leaves none out.",
+        "Maximum cosine distance from the query of sections that vectors retrieve; 2 is no limit.",
         "S1.41: off, since distances differ between models";
     #[setting]
     candidates: i64 = 200 in 10..=10_000, "documents",
-        "Candidates of a search, of its first look: so many documents from the keyword leg, and of the dense leg its share in sections.",
+        "Number of documents that keywords retrieve in the first pass; vectors retrieve their share of it in sections.",
         "scifact, python-docs, postgres-docs and tldr-commands: nDCG@10 the same within .001 whether the dense leg brings all of them or its half";
     #[setting]
     keyword_budget: i64 = 800 in 10..=1_000_000, "sections",
-        "Keyword search looks for the rarest words that are in no more sections than this together.",
+        "Keyword search retrieves by the rarest words that together are in no more than this many sections.",
         "600 to 1200 give the same quality on scifact and python-docs";
     #[setting]
     exact_search_limit: i64 = 1000 in 0..=10_000_000, "sections",
-        "Up to this number of sections all vectors are compared; of more, those that are nearest by their codes.",
+        "Number of sections up to which all vectors are compared; beyond it, those nearest by their codes.",
         "some 700 vectors are compared in the time in which 150 are read by their keys";
     minimum_term_length: i64 = 2 in 0..=100, "characters",
-        "Words of so many characters or fewer earn no boost.",
+        "Length in characters up to which words earn no boost.",
         "S2.10";
     #[setting]
     snippet_length: i64 = 240 in 20..=10_000, "characters",
-        "Length of snippets, in characters.",
+        "Length of snippets in characters.",
         "chosen: some lines of a terminal";
 }
 

@@ -1,4 +1,4 @@
-//! Making, mending and leaving the house: tables, projects, rights, checks and repairs.
+//! Administration: the schema, projects, privileges, checks, repairs and removal.
 
 pub(crate) mod check;
 pub(crate) mod creation;

@@ -292,7 +292,7 @@ def test_documents_of_a_table_that_is_not_attached_are_told(database, table):
     assert changed.problems() == []
     database.execute("UPDATE docsearch.project SET kept_sources = '{}'")
     (problem, detail), = changed.problems()
-    assert problem == "table detached" and detail.startswith("3 documents of it in project \"open\", such as ")
+    assert problem == "table detached" and detail.startswith("3 documents in project \"open\", such as ")
     (repair,), = database.execute("SELECT repair FROM docsearch.check() WHERE object = %s", changed.name)
     database.execute(repair.split("remove them: ")[1])
     assert changed.problems() == [] and changed.documents() == {}

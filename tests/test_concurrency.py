@@ -426,7 +426,7 @@ def test_a_repair_and_writers_wait_for_each_other(database, project):
         wait_until(lambda: database.execute(waiting, mending.info.backend_pid) == [(1,)])
         writer.execute("SELECT docsearch.finish_load(%s)", [project])
         writer.commit()
-        assert repairing.result(GUARD) == [("statistics wrong", "counted anew")]
+        assert repairing.result(GUARD) == [("statistics wrong", "counted again")]
         writing = pool.submit(late.execute, INDEX_DOC, [project, "c", "C", "late text"])
         wait_until(lambda: database.execute(waiting, late.info.backend_pid) == [(1,)])
         assert not writing.done()

@@ -1,6 +1,6 @@
-//! What is derived from documents, compared with them.
+//! `check`: compares derived data with the documents.
 //!
-//! Everything is read in sets: a statement for each project, or for a thousand documents of it.
+//! Rows are read in sets: one statement for each project, or for 1,000 of its documents.
 
 use pgrx::datum::DatumWithOid;
 
@@ -24,7 +24,7 @@ mod vector_codes;
 mod vectors;
 mod versions;
 
-/// What is checked: one project, or all.
+/// What to check: one project, or all.
 pub(crate) struct CheckScope {
     pub(crate) projects: Vec<Project>,
     named: Option<String>,
@@ -44,7 +44,7 @@ impl CheckScope {
         })
     }
 
-    /// What can be checked before there are tables.
+    /// For the checks that run before there are tables.
     pub(crate) fn without_tables() -> Self {
         Self {
             projects: Vec::new(),
@@ -62,18 +62,18 @@ impl CheckScope {
         }
     }
 
-    /// With the words of postings: what is repaired is right in every way.
+    /// Compares the words of postings as well: a repair has to find every difference.
     pub(crate) fn with_words(self) -> Self {
         Self { words: true, ..self }
     }
 
-    /// The id of the project, or NULL for all.
+    /// The id of the project; NULL for all.
     pub(crate) fn id(&self) -> DatumWithOid<'static> {
         let named = self.named.as_ref().and(self.projects.first());
         DatumWithOid::from(named.map(|project| project.id))
     }
 
-    /// The models of the projects, and those of no project if all are checked.
+    /// The models of the projects; if all projects are checked, unused models as well.
     fn models(&self, owner: &Owner<'_>) -> Result<Vec<ModelState>> {
         statement::rows(
             owner,
@@ -105,45 +105,45 @@ row_type! {
     }
 }
 
-/// Something that is not as it should be.
+/// A problem that a check found.
 pub(crate) struct Finding {
     pub(crate) problem: &'static str,
     pub(crate) object: String,
     pub(crate) detail: String,
-    pub(crate) mend: Mend,
+    pub(crate) repair: Repair,
 }
 
-/// What mends it. Projects are places in [`CheckScope::projects`].
-pub(crate) enum Mend {
-    /// Nothing that the extension can do: what a person can.
-    ByHand(String),
-    /// Making the table of a model's vectors.
-    VectorTable(i32),
-    /// A statement, of catalog names only.
+/// How to repair a problem. `project` is an index into [`CheckScope::projects`].
+pub(crate) enum Repair {
+    /// Not by the extension; what an administrator can do.
+    Manual(String),
+    /// Create the table of a model's vectors.
+    CreateVectorTable(i32),
+    /// Run a statement, which holds names of catalogs only.
     Statement(String),
-    /// Deleting the rows `x` of a table that fulfil a condition with the parameter [`CheckScope::id`].
+    /// Delete the rows `x` of a table that match a condition, whose parameter is [`CheckScope::id`].
     Delete { table: String, condition: String },
-    /// Indexing documents again as they are stored.
+    /// Index stored documents again.
     Reindex { project: usize, documents: Vec<i64> },
-    /// Writing the names of documents, and what they belong to.
+    /// Write the names and containers of documents.
     Rename { project: usize, documents: Vec<i64> },
-    /// Embedding the chunks without a vector.
+    /// Embed the chunks without a vector.
     Embed { project: usize },
-    /// Deleting all vectors of a project, and embedding its chunks again.
+    /// Delete all vectors of a project, and embed its chunks again.
     EmbedAgain { project: usize },
-    /// Counting the words of a project.
+    /// Count the words of a project again.
     Recount { project: usize },
-    /// Building the postings of a project again.
+    /// Build the postings of a project again.
     RebuildPostings { project: usize },
-    /// Making the codes of vectors again.
+    /// Build the codes of vectors again.
     RebuildCodes(OfModel),
 }
 
-impl Mend {
-    /// What a person can do about it.
+impl Repair {
+    /// What to run, or to do.
     pub(crate) fn advice(self, checked: &CheckScope) -> String {
         match (self, &checked.named) {
-            (Self::ByHand(advice), _) => advice,
+            (Self::Manual(advice), _) => advice,
             (_, Some(project)) => {
                 format!("SELECT * FROM docsearch.repair({})", pgrx::spi::quote_literal(project))
             }
@@ -152,13 +152,13 @@ impl Mend {
     }
 }
 
-/// Finds problems of one kind.
+/// Finds the problems of one kind.
 pub(crate) type Check = fn(&mut Owner<'_>, &CheckScope) -> Result<Vec<Finding>>;
 
-/// Those that need no tables.
+/// Checks that need no tables.
 pub(crate) const CATALOG_CHECKS: [Check; 2] = [versions::known_faults, functions::functions];
 
-/// All checks, in the order in which what they find can be mended.
+/// All checks, in the order in which their problems can be repaired.
 pub(crate) const CHECKS: [Check; 16] = [
     versions::known_faults,
     functions::functions,
@@ -178,7 +178,7 @@ pub(crate) const CHECKS: [Check; 16] = [
     postings::postings,
 ];
 
-/// The slug of a document of a project, or its number if there is no such document.
+/// The slug of a document, or its number if there is no such document.
 fn example(owner: &Owner<'_>, project: i64, document: i64) -> Result<String> {
     let slug = statement::one(
         owner,

@@ -1,4 +1,4 @@
-//! Creating and removing projects.
+//! Creates, configures and drops projects.
 
 use docsearch_core::ranking::weight::WEIGHTS;
 use docsearch_core::values::bounds;
@@ -17,10 +17,10 @@ use crate::postgres::statement;
 use crate::tables::statistics::by_hand::CountedElsewhere;
 use crate::tables::{project, vectors};
 
-/// The setting that says what gets a vector.
+/// The setting of a project that says whether sections or whole documents have vectors.
 const VECTORS: &str = "vectors";
 
-/// A project that is to be made: the arguments of `create_project`.
+/// The arguments of `create_project`.
 #[derive(Default)]
 pub(crate) struct NewProject<'a> {
     pub(crate) name: Option<&'a str>,
@@ -31,19 +31,19 @@ pub(crate) struct NewProject<'a> {
     pub(crate) settings: Option<JsonB>,
 }
 
-/// Creates a project and returns its id. The first call makes the tables.
+/// Creates a project and returns its id. The first call creates the tables.
 pub(crate) fn create(caller: &mut Caller, new: NewProject<'_>) -> Result<i64> {
     let name = new.name;
     create_unless_there(caller, new)?.ok_or_else(|| {
         error_with_hint(
             PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT,
             format!("project \"{}\" already exists", name.unwrap_or_default()),
-            "Index into it, or remove it first: SELECT docsearch.drop_project('name').",
+            "Index into it, or drop it first: SELECT docsearch.drop_project('name').",
         )
     })
 }
 
-/// The same, unless there is a project of this name: of transactions that create one at once, the others wait for the first.
+/// Creates a project unless one has this name. Concurrent calls for one name wait for the first.
 pub(crate) fn create_unless_there(caller: &mut Caller, new: NewProject<'_>) -> Result<Option<i64>> {
     let NewProject {
         name,
@@ -83,14 +83,14 @@ pub(crate) fn create_unless_there(caller: &mut Caller, new: NewProject<'_>) -> R
     Ok(created.first().copied())
 }
 
-/// Removes a project with all its documents and returns how many documents there were.
+/// Drops a project with all its documents and returns the number of documents.
 pub(crate) fn remove(caller: &mut Caller, name: &str) -> Result<i64> {
     let project = project::by_name(caller, name)?;
     attached::detach_all(caller, project.id)?;
     let id = [DatumWithOid::from(project.id)];
-    // Its statistics go with it.
+    // The statistics are deleted with the project: deleted documents need not be counted.
     let _counted = CountedElsewhere::begin();
-    // Nobody adds a document from here on.
+    // Keeps others from adding documents.
     let locked = statement::change(
         caller,
         "SELECT p.id FROM docsearch.project p WHERE p.id = $1 FOR UPDATE",
@@ -98,17 +98,17 @@ pub(crate) fn remove(caller: &mut Caller, name: &str) -> Result<i64> {
         |row| row.required::<i64>(1),
     )?;
     if locked.is_empty() {
-        // Another transaction has removed it meanwhile.
+        // Another transaction dropped it: raises the error for an unknown project.
         project::by_name(caller, name)?;
     }
     let documents = statement::change(
         caller,
-        "WITH gone AS (DELETE FROM docsearch.document d WHERE d.project_id = $1 RETURNING 1)
-         SELECT count(*) FROM gone",
+        "WITH deleted AS (DELETE FROM docsearch.document d WHERE d.project_id = $1 RETURNING 1)
+         SELECT count(*) FROM deleted",
         &id,
         |row| row.required::<i64>(1),
     )?;
-    let others = {
+    let is_left = {
         let owner = &caller.as_owner()?;
         statement::one(
             owner,
@@ -117,11 +117,11 @@ pub(crate) fn remove(caller: &mut Caller, name: &str) -> Result<i64> {
             |row| row.required::<bool>(1),
         )?
     };
-    if others == Some(true) {
+    if is_left == Some(true) {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("project \"{name}\" has documents that you may not delete"),
-            "Policies on docsearch.document keep them from you. Ask the owner of schema docsearch to remove the project.",
+            "Policies on docsearch.document hide them. Ask the owner of schema docsearch to drop the project.",
         ));
     }
     statement::execute(caller, "DELETE FROM docsearch.project p WHERE p.id = $1", &id)?;
@@ -129,7 +129,8 @@ pub(crate) fn remove(caller: &mut Caller, name: &str) -> Result<i64> {
 }
 
 fn checked_name(name: Option<&str>) -> Result<&str> {
-    let hint = "Use 1 to 128 characters without white space, \"/\", \"#\", control characters and invisible ones.";
+    let hint =
+        "Use 1 to 128 characters other than white space, \"/\", \"#\", control characters and invisible characters.";
     let name = name.ok_or_else(|| invalid("project name must not be null", hint))?;
     let usable = !name.is_empty()
         && name.chars().count() <= 128
@@ -139,12 +140,12 @@ fn checked_name(name: Option<&str>) -> Result<&str> {
         return Ok(name);
     }
     Err(invalid(
-        format!("project name \"{}\" cannot be used", bounds::shown(name)),
+        format!("invalid project name \"{}\"", bounds::shown(name)),
         hint,
     ))
 }
 
-/// The title of a project and its root URL are shown in every answer.
+/// Bounds the title and the root URL of a project, which every answer shows.
 fn checked_text(what: &str, text: Option<&str>, most: usize) -> Result<Option<String>> {
     match text {
         Some(text) if text.len() > most => Err(invalid(
@@ -200,22 +201,22 @@ fn known_settings(wrong: &str) -> String {
     format!("The nearest known settings: {}.", bounds::nearest(wrong, names))
 }
 
-/// Changes settings of a project: those given are set, or taken away where they are null. Returns all that it has then.
+/// Sets the given settings of a project, and removes those that are null. Returns all its settings.
 pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<JsonB>) -> Result<Value> {
     let name = checked_name(name)?;
     let project = project::by_name(caller, name)?;
     let Some(JsonB(Value::Object(changed))) = settings else {
         return Err(invalid("project settings must be a JSON object", known_settings("")));
     };
-    let (taken, given): (Map<String, Value>, Map<String, Value>) =
+    let (removed, given): (Map<String, Value>, Map<String, Value>) =
         changed.into_iter().partition(|(_, value)| value.is_null());
     let given = checked_settings(Some(JsonB(Value::Object(given))))?;
     let vectors = if project.one_vector { "document" } else { "sections" };
-    if given.get(VECTORS).is_some_and(|value| value != vectors) || taken.contains_key(VECTORS) && project.one_vector {
+    if given.get(VECTORS).is_some_and(|value| value != vectors) || removed.contains_key(VECTORS) && project.one_vector {
         return Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            format!("the vectors of project \"{name}\" are made by {vectors}"),
-            "Create another project with this setting, and index its documents.",
+            format!("cannot change setting \"vectors\" of project \"{name}\" from \"{vectors}\""),
+            "Create another project with the other value, and index the documents into it.",
         ));
     }
     let stored = statement::change(
@@ -223,7 +224,7 @@ pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<Js
         "UPDATE docsearch.project p SET settings = (p.settings - $2::text[]) || $3 WHERE p.id = $1 RETURNING p.settings",
         &[
             DatumWithOid::from(project.id),
-            DatumWithOid::from(taken.keys().cloned().collect::<Vec<String>>()),
+            DatumWithOid::from(removed.keys().cloned().collect::<Vec<String>>()),
             DatumWithOid::from(JsonB(Value::Object(given))),
         ],
         |row| row.required::<StoredJson>(1),
@@ -233,13 +234,13 @@ pub(crate) fn configure(caller: &Caller, name: Option<&str>, settings: Option<Js
         error_with_hint(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("project \"{name}\" cannot be changed"),
-            "Policies on docsearch.project keep it from you.",
+            "A policy on docsearch.project forbids it. Ask the owner of schema docsearch.",
         )
     })
 }
 
-/// The text search configuration with its schema: a dump has to name it wherever it is restored. Everybody who may
-/// search has to be able to use it.
+/// The text search configuration with its schema: a dump has to name it wherever it is restored. PUBLIC has to have USAGE on
+/// the schema, since every role that may search uses it.
 fn text_config(caller: &Caller, given: Option<pg_sys::Oid>) -> Result<String> {
     let found = statement::one(
         caller,
@@ -253,8 +254,8 @@ fn text_config(caller: &Caller, given: Option<pg_sys::Oid>) -> Result<String> {
     match found {
         Some((qualified, _, true)) => Ok(qualified),
         Some((qualified, schema, false)) => Err(invalid(
-            format!("text search configuration {qualified} is in a schema that not everybody may use"),
-            format!("GRANT USAGE ON SCHEMA {schema} TO PUBLIC, or create the configuration in another schema."),
+            format!("PUBLIC has no USAGE on the schema of text search configuration {qualified}"),
+            format!("Run GRANT USAGE ON SCHEMA {schema} TO PUBLIC, or create the configuration in another schema."),
         )),
         None => Err(undefined(
             "the text search configuration does not exist",

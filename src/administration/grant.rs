@@ -1,4 +1,4 @@
-//! What roles are given: use of the tables, and of models behind endpoints.
+//! Grants to roles: the use of the tables, and of remote models.
 
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
@@ -9,13 +9,13 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::{model_grant, rules, schema};
 
-/// Gives a role what searching needs, or indexing too. The owner of the schema may.
+/// Grants a role what searching needs, and with `write` what indexing needs. The caller owns the schema.
 pub(crate) fn usage(caller: &Caller, role: &str, write: bool) -> Result<()> {
     if role.len() >= pgrx::pg_sys::NAMEDATALEN as usize {
         return Err(undefined(format!("role \"{role}\" does not exist"), "Name a role."));
     }
     let role = pgrx::spi::quote_identifier(role);
-    one_at_a_time();
+    serialize();
     let grants = format!(
         "GRANT USAGE ON SCHEMA docsearch TO {role};
          GRANT SELECT ON docsearch.model, docsearch.project, docsearch.document, docsearch.schema_version, {} TO {role}",
@@ -29,21 +29,21 @@ pub(crate) fn usage(caller: &Caller, role: &str, write: bool) -> Result<()> {
     Ok(())
 }
 
-/// Two transactions cannot change rights on a table at once: the second waits, and then sees those of the first.
-pub(super) fn one_at_a_time() {
+/// Makes concurrent changes of privileges wait for each other: two that change one table at once fail in PostgreSQL.
+pub(super) fn serialize() {
     Lock::Schema.acquire();
-    // SAFETY: has the caches of this process look again.
+    // SAFETY: makes the caches of this process read what was committed meanwhile.
     unsafe { pg_sys::AcceptInvalidationMessages() };
 }
 
-/// A model and a role that are to be brought together or apart.
+/// A grant of a remote model to a role.
 pub(crate) struct ModelGrant {
     model: i32,
     role: pg_sys::Oid,
 }
 
 impl ModelGrant {
-    /// Refuses callers who do not own the schema; `call` is what its owner can run.
+    /// Looks up role and model. The caller must own the schema; `call` is the statement that the error names for its owner.
     pub(crate) fn named(caller: &Caller, role: &str, model: &str, call: &str) -> Result<Self> {
         schema::require_current(caller)?;
         schema::require_owner(caller, call)?;
@@ -53,7 +53,7 @@ impl ModelGrant {
             &[DatumWithOid::from(model)],
             |row| Ok((row.required::<i32>(1)?, row.required::<bool>(2)?)),
         )?;
-        let (model, remote) = known.ok_or_else(|| {
+        let (id, remote) = known.ok_or_else(|| {
             undefined(
                 format!("model \"{model}\" does not exist"),
                 "SELECT name FROM docsearch.model WHERE remote lists remote models.",
@@ -61,8 +61,8 @@ impl ModelGrant {
         })?;
         if !remote {
             return Err(invalid(
-                "the model runs on this server",
-                "Whoever may index may use it: nothing is sent anywhere.",
+                format!("model \"{model}\" is not a remote model"),
+                "Local models need no grant: every role that may index may use them.",
             ));
         }
         let role_id = statement::one(
@@ -77,11 +77,11 @@ impl ModelGrant {
                 "Name a role; its members may use the model, too.",
             )
         })?;
-        Ok(Self { model, role })
+        Ok(Self { model: id, role })
     }
 
-    /// Lets the role give the model to projects.
-    pub(crate) fn give(&self, caller: &mut Caller) -> Result<()> {
+    /// Lets the role choose the model for projects.
+    pub(crate) fn grant(&self, caller: &mut Caller) -> Result<()> {
         self.execute(
             caller,
             "INSERT INTO docsearch.model_grant (model_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -89,8 +89,8 @@ impl ModelGrant {
         model_grant::add(caller, self.model, self.role)
     }
 
-    /// Takes that back. Projects keep their models.
-    pub(crate) fn take_back(&self, caller: &mut Caller) -> Result<()> {
+    /// Revokes the grant. Projects keep their models.
+    pub(crate) fn revoke(&self, caller: &mut Caller) -> Result<()> {
         self.execute(
             caller,
             "DELETE FROM docsearch.model_grant g WHERE g.model_id = $1 AND g.role = $2",
@@ -98,7 +98,7 @@ impl ModelGrant {
         model_grant::remove(caller, self.model, i64::from(self.role.to_u32()))
     }
 
-    /// Roles that are gone go from the table, too.
+    /// Also deletes the grants of roles that were dropped.
     fn execute(&self, caller: &mut Caller, sql: &str) -> Result<()> {
         let owner = &caller.as_owner()?;
         statement::execute(

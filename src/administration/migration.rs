@@ -1,4 +1,4 @@
-//! The tables: made by the first `create_project`, brought up to date by `migrate`.
+//! Migrations of the tables: the first `create_project` creates them, `migrate` upgrades them.
 
 use pgrx::datum::DatumWithOid;
 
@@ -11,7 +11,7 @@ use crate::postgres::role::{Caller, Role};
 use crate::postgres::statement;
 use crate::tables::{model_grant, postings, rules, schema, vector_codes, vectors};
 
-/// The versions of the schema: each brings the one before it up by one.
+/// The versions of the schema; each upgrades from the one before.
 const VERSIONS: [Version; schema::NEWEST] = [
     Version {
         sql: include_str!("../../sql/schema/0001.sql"),
@@ -79,12 +79,12 @@ const VERSIONS: [Version; schema::NEWEST] = [
     },
 ];
 
-/// What makes the tables usable for another role.
+/// What the owner of the schema runs to let another role index.
 pub(crate) const SET_UP: &str = "SELECT docsearch.migrate(); SELECT docsearch.grant_usage('your role', write => true)";
 
-/// Before PostgreSQL changes rows of a published table, it asks for its replica identity: where all tables are published, as
-/// soon as they are made.
-const IDENTIFY: &str = "DO $$
+/// Gives tables without a primary key a replica identity: PostgreSQL refuses updates of a published table without one, and a
+/// publication FOR ALL TABLES publishes new tables at once.
+const SET_REPLICA_IDENTITY: &str = "DO $$
 DECLARE
     found regclass;
 BEGIN
@@ -98,33 +98,33 @@ BEGIN
 END
 $$";
 
-/// What leads to a version: statements, and what they cannot say.
+/// An upgrade: its statements, then the steps that need Rust.
 struct Version {
     sql: &'static str,
     then: fn(&mut Caller) -> Result<()>,
 }
 
-/// Makes codes of the vectors of earlier versions, in place of their graphs.
+/// Replaces the HNSW graphs of earlier versions by codes of the vectors.
 fn encode_vectors(caller: &mut Caller) -> Result<()> {
     let owner = &caller.as_owner()?;
     vector_codes::build_upgraded(owner)?;
     vectors::drop_graphs(owner)
 }
 
-/// Applies the versions that are missing; the owner of the schema may.
+/// Applies the missing versions. The caller owns the schema.
 pub(crate) fn migrate(caller: &mut Caller) -> Result<i32> {
     let newest = schema::NEWEST;
     let applied = schema::version(caller)?;
     if applied < newest {
         schema::require_owner(caller, SET_UP)?;
-        // Two first calls at once: the second waits here and then finds everything done.
+        // Of two concurrent first calls, the second waits here and then has nothing to do.
         Lock::Schema.acquire();
-        // SAFETY: what the first call has committed is looked up afresh.
+        // SAFETY: makes the caches of this process read what the first call committed.
         unsafe { pgrx::pg_sys::AcceptInvalidationMessages() };
         let missing = schema::version(caller)?;
         let _lowered = LoweredSuperuser::enter();
         for (number, version) in VERSIONS.iter().enumerate().skip(missing) {
-            statement::utility(caller, IDENTIFY)?;
+            statement::utility(caller, SET_REPLICA_IDENTITY)?;
             statement::utility(caller, version.sql)?;
             let number = i32::try_from(number + 1).map_err(report::internal)?;
             statement::execute(
@@ -133,7 +133,7 @@ pub(crate) fn migrate(caller: &mut Caller) -> Result<i32> {
                 &[DatumWithOid::from(number)],
             )?;
         }
-        // This code is that of the newest tables.
+        // This code reads the newest tables: it runs once all versions are applied.
         for version in VERSIONS.iter().skip(missing) {
             (version.then)(caller)?;
         }

@@ -1,4 +1,4 @@
-//! Removing everything that was made outside of the extension, so that DROP EXTENSION needs no CASCADE.
+//! `drop_all`: drops what the extension created outside of itself, so that DROP EXTENSION needs no CASCADE.
 
 use pgrx::prelude::*;
 
@@ -9,18 +9,18 @@ use crate::postgres::role::Caller;
 use crate::postgres::statement;
 use crate::tables::schema;
 
-/// So many dependent objects are named.
-const NAMED: usize = 20;
+/// Dependent objects that the error lists, at most.
+const MAX_LISTED: usize = 20;
 
-/// The members of the extension, and itself.
+/// The extension and its members.
 const MEMBERS: &str = "
     SELECT e.tableoid AS classid, e.oid AS objid FROM pg_extension e WHERE e.extname = 'pg_docsearch'
     UNION ALL
     SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
     WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pg_docsearch'";
 
-/// What stands in schema `docsearch` beside the members, and the triggers of attached tables, wherever these are.
-const MADE: &str = "
+/// Objects in schema `docsearch` that are not members, and the triggers of attached tables in any schema.
+const CREATED: &str = "
     SELECT d.classid, d.objid FROM pg_depend d
     WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = 'docsearch'::regnamespace AND d.deptype = 'n'
       AND (d.classid, d.objid) NOT IN (SELECT m.classid, m.objid FROM member m)
@@ -28,23 +28,23 @@ const MADE: &str = "
     SELECT t.tableoid, t.oid FROM pg_trigger t
     WHERE t.tgfoid = 'docsearch.attached_changed'::regproc AND NOT t.tgisinternal";
 
-/// Removes it. Refuses callers who do not own the schema, who do not name the database, or where objects of others
-/// would keep the extension; then nothing is changed.
+/// Drops all of it, or nothing. The caller must own the schema and confirm the name of the database, and no object of another
+/// role may depend on the extension.
 pub(crate) fn remove(caller: &Caller, confirm: Option<&str>) -> Result<()> {
     schema::require_owner(caller, "SELECT docsearch.drop_all(...)")?;
     report::refuse_read_only(c"docsearch.drop_all()");
     require_confirmed(caller, confirm)?;
-    require_tables_of_ones_own(caller)?;
-    // Nobody makes the tables meanwhile.
+    require_ownership_of_attached_tables(caller)?;
+    // Keeps others from creating the tables meanwhile.
     Lock::Schema.acquire();
     if schema::exists() {
-        // Whoever writes takes a weaker lock on documents first: what has begun comes to its end.
+        // Every writer locks documents first, in a weaker mode: this waits for the writers that have begun.
         statement::utility(caller, "LOCK TABLE docsearch.document IN EXCLUSIVE MODE")?;
     }
     require_unused(caller)?;
-    let made = statement::rows(
+    let created = statement::rows(
         caller,
-        &format!("WITH member AS ({MEMBERS}) {MADE} ORDER BY 1, 2"),
+        &format!("WITH member AS ({MEMBERS}) {CREATED} ORDER BY 1, 2"),
         &[],
         |row| {
             Ok(Object {
@@ -53,10 +53,10 @@ pub(crate) fn remove(caller: &Caller, confirm: Option<&str>) -> Result<()> {
             })
         },
     )?;
-    objects::drop_together(&made);
+    objects::drop_together(&created);
     report::notice(
-        "pg_docsearch has no tables and triggers any more",
-        "Once this is committed: DROP EXTENSION pg_docsearch.",
+        "dropped the tables and triggers of pg_docsearch",
+        "After COMMIT, run: DROP EXTENSION pg_docsearch.",
     );
     Ok(())
 }
@@ -71,15 +71,15 @@ fn require_confirmed(caller: &Caller, confirm: Option<&str>) -> Result<()> {
     match database {
         Some((name, _)) if confirm == Some(name.as_str()) => Ok(()),
         Some((name, literal)) => Err(invalid(
-            format!("this removes all projects and documents of database \"{name}\""),
-            format!("If that is what you want, name it: SELECT docsearch.drop_all(confirm => {literal})."),
+            format!("drop_all deletes all projects and documents of database \"{name}\""),
+            format!("To confirm, name the database: SELECT docsearch.drop_all(confirm => {literal})."),
         )),
         None => Err(internal("the database has no name")),
     }
 }
 
-/// As with `detach_table`, triggers are for the owners of their tables.
-fn require_tables_of_ones_own(caller: &Caller) -> Result<()> {
+/// Only the owner of an attached table may drop its trigger, as with `detach_table`.
+fn require_ownership_of_attached_tables(caller: &Caller) -> Result<()> {
     let foreign = statement::one(
         caller,
         "SELECT t.tgrelid::regclass::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
@@ -93,29 +93,29 @@ fn require_tables_of_ones_own(caller: &Caller) -> Result<()> {
         Err(error_with_hint(
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             format!("must be owner of attached table {table}"),
-            "Have its owner run docsearch.detach_table(...), or have a superuser run this.",
+            "Have its owner run docsearch.detach_table(...), or run drop_all as a superuser.",
         ))
     })
 }
 
-/// Refuses to go on where something that somebody else has made needs the extension or its tables.
+/// Raises an error if an object of another role depends on the extension or its tables.
 fn require_unused(caller: &Caller) -> Result<()> {
     let users = statement::rows(
         caller,
         &format!(
-            "WITH RECURSIVE member AS ({MEMBERS}), made AS ({MADE}),
-             going AS (
-                 SELECT m.classid, m.objid FROM member m UNION SELECT m.classid, m.objid FROM made m
+            "WITH RECURSIVE member AS ({MEMBERS}), created AS ({CREATED}),
+             dropped AS (
+                 SELECT m.classid, m.objid FROM member m UNION SELECT c.classid, c.objid FROM created c
                  UNION
-                 SELECT d.classid, d.objid FROM going g JOIN pg_depend d ON d.refclassid = g.classid AND d.refobjid = g.objid
+                 SELECT d.classid, d.objid FROM dropped g JOIN pg_depend d ON d.refclassid = g.classid AND d.refobjid = g.objid
                  WHERE d.deptype IN ('a', 'i', 'P', 'S')
              )
              SELECT DISTINCT pg_describe_object(coalesce(o.refclassid, d.classid), coalesce(o.refobjid, d.objid),
                                                 CASE WHEN o.refobjid IS NULL THEN d.objsubid ELSE 0 END) COLLATE \"C\"
-             FROM going g JOIN pg_depend d ON d.refclassid = g.classid AND d.refobjid = g.objid AND d.deptype = 'n'
+             FROM dropped g JOIN pg_depend d ON d.refclassid = g.classid AND d.refobjid = g.objid AND d.deptype = 'n'
              LEFT JOIN pg_depend o ON o.classid = d.classid AND o.objid = d.objid AND o.objsubid = d.objsubid
                                   AND o.deptype = 'i'
-             WHERE (d.classid, d.objid) NOT IN (SELECT g.classid, g.objid FROM going g)
+             WHERE (d.classid, d.objid) NOT IN (SELECT g.classid, g.objid FROM dropped g)
              ORDER BY 1"
         ),
         &[],
@@ -124,14 +124,14 @@ fn require_unused(caller: &Caller) -> Result<()> {
     if users.is_empty() {
         return Ok(());
     }
-    let mut detail = users.iter().take(NAMED).cloned().collect::<Vec<_>>().join("\n");
-    if users.len() > NAMED {
-        detail.push_str(&format!("\nand {} more", users.len() - NAMED));
+    let mut detail = users.iter().take(MAX_LISTED).cloned().collect::<Vec<_>>().join("\n");
+    if users.len() > MAX_LISTED {
+        detail.push_str(&format!("\nand {} more", users.len() - MAX_LISTED));
     }
     Err(error_with_hint(
         PgSqlErrorCode::ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
         "other objects use pg_docsearch",
-        "Drop or change them, then run this again. Nothing was removed.",
+        "Drop or change them, then run drop_all again. Nothing was dropped.",
     )
     .set_detail(detail))
 }

@@ -1,9 +1,9 @@
-//! Mending what the checks find.
+//! `repair`: repairs what the checks find.
 
 use docsearch_core::values::bounds::counted;
 use pgrx::datum::DatumWithOid;
 
-use crate::administration::check::{CHECKS, CheckScope, Finding, Mend};
+use crate::administration::check::{CHECKS, CheckScope, Finding, Repair};
 use crate::administration::migration;
 use crate::indexing::{embedding, indexer};
 use crate::postgres::report::{Result, in_one_line};
@@ -13,14 +13,14 @@ use crate::settings::IndexMode;
 use crate::tables::vector_codes::{self, OfModel};
 use crate::tables::{merging, postings, statistics, vectors};
 
-/// Mends what the checks find: problem, object and what was done for each. Indexing waits until the transaction ends. The
+/// Repairs what the checks find and returns problem, object and action of each. Indexing waits until the transaction ends. The
 /// caller owns the schema.
 pub(crate) fn repair(caller: &mut Caller, project: Option<&str>) -> Result<Vec<(String, String, String)>> {
     let checked = CheckScope::new(caller, project)?.with_words();
     migration::migrate(caller)?;
     let owner = &mut caller.as_owner()?;
-    // Whoever writes takes a weaker lock on documents first and keeps it, and never waits for a merge:
-    // in this order nobody waits for what waits here.
+    // Writers lock documents first, in a weaker mode, hold that lock, and never wait for a merge:
+    // in this order there is no deadlock.
     for project in &checked.projects {
         statistics::hold_merges(project.id);
         merging::hold_merges(project.id);
@@ -30,40 +30,43 @@ pub(crate) fn repair(caller: &mut Caller, project: Option<&str>) -> Result<Vec<(
     for find in CHECKS {
         for finding in find(owner, &checked)? {
             let Finding {
-                problem, object, mend, ..
+                problem,
+                object,
+                repair,
+                ..
             } = finding;
-            let done = subtransaction::run(|| self::mend(owner, &checked, mend));
-            let done = done.unwrap_or_else(|problem| Some(format!("not mended: {}", in_one_line(&problem))));
+            let done = subtransaction::run(|| apply(owner, &checked, repair));
+            let done = done.unwrap_or_else(|failure| Some(format!("not repaired: {}", in_one_line(&failure))));
             rows.extend(done.map(|done| (problem.to_owned(), object, done)));
         }
     }
     Ok(rows)
 }
 
-/// Mends a finding and says how; `None` for what has to be done by hand.
-fn mend(owner: &mut Owner<'_>, checked: &CheckScope, mend: Mend) -> Result<Option<String>> {
-    let done = match mend {
-        Mend::ByHand(_) => return Ok(None),
-        Mend::VectorTable(model) => {
+/// Runs a repair and describes it; `None` if it has to be done by hand.
+fn apply(owner: &mut Owner<'_>, checked: &CheckScope, repair: Repair) -> Result<Option<String>> {
+    let done = match repair {
+        Repair::Manual(_) => return Ok(None),
+        Repair::CreateVectorTable(model) => {
             vectors::create(owner, model)?;
             "created, empty".to_owned()
         }
-        Mend::Statement(statement) => {
+        Repair::Statement(statement) => {
             statement::utility(owner, &statement)?;
             statement
         }
-        Mend::Delete { table, condition } => {
-            let gone = statement::change(
+        Repair::Delete { table, condition } => {
+            let deleted = statement::change(
                 owner,
                 &format!(
-                    "WITH gone AS (DELETE FROM {table} x WHERE {condition} RETURNING 1) SELECT count(*) FROM gone"
+                    "WITH deleted AS (DELETE FROM {table} x WHERE {condition} RETURNING 1) SELECT count(*) FROM deleted"
                 ),
                 &[checked.id()],
                 |row| row.required::<i64>(1),
             )?;
-            format!("{} deleted", counted(gone.first().copied().unwrap_or(0), "row"))
+            format!("{} deleted", counted(deleted.first().copied().unwrap_or(0), "row"))
         }
-        Mend::Reindex { project, documents } => {
+        Repair::Reindex { project, documents } => {
             let outcomes = indexer::reindex(owner, &checked.projects[project], &documents, IndexMode::Immediate)?;
             let failed: Vec<String> = outcomes
                 .iter()
@@ -76,15 +79,15 @@ fn mend(owner: &mut Owner<'_>, checked: &CheckScope, mend: Mend) -> Result<Optio
             }
             done
         }
-        Mend::Rename { project, documents } => {
+        Repair::Rename { project, documents } => {
             indexer::rename(owner, &checked.projects[project], &documents)?;
             format!("names of {} written", number(documents.len(), "document"))
         }
-        Mend::Embed { project } => {
+        Repair::Embed { project } => {
             let embedded = embedding::embed_missing(owner, &checked.projects[project])?;
             format!("{} embedded", number(embedded, "chunk"))
         }
-        Mend::EmbedAgain { project } => {
+        Repair::EmbedAgain { project } => {
             let project = &checked.projects[project];
             statement::execute(
                 owner,
@@ -97,17 +100,17 @@ fn mend(owner: &mut Owner<'_>, checked: &CheckScope, mend: Mend) -> Result<Optio
                 number(embedding::embed_missing(owner, project)?, "chunk")
             )
         }
-        Mend::Recount { project } => {
+        Repair::Recount { project } => {
             statistics::recount(owner, checked.projects[project].id)?;
-            "counted anew".to_owned()
+            "counted again".to_owned()
         }
-        Mend::RebuildPostings { project } => {
+        Repair::RebuildPostings { project } => {
             postings::rebuild(owner, checked.projects[project].id)?;
             "built again".to_owned()
         }
-        Mend::RebuildCodes(of) => {
+        Repair::RebuildCodes(of) => {
             vector_codes::rebuild(owner, of)?;
-            "made again".to_owned()
+            "built again".to_owned()
         }
     };
     Ok(Some(done))

@@ -1,4 +1,4 @@
-//! Taking back what `grant_usage` and `grant_model` gave a role.
+//! `revoke_usage`: revokes what `grant_usage` and `grant_model` granted a role.
 
 use pgrx::datum::DatumWithOid;
 
@@ -9,11 +9,11 @@ use crate::postgres::statement;
 use crate::tables::model_grant;
 use crate::tables::schema::{self, Part};
 
-/// What everybody has is granted to this number.
+/// PUBLIC as a grantee in the catalogs.
 const PUBLIC: i64 = 0;
 
-/// The rights in schema `docsearch` that somebody was granted: on what, as REVOKE names it; its owner; who has them, and
-/// who gave them. Most functions are for everybody.
+/// The privileges granted in schema `docsearch`: the object as REVOKE names it, its owner, grantee and grantor. Functions that
+/// PUBLIC may execute are left out.
 const GRANTED: &str = "
     SELECT 'SCHEMA docsearch' AS object, n.nspowner AS owner, a.grantee, a.grantor
     FROM pg_namespace n CROSS JOIN aclexplode(n.nspacl) a WHERE n.nspname = 'docsearch'
@@ -30,30 +30,30 @@ const GRANTED: &str = "
     FROM pg_proc p CROSS JOIN aclexplode(p.proacl) a
     WHERE p.pronamespace = 'docsearch'::regnamespace AND a.grantee <> 0";
 
-/// A role that is to lose its rights.
-struct Revoked {
+/// A role that loses its privileges.
+struct Grantee {
     /// Its number in the catalogs; as an `Oid`, that of PUBLIC would be taken for NULL.
     id: i64,
     /// Quoted, as statements name it.
     name: String,
 }
 
-/// Takes all rights on the schema and its tables from a role, and those on remote models. The owner of the schema may.
+/// Revokes all privileges of a role on the schema, its tables and remote models. The caller owns the schema.
 pub(crate) fn revoke(caller: &mut Caller, role: &str) -> Result<()> {
     schema::require_owner(caller, "SELECT docsearch.revoke_usage('the role')")?;
-    let role = Revoked::named(caller, role)?;
-    grant::one_at_a_time();
+    let role = Grantee::named(caller, role)?;
+    grant::serialize();
     for object in role.granted(caller)? {
         statement::utility(caller, &format!("REVOKE ALL ON {object} FROM {}", role.name))?;
     }
     role.revoke_defaults(caller)?;
     role.revoke_models(caller)?;
-    role.tell_what_stays(caller)
+    role.report_remaining(caller)
 }
 
-impl Revoked {
+impl Grantee {
     fn named(caller: &Caller, name: &str) -> Result<Self> {
-        // GRANT and REVOKE take it for everybody, quoted too.
+        // GRANT and REVOKE read it as PUBLIC even if it is quoted.
         if name == "public" {
             return Ok(Self {
                 id: PUBLIC,
@@ -87,7 +87,7 @@ impl Revoked {
         }
     }
 
-    /// What it was granted by owners as whom the caller may act. What it owns stays its own.
+    /// The objects with privileges that the caller can revoke as their owner. Objects that the role owns are left out.
     fn granted(&self, caller: &Caller) -> Result<Vec<String>> {
         statement::rows(
             caller,
@@ -100,7 +100,7 @@ impl Revoked {
         )
     }
 
-    /// Tables that are still to be made give it nothing.
+    /// Revokes default privileges: on objects that are created later.
     fn revoke_defaults(&self, caller: &Caller) -> Result<()> {
         let defaults = statement::rows(
             caller,
@@ -129,8 +129,8 @@ impl Revoked {
         model_grant::remove_role(caller, self.id)
     }
 
-    /// Rights that somebody else has to take back, or that come to the role through others.
-    fn tell_what_stays(&self, caller: &Caller) -> Result<()> {
+    /// Reports privileges that another role has to revoke, or that the role has through others.
+    fn report_remaining(&self, caller: &Caller) -> Result<()> {
         let through = statement::rows(
             caller,
             &format!(
@@ -141,8 +141,8 @@ impl Revoked {
                      SELECT DISTINCT CASE
                          WHEN h.grantee = $1::oid THEN
                              format('%s was granted by %I', h.object, pg_get_userbyid(h.grantor))
-                         WHEN h.grantee = 0 THEN 'PUBLIC has rights in the schema'
-                         ELSE format('it is a member of %I, which has rights in the schema', pg_get_userbyid(h.grantee)) END
+                         WHEN h.grantee = 0 THEN 'PUBLIC has privileges in the schema'
+                         ELSE format('it is a member of %I, which has privileges in the schema', pg_get_userbyid(h.grantee)) END
                      FROM (SELECT g.object, g.owner, g.grantee, g.grantor FROM granted g
                            UNION ALL SELECT '', n.nspowner, n.nspowner, n.nspowner FROM pg_namespace n WHERE n.nspname = 'docsearch'
                            UNION ALL SELECT '', 0, r.oid, 0 FROM pg_roles r
@@ -162,11 +162,11 @@ impl Revoked {
         if !through.is_empty() {
             report::notice(
                 format!(
-                    "rights of {} that were not given by grant_usage stay: {}",
+                    "{} keeps privileges that grant_usage did not grant: {}",
                     self.name,
                     through.join("; ")
                 ),
-                "Revoke them where they come from.",
+                "Revoke them from the roles that the message names, or as the roles that granted them.",
             );
         }
         Ok(())

@@ -89,9 +89,9 @@ mod docsearch {
                     problem,
                     object,
                     detail,
-                    mend,
+                    repair,
                 } = finding;
-                (problem.to_owned(), object, detail, mend.advice(checked))
+                (problem.to_owned(), object, detail, repair.advice(checked))
             }));
         }
         Ok(rows)

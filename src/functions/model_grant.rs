@@ -19,7 +19,7 @@ mod docsearch {
     fn grant_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
         arguments!(role, model);
         let caller = &mut Caller::of_call()?;
-        ModelGrant::named(caller, role, model, "SELECT docsearch.grant_model(...)")?.give(caller)
+        ModelGrant::named(caller, role, model, "SELECT docsearch.grant_model(...)")?.grant(caller)
     }
 
     /// Revokes what grant_model granted.
@@ -28,7 +28,7 @@ mod docsearch {
     fn revoke_model(role: Text<'_>, model: Text<'_>) -> report::Result<()> {
         arguments!(role, model);
         let caller = &mut Caller::of_call()?;
-        ModelGrant::named(caller, role, model, "SELECT docsearch.revoke_model(...)")?.take_back(caller)
+        ModelGrant::named(caller, role, model, "SELECT docsearch.revoke_model(...)")?.revoke(caller)
     }
 
     /// Refuses a remote model that the caller has no right to; a trigger function of project.

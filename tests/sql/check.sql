@@ -1,4 +1,4 @@
--- s3_31: everything that can break is found, mended, and then no longer found.
+-- s3_31: everything that can break is found, repaired, and then no longer found.
 \i tests/fixtures/known_faults.sql
 \i tests/fixtures/swiftui.sql
 SELECT docsearch.create_project('checked') > 0 AS created;

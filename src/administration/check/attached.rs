@@ -1,9 +1,9 @@
-//! Attached tables with rows that cannot be read, whose changes are not seen, or that are found by more than may read
-//! them.
+//! Attached tables that cannot be read, whose changes are not noticed, or whose documents are visible to roles that may not
+//! read the rows.
 
 use std::collections::HashSet;
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::indexing::attached::{self, TroubleKind};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
@@ -15,8 +15,8 @@ pub(super) fn attached_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Re
     let subscribed = attached::subscribed(owner, project)?.into_iter().map(|object| Finding {
         problem: "attached table subscribed",
         object,
-        detail: "a subscription writes it and fires no triggers: its changes are not indexed".to_owned(),
-        mend: Mend::ByHand(attached::REMEDY.to_owned()),
+        detail: "a subscription writes to it without firing triggers: changes are not indexed".to_owned(),
+        repair: Repair::Manual(attached::REMEDY.to_owned()),
     });
     let mut differing = Vec::new();
     if checked.deep {
@@ -28,7 +28,7 @@ pub(super) fn attached_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Re
             problem: "attached table differs",
             object: difference.table,
             detail: difference.detail,
-            mend: Mend::ByHand(format!("SELECT docsearch.read_table({table}, {project})")),
+            repair: Repair::Manual(format!("SELECT docsearch.read_table({table}, {project})")),
         }
     });
     // The same table may be attached to many projects.
@@ -40,26 +40,26 @@ pub(super) fn attached_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Re
         let (problem, advice) = match trouble.kind {
             TroubleKind::Unread => (
                 "attached table unread",
-                "mend the table, or detach it, and have its owner attach it again",
+                "Correct the table, or detach it and have its owner attach it again.",
             ),
             TroubleKind::Exposed => (
                 "attached table exposed",
-                "detach it, and attach it with policy => 'copied' or public => true",
+                "Detach it, and attach it with policy => 'copied' or public => true.",
             ),
             TroubleKind::Silent => (
                 "attached table silent",
-                "detach the view, and have its owner attach it again",
+                "Detach the view, and have its owner attach it again.",
             ),
             TroubleKind::Incomplete => (
                 "attached table incomplete",
-                "mend the row that the detail names, and have all rows read again: SELECT docsearch.read_table(...)",
+                "Correct the row that the detail names, then read all rows again: SELECT docsearch.read_table(...)",
             ),
         };
         Finding {
             problem,
             object: trouble.name,
             detail: trouble.reason,
-            mend: Mend::ByHand(advice.to_owned()),
+            repair: Repair::Manual(advice.to_owned()),
         }
     });
     Ok(findings.chain(subscribed).chain(differing).collect())

@@ -1,4 +1,4 @@
-//! What is derived from documents, compared with them.
+//! Compares chunks, names, containers and vectors with their documents.
 
 use docsearch_core::documents::definition::definitions;
 use docsearch_core::documents::passage::embedded_text;
@@ -9,7 +9,7 @@ use docsearch_core::values::digest::digest;
 use pgrx::datum::DatumWithOid;
 use std::collections::{BTreeSet, HashSet};
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::jsonb::StoredJson;
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
@@ -19,9 +19,9 @@ use crate::tables::project::Project;
 use crate::tables::{document, names, vectors};
 
 /// Documents that one statement reads.
-const BATCH: i64 = 1_000;
+const BATCH_SIZE: i64 = 1_000;
 
-/// Documents whose chunks are not those of their text.
+/// Documents whose chunks do not match their text.
 pub(super) fn documents(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
@@ -38,15 +38,15 @@ pub(super) fn documents(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
             &[DatumWithOid::from(project.id)],
             |row| row.required(1),
         )?;
-        let counted_well = |id: &i64| miscounted.binary_search(id).is_err();
+        let has_all = |id: &i64| miscounted.binary_search(id).is_err();
         let mut outdated = outdated(owner, project)?;
-        outdated.retain(counted_well);
+        outdated.retain(has_all);
         for (problem, documents) in [("chunks missing", miscounted), ("out of date", outdated)] {
-            let mend = |documents| Mend::Reindex {
+            let repair = |documents| Repair::Reindex {
                 project: place,
                 documents,
             };
-            findings.extend(of_documents(owner, problem, project, documents, mend)?);
+            findings.extend(of_documents(owner, problem, project, documents, repair)?);
         }
     }
     Ok(findings)
@@ -79,8 +79,8 @@ row_type! {
     }
 }
 
-/// Documents with a chunk whose hash is not the one of its text. (That of the document is of what its
-/// author gave, which is not all stored: a summary or keywords may be ours.)
+/// Documents with a chunk whose hash is not that of its text. The hash of a document does not serve: it covers the arguments of
+/// indexing, of which summary and keywords may have been replaced by generated ones.
 fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let mut outdated = BTreeSet::new();
     in_batches(owner, project, |from, to| {
@@ -113,8 +113,8 @@ fn outdated(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     Ok(outdated.into_iter().collect())
 }
 
-/// Documents whose names are not those of title, slug, aliases and text, or whose containers are not known.
-/// Containers outlive their documents, so there may be more of them.
+/// Documents whose names do not match title, slug, aliases and text, or whose containers are missing. Containers outlive their
+/// documents, so surplus ones are no problem.
 pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
         )?
         .into_iter()
         .collect();
-        let (mut misnamed, mut homeless) = (Vec::new(), Vec::new());
+        let (mut misnamed, mut uncontained) = (Vec::new(), Vec::new());
         in_batches(owner, project, |from, to| {
             statement::rows(
                 owner,
@@ -162,19 +162,19 @@ pub(super) fn names(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<F
                         .into_iter()
                         .map(name::key);
                     if places.any(|key| !key.is_empty() && !containers.contains(&key)) {
-                        homeless.push(row.id);
+                        uncontained.push(row.id);
                     }
                     Ok(())
                 },
             )
             .map(|_| ())
         })?;
-        for (problem, documents) in [("names wrong", misnamed), ("containers missing", homeless)] {
-            let mend = |documents| Mend::Rename {
+        for (problem, documents) in [("names wrong", misnamed), ("containers missing", uncontained)] {
+            let repair = |documents| Repair::Rename {
                 project: place,
                 documents,
             };
-            findings.extend(of_documents(owner, problem, project, documents, mend)?);
+            findings.extend(of_documents(owner, problem, project, documents, repair)?);
         }
     }
     Ok(findings)
@@ -208,15 +208,14 @@ pub(super) fn missing_vectors(owner: &mut Owner<'_>, checked: &CheckScope) -> Re
                     counted(chunks, "chunk"),
                     counted(documents, "document")
                 ),
-                mend: Mend::Embed { project: place },
+                repair: Repair::Embed { project: place },
             });
         }
     }
     Ok(findings)
 }
 
-/// Calls `read` with the bounds of one batch of a project's documents after another: numbers above the
-/// first, up to the second.
+/// Calls `read` for each batch of a project's documents: ids above the first bound, up to and including the second.
 pub(super) fn in_batches(
     owner: &Owner<'_>,
     project: &Project,
@@ -231,7 +230,7 @@ pub(super) fn in_batches(
             &[
                 DatumWithOid::from(project.id),
                 DatumWithOid::from(from),
-                DatumWithOid::from(BATCH),
+                DatumWithOid::from(BATCH_SIZE),
             ],
             |row| row.optional::<i64>(1),
         )?;
@@ -243,18 +242,18 @@ pub(super) fn in_batches(
     }
 }
 
-/// How many things of how many documents a row is about, and the slug of one of them.
+/// Reads a number of rows, a number of documents, and the slug of one.
 pub(super) fn numbers_and_example(row: &statement::Row) -> Result<(i64, i64, Option<String>)> {
     Ok((row.required(1)?, row.required(2)?, row.optional(3)?))
 }
 
-/// What concerns certain documents of a project, if any.
+/// A finding about documents of a project; `None` without any.
 pub(super) fn of_documents(
     owner: &Owner<'_>,
     problem: &'static str,
     project: &Project,
     documents: Vec<i64>,
-    mend: impl FnOnce(Vec<i64>) -> Mend,
+    repair: impl FnOnce(Vec<i64>) -> Repair,
 ) -> Result<Option<Finding>> {
     let Some(&first) = documents.first() else {
         return Ok(None);
@@ -270,6 +269,6 @@ pub(super) fn of_documents(
         problem,
         object: project.name.clone(),
         detail: format!("{}, such as {}", counted(number, "document"), slug.unwrap_or_default()),
-        mend: mend(documents),
+        repair: repair(documents),
     }))
 }

@@ -1,8 +1,8 @@
-//! The functions of the extension, compared with what its version declares.
+//! Compares the functions of the extension with those that its version declares.
 
 use pgrx::datum::DatumWithOid;
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::{library, statement};
@@ -18,8 +18,8 @@ const MEMBERS: &str = "SELECT p.oid, p.probin, pg_catalog.format('%I.%I(%s) %s',
      JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE e.extname = 'pg_docsearch'";
 
-/// What the function `p` returns, as `sql/declared.sql` writes it: a line each, between the first and the last of its body. It is not
-/// called: only who owns the extension may.
+/// The result of the function `p`, read from its body as `sql/declared.sql` writes it: one signature a line, between the first
+/// and the last line. Only the owner of the extension may call it.
 const DECLARED: &str = r"pg_catalog.trim_array((pg_catalog.string_to_array(p.prosrc, E'\n'))[2:], 1)";
 
 pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Finding>> {
@@ -28,7 +28,7 @@ pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Fin
         findings.push(missing("docsearch.declared_functions() text[]".to_owned()));
         return Ok(findings);
     }
-    let gone = statement::rows(
+    let undefined = statement::rows(
         owner,
         &format!(
             "SELECT d.signature
@@ -38,13 +38,13 @@ pub(super) fn functions(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<Fin
         &[],
         |row| row.required::<String>(1),
     )?;
-    findings.extend(gone.into_iter().map(missing));
+    findings.extend(undefined.into_iter().map(missing));
     Ok(findings)
 }
 
 fn other_version(owner: &Owner<'_>) -> Result<Vec<Finding>> {
     let version = env!("CARGO_PKG_VERSION");
-    let behind = statement::rows(
+    let older = statement::rows(
         owner,
         "SELECT e.extversion FROM pg_extension e WHERE e.extname = 'pg_docsearch' AND e.extversion <> $1",
         &[DatumWithOid::from(version)],
@@ -61,12 +61,12 @@ fn other_version(owner: &Owner<'_>) -> Result<Vec<Finding>> {
         problem: "functions of another version",
         object,
         detail,
-        mend: Mend::ByHand(UPDATE.to_owned()),
+        repair: Repair::Manual(UPDATE.to_owned()),
     };
-    let extension = behind.into_iter().map(|found| {
+    let extension = older.into_iter().map(|found| {
         finding(
             "pg_docsearch".to_owned(),
-            format!("version {found}, the library has {version}"),
+            format!("version {found}; the library has version {version}"),
         )
     });
     let functions = elsewhere
@@ -89,9 +89,9 @@ fn missing(signature: String) -> Finding {
     Finding {
         problem: "function missing",
         object: signature,
-        detail: "the extension has declared it".to_owned(),
-        mend: Mend::ByHand(format!(
-            "Run its CREATE FUNCTION, which is in the server's pg_docsearch--{}.sql, and then \
+        detail: "the extension declares it".to_owned(),
+        repair: Repair::Manual(format!(
+            "Run its CREATE FUNCTION from the server's pg_docsearch--{}.sql, then \
              ALTER EXTENSION pg_docsearch ADD FUNCTION.",
             env!("CARGO_PKG_VERSION")
         )),

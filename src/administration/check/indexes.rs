@@ -1,8 +1,8 @@
-//! Indexes and constraints that are missing.
+//! Missing and invalid indexes, and missing constraints that have one.
 
 use std::collections::HashSet;
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::{catalog, statement};
@@ -109,7 +109,7 @@ const CONSTRAINTS: [(&str, &str, &str); 14] = [
 ];
 
 pub(super) fn indexes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
-    let there: Vec<(String, String, String, bool)> = statement::rows(
+    let existing: Vec<(String, String, String, bool)> = statement::rows(
         owner,
         "SELECT c.relname::text, t.relname::text, format('%I.%I', 'docsearch', c.relname),
                 i.indisvalid AND i.indisready AND i.indislive
@@ -118,7 +118,7 @@ pub(super) fn indexes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec
         &[],
         |row| Ok((row.required(1)?, row.required(2)?, row.required(3)?, row.required(4)?)),
     )?;
-    let known: HashSet<&str> = there.iter().map(|(name, ..)| name.as_str()).collect();
+    let known: HashSet<&str> = existing.iter().map(|(name, ..)| name.as_str()).collect();
     let trigram = catalog::trigram_schema()?;
     let models: Vec<String> = checked
         .models(owner)?
@@ -134,7 +134,7 @@ pub(super) fn indexes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec
     });
     let mut findings = Vec::new();
     for (name, table, statement) in create.into_iter().chain(add) {
-        // Of a table that every model has, there are as many.
+        // Each model has a table of vectors.
         let models = if name.contains("{model}") {
             models.as_slice()
         } else {
@@ -149,19 +149,19 @@ pub(super) fn indexes(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec
                 problem: "index missing",
                 object: format!("docsearch.{name}"),
                 detail: format!("on docsearch.{}", table.replace("{model}", model)),
-                mend: Mend::Statement(statement.replace("{model}", model).replace("{trigram}", &trigram)),
+                repair: Repair::Statement(statement.replace("{model}", model).replace("{trigram}", &trigram)),
             });
         }
     }
     findings.extend(
-        there
+        existing
             .iter()
             .filter(|(.., usable)| !usable)
             .map(|(_, table, index, _)| Finding {
                 problem: "index invalid",
                 object: index.clone(),
                 detail: format!("on docsearch.{table}"),
-                mend: Mend::Statement(format!("REINDEX INDEX {index}")),
+                repair: Repair::Statement(format!("REINDEX INDEX {index}")),
             }),
     );
     Ok(findings)

@@ -1,6 +1,6 @@
-//! Models whose files changed, and the tables of their vectors.
+//! Models whose files changed, and their tables of vectors.
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::models::{embedder, files};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
@@ -10,14 +10,14 @@ pub(super) fn models(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<
     let mut findings = Vec::new();
     for row in checked.models(owner)?.into_iter().filter(|row| row.used) {
         if row.remote {
-            // No endpoint is contacted here: docsearch.test_model() does that.
-            let row_of_model = model::by_id(owner, row.id);
-            let problem = row_of_model.and_then(|row| embedder::of_row(owner, &row)).err();
+            // Does not call the endpoint: docsearch.test_model() does.
+            let stored = model::by_id(owner, row.id);
+            let problem = stored.and_then(|row| embedder::of_row(owner, &row)).err();
             findings.extend(problem.map(|problem| Finding {
                 problem: "model unusable",
                 object: row.name,
                 detail: problem.message().to_owned(),
-                mend: Mend::ByHand(problem.hint().unwrap_or("The server log says more.").to_owned()),
+                repair: Repair::Manual(problem.hint().unwrap_or("The server log says more.").to_owned()),
             }));
             continue;
         }
@@ -27,7 +27,7 @@ pub(super) fn models(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<
             Err(problem) => {
                 let advice = if files::is_missing(&row.directory) {
                     let name = &row.directory;
-                    format!("Put directory \"{name}\" with the model's files back below docsearch.model_directory.")
+                    format!("Restore directory \"{name}\" with the model's files below docsearch.model_directory.")
                 } else {
                     problem.hint().unwrap_or("The server log says more.").to_owned()
                 };
@@ -36,15 +36,15 @@ pub(super) fn models(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<
             Ok(known) if i32::try_from(known.info.dimension) != Ok(row.dimension) => Some((
                 "model changed",
                 format!(
-                    "its vectors have {} components, not {}",
+                    "its vectors have {} dimensions, not {}",
                     known.info.dimension, row.dimension
                 ),
-                FORMER_FILES.to_owned(),
+                RESTORE_FILES.to_owned(),
             )),
             Ok(known) if known.digest != row.digest => Some((
                 "model changed",
                 format!("its files have the digest {}, not {}", known.digest, row.digest),
-                FORMER_FILES.to_owned(),
+                RESTORE_FILES.to_owned(),
             )),
             Ok(_) => None,
         };
@@ -52,14 +52,14 @@ pub(super) fn models(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<
             problem,
             object: row.name,
             detail,
-            mend: Mend::ByHand(advice),
+            repair: Repair::Manual(advice),
         }));
     }
     Ok(findings)
 }
 
-const FORMER_FILES: &str = "Put the former files back and call docsearch.restart_inference(), \
-                            or add them as another model and call docsearch.set_model().";
+const RESTORE_FILES: &str = "Restore the previous files and call docsearch.restart_inference(), \
+                            or add the new files as another model and call docsearch.set_model().";
 
 pub(super) fn vector_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let findings = checked.models(owner)?.into_iter().filter_map(|row| {
@@ -72,15 +72,15 @@ pub(super) fn vector_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Resu
                 problem: "table missing",
                 detail: format!("vectors of model \"{}\"", row.name),
                 object,
-                mend: Mend::VectorTable(row.id),
+                repair: Repair::CreateVectorTable(row.id),
             });
         }
         let stored = row.stored_dimension.filter(|&stored| stored != row.dimension)?;
         Some(Finding {
             problem: "wrong dimension",
-            detail: format!("vectors of {stored} components, the model has {}", row.dimension),
-            mend: Mend::ByHand(format!(
-                "To make them anew: DROP TABLE {object}; SELECT * FROM docsearch.repair()"
+            detail: format!("vectors of {stored} dimensions; the model has {}", row.dimension),
+            repair: Repair::Manual(format!(
+                "To compute them again: DROP TABLE {object}; SELECT * FROM docsearch.repair()"
             )),
             object,
         })

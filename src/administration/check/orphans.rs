@@ -1,14 +1,14 @@
-//! Rows that belong to nothing.
+//! Rows whose parent does not exist.
 
 use docsearch_core::values::bounds::counted;
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
 
-/// Rows of these belong to a document or else to a project. Foreign keys see to most of it, unless rows
-/// were loaded without their triggers. Rules of a project that is gone do nothing and are not looked at.
+/// Tables whose rows have a parent. Foreign keys hold most of them, unless rows were loaded without triggers. Rules of a dropped
+/// project have no effect and are not checked.
 const OWNED: [(&str, Parent); 12] = [
     ("document", Parent::Project),
     ("chunk", Parent::Document),
@@ -40,7 +40,7 @@ impl Parent {
         }
     }
 
-    /// That a row `x` has none.
+    /// Condition: row `x` has no such parent.
     fn is_missing(self) -> &'static str {
         match self {
             Self::Project => "NOT EXISTS (SELECT FROM docsearch.project o WHERE o.id = x.project_id)",
@@ -90,15 +90,15 @@ pub(super) fn orphans(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec
                 problem: "orphans",
                 object: table.clone(),
                 detail: format!("{} {without}", counted(rows, "row")),
-                mend: Mend::Delete { table, condition },
+                repair: Repair::Delete { table, condition },
             });
         }
     }
     Ok(findings)
 }
 
-/// Documents of tables that are not attached any more. Whether they are to stay only a person can say, unless that was said when
-/// the table was detached.
+/// Documents of tables that are no longer attached, unless `detach_table` kept them. Only an administrator knows
+/// whether they should stay.
 pub(super) fn of_detached_tables(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let found = statement::rows(
         owner,
@@ -108,7 +108,7 @@ pub(super) fn of_detached_tables(owner: &mut Owner<'_>, checked: &CheckScope) ->
            AND d.source_root <> ALL (p.kept_sources)
            AND NOT EXISTS (SELECT FROM docsearch.attached_table a
                            WHERE a.project_id = d.project_id AND a.source_root = d.source_root)
-           -- A subscriber has the documents, and its publisher the tables.
+           -- A subscriber has the documents; the tables are on its publisher.
            AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = 'docsearch.document'::regclass)
          GROUP BY p.name, d.source_root ORDER BY p.name, d.source_root",
         &[checked.id()],
@@ -128,11 +128,11 @@ pub(super) fn of_detached_tables(owner: &mut Owner<'_>, checked: &CheckScope) ->
             problem: "table detached",
             object: table,
             detail: format!(
-                "{} of it in project \"{project}\", such as {first}, and it is not attached",
+                "{} in project \"{project}\", such as {first}, but the table is not attached",
                 counted(documents, "document")
             ),
-            mend: Mend::ByHand(format!(
-                "attach the table, or remove them: SELECT docsearch.delete_missing({in_project}, {of_root}, '{{}}')"
+            repair: Repair::Manual(format!(
+                "Attach the table, or delete the documents: SELECT docsearch.delete_missing({in_project}, {of_root}, '{{}}')"
             )),
         }
     });

@@ -1,10 +1,10 @@
-//! Postings that differ from the chunks that they are of.
+//! Postings that differ from their chunks.
 
 use std::collections::BTreeSet;
 
 use docsearch_core::values::bounds::counted;
 
-use crate::administration::check::{CheckScope, Finding, Mend, example};
+use crate::administration::check::{CheckScope, Finding, Repair, example};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::tables::postings::{Differences, differences};
@@ -18,7 +18,7 @@ pub(super) fn postings(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Ve
                 problem: "postings wrong",
                 object: project.name.clone(),
                 detail: detail(owner, project.id, &differences)?,
-                mend: Mend::RebuildPostings { project: place },
+                repair: Repair::RebuildPostings { project: place },
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Questions that documents answer, compared with their chunks, and those that somebody should look at.
+//! Compares the questions that documents answer with their chunks, and reports those that an author should review.
 
 use docsearch_core::index::question::{self, FIRST, Sections};
 use docsearch_core::values::bounds::{self, counted};
@@ -6,7 +6,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::panic::ErrorReport;
 
 use super::documents::{in_batches, numbers_and_example, of_documents};
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::report::{Result, internal};
 use crate::postgres::role::Owner;
 use crate::postgres::statement;
@@ -15,18 +15,20 @@ use crate::tables::rules;
 use crate::tables::vectors::{Nearest, VectorTable};
 
 /// Pages that a finding lists, at most.
-const LISTED: usize = 5;
-/// Questions of a project that are compared with all pages: as many as make so many comparisons, but for the bounds. Chosen: some seconds.
+const MAX_LISTED: usize = 5;
+/// Comparisons of questions with chunks in one project, which take some seconds: they decide the size of the sample, within the
+/// bounds below. Chosen, not measured.
 const MAX_COMPARISONS: usize = 50_000_000;
-const TRIED: usize = 2_000;
-const LEAST_TRIED: usize = 50;
-/// Sections that are compared with each.
+/// Questions of the sample, at most and at least.
+const MAX_SAMPLE: usize = 2_000;
+const MIN_SAMPLE: usize = 50;
+/// Nearest chunks that are read for each question.
 const NEAREST: i64 = 10;
 
 pub(super) fn questions(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
-        let mend = |documents| Mend::Reindex {
+        let repair = |documents| Repair::Reindex {
             project: place,
             documents,
         };
@@ -36,7 +38,7 @@ pub(super) fn questions(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
             wrong.sort_unstable();
             wrong.dedup();
         }
-        findings.extend(of_documents(owner, "questions wrong", project, wrong, mend)?);
+        findings.extend(of_documents(owner, "questions wrong", project, wrong, repair)?);
         findings.extend(stale(owner, project)?);
         findings.extend(repeated(owner, project)?);
         if checked.deep {
@@ -46,7 +48,7 @@ pub(super) fn questions(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
     Ok(findings)
 }
 
-/// Documents with a question that has no chunk, or the other way round.
+/// Documents with a question that has no chunk, or with a chunk that has no question.
 fn without_chunks(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let stored = question::is_stored("c.chunk_no");
     statement::rows(
@@ -54,20 +56,20 @@ fn without_chunks(owner: &Owner<'_>, project: &Project) -> Result<Vec<i64>> {
         &format!(
             "SELECT DISTINCT document_id FROM
                  (SELECT q.document_id, q.question, count(DISTINCT q.anchor) AS questions FROM docsearch.question q
-                  WHERE q.project_id = $1 GROUP BY q.document_id, q.question) asked
+                  WHERE q.project_id = $1 GROUP BY q.document_id, q.question) stored
                  FULL JOIN
                  (SELECT c.document_id, CASE c.kind WHEN 'question' THEN c.body END AS question, count(*) AS chunks
-                  FROM docsearch.chunk c WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} AND {stored} GROUP BY 1, 2) found
+                  FROM docsearch.chunk c WHERE c.project_id = $1 AND c.chunk_no >= {FIRST} AND {stored} GROUP BY 1, 2) indexed
                  USING (document_id, question)
-             WHERE asked.questions IS DISTINCT FROM found.chunks ORDER BY document_id"
+             WHERE stored.questions IS DISTINCT FROM indexed.chunks ORDER BY document_id"
         ),
         &[DatumWithOid::from(project.id)],
         |row| row.required(1),
     )
 }
 
-/// Documents whose headings are questions and that have no chunk for any, or the other way round: indexed before headings counted, or by
-/// other rules.
+/// Documents whose headings are questions without a chunk, or with chunks of headings that are none: indexed by an earlier version,
+/// or under other rules.
 fn with_other_headings(owner: &mut Owner<'_>, project: &Project) -> Result<Vec<i64>> {
     let rules = rules::current(owner)?;
     let stored = question::is_stored("c.chunk_no");
@@ -104,7 +106,7 @@ fn with_other_headings(owner: &mut Owner<'_>, project: &Project) -> Result<Vec<i
     Ok(wrong)
 }
 
-/// Questions whose section has changed since they were written.
+/// Questions whose section changed after they were written.
 fn stale(owner: &Owner<'_>, project: &Project) -> Result<Option<Finding>> {
     let found = statement::one(
         owner,
@@ -119,20 +121,20 @@ fn stale(owner: &Owner<'_>, project: &Project) -> Result<Option<Finding>> {
             problem: "questions stale",
             object: project.name.clone(),
             detail: format!(
-                "{} of {} whose section has changed since or is gone, such as {}",
+                "{} of {} whose section was changed or deleted, such as {}",
                 counted(questions, "question"),
                 counted(documents, "document"),
                 slug?
             ),
-            mend: Mend::ByHand(format!(
-                "read them, and give them again with docsearch.set_questions: SELECT * FROM docsearch.questions({}) WHERE stale",
+            repair: Repair::Manual(format!(
+                "Review them and set them again with docsearch.set_questions: SELECT * FROM docsearch.questions({}) WHERE stale",
                 pgrx::spi::quote_literal(&project.name)
             )),
         })
     }))
 }
 
-/// The same question of several pages, which cannot all come first.
+/// Questions that several pages have: only one page can rank first.
 fn repeated(owner: &Owner<'_>, project: &Project) -> Result<Option<Finding>> {
     let found = statement::one(
         owner,
@@ -154,13 +156,13 @@ fn repeated(owner: &Owner<'_>, project: &Project) -> Result<Option<Finding>> {
         problem: "questions repeated",
         object: project.name.clone(),
         detail: format!(
-            "{} of several pages, such as \"{}\" of {}",
+            "{} on several pages, such as \"{}\" on {}",
             counted(questions, "question"),
             bounds::shown(&question),
-            bounds::listed(&slugs[..slugs.len().min(LISTED)], slugs.len())
+            bounds::listed(&slugs[..slugs.len().min(MAX_LISTED)], slugs.len())
         ),
-        mend: Mend::ByHand(format!(
-            "keep it on the page that answers it best: SELECT lower(question), array_agg(slug) FROM docsearch.questions({}) \
+        repair: Repair::Manual(format!(
+            "Keep each on the page that answers it best: SELECT lower(question), array_agg(slug) FROM docsearch.questions({}) \
              GROUP BY 1 HAVING count(DISTINCT slug) > 1",
             pgrx::spi::quote_literal(&project.name)
         )),
@@ -175,7 +177,7 @@ struct Embedded {
     vector: Vec<f32>,
 }
 
-/// Questions that the texts of other pages answer much better than their own does, of as many as are tried.
+/// Questions of the sample that the text of another page answers much better than their own.
 fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>> {
     if !VectorTable::exists(&project.model) {
         return Ok(None);
@@ -184,12 +186,12 @@ fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>
     let projects = Projects::new([project]);
     let questions = embedded(owner, project)?;
     let mut found = Vec::new();
-    for asked in &questions {
+    for sampled in &questions {
         pgrx::check_for_interrupts!();
         let mut nearest = |documents: Option<&[i64]>| {
             let wanted = Nearest {
                 projects: &projects,
-                query: &asked.vector,
+                query: &sampled.vector,
                 limit: NEAREST,
                 documents,
                 check: None,
@@ -199,46 +201,47 @@ fn misplaced(owner: &mut Owner<'_>, project: &Project) -> Result<Option<Finding>
             let texts = near.into_iter().filter(|(id, _)| !question::is_question(id.chunk));
             Ok::<_, ErrorReport>(texts.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))))
         };
-        let Some((other, similarity)) = nearest(None)?.filter(|(id, _)| id.document.document != asked.document) else {
+        let Some((other, similarity)) = nearest(None)?.filter(|(id, _)| id.document.document != sampled.document)
+        else {
             continue;
         };
-        let Some((_, own)) = nearest(Some(&[asked.document]))? else {
+        let Some((_, own)) = nearest(Some(&[sampled.document]))? else {
             continue;
         };
         if question::is_misplaced(own, similarity, project.model.background) {
-            found.push((asked, other.document.document));
+            found.push((sampled, other.document.document));
         }
     }
     if found.is_empty() {
         return Ok(None);
     }
     let mut examples = Vec::new();
-    for (asked, other) in found.iter().take(LISTED) {
+    for (sampled, other) in found.iter().take(MAX_LISTED) {
         let other = super::example(owner, project.id, *other)?;
         examples.push(format!(
             "\"{}\" of {} ({other})",
-            bounds::shown(&asked.question),
-            asked.slug
+            bounds::shown(&sampled.question),
+            sampled.slug
         ));
     }
     Ok(Some(Finding {
         problem: "questions elsewhere",
         object: project.name.clone(),
         detail: format!(
-            "of {} tried, the text of another page is much nearer to {}: {}",
-            counted(i64::try_from(questions.len()).map_err(internal)?, "question"),
+            "{} of {} much nearer to the text of another page: {}",
             found.len(),
+            counted(i64::try_from(questions.len()).map_err(internal)?, "question"),
             bounds::listed(&examples, found.len())
         ),
-        mend: Mend::ByHand(
-            "read them: a question of a page should be one that its own text answers. Give the others to the pages that do, with \
-             docsearch.set_questions"
+        repair: Repair::Manual(
+            "Review them: the text of a page should answer its questions. Move the others to the pages that do, with \
+             docsearch.set_questions."
                 .to_owned(),
         ),
     }))
 }
 
-/// Some questions of a project, the same ones each time, with their vectors.
+/// A sample of the questions of a project with their vectors, the same each time.
 fn embedded(owner: &Owner<'_>, project: &Project) -> Result<Vec<Embedded>> {
     let stored = question::is_stored("c.chunk_no");
     statement::rows(
@@ -252,7 +255,7 @@ fn embedded(owner: &Owner<'_>, project: &Project) -> Result<Vec<Embedded>> {
                AND NOT EXISTS (SELECT FROM docsearch.embedding_queue q
                                WHERE q.project_id = c.project_id AND q.document_id = c.document_id)
              ORDER BY hashtextextended(c.body, 0), c.document_id, c.chunk_no
-             LIMIT (SELECT least({TRIED}, greatest({LEAST_TRIED}, {MAX_COMPARISONS} / (1 + count(*)))) FROM docsearch.chunk k WHERE k.project_id = $1)",
+             LIMIT (SELECT least({MAX_SAMPLE}, greatest({MIN_SAMPLE}, {MAX_COMPARISONS} / (1 + count(*)))) FROM docsearch.chunk k WHERE k.project_id = $1)",
             project.model.vector_table()
         ),
         &[DatumWithOid::from(project.id)],

@@ -1,8 +1,8 @@
-//! Statistics that differ from what they count.
+//! Statistics that differ from the counts of the rows.
 
 use docsearch_core::values::bounds::counted;
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::tables::statistics::Drift;
@@ -15,7 +15,7 @@ pub(super) fn statistics(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<
                 problem: "statistics wrong",
                 object: project.name.clone(),
                 detail: drifted(&drift),
-                mend: Mend::Recount { project: place },
+                repair: Repair::Recount { project: place },
             });
         }
     }

@@ -1,8 +1,8 @@
-//! Codes of vectors that differ from the vectors.
+//! Codes of vectors that do not belong to the vectors.
 
 use docsearch_core::values::bounds::counted;
 
-use crate::administration::check::{CheckScope, Finding, Mend, example};
+use crate::administration::check::{CheckScope, Finding, Repair, example};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::tables::vector_codes::{self, Differences, OfModel};
@@ -22,7 +22,7 @@ pub(super) fn vector_codes(owner: &mut Owner<'_>, checked: &CheckScope) -> Resul
                 problem: "vector codes wrong",
                 object: project.name.clone(),
                 detail: detail(owner, of, &differences)?,
-                mend: Mend::RebuildCodes(of),
+                repair: Repair::RebuildCodes(of),
             });
         }
     }

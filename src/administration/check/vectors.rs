@@ -1,10 +1,10 @@
-//! Stored vectors, compared with those that the model gives now.
+//! Compares stored vectors with those that the model computes now.
 
 use docsearch_core::values::bounds::counted;
 use docsearch_core::values::cosine::cosine;
 use std::collections::HashMap;
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::indexing::embedding;
 use crate::models::{embedder, trial};
 use crate::postgres::report::{Result, internal};
@@ -12,8 +12,8 @@ use crate::postgres::role::Owner;
 use crate::tables::project::Project;
 use crate::tables::vectors::VectorTable;
 
-/// Projects with vectors that another processor or another library has computed, with the same files. A search
-/// compares them with those of queries, which are computed here.
+/// Projects whose vectors another processor or library computed from the same files. A search compares them with vectors of
+/// queries, which this server computes.
 pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (place, project) in checked.projects.iter().enumerate() {
@@ -23,20 +23,20 @@ pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
         let model = &project.model.name;
         let finding = match compare(owner, project) {
             Ok((0, _)) => continue,
-            Ok((differing, tried)) => Finding {
+            Ok((differing, sampled)) => Finding {
                 problem: "vectors differ",
                 object: project.name.clone(),
                 detail: format!(
-                    "model \"{model}\" gives other vectors here for {differing} of {} tried",
-                    counted(i64::try_from(tried).map_err(internal)?, "chunk")
+                    "model \"{model}\" computes other vectors on this server for {differing} of {}",
+                    counted(i64::try_from(sampled).map_err(internal)?, "chunk")
                 ),
-                mend: Mend::EmbedAgain { project: place },
+                repair: Repair::EmbedAgain { project: place },
             },
             Err(problem) => Finding {
                 problem: "model unusable",
                 object: model.clone(),
                 detail: problem.message().to_owned(),
-                mend: Mend::ByHand(problem.hint().unwrap_or("The server log says more.").to_owned()),
+                repair: Repair::Manual(problem.hint().unwrap_or("The server log says more.").to_owned()),
             },
         };
         findings.push(finding);
@@ -44,13 +44,13 @@ pub(super) fn differing(owner: &mut Owner<'_>, checked: &CheckScope) -> Result<V
     Ok(findings)
 }
 
-/// Whether the model runs, with the files of the vectors: another check finds what keeps it from that.
+/// Whether the model runs, and has the files of the stored vectors; if not, the check of models reports it.
 fn has_its_files(owner: &mut Owner<'_>, project: &Project) -> bool {
     let described = embedder::of_row(owner, &project.model).and_then(|model| embedder::describe(model.as_ref()));
     described.is_ok_and(|description| description.digest == project.model.digest)
 }
 
-/// How many of some chunks have another vector, and how many these are.
+/// Of a sample of chunks, how many vectors differ, and the size of the sample.
 fn compare(owner: &mut Owner<'_>, project: &Project) -> Result<(usize, usize)> {
     let (chunks, stored): (Vec<_>, Vec<_>) = embedding::sample(owner, project)?.into_iter().unzip();
     let stored: HashMap<_, _> = chunks.iter().map(|chunk| chunk.id).zip(stored).collect();

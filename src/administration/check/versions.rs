@@ -1,6 +1,6 @@
 //! Known faults of the server and of pgvector.
 
-use crate::administration::check::{CheckScope, Finding, Mend};
+use crate::administration::check::{CheckScope, Finding, Repair};
 use crate::postgres::report::Result;
 use crate::postgres::role::Owner;
 use crate::postgres::versions;
@@ -10,7 +10,7 @@ pub(super) fn known_faults(owner: &mut Owner<'_>, _: &CheckScope) -> Result<Vec<
         problem: found.fault.fault,
         object: found.object(),
         detail: found.detail,
-        mend: Mend::ByHand(found.remedy),
+        repair: Repair::Manual(found.remedy),
     });
     Ok(findings.collect())
 }
